@@ -1,13 +1,13 @@
 import { changedIdentity } from '../src/bookkeeping/identity.ts';
 import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../src/config/erp.ts';
-import type { InstallationConfig } from '../src/config/load.ts';
+import type { InstallationConfig } from '../src/config/load-config.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { storable } from '../src/domain/text.ts';
 import { companyKeyOf } from '../src/erp/company.ts';
-import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/read.ts';
+import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/questions-of-outbox.ts';
 import { pauseDelivery, resumeDelivery } from '../src/erp/outbox/state.ts';
-import { barredError, isBarred } from '../src/ledger/copies.ts';
+import { barredError, isBarred } from '../src/ledger/adoption.ts';
 import type { DeliveryInput, DeliveryReport, HoldNote } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readPeriods } from './erp-periods.ts';

@@ -1,7 +1,7 @@
 import type { WorkflowClient } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type LockDateOf, storedLockDates } from '../src/bookkeeping/lock-dates.ts';
-import type { InstallationConfig } from '../src/config/load.ts';
+import type { InstallationConfig } from '../src/config/load-config.ts';
 import type { Transact } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
 import type { DaemonEvent } from '../src/domain/events.ts';

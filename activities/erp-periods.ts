@@ -1,6 +1,6 @@
 import { givesNumbers } from '../src/config/erp.ts';
-import type { InstallationConfig } from '../src/config/load.ts';
-import { pacedTarget } from '../src/erp/pace.ts';
+import type { InstallationConfig } from '../src/config/load-config.ts';
+import { pacedTarget } from '../src/erp/erp-pace.ts';
 import { refreshPeriods } from '../src/erp/periods.ts';
 import { ErpError } from '../src/erp/port.ts';
 import type { ActivityDeps } from './deps.ts';

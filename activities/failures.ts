@@ -1,6 +1,6 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-versions.ts';
-import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/errors.ts';
+import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/database-errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';

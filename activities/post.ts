@@ -2,7 +2,7 @@ import { knownLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { postWaiting } from '../src/bookkeeping/post.ts';
 import { postingContexts } from '../src/bookkeeping/posting-context.ts';
-import { describeUnexpected } from '../src/db/errors.ts';
+import { describeUnexpected } from '../src/db/database-errors.ts';
 import { countWaiting } from '../src/documents/count.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';

@@ -1,5 +1,5 @@
 import { countWaiting, hasMarked } from '../src/documents/count.ts';
-import { areDaysWaiting } from '../src/ledger/summaries/append.ts';
+import { areDaysWaiting } from '../src/ledger/summaries/summarise.ts';
 import { censusDue } from '../src/mirror/installation-state.ts';
 import type { CursorMove } from '../src/sync/cursors.ts';
 import { type KnownState, moveStreams, readStream } from '../src/sync/streams.ts';

@@ -1,10 +1,10 @@
-import { pullChanged } from '../src/sync/changes.ts';
 import type { PullContext, PullCounts, PullResult } from '../src/sync/context.ts';
 import { walkInvoices } from '../src/sync/opening.ts';
 import { pullPayments } from '../src/sync/payments.ts';
+import { pullChanged } from '../src/sync/pull-changed.ts';
+import { pullRows } from '../src/sync/pull-rows.ts';
 import { refetchNeeds, refetchParts } from '../src/sync/refetch.ts';
 import { completeScan, scanRows } from '../src/sync/row-scan.ts';
-import { pullRows } from '../src/sync/rows.ts';
 import { walkOnce } from '../src/sync/saved-walks.ts';
 import { pullStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';

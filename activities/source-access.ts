@@ -2,7 +2,7 @@ import type { Transact } from '../src/db/lease.ts';
 import { priorities } from '../src/practice/budget.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { PullContext, PullOwner } from '../src/sync/context.ts';
-import type { RowPorts } from '../src/sync/rows.ts';
+import type { RowPorts } from '../src/sync/pull-rows.ts';
 import { pullStep } from '../src/sync/streams.ts';
 import { ownEchoes } from '../src/writeback/echoes.ts';
 import type { WindowInput } from '../workflows/messages.ts';

@@ -1,6 +1,6 @@
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { businessDate } from '../src/domain/dates.ts';
-import { summariseDays } from '../src/ledger/summaries/append.ts';
+import { summariseDays } from '../src/ledger/summaries/summarise.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { CalendarDate } from '../src/terms.ts';
 import type { WindowInput } from '../workflows/messages.ts';

@@ -1,9 +1,9 @@
 import { givesNumbers } from '../src/config/erp.ts';
-import type { InstallationConfig } from '../src/config/load.ts';
+import type { InstallationConfig } from '../src/config/load-config.ts';
 import { type Transact, transactionsOf } from '../src/db/lease.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { companyKeyOf } from '../src/erp/company.ts';
-import { isBarred, sourceBar } from '../src/ledger/copies.ts';
+import { isBarred, sourceBar } from '../src/ledger/adoption.ts';
 import { pullByIds } from '../src/sync/by-id.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { closeSourcePeriods } from '../src/writeback/close-periods.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Sandbox, startSandbox } from '../sandbox/src/index.ts';
-import { loadConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/config/load-config.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
 import { runSchedules } from '../src/windows/daemon.ts';

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { startSandbox } from '../sandbox/src/index.ts';
-import { loadConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/config/load-config.ts';
 import { openApp } from '../src/runtime/app.ts';
 import { startEngine } from '../src/runtime/worker.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';

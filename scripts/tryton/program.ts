@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installerEnvironment } from '../../src/embedded/environment.ts';
-import { ServiceError } from '../../src/embedded/errors.ts';
 import { withLock } from '../../src/embedded/lock.ts';
 import { privateFolder } from '../../src/embedded/processes.ts';
+import { ServiceError } from '../../src/embedded/service-error.ts';
 
 /** The script that sets up a database, and what is installed beside it. It has a licence of its own. */
 export const setupFolder = fileURLToPath(new URL('setup/', import.meta.url));

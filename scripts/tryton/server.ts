@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverEnvironment } from '../../src/embedded/environment.ts';
-import { reasonOf, ServiceError } from '../../src/embedded/errors.ts';
 import { withLock } from '../../src/embedded/lock.ts';
 import {
   freePort,
@@ -14,6 +13,7 @@ import {
   stopProcess,
   waitUntilAnswers,
 } from '../../src/embedded/processes.ts';
+import { reasonOf, ServiceError } from '../../src/embedded/service-error.ts';
 import { type ServerRecord, shareServer } from '../../src/embedded/shared-server.ts';
 import { demoCompany } from './demo-company.ts';
 import { installTryton, installWebClient, type ProgramOptions, trytonProgram, trytonProgramDir } from './program.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { markForChangedConditions, markWhoseDayCame } from '../documents/mark.ts';
 import { businessDate, dayAfter } from '../domain/dates.ts';

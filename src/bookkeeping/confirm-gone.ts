@@ -1,9 +1,9 @@
 import type { Connection } from '../db/rows.ts';
-import { type LateDocument, lockLate } from '../documents/late.ts';
+import { type LateDocument, lockLate } from '../documents/late-documents.ts';
 import { markDirty } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import { absenceProblems } from '../domain/problems.ts';
-import { acceptAbsence } from '../mirror/absence.ts';
+import { acceptAbsence } from '../mirror/not-shown.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
 import { recordDecisions } from './late-decisions.ts';
 

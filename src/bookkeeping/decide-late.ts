@@ -1,6 +1,6 @@
 import { integer } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { type LateDocument, lockLate } from '../documents/late.ts';
+import { type LateDocument, lockLate } from '../documents/late-documents.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import type { LateDecisionKind } from '../posting/types.ts';

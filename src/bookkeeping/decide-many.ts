@@ -1,6 +1,6 @@
 import { type ActedBy, recordAction } from '../actions/record.ts';
 import type { Connection } from '../db/rows.ts';
-import { type LateDocument, lateDocuments } from '../documents/late.ts';
+import { type LateDocument, lateDocuments } from '../documents/late-documents.ts';
 import { UserError } from '../domain/errors.ts';
 import type { LateDecisionKind } from '../posting/types.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';

@@ -1,5 +1,5 @@
 import { isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { date, nullable } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { ClosedDays } from '../domain/dates.ts';

@@ -1,7 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import type { StoredDocument } from '../documents/document.ts';
 import { entryId } from '../domain/entry.ts';
-import { loadEntries } from '../ledger/journal/read.ts';
+import { loadEntries } from '../ledger/journal/read-entries.ts';
 import type { LateStanding, PostedBefore } from '../posting/types.ts';
 import type { InstallationId } from '../terms.ts';
 import { decisionsOf } from './late-decisions.ts';

@@ -1,5 +1,5 @@
 import { type ActedBy, recordAction } from '../actions/record.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { bool, integer, text } from '../db/columns.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';

@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
 import { departmentLocks, noteDepartmentLock } from '../mirror/department-locks.ts';

@@ -1,11 +1,11 @@
 import { type ActedBy, recordAction } from '../actions/record.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { mappingOf } from '../config/mapping-files.ts';
 import { bool, integer, nullable, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { UserError } from '../domain/errors.ts';
-import { mappingVersionText } from '../ledger/journal/records.ts';
+import { mappingVersionText } from '../ledger/journal/entry-records.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**

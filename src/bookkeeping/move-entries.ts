@@ -1,11 +1,11 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { lockDocuments, type StoredDocument } from '../documents/document.ts';
 import { type RemappedState, saveRemapped } from '../documents/save.ts';
 import type { DraftEntry, LedgerEntry } from '../domain/entry.ts';
 import { UserError } from '../domain/errors.ts';
-import { appendEntries } from '../ledger/journal/append.ts';
-import { loadEntries } from '../ledger/journal/read.ts';
+import { appendEntries } from '../ledger/journal/append-entries.ts';
+import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { type EntryMove, movedToDay } from '../posting/move-day.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { postedBy } from './posted-by.ts';

@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { firstOpenDay, latestDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';

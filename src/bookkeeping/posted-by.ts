@@ -1,7 +1,7 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { daysFrom } from '../domain/dates.ts';
-import type { AppendOptions } from '../ledger/journal/append.ts';
+import type { AppendOptions } from '../ledger/journal/append-entries.ts';
 import { everClosedInErp } from './erp-locks.ts';
 
 /** What every entry that is appended now is posted by: the mapping, and the VAT periods that are closed, or once were. */

@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { bool } from '../db/columns.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { type MarkOptions, markKnown } from '../documents/mark.ts';

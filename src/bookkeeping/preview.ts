@@ -1,16 +1,23 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { type Db, withoutIdleTimeout } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
-import { waitingDocuments } from '../documents/claim.ts';
+import { waitingDocuments } from '../documents/claim-documents.ts';
 import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
 import { entryId } from '../domain/entry.ts';
 import type { Remap } from '../posting/index.ts';
 import type { Decision } from '../posting/types.ts';
-import type { Appended } from './append.ts';
+import type { Appended } from './append-decided.ts';
 import { haveConditionsChanged } from './conditions.ts';
 import type { DocumentWithHistory } from './history.ts';
-import { type JudgedDocument, judgeDocuments, judgingBatch, kindsOf, remapDocuments, remapPasses } from './judge.ts';
+import {
+  type JudgedDocument,
+  judgeDocuments,
+  judgingBatch,
+  kindsOf,
+  remapDocuments,
+  remapPasses,
+} from './judge-documents.ts';
 import { currentLockDates, haveLockDatesMoved, type LockDateSource } from './lock-dates.ts';
 import { postingContexts } from './posting-context.ts';
 import type { DecidedVats } from './prepayment-shares.ts';

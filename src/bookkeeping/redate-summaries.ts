@@ -1,11 +1,11 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { signed } from '../domain/entry.ts';
 import { type Money, zero } from '../domain/money.ts';
 import { canonicalAmount } from '../ledger/journal/entry-hash.ts';
-import { loadEntries } from '../ledger/journal/read.ts';
-import { summariseEntries } from '../ledger/summaries/append.ts';
-import { loadSummaries } from '../ledger/summaries/read.ts';
+import { loadEntries } from '../ledger/journal/read-entries.ts';
+import { loadSummaries } from '../ledger/summaries/read-summaries.ts';
+import { summariseEntries } from '../ledger/summaries/summarise.ts';
 import type { DailySummary, SummaryLine } from '../ledger/summaries/summary.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { moveEntries } from './move-entries.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ActedBy, recordAction } from '../actions/record.ts';
 import { isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { leasedTransactions, releaseLease, takeLease } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
@@ -11,7 +11,7 @@ import { companyKeyOf } from '../erp/company.ts';
 import { cancelOut, holdClosedInErp } from '../erp/outbox/cancel-out.ts';
 import { enqueueUnits } from '../erp/outbox/enqueue.ts';
 import { holdPeriod } from '../ledger/close.ts';
-import { loadEntries } from '../ledger/journal/read.ts';
+import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../terms.ts';
 import { holdIdentity } from './identity.ts';
 import { moveEntries } from './move-entries.ts';

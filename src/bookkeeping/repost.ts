@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { InstallationConfig } from '../config/load.ts';
-import { isOfTheData, retryingTransaction } from '../db/errors.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
+import { isOfTheData, retryingTransaction } from '../db/database-errors.ts';
 import { LeaseBusy, LeaseLost, leasedTransactions, releaseLease, renewLease, type Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
@@ -9,18 +9,25 @@ import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
 import { internalError } from '../documents/hold.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
 import { markKnown } from '../documents/mark.ts';
-import { type ReportedDocument, saveReports } from '../documents/reports.ts';
 import { saveRemapped } from '../documents/save.ts';
+import { type ReportedDocument, saveReports } from '../documents/scrub-reports.ts';
 import type { Clock } from '../domain/clock.ts';
-import { divideFailed } from '../domain/divide.ts';
+import { divideFailed } from '../domain/divide-failed.ts';
 import { UserError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problems.ts';
 import { holdPeriod } from '../ledger/close.ts';
 import { type DocumentRef, documentKinds } from '../terms.ts';
-import { appendDecided, stateAfter } from './append.ts';
+import { appendDecided, stateAfter } from './append-decided.ts';
 import { withHistory } from './history.ts';
 import { holdIdentity, requireIdentity } from './identity.ts';
-import { judgingBatch, kindsOf, type RemapPass, type RemappedCase, remapDocuments, remapPasses } from './judge.ts';
+import {
+  judgingBatch,
+  kindsOf,
+  type RemapPass,
+  type RemappedCase,
+  remapDocuments,
+  remapPasses,
+} from './judge-documents.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
 import { holdMapping } from './mapping-versions.ts';
 import { type ContextFor, postingContexts } from './posting-context.ts';

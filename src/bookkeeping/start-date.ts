@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { bool } from '../db/columns.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, row } from '../db/rows.ts';

@@ -6,10 +6,10 @@ import {
   withMappingOfFile,
 } from '../bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../config/erp.ts';
-import type { Config, InstallationConfig } from '../config/load.ts';
+import type { Config, InstallationConfig } from '../config/load-config.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
-import { barredError, isBarred } from '../ledger/copies.ts';
+import { barredError, isBarred } from '../ledger/adoption.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
 import type { InstallationId } from '../terms.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { ServiceError } from '../embedded/errors.ts';
+import { ServiceError } from '../embedded/service-error.ts';
 
 /** The ERP of a demo: what its configuration says of it, and how to look at it. */
 export interface DemoErp {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
-import { deliveredSince } from '../erp/outbox/read.ts';
-import { type DeliveryStatus, deliveryStatus } from '../queries/deliveries.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
+import { deliveredSince } from '../erp/outbox/questions-of-outbox.ts';
+import { type DeliveryStatus, deliveryStatus } from '../queries/delivery-status.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
-import { waitForDeliveries } from '../windows/deliveries.ts';
+import { waitForDeliveries } from '../windows/wait-for-deliveries.ts';
 import { option, wholeNumber } from './command.ts';
 import type { CommandContext, Io } from './context.ts';
 import { ProgressBars } from './progress.ts';

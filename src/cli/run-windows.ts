@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { changedIdentity } from '../bookkeeping/identity.ts';
 import { type PlainError, UserError } from '../domain/errors.ts';
 import { askAgainNow } from '../practice/sign-in-store.ts';
-import { type LoadPlan, planLoad } from '../queries/load-estimate.ts';
+import { type LoadPlan, planLoad } from '../queries/plan-load.ts';
 import { noVerdict, verdicts } from '../queries/verdict.ts';
 import { type App, chosenInstallations, installationOf } from '../runtime/app.ts';
 import type { LoadEstimate } from '../sync/load-estimate.ts';

@@ -1,4 +1,4 @@
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { copyError, judgeBinding } from '../runtime/binding/judge.ts';

@@ -1,6 +1,6 @@
 import { codeOf, UserError } from '../domain/errors.ts';
 import { bool, integer, nullable, text } from './columns.ts';
-import { isRetriable } from './errors.ts';
+import { isRetriable } from './database-errors.ts';
 import { knownMigrations, type Migration } from './migrations.ts';
 import { type Db, schemaName } from './pool.ts';
 import { ensureRole, grantRuntime, type LoginRole, rolesSql } from './roles.ts';

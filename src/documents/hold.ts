@@ -1,4 +1,4 @@
-import { kindOfError } from '../db/errors.ts';
+import { kindOfError } from '../db/database-errors.ts';
 import { type Connection, execute } from '../db/rows.ts';
 import type { DocumentRef } from '../terms.ts';
 import type { FoundProblem } from './save.ts';

@@ -2,7 +2,7 @@ import { rowsAsArrays } from '../db/bulk.ts';
 import { type Connection, execute } from '../db/rows.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import type { StoredLate } from './document.ts';
-import { saveReports } from './reports.ts';
+import { saveReports } from './scrub-reports.ts';
 
 export interface FoundProblem {
   code: string;

@@ -4,11 +4,11 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { serverEnvironment } from './environment.ts';
-import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder, commonCacheFolder, isRoot } from './folders.ts';
 import { findOptionalPackage, installOptionalPackages } from './optional-packages.ts';
 import type { ServicesOptions } from './options.ts';
 import type { Account } from './processes.ts';
+import { reasonOf, ServiceError } from './service-error.ts';
 
 export interface PostgresBinaries {
   initdb: string;

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { serverEnvironment } from './environment.ts';
-import { ServiceError } from './errors.ts';
 import { canEnter, commonDataFolder } from './folders.ts';
 import { type PostgresBinaries, unprivilegedAccount } from './postgres-binaries.ts';
 import { type Account, privateFile } from './processes.ts';
+import { ServiceError } from './service-error.ts';
 
 export const superuser = 'vetledger';
 const initdbTimeoutMs = 120_000;

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { codeOf } from '../domain/errors.ts';
 import { serverEnvironment } from './environment.ts';
-import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
@@ -17,6 +16,7 @@ import {
   superuser,
 } from './postgres-cluster.ts';
 import { identify, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
+import { reasonOf, ServiceError, startFailure } from './service-error.ts';
 import { notOurs, type ServerRecord, shareServer } from './shared-server.ts';
 
 const database = 'vetledger';

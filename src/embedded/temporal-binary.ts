@@ -14,11 +14,11 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../domain/redact.ts';
 import { installerEnvironment, serverEnvironment } from './environment.ts';
-import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder } from './folders.ts';
 import { withLock } from './lock.ts';
 import { findOptionalPackage, installOptionalPackages, isPacked } from './optional-packages.ts';
 import type { ServicesOptions } from './options.ts';
+import { reasonOf, ServiceError } from './service-error.ts';
 
 const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 const stalledDownloadMs = 15_000;

@@ -5,7 +5,6 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { searchAttributes } from '../domain/search-attributes.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { serverEnvironment } from './environment.ts';
-import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
 import {
@@ -17,6 +16,7 @@ import {
   stopProcess,
   waitUntilAnswers,
 } from './processes.ts';
+import { reasonOf, ServiceError, startFailure } from './service-error.ts';
 import { notOurs, type Ports, recordedServer, type ServerRecord, shareServer } from './shared-server.ts';
 import { temporalBinary } from './temporal-binary.ts';
 

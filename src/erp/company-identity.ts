@@ -6,11 +6,11 @@ import { keepLease } from '../db/with-lease.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { visible } from '../domain/text.ts';
-import { barredError, isBarred } from '../ledger/copies.ts';
+import { barredError, isBarred } from '../ledger/adoption.ts';
 import type { InstallationId } from '../terms.ts';
 import { type CompanyLease, takeCompany } from './company-lease.ts';
 import { companyKey } from './entry-key.ts';
-import type { Pace } from './pace.ts';
+import type { Pace } from './erp-pace.ts';
 import type { CompanyRef, ErpTarget, IdentifiedCompany, RequestOptions } from './port.ts';
 
 /**

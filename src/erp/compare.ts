@@ -1,7 +1,7 @@
 import { type Money, minorUnit, zero } from '../domain/money.ts';
 import { visible } from '../domain/text.ts';
 import type { Capabilities } from './capabilities.ts';
-import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from './entry.ts';
+import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from './erp-entry.ts';
 
 /** One thing that the ERP holds otherwise than it was sent. */
 export interface Difference {

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import { isDelivered, isFileTarget } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { Capabilities } from './capabilities.ts';
 import { foreignEntries } from './claims/foreign.ts';
 import { companyKeyOf } from './company.ts';
-import type { Looks } from './deliver/claim.ts';
+import type { Looks } from './deliver/check-claim.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
-import { settleOpenItems } from './open-items/settle.ts';
+import { settleOpenItems } from './open-items/match-open-items.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
 import { excludeReversalsOfUndone } from './outbox/undo.ts';
 import type { ErpTarget } from './port.ts';

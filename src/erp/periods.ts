@@ -5,8 +5,8 @@ import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type LockKind, lockKinds } from './capabilities.ts';
 import { companyKey } from './entry-key.ts';
-import { markLate } from './outbox/late.ts';
-import { erpPriorities } from './pace.ts';
+import { erpPriorities } from './erp-pace.ts';
+import { markLate } from './outbox/late-units.ts';
 import type { ErpPeriods, ErpTarget } from './port.ts';
 
 /** Kinds of periods that nothing may be posted into once they are closed. A closed purchase ledger does not concern sales. */

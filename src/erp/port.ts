@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/problems.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import type { Capabilities, ErrorMeaning, LockKind } from './capabilities.ts';
-import type { ErpEntry, FoundEntry } from './entry.ts';
+import type { ErpEntry, FoundEntry } from './erp-entry.ts';
 
 /**
  * What a target does; everything that decides (order, retries, look-ups, comparison) is in src/erp and the same for all. Each

@@ -2,7 +2,7 @@ import { backoffMs } from '../domain/backoff.ts';
 import { dayAfter } from '../domain/dates.ts';
 import type { CalendarDate } from '../terms.ts';
 import type { Capabilities } from './capabilities.ts';
-import type { ErpEntry } from './entry.ts';
+import type { ErpEntry } from './erp-entry.ts';
 import type { Doubt } from './outbox/unit.ts';
 import { obstacleOf } from './periods.ts';
 import type { ErpError, ErpPeriods } from './port.ts';

@@ -7,8 +7,8 @@ import { type SummaryLine, summaryDescription } from '../ledger/summaries/summar
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import type { CalendarDate, InstallationId, LineRole } from '../terms.ts';
 import type { Capabilities } from './capabilities.ts';
-import type { ErpEntry, ErpLine, ErpParty } from './entry.ts';
 import { entryKey } from './entry-key.ts';
+import type { ErpEntry, ErpLine, ErpParty } from './erp-entry.ts';
 import { erpText } from './erp-text.ts';
 import type { ErpProblem } from './port.ts';
 import { dimensionValueOf, journalOf, noVatCode, partyAccounts, partyRoles, vatCodeOf } from './words.ts';

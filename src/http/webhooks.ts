@@ -3,8 +3,8 @@ import type { Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../domain/clock.ts';
 import { headersTimeoutMs, limitConnections } from './connections.ts';
-import { KeyedBuckets, TokenBucket } from './limits.ts';
 import { listenAt } from './listen.ts';
+import { KeyedBuckets, TokenBucket } from './token-buckets.ts';
 
 /** Largest body in bytes. A webhook carries the id of one record (field-notes: Webhooks for record changes). */
 const bodyLimit = 16 * 1024;

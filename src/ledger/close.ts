@@ -10,7 +10,7 @@ import type { CalendarDate, InstallationId } from '../terms.ts';
 import { type BooksHead, booksHead } from './head.ts';
 import { closeKinds } from './journal/chain.ts';
 import { sealBooks } from './seals.ts';
-import { summariseBatch } from './summaries/append.ts';
+import { summariseBatch } from './summaries/summarise.ts';
 
 /** The last day closed by `vetledger ledger close`, and not opened again since; null where none is. */
 export async function closedThrough(db: Connection, installation: InstallationId): Promise<CalendarDate | null> {

@@ -2,8 +2,8 @@ import { date, integers, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { type LedgerEntry, reversedLines } from '../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
-import { type DateRange, entriesByDate, loadEntries } from './journal/read.ts';
-import { loadSummaries, summariesByDate } from './summaries/read.ts';
+import { type DateRange, entriesByDate, loadEntries } from './journal/read-entries.ts';
+import { loadSummaries, summariesByDate } from './summaries/read-summaries.ts';
 import type { DailySummary } from './summaries/summary.ts';
 
 /**

@@ -5,8 +5,8 @@ import { entryId } from '../domain/entry.ts';
 import { documentKinds, type InstallationId } from '../terms.ts';
 import { type ChainHead, type Close, closeHash, closeKinds } from './journal/chain.ts';
 import { chainStart, entryHash } from './journal/entry-hash.ts';
-import { entriesBySeq } from './journal/read.ts';
-import { summariesBySeq } from './summaries/read.ts';
+import { entriesBySeq } from './journal/read-entries.ts';
+import { summariesBySeq } from './summaries/read-summaries.ts';
 import { summaryHash } from './summaries/summary-hash.ts';
 
 /** The first entry, close, summary or action that is not as it was written. */

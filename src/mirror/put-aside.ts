@@ -1,17 +1,17 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { integer, nullable, oneOf, text } from '../db/columns.ts';
-import { isOfTheData, kindOfError, retryingTransaction } from '../db/errors.ts';
+import { isOfTheData, kindOfError, retryingTransaction } from '../db/database-errors.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
-import { divideFailed } from '../domain/divide.ts';
+import { divideFailed } from '../domain/divide-failed.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Place } from '../records/unusable.ts';
 import { type DocumentKind, type DocumentRef, type RecordKind, recordKinds } from '../terms.ts';
-import { parentOf, type Reason, refusedIn } from './refused.ts';
+import { isUnusable, placeColumns, placeOf } from './put-unusable-aside.ts';
+import { parentOf, type Reason, refusedIn } from './refused-records.ts';
 import { savePage } from './save-page.ts';
 import type { FindOwnEchoes, IncomingPage, MirrorScope, SaveResult } from './types.ts';
-import { isUnusable, placeColumns, placeOf } from './unusable.ts';
 
 /**
  * Records that could not be stored, or are not believed (table `put_aside`). Each holds its document, whatever the mirror has of it,

@@ -1,9 +1,9 @@
 import { bool, integer, nullable } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { inForceOf } from '../documents/absence.ts';
 import { markKnown } from '../documents/mark.ts';
+import { inForceOf } from '../documents/missing-documents.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
-import { endUnseen } from './unusable.ts';
+import { endUnseen } from './put-unusable-aside.ts';
 
 /** A `modified` of whole seconds: another change may carry the same one for so long. */
 const secondsOfModified = 1;

@@ -5,6 +5,7 @@ import type { ReadSpan } from '../domain/read-at.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import type { RecordKind } from '../terms.ts';
 import { comparable, incomingRecord, isLater, isOfOtherKeeping, isSameContent } from './incoming.ts';
+import { putUnusableAside } from './put-unusable-aside.ts';
 import { doubtRowSets } from './row-sets.ts';
 import {
   confirmUnchanged,
@@ -18,7 +19,6 @@ import {
   upsert,
 } from './stored-records.ts';
 import type { FindOwnEchoes, IncomingPage, IncomingRecord, MirrorScope, NewVersion, SaveResult } from './types.ts';
-import { putUnusableAside } from './unusable.ts';
 
 /**
  * Saves one page into the mirror, in the caller's transaction. A new version replaces the stored one only when its answer is

@@ -3,7 +3,7 @@ import { type DraftEntry, type EntryReason, reversedLines } from '../domain/entr
 import type { ProblemCode } from '../domain/problems.ts';
 import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
-import { changedFields, changesText, effectOf, effectText, receivables } from './changes.ts';
+import { changedFields, changesText, effectOf, effectText, receivables } from './field-changes.ts';
 import { hashOfPosted, reversalHash } from './hash.ts';
 import { type Decided, decidedOf, doubtOf, standing, withoutDoubt } from './late.ts';
 import { usedPrepaymentFacts } from './payment.ts';

@@ -1,12 +1,12 @@
 import type { CalendarDate } from '../terms.ts';
-import { nameAbsence } from './absence.ts';
 import { decide } from './correct.ts';
 import { judgeInvoice } from './invoice.ts';
-import { weigh } from './outside.ts';
+import { nameAbsence } from './name-absence.ts';
 import { judgePayment } from './payment.ts';
 import { judgePrepayment } from './prepayment.ts';
 import { decideRemap, type Remap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
+import { weigh } from './weigh-outside.ts';
 
 export type { Remap, RemapOutcome } from './remap.ts';
 

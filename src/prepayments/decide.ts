@@ -5,10 +5,10 @@ import { markKnown } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import { Money, sum, zero } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
-import { takeFromChanges } from './changes.ts';
+import { takeFromChanges } from './changes-of-prepayments.ts';
 import { takeTurn } from './follow.ts';
 import type { TakenFrom } from './own-client.ts';
-import { storeTaken } from './store.ts';
+import { storeTaken } from './store-uses.ts';
 import { cancellationsOf, releaseMatches } from './track-uses.ts';
 
 /** A person's word on which prepayments a payment used; none: that it is not known. */

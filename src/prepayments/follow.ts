@@ -1,12 +1,12 @@
 import { integer } from '../db/columns.ts';
-import { retryingTransaction } from '../db/errors.ts';
+import { retryingTransaction } from '../db/database-errors.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { markedIds } from '../documents/marked.ts';
 import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
-import { adjustChanges } from './changes.ts';
+import { adjustChanges } from './changes-of-prepayments.ts';
 import type { TakenFrom } from './own-client.ts';
-import type { Followed } from './records.ts';
+import type { Followed } from './seen-uses.ts';
 import { findMatches, type MatchScope } from './solve.ts';
 import { findOwnMatches } from './solve-own.ts';
 import { type TouchedPrepayment, trackPrepayments } from './track-prepayments.ts';

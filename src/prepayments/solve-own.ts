@@ -2,11 +2,11 @@ import { integer, numeric } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { businessDate, dateIn } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
-import { takeFromChanges, unexplained } from './changes.ts';
+import { takeFromChanges, unexplained } from './changes-of-prepayments.ts';
 import { type OwnPrepayment, type OwnUse, ownClientMatches, type TakenFrom } from './own-client.ts';
-import { type Followed, readUses } from './records.ts';
+import { type Followed, readUses } from './seen-uses.ts';
 import type { MatchScope } from './solve.ts';
-import { storeFound } from './store.ts';
+import { storeFound } from './store-uses.ts';
 
 /**
  * Finds the matches of clients with their own prepayments (ACCOUNTING R7 "Own client first"), stores them, and marks their payments to

@@ -5,7 +5,7 @@ import { Money, sum } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
 import { type Change, provenMatches, type Use } from './match.ts';
 import type { TakenFrom } from './own-client.ts';
-import { storeFound } from './store.ts';
+import { storeFound } from './store-uses.ts';
 
 /** Uses and changes of one amount, and changes of one client, that are looked at; of more nothing can be proven. */
 const alikeAtMost = 2_000;

@@ -3,7 +3,7 @@ import { instant, integer, nullable } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
 import type { InstallationId } from '../terms.ts';
-import { type Followed, readPrepayments, type SeenPrepayment } from './records.ts';
+import { type Followed, readPrepayments, type SeenPrepayment } from './seen-uses.ts';
 
 /** A prepayment that changed, and between which versions. */
 export interface TouchedPrepayment {

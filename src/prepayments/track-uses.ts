@@ -4,7 +4,7 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import { everPosted } from '../documents/marked.ts';
 import { Money } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
-import { type Followed, readUses } from './records.ts';
+import { type Followed, readUses } from './seen-uses.ts';
 
 export const useStates = ['open', 'matched', 'set', 'cancelled'] as const;
 

@@ -1,5 +1,5 @@
 import { isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { dayAfter, instantOf } from '../domain/dates.ts';
@@ -8,7 +8,7 @@ import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { OwedAsRevenue } from '../mapping/owed.ts';
-import type { InstallationReport, ReportedDifference } from '../reconcile/report.ts';
+import type { InstallationReport, ReportedDifference } from '../reconcile/reconcile-report.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';

@@ -1,5 +1,5 @@
 import { type ErpConfig, isFileTarget } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import { businessDate } from '../domain/dates.ts';
 import { type ErpProblemCode, erpProblemCatalogue } from '../domain/erp-problems.ts';
@@ -8,7 +8,7 @@ import { Money } from '../domain/money.ts';
 import { checkPlan, type WordsInUse } from '../erp/check-plan.ts';
 import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
-import { oldestOpenDate } from '../erp/outbox/read.ts';
+import { oldestOpenDate } from '../erp/outbox/questions-of-outbox.ts';
 import { type CheckResult, ErpError } from '../erp/port.ts';
 import { fileFormat } from '../erp/targets/files/formats.ts';
 import { usedLines } from '../ledger/used-lines.ts';

@@ -1,7 +1,7 @@
 import { entryDefect } from '../domain/entry.ts';
 import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
 import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
-import { formatAmount } from '../reconcile/report.ts';
+import { formatAmount } from '../reconcile/reconcile-report.ts';
 
 /** One proof of a document (ACCOUNTING "Proofs before posting"). */
 export interface Proof {

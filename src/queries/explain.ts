@@ -1,15 +1,15 @@
 import { loadFacts } from '../bookkeeping/facts.ts';
 import { decisionsOf, type RecordedDecision } from '../bookkeeping/late-decisions.ts';
 import { postingContexts } from '../bookkeeping/posting-context.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
-import { loadEntries } from '../ledger/journal/read.ts';
-import { type EntryRecord, entryRecords } from '../ledger/journal/records.ts';
-import { summariesOf } from '../ledger/summaries/read.ts';
+import { type EntryRecord, entryRecords } from '../ledger/journal/entry-records.ts';
+import { loadEntries } from '../ledger/journal/read-entries.ts';
+import { summariesOf } from '../ledger/summaries/read-summaries.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../posting/types.ts';
@@ -26,10 +26,10 @@ import {
   documentStates,
 } from '../terms.ts';
 import { type WrittenBack, writtenBack } from '../writeback/questions.ts';
-import { deliveriesOf, type UnitDelivery } from './deliveries.ts';
-import type { FoundDocument } from './documents.ts';
+import { deliveriesOf, type UnitDelivery } from './delivery-status.ts';
 import { type LikelyPair, likelyPairOf, noPair } from './explain-cancelled.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
+import type { FoundDocument } from './found-documents.ts';
 
 /**
  * Whether a decision about a late document is heeded: `replaced` by a newer one about the same version; about an `earlier_version` of

@@ -3,7 +3,7 @@ import { lateAfterSeconds, type Schedule, type Situation } from '../domain/inter
 import type { SignInState } from '../practice/sign-in-store.ts';
 import type { PauseState } from '../sync/pauses.ts';
 import type { WatchedSchedule } from '../sync/schedule-state.ts';
-import type { DeliveryStatus } from './deliveries.ts';
+import type { DeliveryStatus } from './delivery-status.ts';
 import type { LaneStatus, UntakenTick } from './lanes.ts';
 import { scrubLateTodo } from './scrub.ts';
 import type { PresentCause, RecordedWindow } from './windows.ts';

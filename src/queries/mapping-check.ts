@@ -1,6 +1,6 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { accountsUsed, type WrittenAccount } from '../mapping/accounts-written.ts';
-import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../mapping/check.ts';
+import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../mapping/mapping-gaps.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { InstallationId } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue, type OwedFinding } from './owed-as-revenue.ts';

@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { type OwedAsRevenue, owedAsRevenue } from '../mapping/owed.ts';

@@ -1,8 +1,8 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { formatMoney } from '../domain/money.ts';
 import { differencesOfOriginals } from '../reconcile/e8-prepayment-vat.ts';
-import type { ReportedDifference } from '../reconcile/report.ts';
+import type { ReportedDifference } from '../reconcile/reconcile-report.ts';
 
 /**
  * The prepayments whose VAT in the books is not that of what is unused by the source (ACCOUNTING E8), as of now; null where no VAT is

@@ -1,10 +1,10 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { date, instant, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
 import type { ProblemDetails } from '../documents/save.ts';
 import { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
-import { isUnusable } from '../mirror/unusable.ts';
+import { isUnusable } from '../mirror/put-unusable-aside.ts';
 import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
 import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
 import { givenUp, givenUpWriteBacks } from '../writeback/questions.ts';

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { isApiTarget, isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { LeaseBusy, LeaseExpired, LeaseLost } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { type Held, withLease } from '../db/with-lease.ts';
 import type { Clock } from '../domain/clock.ts';
 import { UserError } from '../domain/errors.ts';
-import { readBooks } from '../erp/books/read.ts';
+import { readBooks } from '../erp/books/read-erp-books.ts';
 import { type LookPorts, look } from '../erp/claims/look.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import type { Delivery } from '../erp/delivery.ts';
+import { erpPriorities, pacedTarget } from '../erp/erp-pace.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
-import { erpPriorities, pacedTarget } from '../erp/pace.ts';
 import { ErpError } from '../erp/port.ts';
 import { checkErpBooks } from '../reconcile/e7-erp.ts';
 import { reportOf } from '../reconcile/index.ts';
-import type { InstallationReport, ReconcileReport } from '../reconcile/report.ts';
+import type { InstallationReport, ReconcileReport } from '../reconcile/reconcile-report.ts';
 import { saveVerdicts } from '../reconcile/verdict.ts';
 
 export interface ReconcileErpPorts {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import {
   LeaseExpired,
   LeaseLost,

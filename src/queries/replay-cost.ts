@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { integer } from '../db/columns.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
@@ -9,7 +9,7 @@ import { estimateLoad, type ListEstimate } from '../sync/load-estimate.ts';
 import { filtersOf } from '../sync/replay/pull.ts';
 import type { Asked, Span } from '../sync/replay/targets.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
-import { countTimeoutMs, type LoadPorts, listLoads, savingSeconds } from './load-estimate.ts';
+import { countTimeoutMs, type LoadPorts, listLoads, savingSeconds } from './plan-load.ts';
 
 export interface ReplayCost {
   installation: InstallationId;

@@ -1,9 +1,9 @@
 import type { Connection } from '../db/rows.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { invoicesPerRequest } from '../sync/by-invoice.ts';
-import { forecastOf, passCost, type ScrubCost } from '../sync/scrub/pace.ts';
 import { newestPasses, type ScrubPass } from '../sync/scrub/passes.ts';
 import { scrubPage } from '../sync/scrub/scrub.ts';
+import { forecastOf, passCost, type ScrubCost } from '../sync/scrub/scrub-pace.ts';
 import { streamNames } from '../sync/streams.ts';
 import type { InstallationId, RecordKind } from '../terms.ts';
 

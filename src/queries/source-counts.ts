@@ -4,7 +4,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { repeatsRecords } from '../sync/capabilities/server.ts';
-import { countCovered, countMirror, requestCensus, storeCount } from '../sync/source-counts.ts';
+import { countCovered, countMirror, requestCensus, storeCount } from '../sync/count-source.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /** What the source counts of each list; null where that is not known, undefined where it was not asked. */

@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { bool, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { type Money, parseMoney, zero } from '../domain/money.ts';

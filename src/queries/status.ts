@@ -1,5 +1,5 @@
 import { changedIdentities } from '../bookkeeping/identity.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { integer, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
@@ -11,7 +11,7 @@ import { pauseStates } from '../sync/pauses.ts';
 import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
 import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
 import { type WriteBackCounts, writeBackCounts } from '../writeback/questions.ts';
-import { type DeliveryStatus, deliveryStatuses } from './deliveries.ts';
+import { type DeliveryStatus, deliveryStatuses } from './delivery-status.ts';
 import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
 import { type LaneStatus, laneStatuses, type UntakenTick } from './lanes.ts';
 import { countOtherProblems } from './problems.ts';

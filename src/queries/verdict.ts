@@ -1,7 +1,7 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { bool, instant, integer, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { type Outside, outsideBooks, outsideByKind } from '../documents/outside.ts';
+import { type Outside, outsideBooks, outsideByKind } from '../documents/outside-books.ts';
 import type { InstallationId } from '../terms.ts';
 
 /** Whether an installation's books are right, and whether all of it is in them: two questions (ACCOUNTING E6). */

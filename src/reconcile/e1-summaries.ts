@@ -3,7 +3,7 @@ import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { lineRoles, sides } from '../terms.ts';
 import { differencesOf, limitedRows } from './limited.ts';
-import { type FoundDifferences, formatAmount, type ReconcileInput } from './report.ts';
+import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 
 /**
  * Part of equation E1, in posting mode `daily_summary`: each summary is the sum of its entries per account, role, side,

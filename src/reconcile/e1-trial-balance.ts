@@ -2,7 +2,7 @@ import { numeric, text } from '../db/columns.ts';
 import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { differencesOf, limitedRows } from './limited.ts';
-import { type FoundDifferences, formatAmount, type ReconcileInput } from './report.ts';
+import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 
 /** Equation E1: the trial balance is zero. It is the sum of the entries, so each entry that does not balance is a difference. */
 export async function checkTrialBalance(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {

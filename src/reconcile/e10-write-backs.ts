@@ -5,7 +5,7 @@ import { clip, visible } from '../domain/text.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { externalIdField } from '../records/external-id.ts';
 import type { InstallationId } from '../terms.ts';
-import { BoundedList, type Equation, type Note, Tally } from './report.ts';
+import { BoundedList, type Equation, type Note, Tally } from './reconcile-report.ts';
 
 /** Prepayments read from the database at a time. */
 const pageSize = 5_000;

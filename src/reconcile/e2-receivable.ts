@@ -1,6 +1,8 @@
 import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { LineRole } from '../terms.ts';
+import { heldInvoice } from './held-changes.ts';
+import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
 import {
   balance,
   isHeldChange,
@@ -8,9 +10,7 @@ import {
   type ReconciledInvoice,
   type ReconciledPayment,
   waitingHint,
-} from './documents.ts';
-import { heldInvoice } from './held-changes.ts';
-import { type Difference, formatAmount, type Note, type ReconcileInput } from './report.ts';
+} from './reconciled-documents.ts';
 
 export interface ReceivableFinding {
   differences: Difference[];

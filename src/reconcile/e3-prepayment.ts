@@ -1,14 +1,14 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import { isNoMoney } from '../records/prepayment-words.ts';
 import type { DocumentRef } from '../terms.ts';
+import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
 import {
   isHeldChange,
   type LedgerSum,
   postedAmount,
   type ReconciledPayment,
   type ReconciledPrepayment,
-} from './documents.ts';
-import { type Difference, formatAmount, type Listed } from './report.ts';
+} from './reconciled-documents.ts';
 
 /** Whether a prepayment or refund is money in the source: neither gone nor pending, failed or aborted. */
 export function isMoney({ gone, record }: ReconciledPrepayment): boolean {

@@ -1,6 +1,8 @@
 import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
+import { heldPayment } from './held-changes.ts';
+import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
 import {
   isHeldChange,
   type LedgerSum,
@@ -9,9 +11,7 @@ import {
   type ReconciledPayment,
   type ReconciledPrepayment,
   waitingHint,
-} from './documents.ts';
-import { heldPayment } from './held-changes.ts';
-import { type Difference, formatAmount, type Note, type ReconcileInput } from './report.ts';
+} from './reconciled-documents.ts';
 
 export interface PaymentFinding {
   differences: Difference[];

@@ -1,8 +1,14 @@
 import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
 import type { RowRecord } from '../records/types.ts';
 import { type CalendarDate, type LineRole, soldRoles } from '../terms.ts';
-import { balance, isHeldChange, type LineInForce, type ReconciledInvoice, waitingHint } from './documents.ts';
-import { type Difference, formatAmount, type Listed } from './report.ts';
+import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
+import {
+  balance,
+  isHeldChange,
+  type LineInForce,
+  type ReconciledInvoice,
+  waitingHint,
+} from './reconciled-documents.ts';
 
 export interface RevenueFinding {
   differences: Difference[];

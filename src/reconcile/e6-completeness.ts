@@ -3,7 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money, sum } from '../domain/money.ts';
 import { documentKinds, type RecordKind, recordKinds } from '../terms.ts';
 import { differencesOf, limitedRows } from './limited.ts';
-import type { Difference, FoundDifferences, ReconcileInput } from './report.ts';
+import type { Difference, FoundDifferences, ReconcileInput } from './reconcile-report.ts';
 
 const one = new Money(1);
 const plurals: Record<RecordKind, string> = {

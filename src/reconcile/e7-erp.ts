@@ -1,10 +1,18 @@
 import type { Connection } from '../db/rows.ts';
 import { Money, type Money as MoneyType, zero } from '../domain/money.ts';
 import { missingUnits, ownBalances, type ToldEntry, toldEntries, unsettledUnits } from '../erp/books/picture.ts';
-import { type ToldForeign, toldForeign } from '../erp/claims/store.ts';
+import { type ToldForeign, toldForeign } from '../erp/claims/claim-store.ts';
 import type { UnitState } from '../erp/outbox/unit.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
-import { type Difference, type Equation, type ErpListed, formatAmount, listLimit, type Note, Tally } from './report.ts';
+import {
+  type Difference,
+  type Equation,
+  type ErpListed,
+  formatAmount,
+  listLimit,
+  type Note,
+  Tally,
+} from './reconcile-report.ts';
 
 /** What E7 is told of, beside what was read back (src/erp/books). */
 export interface ErpBooksInput {

@@ -2,9 +2,15 @@ import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
 import type { ShareInForce } from '../ledger/journal/shares.ts';
 import type { Taken } from '../prepayments/taken.ts';
 import type { DocumentRef } from '../terms.ts';
-import { balance, isHeldChange, type ReconciledPayment, type ReconciledPrepayment, waitingHint } from './documents.ts';
 import { isMoney } from './e3-prepayment.ts';
-import { type Difference, formatAmount, type Note } from './report.ts';
+import { type Difference, formatAmount, type Note } from './reconcile-report.ts';
+import {
+  balance,
+  isHeldChange,
+  type ReconciledPayment,
+  type ReconciledPrepayment,
+  waitingHint,
+} from './reconciled-documents.ts';
 
 /** An original with VAT in its entry in force. */
 interface Original {

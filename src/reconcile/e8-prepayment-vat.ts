@@ -3,17 +3,17 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { sharesInForce } from '../ledger/journal/shares.ts';
 import { takenByUses } from '../prepayments/taken.ts';
+import { PrepaymentEquation, useOf } from './e3-prepayment.ts';
+import { type OriginalsFinding, OriginalsVat } from './e8-originals.ts';
+import { type LoadedBooks, loadPrepayments, loadUses } from './loaded-books.ts';
+import { type Difference, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 import {
   balance,
   isHeldChange,
   type ReconciledInvoice,
   type ReconciledPayment,
   type ReconciledPrepayment,
-} from './documents.ts';
-import { PrepaymentEquation, useOf } from './e3-prepayment.ts';
-import { type OriginalsFinding, OriginalsVat } from './e8-originals.ts';
-import { type LoadedBooks, loadPrepayments, loadUses } from './load.ts';
-import { type Difference, formatAmount, type ReconcileInput } from './report.ts';
+} from './reconciled-documents.ts';
 
 /**
  * Equation E8, for installations that post VAT on prepayments at receipt: of each original, `prepayment_vat` holds the VAT of what is

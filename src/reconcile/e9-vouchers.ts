@@ -3,6 +3,7 @@ import { type Money, sum, zero } from '../domain/money.ts';
 import { paymentAccount, soldRole } from '../mapping/look-ups.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { type SoldRole, soldRoles } from '../terms.ts';
+import { type Difference, formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
 import {
   balance,
   isHeldChange,
@@ -12,8 +13,7 @@ import {
   type ReconciledPayment,
   type ReconciledPrepayment,
   waitingHint,
-} from './documents.ts';
-import { type Difference, formatAmount, type Listed, type ReconcileInput } from './report.ts';
+} from './reconciled-documents.ts';
 
 /** The terms of equation E9 for one role, credit positive. */
 interface Terms {

@@ -1,8 +1,13 @@
 import type { Money } from '../domain/money.ts';
 import { absenceProblems } from '../domain/problems.ts';
 import { isNoMoney } from '../records/prepayment-words.ts';
-import type { ReconciledDocument, ReconciledInvoice, ReconciledPayment, ReconciledPrepayment } from './documents.ts';
-import { formatAmount, type Note } from './report.ts';
+import { formatAmount, type Note } from './reconcile-report.ts';
+import type {
+  ReconciledDocument,
+  ReconciledInvoice,
+  ReconciledPayment,
+  ReconciledPrepayment,
+} from './reconciled-documents.ts';
 
 /** Statuses of an invoice (practice-api: Invoice). */
 const finalStatus = 3;

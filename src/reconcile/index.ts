@@ -1,9 +1,9 @@
 import { type Db, withoutIdleTimeout } from '../db/pool.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 import { reconcileInstallation } from './installation.ts';
-import type { InstallationReport, ReconcileInput, ReconcileReport } from './report.ts';
+import type { InstallationReport, ReconcileInput, ReconcileReport } from './reconcile-report.ts';
 
-export type { InstallationReport, ReconcileInput, ReconcileReport } from './report.ts';
+export type { InstallationReport, ReconcileInput, ReconcileReport } from './reconcile-report.ts';
 
 /** A report, and by installation the invoices and prepayments that E2 and E3 find a difference in, so that they can be fetched again. */
 export interface Reconciliation {

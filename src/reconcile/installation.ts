@@ -1,9 +1,8 @@
 import type { Connection } from '../db/rows.ts';
-import { outsideBooks, outsideByKind } from '../documents/outside.ts';
+import { outsideBooks, outsideByKind } from '../documents/outside-books.ts';
 import { prepaymentUse } from '../records/prepayment-words.ts';
 import type { DocumentRef } from '../terms.ts';
-import { ClearingBalances } from './clearing.ts';
-import { type ReconciledPayment, waitingHint } from './documents.ts';
+import { ClearingBalances } from './clearing-balances.ts';
 import { checkSummaries } from './e1-summaries.ts';
 import { checkTrialBalance } from './e1-trial-balance.ts';
 import { checkReceivable } from './e2-receivable.ts';
@@ -17,7 +16,7 @@ import { checkWriteBacks } from './e10-write-backs.ts';
 import { liabilitiesInDebit, voucherBalances } from './liabilities.ts';
 import { namingTimeouts } from './limited.ts';
 import { countStates, documentReports, trialBalance, unsummarisedByDay } from './listed.ts';
-import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './load.ts';
+import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './loaded-books.ts';
 import {
   BoundedList,
   type Equation,
@@ -28,7 +27,8 @@ import {
   type Note,
   type ReconcileInput,
   Tally,
-} from './report.ts';
+} from './reconcile-report.ts';
+import { type ReconciledPayment, waitingHint } from './reconciled-documents.ts';
 import { UnusedPrepayments } from './unused-prepayments.ts';
 
 /** One installation's report, and its documents in dispute (E2, E3). `db` is one snapshot for all of it. */

@@ -2,7 +2,7 @@ import { numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { type Role, type SoldRole, soldRoles } from '../terms.ts';
-import { formatAmount, type Listed, type ReconcileInput } from './report.ts';
+import { formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
 
 /** Roles whose accounts owe something to clients: what is taken from them was put there before. */
 const owing: readonly Role[] = [...soldRoles, 'prepayment_liability'];

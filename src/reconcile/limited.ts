@@ -2,7 +2,7 @@ import { type Column, integer, nullable, numeric, type RowOf, type Shape } from 
 import { type Binding, type Connection, rows } from '../db/rows.ts';
 import { codeOf, UserError } from '../domain/errors.ts';
 import { Money, zero } from '../domain/money.ts';
-import { type Difference, type FoundDifferences, type InstallationReport, listLimit } from './report.ts';
+import { type Difference, type FoundDifferences, type InstallationReport, listLimit } from './reconcile-report.ts';
 
 /** Rows that are listed, and what those beyond the limit come to. */
 export interface Limited<Row> {

@@ -2,7 +2,7 @@
 import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
-import { isUnusable } from '../mirror/unusable.ts';
+import { isUnusable } from '../mirror/put-unusable-aside.ts';
 import { documentKinds } from '../terms.ts';
 import { type Limited, limitedRows } from './limited.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Listed,
   type ReconcileInput,
   type TrialBalanceLine,
-} from './report.ts';
+} from './reconcile-report.ts';
 
 /** Debits, credits and balance of every account that was ever posted to, by account. */
 export async function trialBalance(db: Connection, input: ReconcileInput): Promise<TrialBalanceLine[]> {

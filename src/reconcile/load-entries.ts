@@ -2,8 +2,8 @@ import { date, integer, integers, nullable, numeric, oneOf, type RowOf, text } f
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { type DocumentKind, lineRoles } from '../terms.ts';
-import type { LedgerSum, LineInForce } from './documents.ts';
-import type { ReconcileInput } from './report.ts';
+import type { ReconcileInput } from './reconcile-report.ts';
+import type { LedgerSum, LineInForce } from './reconciled-documents.ts';
 
 const entryShape = { id: text, document_id: integer, document_date: date, reverses: nullable(text) };
 

@@ -3,9 +3,9 @@ import { businessDate, daysFrom } from '../domain/dates.ts';
 import { type Money, zero } from '../domain/money.ts';
 import { prepaymentUse } from '../records/prepayment-words.ts';
 import type { CalendarDate } from '../terms.ts';
-import type { ReconciledPayment, ReconciledPrepayment } from './documents.ts';
 import { isMoney } from './e3-prepayment.ts';
-import { formatAmount, type Listed, type ReconcileInput } from './report.ts';
+import { formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
+import type { ReconciledPayment, ReconciledPrepayment } from './reconciled-documents.ts';
 
 /** Months listed at most: the latest ones. A record dated in the year 1 must not make a list of 24,000 months. */
 const monthsListed = 120;

@@ -1,5 +1,5 @@
 import { type Connection, execute } from '../db/rows.ts';
-import type { InstallationReport } from './report.ts';
+import type { InstallationReport } from './reconcile-report.ts';
 
 /**
  * Keeps what was found of each installation (table `reconcile_verdict`). Only reading the ERP's books back says anything of E7:

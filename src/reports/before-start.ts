@@ -5,7 +5,7 @@ import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentKind } from '../terms.ts';
-import type { ReportInput } from './report.ts';
+import type { ReportInput } from './report-sections.ts';
 
 const pageSize = 500;
 /** The status of an invoice that is owed (practice-api: Invoice). */

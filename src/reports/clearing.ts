@@ -2,7 +2,14 @@ import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts'
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { documentKinds, type LineRole, lineRoles } from '../terms.ts';
-import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+import {
+  type Item,
+  type Period,
+  type ReportInput,
+  type Section,
+  type SectionShape,
+  section,
+} from './report-sections.ts';
 import { debitLessCredit } from './signed.ts';
 
 const shape: SectionShape = {

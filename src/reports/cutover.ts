@@ -7,7 +7,7 @@ import type { RecordOf } from '../records/schema.ts';
 import { finalInvoicesBefore, paymentsBefore, recordsBefore } from './before-start.ts';
 import { openingVouchers } from './opening-vouchers.ts';
 import { customerNames } from './prepayment-records.ts';
-import { type Item, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+import { type Item, type ReportInput, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
 const customer = [

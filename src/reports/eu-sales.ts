@@ -1,10 +1,17 @@
 import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
-import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late.ts';
+import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late-units.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
-import { type Item, type Period, type Section, type SectionShape, settledUnsent, timelyAndLate } from './report.ts';
+import {
+  type Item,
+  type Period,
+  type Section,
+  type SectionShape,
+  settledUnsent,
+  timelyAndLate,
+} from './report-sections.ts';
 import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 

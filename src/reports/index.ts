@@ -5,7 +5,7 @@ import { cutover } from './cutover.ts';
 import { euSales } from './eu-sales.ts';
 import { prepayments } from './prepayments.ts';
 import { receivables } from './receivables.ts';
-import type { Period, Section } from './report.ts';
+import type { Period, Section } from './report-sections.ts';
 import { type VatInput, vat } from './vat.ts';
 import { vouchers } from './vouchers.ts';
 

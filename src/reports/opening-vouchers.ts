@@ -7,7 +7,7 @@ import { readRecord } from '../mirror/read.ts';
 import type { RecordOf } from '../records/schema.ts';
 import { type SoldRole, soldRoles } from '../terms.ts';
 import { finalInvoicesBefore, paymentsBefore } from './before-start.ts';
-import { type Item, type Section, type SectionShape, section } from './report.ts';
+import { type Item, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
 const shape: SectionShape = {

@@ -11,7 +11,7 @@ import {
   type UseOfSource,
   usesOfSource,
 } from './prepayment-records.ts';
-import { type Cell, type Item, type Period, type Section, type SectionShape, section } from './report.ts';
+import { type Cell, type Item, type Period, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
 const customerColumns = [

@@ -3,7 +3,14 @@ import { type Connection, rows } from '../db/rows.ts';
 import { daysBetween } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
-import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+import {
+  type Item,
+  type Period,
+  type ReportInput,
+  type Section,
+  type SectionShape,
+  section,
+} from './report-sections.ts';
 import { debitLessCredit } from './signed.ts';
 
 /** Days after the due date, each with the column that an open amount of that age stands in. */

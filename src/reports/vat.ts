@@ -1,7 +1,7 @@
 import { bool, date, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
-import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late.ts';
+import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late-units.ts';
 import { vatCodeOf } from '../erp/words.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
@@ -16,7 +16,7 @@ import {
   type SectionShape,
   settledUnsent,
   timelyAndLate,
-} from './report.ts';
+} from './report-sections.ts';
 import { creditLessDebit } from './signed.ts';
 
 export interface VatInput extends ReportInput {

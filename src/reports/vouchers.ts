@@ -3,7 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { documentKinds } from '../terms.ts';
 import { openingVouchers } from './opening-vouchers.ts';
-import { type Item, type Period, type Section, type SectionShape, section } from './report.ts';
+import { type Item, type Period, type Section, type SectionShape, section } from './report-sections.ts';
 import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
-import type { Config, InstallationConfig } from '../config/load.ts';
+import type { Config, InstallationConfig } from '../config/load-config.ts';
 import { readSecretFile } from '../config/secret-files.ts';
 import { text } from '../db/columns.ts';
 import { type Db, openDatabase, poolSizes } from '../db/pool.ts';
 import { row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
-import { ServiceError } from '../embedded/errors.ts';
 import { acquirePostgres, acquireTemporal, type ServicesOptions } from '../embedded/index.ts';
+import { ServiceError } from '../embedded/service-error.ts';
 import { type Delivery, openDelivery } from '../erp/delivery.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';

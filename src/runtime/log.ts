@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { logIds } from '../../activities/log-ids.ts';
-import { tellable } from '../db/errors.ts';
+import { tellable } from '../db/database-errors.ts';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { redact } from '../domain/redact.ts';

@@ -6,14 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { bool, instant, integer, nullable, text, uuid } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { within } from '../domain/concurrency.ts';
 import { ConfigError, type PlainError, UserError } from '../domain/errors.ts';
-import { reasonOf } from '../embedded/errors.ts';
+import { reasonOf } from '../embedded/service-error.ts';
 import type { App } from './app.ts';
 import { type PresenceTimes, presenceTimes } from './presence-times.ts';
 import { ownVersion } from './version.ts';

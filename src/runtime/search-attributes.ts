@@ -2,7 +2,7 @@ import type { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import { sleep } from '../domain/concurrency.ts';
 import { searchAttributes } from '../domain/search-attributes.ts';
-import { reasonOf } from '../embedded/errors.ts';
+import { reasonOf } from '../embedded/service-error.ts';
 
 const callTimeoutMs = 10_000;
 const confirmTimeoutMs = 30_000;

@@ -1,5 +1,5 @@
 import { Connection } from '@temporalio/client';
-import type { Config } from '../config/load.ts';
+import type { Config } from '../config/load-config.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { acquireTemporal } from '../embedded/index.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';

@@ -1,8 +1,8 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import { causeOfFullDisk, isLostConnection, tellable } from '../db/errors.ts';
+import { causeOfFullDisk, isLostConnection, tellable } from '../db/database-errors.ts';
 import { codeOf, UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { ServiceError } from '../embedded/errors.ts';
+import { ServiceError } from '../embedded/service-error.ts';
 import { DialectError } from '../records/dialect.ts';
 
 /** Turns any error into one that a user can act on. Only here do the errors of the layers get their exit codes. */

@@ -5,14 +5,14 @@ import { createActivities } from '../../activities/index.ts';
 import type { WindowInput } from '../../workflows/messages.ts';
 import { fileRemark, followMappingFiles } from '../bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../config/erp.ts';
-import type { Config, InstallationConfig } from '../config/load.ts';
+import type { Config, InstallationConfig } from '../config/load-config.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { App } from './app.ts';
 import { ensureBound } from './binding/bind.ts';
 import { workflowBundle } from './bundle.ts';
-import { deliveryQueueOf, deliveryRequests } from './deliveries.ts';
 import { enter, type Presence } from './presence.ts';
 import type { PresenceTimes } from './presence-times.ts';
+import { deliveryQueueOf, deliveryRequests } from './request-deliveries.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
 /** Time between a worker's shutdown and the cancellation of its running activities. */

@@ -1,17 +1,17 @@
 import { PracticeError } from '../domain/practice-error.ts';
 import { asideIds, type DueAside, dueAside, invoicesOfAside, noteAskedAgain } from '../mirror/put-aside.ts';
+import { endUnseen, unusablePlaces } from '../mirror/put-unusable-aside.ts';
 import { doubtRowSets } from '../mirror/row-sets.ts';
-import { endUnseen, unusablePlaces } from '../mirror/unusable.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import type { Place } from '../records/unusable.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByIds } from './by-id.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
-import { unlessRefused } from './capabilities/refused.ts';
+import { unlessRefused } from './capabilities/refused-filter.ts';
 import type { PullContext } from './context.ts';
-import { pullRowSets } from './row-sets.ts';
-import { doubtedSetsAtMost } from './rows.ts';
+import { pullRowSets } from './pull-row-sets.ts';
+import { doubtedSetsAtMost } from './pull-rows.ts';
 import { saveAnswer } from './save-answer.ts';
 import { isWholeList } from './walk/count-proof.ts';
 

@@ -5,7 +5,7 @@ import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
-import { unlessRefused } from './capabilities/refused.ts';
+import { unlessRefused } from './capabilities/refused-filter.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { coveringPages, type IdPage } from './id-pages.ts';

@@ -1,25 +1,25 @@
 import { integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
-import { inForceOf } from '../documents/absence.ts';
+import { inForceOf } from '../documents/missing-documents.ts';
+import { censusDue, noteCensusTaken } from '../mirror/installation-state.ts';
 import {
   invoicesWithMissingRows,
   listsWithMissing,
   type NotShown,
   nameAllMissing,
   noteNotShown,
-} from '../mirror/absence.ts';
-import { censusDue, noteCensusTaken } from '../mirror/installation-state.ts';
-import { endUnseen } from '../mirror/unusable.ts';
+} from '../mirror/not-shown.ts';
+import { endUnseen } from '../mirror/put-unusable-aside.ts';
 import { type DocumentKind, documentKinds } from '../terms.ts';
 import { pullAside } from './aside.ts';
 import { pullByIds } from './by-id.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { repeatsRecords } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
+import { countCovered, countMirror, forgetPairs, requestCensus, storeCount } from './count-source.ts';
 import { pullList } from './pull-list.ts';
-import { pullRowSets } from './row-sets.ts';
-import { problemsOfLateRows } from './rows.ts';
-import { countCovered, countMirror, forgetPairs, requestCensus, storeCount } from './source-counts.ts';
+import { pullRowSets } from './pull-row-sets.ts';
+import { problemsOfLateRows } from './pull-rows.ts';
 
 /** Records looked up by their ids in one census: those put aside, those never posted, and posted ones for evidence. */
 const lookUpsAtMost = 200;

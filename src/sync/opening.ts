@@ -1,7 +1,7 @@
 import type { ReadSpan } from '../domain/read-at.ts';
 import type { ListAnswer } from '../practice/client.ts';
-import { pullChanged } from './changes.ts';
 import type { PullContext, PullResult } from './context.ts';
+import { pullChanged } from './pull-changed.ts';
 import { pullSpan } from './replay/pull.ts';
 import type { Span } from './replay/targets.ts';
 import { walkOnce } from './saved-walks.ts';

@@ -10,7 +10,7 @@ import { pullByInvoice } from './by-invoice.ts';
 import { noteIgnored } from './capabilities/filters.ts';
 import { type ListTraits, readListTraits } from './capabilities/list-traits.ts';
 import { observeServer } from './capabilities/observe.ts';
-import { refusedFilter } from './capabilities/refused.ts';
+import { refusedFilter } from './capabilities/refused-filter.ts';
 import { noteRepeatsRecords, readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { refuseStrangers, saveAnswer } from './save-answer.ts';

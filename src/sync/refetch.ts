@@ -1,11 +1,11 @@
 import { integer, nullable, oneOf } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
-import { markRefetched } from '../documents/refetch.ts';
+import { markRefetched } from '../documents/mark-refetched.ts';
 import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
 import { pullByIds } from './by-id.ts';
 import type { PullContext, PullCounts } from './context.ts';
 import { pullList } from './pull-list.ts';
-import { pullRowSets } from './row-sets.ts';
+import { pullRowSets } from './pull-row-sets.ts';
 
 /** Documents whose parts are fetched again at a time; a window takes several rounds where there are more. */
 export const refetchBatch = 50;

@@ -1,12 +1,12 @@
 import type { Connection } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { savePageOrAside } from '../mirror/put-aside.ts';
-import { contradictedIn } from '../mirror/refused.ts';
+import { contradictedIn } from '../mirror/refused-records.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
-import { unlessRefused } from './capabilities/refused.ts';
+import { unlessRefused } from './capabilities/refused-filter.ts';
 import type { PullContext } from './context.ts';
 import { isWholeList, receivedIn } from './walk/count-proof.ts';
 

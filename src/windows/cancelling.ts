@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { leaseHolders } from '../db/lanes-at-work.ts';
 import { sleep } from '../domain/concurrency.ts';
 import type { App } from '../runtime/app.ts';
-import { deliveryId } from '../runtime/deliveries.ts';
+import { deliveryId } from '../runtime/request-deliveries.ts';
 import { openWorkflows } from '../sync/sync-windows.ts';
 
 /** Longest time for asking Temporal. */

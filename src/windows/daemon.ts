@@ -5,16 +5,16 @@ import { startRenewing } from '../runtime/binding/renew.ts';
 import { claimPruning, prune } from '../runtime/retention.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
-import { startDeliveries } from './deliveries.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import { startObserving } from './observation.ts';
-import { type OutageWatchTimes, startOutageWatch } from './outages.ts';
 import { startReloads } from './reload.ts';
 import type { WindowReport } from './run-window.ts';
 import { pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
 import { startScrubs } from './scrubs.ts';
 import { openDue, startSchedules } from './start.ts';
+import { startDeliveries } from './wait-for-deliveries.ts';
 import { startWatch, type Watch } from './watch.ts';
+import { type OutageWatchTimes, startOutageWatch } from './watch-outages.ts';
 
 export interface DaemonOptions {
   signal: AbortSignal;

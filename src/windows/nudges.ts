@@ -3,7 +3,7 @@
  * a trigger opens a window through the installation's schedule (schedules.ts, triggerSchedule).
  */
 import type { Clock } from '../domain/clock.ts';
-import { TokenBucket } from '../http/limits.ts';
+import { TokenBucket } from '../http/token-buckets.ts';
 
 /** One action in the practice software sends several webhooks within a moment; wait this long for the others. */
 const coalesceMs = 100;

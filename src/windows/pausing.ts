@@ -5,7 +5,7 @@
  */
 import type { Client } from '@temporalio/client';
 import { type ActedBy, recordAction } from '../actions/record.ts';
-import { lastPauseChanges } from '../erp/outbox/read.ts';
+import { lastPauseChanges } from '../erp/outbox/questions-of-outbox.ts';
 import type { App } from '../runtime/app.ts';
 import { type PauseState, setPaused } from '../sync/pauses.ts';
 import { orphanNote, scheduleId } from './schedule-names.ts';

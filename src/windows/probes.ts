@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { tellable } from '../db/errors.ts';
+import { tellable } from '../db/database-errors.ts';
 import { execute } from '../db/rows.ts';
 import { within } from '../domain/concurrency.ts';
 import type { PlainError } from '../domain/errors.ts';
-import { reasonOf } from '../embedded/errors.ts';
+import { reasonOf } from '../embedded/service-error.ts';
 import type { App } from '../runtime/app.ts';
 
 /** Asks PostgreSQL for the least that it can answer, beside the pool, which may be busy; null: it answers. */

@@ -4,7 +4,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { isDelivered } from '../config/erp.ts';
-import { type Config, type InstallationConfig, loadConfig } from '../config/load.ts';
+import { type Config, type InstallationConfig, loadConfig } from '../config/load-config.ts';
 import { sleep } from '../domain/concurrency.ts';
 import { UserError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';

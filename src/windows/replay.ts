@@ -8,7 +8,7 @@ import type { PlainError } from '../domain/errors.ts';
 import { isPlainError } from '../domain/trouble.ts';
 import type { App } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
-import { withDelivered } from './deliveries.ts';
+import { withDelivered } from './wait-for-deliveries.ts';
 
 export interface ReplayOptions {
   onProgress?: (progress: StepProgress) => void;

@@ -9,14 +9,14 @@ import {
   type WindowInput,
   type WindowOutcome,
 } from '../../workflows/messages.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import { withGrace } from '../domain/concurrency.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import { isPlainError } from '../domain/trouble.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
-import { withDelivered } from './deliveries.ts';
+import { withDelivered } from './wait-for-deliveries.ts';
 
 /** One element of `windows` in `sync --json`; `failedToOpen` is set when the source never answered. */
 export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {

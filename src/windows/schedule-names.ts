@@ -1,5 +1,5 @@
 import type { App } from '../runtime/app.ts';
-import { nameOnQueue } from '../runtime/deliveries.ts';
+import { nameOnQueue } from '../runtime/request-deliveries.ts';
 
 /** The note of a schedule that we have paused because its installation is no longer configured. */
 export const orphanNote = 'the installation is no longer configured';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import type { Config } from '../config/load.ts';
+import type { Config } from '../config/load-config.ts';
 import type { Connection as Database } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { recordedTemporal } from '../embedded/index.ts';

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import type { Config } from '../config/load.ts';
+import type { Config } from '../config/load-config.ts';
 import type { UntakenTick } from '../queries/lanes.ts';
 import type { App } from '../runtime/app.ts';
 

@@ -1,5 +1,5 @@
 import { text } from '../db/columns.ts';
-import { isOfTheData, kindOfError } from '../db/errors.ts';
+import { isOfTheData, kindOfError } from '../db/database-errors.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, rows } from '../db/rows.ts';

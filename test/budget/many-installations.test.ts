@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';

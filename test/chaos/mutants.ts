@@ -8,18 +8,20 @@ import type { Traits } from './traits.ts';
 const inSavePage = faultsIn<typeof import('../../src/mirror/save-page.ts')>(
   new URL('../../src/mirror/save-page.ts', import.meta.url),
 );
-const inChanges = faultsIn<typeof import('../../src/sync/changes.ts')>(
-  new URL('../../src/sync/changes.ts', import.meta.url),
+const inChanges = faultsIn<typeof import('../../src/sync/pull-changed.ts')>(
+  new URL('../../src/sync/pull-changed.ts', import.meta.url),
 );
 const inPayments = faultsIn<typeof import('../../src/sync/payments.ts')>(
   new URL('../../src/sync/payments.ts', import.meta.url),
 );
-const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../src/sync/rows.ts', import.meta.url));
+const inRows = faultsIn<typeof import('../../src/sync/pull-rows.ts')>(
+  new URL('../../src/sync/pull-rows.ts', import.meta.url),
+);
 const inWalk = faultsIn<typeof import('../../src/sync/walk/walk.ts')>(
   new URL('../../src/sync/walk/walk.ts', import.meta.url),
 );
-const inUnusable = faultsIn<typeof import('../../src/mirror/unusable.ts')>(
-  new URL('../../src/mirror/unusable.ts', import.meta.url),
+const inUnusable = faultsIn<typeof import('../../src/mirror/put-unusable-aside.ts')>(
+  new URL('../../src/mirror/put-unusable-aside.ts', import.meta.url),
 );
 const inIncoming = faultsIn<typeof import('../../src/mirror/incoming.ts')>(
   new URL('../../src/mirror/incoming.ts', import.meta.url),
@@ -31,8 +33,8 @@ const inStreams = faultsIn<typeof import('../../src/sync/streams.ts')>(
   new URL('../../src/sync/streams.ts', import.meta.url),
 );
 
-const inAbsence = faultsIn<typeof import('../../src/documents/absence.ts')>(
-  new URL('../../src/documents/absence.ts', import.meta.url),
+const inAbsence = faultsIn<typeof import('../../src/documents/missing-documents.ts')>(
+  new URL('../../src/documents/missing-documents.ts', import.meta.url),
 );
 
 const farFuture = { sourceTime: new Date('2200-01-01T00:00:00Z'), askedAt: new Date('2200-01-01T00:00:00Z') };

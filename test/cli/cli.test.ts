@@ -12,7 +12,7 @@ import type { Io } from '../../src/cli/context.ts';
 import { main } from '../../src/cli/main.ts';
 import { createProgram, examplesOf } from '../../src/cli/program.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
-import { ServiceError } from '../../src/embedded/errors.ts';
+import { ServiceError } from '../../src/embedded/service-error.ts';
 import { toUserError } from '../../src/runtime/user-errors.ts';
 import { folderOf, vetledger } from './support.ts';
 

@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { redact } from '../../src/domain/redact.ts';
 import { folderOf } from '../cli/support.ts';
 

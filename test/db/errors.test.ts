@@ -1,6 +1,6 @@
 import knex from 'knex';
 import { expect, test } from 'vitest';
-import { isLostConnection } from '../../src/db/errors.ts';
+import { isLostConnection } from '../../src/db/database-errors.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';

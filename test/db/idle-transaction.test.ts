@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isLostConnection } from '../../src/db/errors.ts';
+import { isLostConnection } from '../../src/db/database-errors.ts';
 import { takeLease } from '../../src/db/lease.ts';
 import { type Db, openDatabase, withoutIdleTimeout } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { bool, integer, nullable, text } from '../../src/db/columns.ts';
 import { row, rows } from '../../src/db/rows.ts';
-import { claimDocuments, waitingDocuments } from '../../src/documents/claim.ts';
+import { claimDocuments, waitingDocuments } from '../../src/documents/claim-documents.ts';
 import { countWaiting } from '../../src/documents/count.ts';
 import { countInForce, documentsInForce, everything } from '../../src/documents/in-force.ts';
 import { markDirty, markForChangedConditions, markKnown } from '../../src/documents/mark.ts';
-import { markRefetched, noteRefetched } from '../../src/documents/refetch.ts';
+import { markRefetched, noteRefetched } from '../../src/documents/mark-refetched.ts';
 import { type JudgedState, saveJudged, saveRemapped } from '../../src/documents/save.ts';
 import { documentKinds } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';

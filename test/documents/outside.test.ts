@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { markDirty } from '../../src/documents/mark.ts';
-import { outsideBooks, outsideByKind } from '../../src/documents/outside.ts';
+import { outsideBooks, outsideByKind } from '../../src/documents/outside-books.ts';
 import { type JudgedState, saveJudged } from '../../src/documents/save.ts';
 import { useDatabase } from '../support/database.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { tellable } from '../../src/db/errors.ts';
+import { tellable } from '../../src/db/database-errors.ts';
 import { businessDate, instantOf } from '../../src/domain/dates.ts';
 import { parseMoney } from '../../src/domain/money.ts';
 import { isNear, nearest } from '../../src/domain/nearest.ts';
@@ -21,7 +21,7 @@ import { loadedIds } from '../../src/erp/targets/odoo/load.ts';
 import { trytonCapabilities } from '../../src/erp/targets/tryton/capabilities.ts';
 import { beancount } from '../../src/ledger/export/beancount.ts';
 import { csvCell } from '../../src/ledger/export/csv-cell.ts';
-import type { ExportedUnit } from '../../src/ledger/export/facts.ts';
+import type { ExportedUnit } from '../../src/ledger/export/exported-unit.ts';
 import { hledger } from '../../src/ledger/export/hledger.ts';
 import { owedByName } from '../../src/mapping/owed.ts';
 import { oneLine, quoted } from '../../src/mapping/propose-text.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { divideFailed } from '../../src/domain/divide.ts';
+import { divideFailed } from '../../src/domain/divide-failed.ts';
 
 test('whatever items fail, each is found, and each other is done once', async () => {
   await fc.assert(

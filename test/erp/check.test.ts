@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { loadMapping } from '../../src/config/mapping-files.ts';
 import { Money } from '../../src/domain/money.ts';
 import { type CheckPlan, type CheckResult, ErpError, type ErpProblem } from '../../src/erp/port.ts';

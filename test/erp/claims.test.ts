@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, test } from 'vitest';
 import type { Db } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';
-import { adoptForeign, noteLook } from '../../src/erp/claims/store.ts';
+import { adoptForeign, noteLook } from '../../src/erp/claims/claim-store.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { checkErpBooks } from '../../src/reconcile/e7-erp.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';

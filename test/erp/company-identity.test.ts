@@ -7,7 +7,7 @@ import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { retryUnits } from '../../src/erp/outbox/state.ts';
 import { type CompanyRef, ErpError } from '../../src/erp/port.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { Money } from '../../src/domain/money.ts';
 import { compareEntry, describeDifferences } from '../../src/erp/compare.ts';
-import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../src/erp/entry.ts';
+import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../src/erp/erp-entry.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
 
 const sentLine = (account: string, amount: string, more: Partial<ErpLine> = {}): ErpLine => ({

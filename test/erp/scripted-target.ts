@@ -1,5 +1,5 @@
 import type { Capabilities } from '../../src/erp/capabilities.ts';
-import type { ErpEntry, FoundEntry } from '../../src/erp/entry.ts';
+import type { ErpEntry, FoundEntry } from '../../src/erp/erp-entry.ts';
 import type {
   ErpPeriods,
   ErpTarget,

@@ -1,9 +1,9 @@
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import type { Db } from '../../src/db/pool.ts';
-import { noteLook } from '../../src/erp/claims/store.ts';
+import { noteLook } from '../../src/erp/claims/claim-store.ts';
 import { type DeliverPorts, Slice, type SliceReport } from '../../src/erp/deliver/slice.ts';
-import type { ErpEntry } from '../../src/erp/entry.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
+import type { ErpEntry } from '../../src/erp/erp-entry.ts';
 import type { ErpTarget } from '../../src/erp/port.ts';
 import type { GeneralLedgerUnit } from '../../src/ledger/general-ledger.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { ErpEntry } from '../../src/erp/entry.ts';
+import type { ErpEntry } from '../../src/erp/erp-entry.ts';
 import type { ErpPeriods } from '../../src/erp/port.ts';
 import {
   type Absent,

@@ -3,7 +3,7 @@ import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { excludeReversalsOfUndone, planUndo, redoUnits, undoUnits } from '../../src/erp/outbox/undo.ts';
 import { loadUnits } from '../../src/ledger/general-ledger.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DraftEntry, type LedgerEntry, type Line, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
-import type { ErpEntry } from '../../src/erp/entry.ts';
+import type { ErpEntry } from '../../src/erp/erp-entry.ts';
 import { translate } from '../../src/erp/translate.ts';
 import type { GeneralLedgerUnit } from '../../src/ledger/general-ledger.ts';
 import { summarise } from '../../src/ledger/summaries/summary.ts';

@@ -5,7 +5,7 @@ import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
 import { date, integer, text } from '../../src/db/columns.ts';
 import { type Connection, execute, row, rows } from '../../src/db/rows.ts';
 import { closedThrough, closePeriods, holdPeriod } from '../../src/ledger/close.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { walkChains } from '../../src/ledger/verify.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';

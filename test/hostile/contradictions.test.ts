@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { pullById } from '../../src/sync/by-id.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { pullContextOf } from '../support/pull-context.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { releaseLease, takeLease } from '../../src/db/lease.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';

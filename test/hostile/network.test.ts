@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { text } from '../../src/db/columns.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { row } from '../../src/db/rows.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { postWaiting } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { transactionsOf } from '../../src/db/lease.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 

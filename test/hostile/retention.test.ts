@@ -1,7 +1,7 @@
 // What is removed after its time, and what stays as evidence however old.
 
 import { beforeEach, expect, test } from 'vitest';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { claimPruning, prune } from '../../src/runtime/retention.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';

@@ -12,7 +12,7 @@ import { main } from '../../src/cli/main.ts';
 import { problemsText } from '../../src/cli/render/problems.ts';
 import { table } from '../../src/cli/render/text.ts';
 import { windowBlock } from '../../src/cli/render/window.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { folderOf, vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoConfig } from '../support/demo-config.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { type Connection, execute } from '../../src/db/rows.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
 

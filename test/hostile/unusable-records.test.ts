@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { documentProblems } from '../../src/queries/problems.ts';
 import { pullById } from '../../src/sync/by-id.ts';
 import type { DocumentKind } from '../../src/terms.ts';

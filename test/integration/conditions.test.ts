@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { openApp } from '../../src/runtime/app.ts';
 import { startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';

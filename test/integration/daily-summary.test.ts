@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { vetledger } from '../cli/support.ts';
 import { draft } from '../ledger/drafts.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';

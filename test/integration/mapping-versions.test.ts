@@ -10,7 +10,7 @@ import {
   holdMapping,
   withMappingInForce,
 } from '../../src/bookkeeping/mapping-versions.ts';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { loadMapping, mappingOf } from '../../src/config/mapping-files.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';

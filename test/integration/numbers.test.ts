@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { Delivery } from '../../src/erp/delivery.ts';
 import type { ErpTarget } from '../../src/erp/port.ts';
-import { isDelivering } from '../../src/runtime/deliveries.ts';
+import { isDelivering } from '../../src/runtime/request-deliveries.ts';
 import { vetledger } from '../cli/support.ts';
 import { capabilitiesOf } from '../erp/capabilities.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';

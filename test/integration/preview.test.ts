@@ -7,7 +7,7 @@ import { takeLease } from '../../src/db/lease.ts';
 import { execute } from '../../src/db/rows.ts';
 import { type DocumentSelection, everything } from '../../src/documents/in-force.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
-import { loadEntries } from '../../src/ledger/journal/read.ts';
+import { loadEntries } from '../../src/ledger/journal/read-entries.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import { noteStartDate } from '../../src/mirror/installation-state.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';

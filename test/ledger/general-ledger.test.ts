@@ -8,8 +8,8 @@ import {
   subLedger,
   usedAccounts,
 } from '../../src/ledger/general-ledger.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
-import { summariseDays } from '../../src/ledger/summaries/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
+import { summariseDays } from '../../src/ledger/summaries/summarise.ts';
 import type { PostingMode } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 import { type DraftLine, draft } from './drafts.ts';

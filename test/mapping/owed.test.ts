@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Decimal } from 'decimal.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { loadMapping } from '../../src/config/mapping-files.ts';
 import { compareMapping, type MappingComparison } from '../../src/queries/mapping-check.ts';
 import { vetledger } from '../cli/support.ts';

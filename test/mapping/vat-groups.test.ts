@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { vatCodeOf } from '../../src/erp/words.ts';
-import { mappingGaps, unnamedValues } from '../../src/mapping/check.ts';
 import { revenueAccount, vatAccount } from '../../src/mapping/look-ups.ts';
+import { mappingGaps, unnamedValues } from '../../src/mapping/mapping-gaps.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import type { RowUse } from '../../src/mapping/source-usage.ts';
 import { vatGroupOf, vatKindOf } from '../../src/mapping/vat-groups.ts';

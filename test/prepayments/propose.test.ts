@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Money } from '../../src/domain/money.ts';
-import { type Candidate, type OpenUse, proposals } from '../../src/prepayments/propose.ts';
+import { type Candidate, type OpenUse, proposals } from '../../src/prepayments/propose-matches.ts';
 
 const day = (number: number) => `2026-10-${String(number).padStart(2, '0')}`;
 const use = (paymentId: number, clientId: number | null, amount: string, on: number | null): OpenUse => ({

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { execute } from '../../src/db/rows.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { ErpError, type ErpTarget } from '../../src/erp/port.ts';
 import { booksWaitMs, reconcileWithErp } from '../../src/queries/reconcile-erp.ts';
-import type { InstallationReport } from '../../src/reconcile/report.ts';
+import type { InstallationReport } from '../../src/reconcile/reconcile-report.ts';
 import { capabilitiesOf } from '../erp/capabilities.ts';
 import { mappingOf } from '../posting/support.ts';
 import { useDatabase } from '../support/database.ts';

@@ -2,8 +2,8 @@
 
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { statusText, summaryText } from '../../src/cli/commands/status-text.ts';
-import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
-import type { DeliveryStatus } from '../../src/queries/deliveries.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
+import type { DeliveryStatus } from '../../src/queries/delivery-status.ts';
 import { type Findings, healthOf } from '../../src/queries/installation-health.ts';
 import type { LaneStatus } from '../../src/queries/lanes.ts';
 import { installationStatuses, statusSummary } from '../../src/queries/status.ts';

@@ -2,7 +2,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';
 import { Money } from '../../src/domain/money.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import type { ReconcileInput } from '../../src/reconcile/index.ts';
 import type { DocumentKind, DocumentState, RecordKind } from '../../src/terms.ts';
 import { type DraftLine, draft, party } from '../ledger/drafts.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Money } from '../../src/domain/money.ts';
 import type { ShareInForce } from '../../src/ledger/journal/shares.ts';
-import type { LedgerSum, ReconciledPayment, ReconciledPrepayment } from '../../src/reconcile/documents.ts';
 import { OriginalsVat } from '../../src/reconcile/e8-originals.ts';
+import type { LedgerSum, ReconciledPayment, ReconciledPrepayment } from '../../src/reconcile/reconciled-documents.ts';
 import type { PaymentRecord, PrepaymentRecord } from '../../src/records/types.ts';
 import type { LineRole } from '../../src/terms.ts';
 

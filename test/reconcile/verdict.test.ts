@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { equationNames, type InstallationReport } from '../../src/reconcile/report.ts';
+import { equationNames, type InstallationReport } from '../../src/reconcile/reconcile-report.ts';
 import { saveVerdicts } from '../../src/reconcile/verdict.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportText } from '../../src/cli/commands/report-text.ts';
 import { Money } from '../../src/domain/money.ts';
-import { section } from '../../src/reports/report.ts';
+import { section } from '../../src/reports/report-sections.ts';
 import { vetledger } from '../cli/support.ts';
 import { clockFrom, startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { SourceFigures } from '../support/source-figures.ts';

@@ -10,7 +10,7 @@ import { deliverSlice } from '../../src/erp/deliver/slice.ts';
 import { unitsClosedInErp } from '../../src/erp/outbox/cancel-out.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { retryUnits } from '../../src/erp/outbox/state.ts';
-import { summariseBatch } from '../../src/ledger/summaries/append.ts';
+import { summariseBatch } from '../../src/ledger/summaries/summarise.ts';
 import { reports } from '../../src/reports/index.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { records } from '../erp/fake/records.ts';

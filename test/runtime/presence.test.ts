@@ -2,7 +2,7 @@
 
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import type { InstallationConfig } from '../../src/config/load.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { Events } from '../../src/runtime/events.ts';
 import { Outages } from '../../src/runtime/outages.ts';

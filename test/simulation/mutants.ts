@@ -7,8 +7,8 @@ import { Money } from '../../src/domain/money.ts';
 import type { Mapping } from '../../src/mapping/schema.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import { versionOf } from '../../src/posting/late.ts';
-import { weigh } from '../../src/posting/outside.ts';
 import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../../src/posting/types.ts';
+import { weigh } from '../../src/posting/weigh-outside.ts';
 import type { Post } from './installation.ts';
 
 /** Changes the entries of a third of the documents, always the same ones; reversals stay true to what they reverse. */

@@ -2,19 +2,19 @@
 import { signed } from '../../src/domain/entry.ts';
 import { type Money, zero } from '../../src/domain/money.ts';
 import type { ShareInForce } from '../../src/ledger/journal/shares.ts';
+import { checkReceivable } from '../../src/reconcile/e2-receivable.ts';
+import { PrepaymentEquation } from '../../src/reconcile/e3-prepayment.ts';
+import { checkPayment, checkPrepayment } from '../../src/reconcile/e4-payments.ts';
+import { checkRevenue } from '../../src/reconcile/e5-revenue.ts';
+import { OriginalsVat } from '../../src/reconcile/e8-originals.ts';
+import type { Difference } from '../../src/reconcile/reconcile-report.ts';
 import type {
   LedgerSum,
   ReconciledDocument,
   ReconciledInvoice,
   ReconciledPayment,
   ReconciledPrepayment,
-} from '../../src/reconcile/documents.ts';
-import { checkReceivable } from '../../src/reconcile/e2-receivable.ts';
-import { PrepaymentEquation } from '../../src/reconcile/e3-prepayment.ts';
-import { checkPayment, checkPrepayment } from '../../src/reconcile/e4-payments.ts';
-import { checkRevenue } from '../../src/reconcile/e5-revenue.ts';
-import { OriginalsVat } from '../../src/reconcile/e8-originals.ts';
-import type { Difference } from '../../src/reconcile/report.ts';
+} from '../../src/reconcile/reconciled-documents.ts';
 import type { SourceRecord } from '../../src/records/types.ts';
 import { type Books, type DocumentBook, inForce } from './books.ts';
 import { Broken } from './broken.ts';

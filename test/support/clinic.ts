@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { inject, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
-import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
 import { schemaName } from '../../src/db/pool.ts';
 import type { Binding } from '../../src/db/rows.ts';
 import type { Delivery } from '../../src/erp/delivery.ts';

@@ -11,7 +11,7 @@ import { markAfterChangedConditions } from '../../src/bookkeeping/conditions.ts'
 import { applyMapping } from '../../src/bookkeeping/mapping-versions.ts';
 import { postBatch } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
-import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
 import { transactionsOf } from '../../src/db/lease.ts';
 import type { Db } from '../../src/db/pool.ts';
 import type { Connection } from '../../src/db/rows.ts';

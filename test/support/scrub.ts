@@ -1,4 +1,4 @@
-import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
 import { priorities } from '../../src/practice/budget.ts';
 import type { PullContext } from '../../src/sync/context.ts';
 import { type ScrubPace, scrubSlice } from '../../src/sync/scrub/scrub.ts';

@@ -6,7 +6,7 @@ import { parseRecord } from '../../src/records/schema.ts';
 import type { SourceRecord } from '../../src/records/types.ts';
 import { probeList, verdictOf } from '../../src/sync/capabilities/probe.ts';
 import { type ProbeRequest, probeRequestOf } from '../../src/sync/capabilities/probe-request.ts';
-import { refusedFilter } from '../../src/sync/capabilities/refused.ts';
+import { refusedFilter } from '../../src/sync/capabilities/refused-filter.ts';
 
 const dialect = loadDialect();
 const zone = 'Europe/Helsinki';

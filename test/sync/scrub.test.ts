@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { scrubCostPerDay } from '../../src/queries/scrub.ts';
 import { noteIgnored } from '../../src/sync/capabilities/filters.ts';
 import type { PullContext } from '../../src/sync/context.ts';
-import { dueInMs, forecastOf } from '../../src/sync/scrub/pace.ts';
 import { newestPass, type ScrubPass } from '../../src/sync/scrub/passes.ts';
 import { scrubSlice } from '../../src/sync/scrub/scrub.ts';
+import { dueInMs, forecastOf } from '../../src/sync/scrub/scrub-pace.ts';
 import { recordKinds } from '../../src/terms.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { atOnce, scrubContext, scrubPass } from '../support/scrub.ts';

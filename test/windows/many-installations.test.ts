@@ -3,7 +3,7 @@
 
 import { Client, Connection, type ScheduleHandle } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { type Config, type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import { type Config, type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
 import type { Schedule } from '../../src/domain/intervals.ts';
 import type { App } from '../../src/runtime/app.ts';
 import type { Engine } from '../../src/runtime/worker.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
-import { KeyedBuckets, TokenBucket } from '../../src/http/limits.ts';
+import { KeyedBuckets, TokenBucket } from '../../src/http/token-buckets.ts';
 import { createNudger, type Nudger } from '../../src/windows/nudges.ts';
 
 const clock: Clock = {

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Config, loadConfig } from '../../src/config/load.ts';
+import { type Config, loadConfig } from '../../src/config/load-config.ts';
 import { openApp } from '../../src/runtime/app.ts';
 import { withTemporalClient } from '../../src/runtime/temporal-client.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';

@@ -5,11 +5,11 @@ import { companyKeyOf } from '../../src/erp/company.ts';
 import type { SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { Delivery, SlicePorts } from '../../src/erp/delivery.ts';
 import { pauseDelivery } from '../../src/erp/outbox/state.ts';
-import { deliveryStatus } from '../../src/queries/deliveries.ts';
-import { deliveryId, isDelivering } from '../../src/runtime/deliveries.ts';
+import { deliveryStatus } from '../../src/queries/delivery-status.ts';
+import { deliveryId, isDelivering } from '../../src/runtime/request-deliveries.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
-import { waitForDeliveries } from '../../src/windows/deliveries.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
+import { waitForDeliveries } from '../../src/windows/wait-for-deliveries.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { healths, waitFor } from './support.ts';
 

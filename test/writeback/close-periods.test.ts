@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { transactionsOf } from '../../src/db/lease.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { storePeriods } from '../../src/erp/periods.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { closeSourcePeriods } from '../../src/writeback/close-periods.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';

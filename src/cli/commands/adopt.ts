@@ -10,7 +10,7 @@ import { adoptEntries } from '../../erp/claims/adopt.ts';
 import { companyKeyOf } from '../../erp/company.ts';
 import { lookUpFirst } from '../../erp/outbox/look-up-first.ts';
 import { pauseDelivery } from '../../erp/outbox/state.ts';
-import { type AdoptionMode, type Bar, barOriginals, sourceBar } from '../../ledger/copies.ts';
+import { type AdoptionMode, type Bar, barOriginals, sourceBar } from '../../ledger/adoption.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { findBinding } from '../../runtime/binding/bind.ts';
 import { fenceOriginal } from '../../runtime/binding/fence.ts';

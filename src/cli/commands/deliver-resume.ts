@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { resumeDelivery } from '../../erp/outbox/state.ts';
-import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
+import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';

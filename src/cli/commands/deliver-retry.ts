@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { UserError } from '../../domain/errors.ts';
-import { unitsById } from '../../erp/outbox/read.ts';
+import { unitsById } from '../../erp/outbox/questions-of-outbox.ts';
 import { retryUnits } from '../../erp/outbox/state.ts';
 import { redoUnits } from '../../erp/outbox/undo.ts';
 import type { UnitState } from '../../erp/outbox/unit.ts';
-import { deliveryProblems } from '../../queries/deliveries.ts';
+import { deliveryProblems } from '../../queries/delivery-status.ts';
 import type { App } from '../../runtime/app.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import type { InstallationConfig } from '../../config/load.ts';
-import { waitingForConsent } from '../../erp/outbox/read.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
+import { waitingForConsent } from '../../erp/outbox/questions-of-outbox.ts';
 import { approveUnits } from '../../erp/outbox/state.ts';
-import { deliveryStatus, unitsToSend } from '../../queries/deliveries.ts';
+import { deliveryStatus, unitsToSend } from '../../queries/delivery-status.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { actedBy, agreed } from '../acting.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { changedIdentity } from '../../bookkeeping/identity.ts';
-import { type Config, loadConfig } from '../../config/load.ts';
+import { type Config, loadConfig } from '../../config/load-config.ts';
 import { postgresMajor, supportedPostgres } from '../../db/migrate.ts';
 import type { Db } from '../../db/pool.ts';
 import { currentRole, rightsBeyondRuntime } from '../../db/roles.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
-import type { EntryRecord } from '../../ledger/journal/records.ts';
-import type { UnitDelivery } from '../../queries/deliveries.ts';
+import type { EntryRecord } from '../../ledger/journal/entry-records.ts';
+import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { parseJson } from '../../records/json.ts';
 import type { DocumentKind } from '../../terms.ts';

@@ -2,12 +2,12 @@ import { instantOf, localTimeOf } from '../../domain/dates.ts';
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
-import { type EntryRecord, type MappingVersion, mappingVersionText } from '../../ledger/journal/records.ts';
+import { type EntryRecord, type MappingVersion, mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
-import type { UnitDelivery } from '../../queries/deliveries.ts';
+import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
-import { formatAmount } from '../../reconcile/report.ts';
+import { formatAmount } from '../../reconcile/reconcile-report.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
 import { type instant, table } from '../render/text.ts';
 

@@ -1,6 +1,5 @@
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { UserError } from '../../domain/errors.ts';
-import { findDocuments } from '../../queries/documents.ts';
 import { type Explanation, explainDocument } from '../../queries/explain.ts';
 import {
   type Candidate,
@@ -9,6 +8,7 @@ import {
   documentsWithId,
   invoicesNumbered,
 } from '../../queries/find-document.ts';
+import { findDocuments } from '../../queries/found-documents.ts';
 import { stringifyJson } from '../../records/json.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../../terms.ts';

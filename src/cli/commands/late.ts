@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { decisionsFor, optionOf } from '../../bookkeeping/decide-late.ts';
 import { decisionsOf } from '../../bookkeeping/late-decisions.ts';
 import { isDelivered } from '../../config/erp.ts';
-import { type LateDocument, lateDocuments } from '../../documents/late.ts';
+import { type LateDocument, lateDocuments } from '../../documents/late-documents.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { unitsClosedInErp } from '../../erp/outbox/cancel-out.ts';
 import type { LateDecisionKind } from '../../posting/types.ts';

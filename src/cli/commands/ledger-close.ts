@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { transactionsOf } from '../../db/lease.ts';
 import { noteLateAtClose } from '../../documents/mark.ts';
 import { businessDate } from '../../domain/dates.ts';
 import { type CloseDetails, closedThrough, closePeriods, refuseEarlier } from '../../ledger/close.ts';
 import type { BooksHead } from '../../ledger/head.ts';
-import { summariseDays } from '../../ledger/summaries/append.ts';
+import { summariseDays } from '../../ledger/summaries/summarise.ts';
 import { type ClosingChecklist, closingChecklist } from '../../queries/closing.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import type { App } from '../../runtime/app.ts';

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { applyMapping } from '../../bookkeeping/mapping-versions.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
-import { mappingVersionText } from '../../ledger/journal/records.ts';
+import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition, option, wholeNumber } from '../command.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { runSpecs } from '../../bookkeeping/run-specs.ts';
 import { loadDialect } from '../../config/dialect.ts';
 import { isDelivered } from '../../config/erp.ts';
-import { type Config, loadConfig } from '../../config/load.ts';
+import { type Config, loadConfig } from '../../config/load-config.ts';
 import { chartOfErp, loadChart, loadMapping, loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { postgresFolder } from '../../embedded/postgres.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mappingVersionText } from '../../ledger/journal/records.ts';
+import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import {
   type MappingVersionInForce,
   mappingVersions,

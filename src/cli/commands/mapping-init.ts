@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import { z } from 'zod';
-import { type Config, loadConfig } from '../../config/load.ts';
+import { type Config, loadConfig } from '../../config/load-config.ts';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import { visible } from '../../domain/text.ts';

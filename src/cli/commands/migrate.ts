@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Config, loadConfig } from '../../config/load.ts';
+import { type Config, loadConfig } from '../../config/load-config.ts';
 import { roleOfUrl, rolesSql } from '../../db/roles.ts';
 import { ConfigError, UserError } from '../../domain/errors.ts';
 import { acquirePostgres, type PostgresHandle, ServiceError } from '../../embedded/index.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { recordAction } from '../../actions/record.ts';
-import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
+import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { withTemporalClient } from '../../runtime/temporal-client.ts';
 import { type Nudged, nudgeNow } from '../../windows/nudge-now.ts';
 import type { Definition } from '../command.ts';

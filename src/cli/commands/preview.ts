@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { mappingName } from '../../bookkeeping/mapping-versions.ts';
 import { previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
 import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { setMatch } from '../../prepayments/decide.ts';
-import { type Candidate, type Proposal, proposeMatches } from '../../prepayments/propose.ts';
+import { type Candidate, type Proposal, proposeMatches } from '../../prepayments/propose-matches.ts';
 import { chosenInstallations, installationOf } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
 import { actedBy } from '../acting.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { markDirty } from '../../documents/mark.ts';
 import { UserError } from '../../domain/errors.ts';
-import { findDocuments } from '../../queries/documents.ts';
+import { findDocuments } from '../../queries/found-documents.ts';
 import { documentProblems } from '../../queries/problems.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deliveryProblems } from '../../queries/deliveries.ts';
+import { deliveryProblems } from '../../queries/delivery-status.ts';
 import { countReports, documentProblems } from '../../queries/problems.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { named } from '../books.ts';

@@ -8,7 +8,7 @@ import {
   type InstallationReport,
   type Listed,
   type ReconcileReport,
-} from '../../reconcile/report.ts';
+} from '../../reconcile/reconcile-report.ts';
 import { columns } from '../render/text.ts';
 import { outsideTable, verdictTitle } from '../render/verdict.ts';
 

@@ -1,10 +1,10 @@
-import type { InstallationConfig } from '../../config/load.ts';
-import type { Outside } from '../../documents/outside.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
+import type { Outside } from '../../documents/outside-books.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
-import type { ReportedDifference } from '../../reconcile/report.ts';
-import type { Cell, Column, Item, Period, Section } from '../../reports/report.ts';
+import type { ReportedDifference } from '../../reconcile/reconcile-report.ts';
+import type { Cell, Column, Item, Period, Section } from '../../reports/report-sections.ts';
 import { columns, count } from '../render/text.ts';
 import { outsideText } from '../render/verdict.ts';
 

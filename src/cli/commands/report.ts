@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Connection } from '../../db/rows.ts';
-import { outsideBooks, outsideByKind } from '../../documents/outside.ts';
+import { outsideBooks, outsideByKind } from '../../documents/outside-books.ts';
 import { dateIn, daysFrom, monthBounds } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
 import { prepaymentVatDifferences } from '../../queries/prepayment-vat.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
-import type { Period } from '../../reports/report.ts';
+import type { Period } from '../../reports/report-sections.ts';
 import { amount, date } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import type { Definition } from '../command.ts';

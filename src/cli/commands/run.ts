@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Config } from '../../config/load.ts';
+import type { Config } from '../../config/load-config.ts';
 import { codeOf } from '../../domain/errors.ts';
 import type { TimedEvent } from '../../domain/events.ts';
 import { labelOf } from '../../domain/installation-name.ts';

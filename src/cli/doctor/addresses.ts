@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { todoOf } from '../../domain/problem-texts.ts';
 import { clip } from '../../domain/text.ts';
 import type { ListAnswer } from '../../practice/client.ts';

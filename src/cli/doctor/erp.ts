@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { isApiTarget, isDelivered } from '../../config/erp.ts';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { ErpError } from '../../erp/port.ts';
 import type { App } from '../../runtime/app.ts';

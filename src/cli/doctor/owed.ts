@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { owedAsRevenueText } from '../../mapping/owed.ts';
 import { findOwedAsRevenue } from '../../queries/owed-as-revenue.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';

@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { sum } from '../../domain/money.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';

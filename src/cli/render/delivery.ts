@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fileFormats } from '../../config/erp.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
-import type { DeliveryStatus, UnitDelivery } from '../../queries/deliveries.ts';
+import type { DeliveryStatus, UnitDelivery } from '../../queries/delivery-status.ts';
 import { foreignCode } from '../../queries/installation-health.ts';
 import * as answer from '../answer.ts';
 import { count, instant } from './text.ts';

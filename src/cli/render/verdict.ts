@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside.ts';
+import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside-books.ts';
 import type { Verdict } from '../../queries/verdict.ts';
 import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';

@@ -506,7 +506,7 @@ create table document (
   remap_held boolean not null default false,
   -- The entry id that the source has been told of a prepayment, kept beside the one in force: what differs is to be written back.
   written_entry_id text,
-  -- What a document with a problem keeps out of the books (src/documents/outside.ts): its amount and VAT, of a posted document
+  -- What a document with a problem keeps out of the books (src/documents/outside-books.ts): its amount and VAT, of a posted document
   -- the differences to what is posted; null where they cannot be read.
   outside_amount numeric,
   outside_vat numeric,
@@ -1544,7 +1544,7 @@ create table erp_cursor (
 );
 
 -- Units whose request ended without an answer, in an ERP whose drafts can be deleted: a draft that the server makes later than
--- it is known to be at work is looked for, some times and no more (src/erp/outbox/sweep.ts).
+-- it is known to be at work is looked for, some times and no more (src/erp/outbox/unwanted-drafts.ts).
 create table erp_sweep (
   installation bigint not null,
   unit_id text not null,

@@ -1,10 +1,10 @@
 import { type ActedBy, recordAction } from '../../actions/record.ts';
 import { isFileTarget } from '../../config/erp.ts';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Db } from '../../db/pool.ts';
 import { companyKeyOf } from '../company.ts';
-import { takeOverFolder } from '../targets/files/claim.ts';
-import { adoptForeign } from './store.ts';
+import { takeOverFolder } from '../targets/files/folder-claim.ts';
+import { adoptForeign } from './claim-store.ts';
 
 /**
  * Takes the entries of other databases that are known by now for ours: they stand, and stop the delivery no more; later ones do. A

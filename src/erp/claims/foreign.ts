@@ -1,14 +1,14 @@
 import { isFileTarget } from '../../config/erp.ts';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { companyKeyOf } from '../company.ts';
-import { erpPriorities, pacedTarget } from '../pace.ts';
+import { erpPriorities, pacedTarget } from '../erp-pace.ts';
 import { ErpError, type ErpTarget } from '../port.ts';
-import { foreignFolder } from '../targets/files/claim.ts';
+import { foreignFolder } from '../targets/files/folder-claim.ts';
+import { foreignIn } from './claim-store.ts';
 import { foreignError, look } from './look.ts';
-import { foreignIn } from './store.ts';
 
 export interface ForeignPorts {
   db: Db;

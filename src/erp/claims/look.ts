@@ -14,7 +14,7 @@ import {
   noteLook,
   sentKeys,
   unsettledEntries,
-} from './store.ts';
+} from './claim-store.ts';
 
 /** Taken off the question for what was written since: transactions that commit late, and clocks that differ. */
 const overlapMs = 3_600_000;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ErpEntry } from '../entry.ts';
+import type { ErpEntry } from '../erp-entry.ts';
 import type { OutboxUnit } from '../outbox/unit.ts';
 
 /** A unit of the outbox with the entry that it is in the ERP's words. */

@@ -4,11 +4,12 @@ import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.t
 import type { Capabilities } from '../capabilities.ts';
 import { noteAnswer } from '../company-lease.ts';
 import { compareEntry, describeDifferences } from '../compare.ts';
-import type { ErpEntry, FoundEntry } from '../entry.ts';
+import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import { closedInErpCode } from '../outbox/cancel-out.ts';
-import { noteAbsent } from '../outbox/claim.ts';
-import { reversedIds } from '../outbox/read.ts';
-import { type Outcome, recordOutcomes } from '../outbox/settle.ts';
+import { noteAbsent } from '../outbox/claim-units.ts';
+import { reversedIds } from '../outbox/questions-of-outbox.ts';
+import { type Outcome, recordOutcomes } from '../outbox/record-outcomes.ts';
+import type { Doubt, OutboxUnit } from '../outbox/unit.ts';
 import {
   forgetDrafts,
   noteDrafts,
@@ -17,13 +18,13 @@ import {
   postponeSweeps,
   type UnwantedDraft,
   unwantedDrafts,
-} from '../outbox/sweep.ts';
-import type { Doubt, OutboxUnit } from '../outbox/unit.ts';
+} from '../outbox/unwanted-drafts.ts';
 import type { ErpError, ErpPeriods, ErpProblem } from '../port.ts';
 import { dateProblem, sizeOf, sizeProblem, verdictOf, verdictOnAbsence, verdictWithoutLookUp } from '../strategy.ts';
 import { attemptIdOf, type Item } from './attempt.ts';
 import { classify, judgePosted } from './classify.ts';
 import { periodsFor, readPeriods } from './closed-periods.ts';
+import { type RequestContext, Requests, Stopped } from './delivery-requests.ts';
 import {
   absentOf,
   againOf,
@@ -37,8 +38,7 @@ import {
   refusedOf,
   told,
 } from './outcomes.ts';
-import { type RequestContext, Requests, Stopped } from './requests.ts';
-import { draftDigest, leftDrafts, surplusDrafts } from './sweep.ts';
+import { draftDigest, leftDrafts, surplusDrafts } from './surplus-drafts.ts';
 
 export type Translate = (unit: GeneralLedgerUnit) => { entry: ErpEntry } | { problems: ErpProblem[] };
 

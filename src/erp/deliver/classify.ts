@@ -1,6 +1,6 @@
 import { type CompareOptions, compareEntry, describeDifferences } from '../compare.ts';
-import type { ErpEntry, FoundEntry } from '../entry.ts';
-import type { InErp } from '../outbox/settle.ts';
+import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
+import type { InErp } from '../outbox/record-outcomes.ts';
 
 /** What a look-up has shown of an entry. `surplus`: drafts that are to be deleted. */
 export type Finding =

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../../terms.ts';
 import { obstacleOf, storedPeriods, storePeriods } from '../periods.ts';
 import type { ErpPeriods } from '../port.ts';
-import type { RequestContext, Requests } from './requests.ts';
+import type { RequestContext, Requests } from './delivery-requests.ts';
 
 /** An ERP whose stored periods may serve is waited for so long. */
 const answerWithinMs = 10_000;

@@ -1,7 +1,7 @@
 import { redact } from '../../domain/redact.ts';
 import { clip, storable, visible } from '../../domain/text.ts';
-import type { FoundEntry } from '../entry.ts';
-import type { Outcome } from '../outbox/settle.ts';
+import type { FoundEntry } from '../erp-entry.ts';
+import type { Outcome } from '../outbox/record-outcomes.ts';
 import type { Doubt, OutboxUnit } from '../outbox/unit.ts';
 import type { ErpError } from '../port.ts';
 import { isSameMessage } from '../strategy.ts';

@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { LeaseLost, underLease } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../../db/statistics.ts';
@@ -6,10 +6,11 @@ import { keepLease } from '../../db/with-lease.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { erpProblemCatalogue } from '../../domain/erp-problems.ts';
 import type { PlainError } from '../../domain/errors.ts';
-import { awaitsLook } from '../claims/store.ts';
+import { awaitsLook } from '../claims/claim-store.ts';
 import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
 import { type CompanyLease, noteFailure, noteOutcome, noteSettled, takeCompany } from '../company-lease.ts';
 import { companyKey } from '../entry-key.ts';
+import { erpPriorities, Pace } from '../erp-pace.ts';
 import {
   type ClaimScope,
   claimDoubtful,
@@ -19,18 +20,17 @@ import {
   followConfiguration,
   hasSending,
   takeOverSending,
-} from '../outbox/claim.ts';
-import { countInDoubt, type DeliveryPause, dueWork, pauseOf } from '../outbox/read.ts';
-import { claimSweeps } from '../outbox/sweep.ts';
-import { erpPriorities, Pace } from '../pace.ts';
+} from '../outbox/claim-units.ts';
+import { countInDoubt, type DeliveryPause, dueWork, pauseOf } from '../outbox/questions-of-outbox.ts';
+import { claimSweeps } from '../outbox/unwanted-drafts.ts';
 import { type CompanyRef, ErpError, type ErpTarget } from '../port.ts';
 import { restMs, type Strategy, strategyOf } from '../strategy.ts';
 import { translate } from '../translate.ts';
 import { Batch, type BatchReport, type Translate } from './batch.ts';
-import { type ClaimVerdict, type Looks, settleClaim } from './claim.ts';
-import { plainErrorOf } from './errors.ts';
+import { type ClaimVerdict, type Looks, settleClaim } from './check-claim.ts';
+import { plainErrorOf } from './delivery-errors.ts';
+import type { RequestContext } from './delivery-requests.ts';
 import { told } from './outcomes.ts';
-import type { RequestContext } from './requests.ts';
 
 /** What a log takes; pino's loggers do. */
 export interface Logger {

@@ -2,7 +2,7 @@ import { type ActedBy, recordAction } from '../../actions/record.ts';
 import { text } from '../../db/columns.ts';
 import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-import { pauseOf } from './read.ts';
+import { pauseOf } from './questions-of-outbox.ts';
 
 /**
  * Lets refused units be sent again, those with these ids or, for null, all. Each is looked up before it is sent, so that one that

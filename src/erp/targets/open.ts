@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import type { ErpTarget } from '../port.ts';

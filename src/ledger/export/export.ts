@@ -6,13 +6,13 @@ import type { Ed25519Key } from '../../domain/signature.ts';
 import type { InstallationId } from '../../terms.ts';
 import { type GeneralLedgerUnit, generalLedger, subLedger, usedAccounts } from '../general-ledger.ts';
 import { type BooksHead, booksHead } from '../head.ts';
-import type { DateRange } from '../journal/read.ts';
-import { type EntryRecord, entryRecords } from '../journal/records.ts';
-import { countUnsummarised } from '../summaries/read.ts';
+import { type EntryRecord, entryRecords } from '../journal/entry-records.ts';
+import type { DateRange } from '../journal/read-entries.ts';
+import { countUnsummarised } from '../summaries/read-summaries.ts';
 import { attestationLine } from './attest.ts';
 import { beancount } from './beancount.ts';
 import { csv } from './csv.ts';
-import { type ExportedNames, exportedUnit } from './facts.ts';
+import { type ExportedNames, exportedUnit } from './exported-unit.ts';
 import type { Declarations, ExportFormat, ExportInstallation } from './format.ts';
 import { hledger } from './hledger.ts';
 

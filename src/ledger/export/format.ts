@@ -1,5 +1,5 @@
 import type { CalendarDate, InstallationId, LineRole } from '../../terms.ts';
-import type { ExportedUnit } from './facts.ts';
+import type { ExportedUnit } from './exported-unit.ts';
 
 /** An installation whose books are exported; the currency is its setting, the books themselves name none. */
 export interface ExportInstallation {

@@ -1,7 +1,7 @@
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { LineRole } from '../../terms.ts';
-import { accountType, type Fact, oneLine } from './facts.ts';
+import { accountType, type Fact, oneLine } from './exported-unit.ts';
 import type { ExportFormat } from './format.ts';
 
 const typeLetters = { asset: 'A', liability: 'L', income: 'R', expense: 'X' } as const;

@@ -7,7 +7,7 @@ import type { RecordKind } from '../../terms.ts';
 import { usedFilters } from './filter-uses.ts';
 import type { FilterFinding } from './filters.ts';
 import { type ProbeRequest, probeRequestOf } from './probe-request.ts';
-import { refusedFilter } from './refused.ts';
+import { refusedFilter } from './refused-filter.ts';
 
 /** One page of a list and the count that came with it. */
 export interface ParsedPage {

@@ -1,6 +1,6 @@
 import { instant, integer, nullable, oneOf } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
-import { withdrawScrubReports } from '../../documents/reports.ts';
+import { withdrawScrubReports } from '../../documents/scrub-reports.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 
 /** Passes of the scrub (table `scrub_pass`): one row for each list. */

@@ -1,7 +1,7 @@
 import { bool, instant, integer, nullable } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
-import { reportScrubbed } from '../../documents/reports.ts';
-import { nameAllMissing, noteNotShown } from '../../mirror/absence.ts';
+import { reportScrubbed } from '../../documents/scrub-reports.ts';
+import { nameAllMissing, noteNotShown } from '../../mirror/not-shown.ts';
 import { doubtRowSets } from '../../mirror/row-sets.ts';
 import type { SaveResult } from '../../mirror/types.ts';
 import { keptFree } from '../../practice/budget.ts';
@@ -15,10 +15,9 @@ import { readDefaultPageSizes } from '../capabilities/server.ts';
 import type { PullContext, PullWatch } from '../context.ts';
 import { type Cursors, readCursors } from '../cursors.ts';
 import { pullList } from '../pull-list.ts';
+import { pullRowSets } from '../pull-row-sets.ts';
 import { scanStaleSets } from '../row-scan.ts';
-import { pullRowSets } from '../row-sets.ts';
 import { changedFrom } from '../watermark.ts';
-import { dueInMs, nextBeginsAt } from './pace.ts';
 import {
   beginPass,
   type Finding,
@@ -28,6 +27,7 @@ import {
   type ScrubbedStep,
   type ScrubPass,
 } from './passes.ts';
+import { dueInMs, nextBeginsAt } from './scrub-pace.ts';
 
 /**
  * The scrub: reads every record of the source again, in passes, and compares it with the mirror. What differs is saved as any

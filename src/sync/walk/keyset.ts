@@ -1,8 +1,8 @@
 import type { ListAnswer } from '../../practice/client.ts';
 import { doubtfulIn, expectedCountAfter, isExpected, isWholeList, pageStands, receivedIn } from './count-proof.ts';
 import { isAscending } from './order.ts';
-import type { WalkRequests } from './requests.ts';
 import type { WalkState } from './types.ts';
+import type { WalkRequests } from './walk-requests.ts';
 
 /** Consecutive count mismatches, or empty pages, tolerated before the list is divided instead. */
 const mismatchesAtMost = 3;

@@ -1,7 +1,7 @@
 import type { ListAnswer } from '../../practice/client.ts';
 import { copiesIn, receivedIn } from './count-proof.ts';
 import { isAscending, isDescending } from './order.ts';
-import type { RangeFilter, WalkRequests } from './requests.ts';
+import type { RangeFilter, WalkRequests } from './walk-requests.ts';
 
 /** The server refuses higher offsets (practice-api: Limits). */
 export const maxOffset = 10_000;

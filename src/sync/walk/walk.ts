@@ -1,9 +1,9 @@
 import type { ListAnswer } from '../../practice/client.ts';
 import { idDimension } from './dimensions.ts';
-import { divide } from './divide.ts';
+import { divide } from './divide-range.ts';
 import { readByKeyset } from './keyset.ts';
-import { type RangeFilter, Unbounded, WalkRequests } from './requests.ts';
 import type { WalkOptions, WalkPorts, WalkResult, WalkState } from './types.ts';
+import { type RangeFilter, Unbounded, WalkRequests } from './walk-requests.ts';
 
 /**
  * Reads one list of the source completely, whatever its order, and proves it by the counts (count-proof.ts):

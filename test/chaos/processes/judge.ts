@@ -4,7 +4,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clinic, startSandbox } from '../../../sandbox/src/index.ts';
-import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
+import { type InstallationConfig, loadConfig } from '../../../src/config/load-config.ts';
 import { type Db, openDatabase } from '../../../src/db/pool.ts';
 import { Money } from '../../../src/domain/money.ts';
 import { verifyChain } from '../../../src/ledger/verify.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { outsideTable, verdictLines, verdictTitle } from '../../../src/cli/render/verdict.ts';
-import type { Outside } from '../../../src/documents/outside.ts';
+import type { Outside } from '../../../src/documents/outside-books.ts';
 
 const figure = { documents: 1, amount: '181.00', vat: '31.00', oldest: '2026-01-15', unknown: 0 };
 const outside: Outside = {

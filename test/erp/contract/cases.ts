@@ -4,11 +4,11 @@
 
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { Rng } from '../../../sandbox/src/rng.ts';
-import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
-import { adoptForeign, noteLook } from '../../../src/erp/claims/store.ts';
+import { adoptForeign, noteLook } from '../../../src/erp/claims/claim-store.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { FileOptions } from '../../../src/config/file-options.ts';
 import { Money } from '../../../src/domain/money.ts';
 import { fileCapabilities } from '../../../src/erp/targets/files/capabilities.ts';
-import { claimName } from '../../../src/erp/targets/files/claim.ts';
+import { claimName } from '../../../src/erp/targets/files/folder-claim.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import { useDatabase } from '../../support/database.ts';
 import { entriesOfCsv, readCsvFile } from '../files/readers/csv.ts';

@@ -1,6 +1,6 @@
 // A target between which and its ERP things go wrong, one request at a time: the same troubles for the fake and for a real ERP.
 
-import type { ErpEntry } from '../../../src/erp/entry.ts';
+import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
 import { type CompanyRef, ErpError, type ErpTarget } from '../../../src/erp/port.ts';
 import type { SimulatedTime } from '../fake/time.ts';
 

@@ -1,5 +1,5 @@
 import { Money } from '../../../src/domain/money.ts';
-import type { ErpEntry, ErpLine } from '../../../src/erp/entry.ts';
+import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
 
 /** `[account, signed amount, fields]`: debit positive. */
 export type EntryLine = [account: string, amount: string, fields?: Partial<ErpLine>];

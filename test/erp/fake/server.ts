@@ -3,7 +3,7 @@
 
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { ErrorMeaning } from '../../../src/erp/capabilities.ts';
-import type { ErpEntry, ErpLine } from '../../../src/erp/entry.ts';
+import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
 import type { FakeRecord, FaultKind, SaidError } from './records.ts';
 import type { FakeTime } from './time.ts';
 

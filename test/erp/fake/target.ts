@@ -1,5 +1,5 @@
 import { Money } from '../../../src/domain/money.ts';
-import type { ErpEntry, FoundEntry } from '../../../src/erp/entry.ts';
+import type { ErpEntry, FoundEntry } from '../../../src/erp/erp-entry.ts';
 import {
   type CheckPlan,
   type CheckResult,

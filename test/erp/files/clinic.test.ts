@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
-import { claimName } from '../../../src/erp/targets/files/claim.ts';
+import { claimName } from '../../../src/erp/targets/files/folder-claim.ts';
 import { handOverSlice } from '../../../src/erp/targets/files/hand-over.ts';
 import { useDatabase } from '../../support/database.ts';
 import { demoMapping } from '../../support/demo-config.ts';

@@ -1,6 +1,6 @@
 // Hands over what is due, and kills itself after a step: database URL, configuration file, step.
 
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
 import { openDatabase } from '../../../src/db/pool.ts';
 import { handOverSlice } from '../../../src/erp/targets/files/hand-over.ts';
 

@@ -1,7 +1,7 @@
 // What Odoo makes of a delivered entry when somebody reverses or duplicates it there: the target gives it to the comparison of the
 // books, with the side on which its base counts.
 import { describe, expect, test } from 'vitest';
-import type { FoundEntry } from '../../../src/erp/entry.ts';
+import type { FoundEntry } from '../../../src/erp/erp-entry.ts';
 import { duplicate, reverseEntry } from './fake/copies.ts';
 import type { OdooVersion } from './fake/schema.ts';
 import { Trap } from './traps/cases.ts';

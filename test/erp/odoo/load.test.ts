@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ErpEntry } from '../../../src/erp/entry.ts';
+import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
 import { ErpError } from '../../../src/erp/port.ts';
 import { loadedIds } from '../../../src/erp/targets/odoo/load.ts';
 import type { JsonValue } from '../../../src/records/json.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
 import { compareEntry } from '../../../src/erp/compare.ts';
-import type { ErpEntry, ErpLine } from '../../../src/erp/entry.ts';
+import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
 import type { ResolvedEntry } from '../../../src/erp/targets/api/erp-api.ts';
 import { odooCapabilities } from '../../../src/erp/targets/odoo/capabilities.ts';
 import { foundEntries, type NamesById, toTable } from '../../../src/erp/targets/odoo/moves.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Money, zero } from '../../../src/domain/money.ts';
-import { concernsErp, type HeldLine, type OurGroup, planItem } from '../../../src/erp/open-items/plan.ts';
+import { concernsErp, type HeldLine, type OurGroup, planItem } from '../../../src/erp/open-items/item-plan.ts';
 
 const money = (text: string | number) => new Money(text);
 

@@ -13,18 +13,18 @@ const inClassify = faultsIn<typeof import('../../../src/erp/deliver/classify.ts'
 const inCompare = faultsIn<typeof import('../../../src/erp/compare.ts')>(
   new URL('../../../src/erp/compare.ts', import.meta.url),
 );
-const inClaim = faultsIn<typeof import('../../../src/erp/outbox/claim.ts')>(
-  new URL('../../../src/erp/outbox/claim.ts', import.meta.url),
+const inClaim = faultsIn<typeof import('../../../src/erp/outbox/claim-units.ts')>(
+  new URL('../../../src/erp/outbox/claim-units.ts', import.meta.url),
 );
-const inSweep = faultsIn<typeof import('../../../src/erp/outbox/sweep.ts')>(
-  new URL('../../../src/erp/outbox/sweep.ts', import.meta.url),
+const inSweep = faultsIn<typeof import('../../../src/erp/outbox/unwanted-drafts.ts')>(
+  new URL('../../../src/erp/outbox/unwanted-drafts.ts', import.meta.url),
 );
 const inLease = faultsIn<typeof import('../../../src/erp/company-lease.ts')>(
   new URL('../../../src/erp/company-lease.ts', import.meta.url),
 );
 
-const inClaims = faultsIn<typeof import('../../../src/erp/claims/store.ts')>(
-  new URL('../../../src/erp/claims/store.ts', import.meta.url),
+const inClaims = faultsIn<typeof import('../../../src/erp/claims/claim-store.ts')>(
+  new URL('../../../src/erp/claims/claim-store.ts', import.meta.url),
 );
 
 export const mutants: Record<string, Fault[]> = {

@@ -1,6 +1,6 @@
 // A process that delivers, as a worker does.
 
-import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
 import type { Life } from '../fake/target.ts';

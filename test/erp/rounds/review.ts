@@ -1,10 +1,10 @@
 // The comparison of an ERP's books with what was delivered, after people have changed entries there by hand.
 
 import type { Rng } from '../../../sandbox/src/rng.ts';
-import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import { transactionsOf } from '../../../src/db/lease.ts';
 import type { Db } from '../../../src/db/pool.ts';
-import { readBooks } from '../../../src/erp/books/read.ts';
+import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
 import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
 import { query } from '../../support/sql.ts';

@@ -1,9 +1,9 @@
 // Another database of vetledger that has delivered a part of the practice's entries to the company before a round begins: played by
 // delivery itself, under another database's id, in the round's own database, which forgets it then.
 
-import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
-import { adoptForeign } from '../../../src/erp/claims/store.ts';
+import { adoptForeign } from '../../../src/erp/claims/claim-store.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';

@@ -3,7 +3,7 @@
 
 import { Rng } from '../../../sandbox/src/rng.ts';
 import { loadDialect } from '../../../src/config/dialect.ts';
-import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { companyOf } from '../../../src/erp/company.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';

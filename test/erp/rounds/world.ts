@@ -6,7 +6,7 @@ import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
-import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
 import { draft } from '../../ledger/drafts.ts';
 import type { Flaws } from '../fake/server.ts';
 import type { JudgedErp } from './erp.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
-import type { ErpEntry } from '../../../src/erp/entry.ts';
+import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
 import { explain } from '../../../src/erp/targets/api/explain.ts';
 import { keyedText, keyIn } from '../../../src/erp/targets/api/keyed-text.ts';
 import { trytonCapabilities } from '../../../src/erp/targets/tryton/capabilities.ts';

@@ -11,7 +11,7 @@ import type { Quirks } from '../../../sandbox/src/index.ts';
 import { Rng } from '../../../sandbox/src/rng.ts';
 import { addDays } from '../../../sandbox/src/zone.ts';
 import { decideAll } from '../../../src/bookkeeping/decide-many.ts';
-import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
+import { type InstallationConfig, loadConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { closePeriods } from '../../../src/ledger/close.ts';
 import { staticToken } from '../../../src/practice/auth.ts';

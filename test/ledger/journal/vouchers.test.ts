@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
 import { voucherText } from '../../../src/ledger/journal/vouchers.ts';
 import { useDatabase } from '../../support/database.ts';
 import { query } from '../../support/sql.ts';

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { Rng } from '../../../sandbox/src/rng.ts';
-import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { companyOf } from '../../../src/erp/company.ts';
 import { verifyChain } from '../../../src/ledger/verify.ts';

@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { type Activities, createActivities } from '../../../activities/index.ts';
-import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';

@@ -1,6 +1,6 @@
 import type { ErpProblemCode } from '../../../domain/erp-problems.ts';
 import type { Money } from '../../../domain/money.ts';
-import type { ErpEntry, ErpParty, FoundEntry } from '../../entry.ts';
+import type { ErpEntry, ErpParty, FoundEntry } from '../../erp-entry.ts';
 import type {
   CheckPlan,
   CheckResult,

@@ -1,6 +1,6 @@
 import { clip, visible } from '../../../domain/text.ts';
 import type { InstallationId } from '../../../terms.ts';
-import type { ErpEntry } from '../../entry.ts';
+import type { ErpEntry } from '../../erp-entry.ts';
 
 /**
  * How a target that keeps our key in a text keeps it: `a text for people · 4711/invoice/1001/1 [KEY]`. Tryton and Odoo have it so.

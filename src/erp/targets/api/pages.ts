@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../records/json.ts';
-import type { FoundEntry } from '../../entry.ts';
+import type { FoundEntry } from '../../erp-entry.ts';
 import { asId, readAs, wholeNumber } from './form.ts';
 
 /** Records in the order of their ids, a page after another until one is not full; `page` reads those after an id. */

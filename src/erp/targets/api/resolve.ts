@@ -1,6 +1,6 @@
 import type { ErpProblemCode } from '../../../domain/erp-problems.ts';
 import { visible } from '../../../domain/text.ts';
-import type { ErpEntry, ErpLine, ErpParty } from '../../entry.ts';
+import type { ErpEntry, ErpLine, ErpParty } from '../../erp-entry.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import type { DimensionName, ErpApi, Fault, ResolvedEntry, ResolvedLine, Word, Words } from './erp-api.ts';
 

@@ -1,6 +1,6 @@
 import { zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
-import type { ErpEntry, FoundEntry } from '../../entry.ts';
+import type { ErpEntry, FoundEntry } from '../../erp-entry.ts';
 import {
   type CheckPlan,
   type CheckResult,

@@ -3,7 +3,7 @@ import type { Money } from '../../../domain/money.ts';
 import type { GeneralLedgerUnit } from '../../../ledger/general-ledger.ts';
 import type { SummaryLine } from '../../../ledger/summaries/summary.ts';
 import type { CalendarDate, LineRole, Side } from '../../../terms.ts';
-import type { ErpEntry, ErpLine } from '../../entry.ts';
+import type { ErpEntry, ErpLine } from '../../erp-entry.ts';
 
 /** An entry in the ERP's words, with what else the books know of it and a file can tell. */
 export interface FileEntry extends Omit<ErpEntry, 'lines'> {

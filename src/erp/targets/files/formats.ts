@@ -1,5 +1,5 @@
 import type { FileTargetConfig } from '../../../config/erp.ts';
-import type { InstallationConfig } from '../../../config/load.ts';
+import type { InstallationConfig } from '../../../config/load-config.ts';
 import { csvFormat } from './csv.ts';
 import { datevFormat } from './datev.ts';
 import type { FileFormat } from './format.ts';

@@ -20,8 +20,8 @@ import {
   markRefused,
   releaseBatched,
 } from '../../outbox/batched.ts';
-import { followConfiguration } from '../../outbox/claim.ts';
-import { type DeliveryPause, dueWork, pauseOf } from '../../outbox/read.ts';
+import { followConfiguration } from '../../outbox/claim-units.ts';
+import { type DeliveryPause, dueWork, pauseOf } from '../../outbox/questions-of-outbox.ts';
 import { translate } from '../../translate.ts';
 import {
   digestOf,
@@ -36,8 +36,8 @@ import {
   unwrittenBatch,
 } from './batches.ts';
 import { fileCapabilities } from './capabilities.ts';
-import { claimFolder, FolderForeign } from './claim.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
+import { claimFolder, FolderForeign } from './folder-claim.ts';
 import { batchCode, type FileFormat, type FileWriter, type WrittenEntry } from './format.ts';
 import { fileFormat } from './formats.ts';
 import { Contents, manifestName, manifestText } from './manifest.ts';

@@ -4,7 +4,7 @@ import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import { companyOf } from '../../company.ts';
 import type { Logger } from '../../deliver/slice.ts';
-import type { ErpEntry } from '../../entry.ts';
+import type { ErpEntry } from '../../erp-entry.ts';
 import {
   type CheckPlan,
   ErpError,

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
-import type { ErpEntry } from '../../entry.ts';
+import type { ErpEntry } from '../../erp-entry.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain } from '../api/explain.ts';
 import { asList, asRecord, writtenAs } from '../api/form.ts';

@@ -1,7 +1,7 @@
 import { type Money, zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
-import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
+import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../erp-entry.ts';
 import type { LineState, ResolvedEntry } from '../api/erp-api.ts';
 import { asId, asText, wholeNumber } from '../api/form.ts';
 import { keyedText, keyIn, longestText, withoutKey } from '../api/keyed-text.ts';

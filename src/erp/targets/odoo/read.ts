@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
-import type { FoundEntry } from '../../entry.ts';
+import type { FoundEntry } from '../../erp-entry.ts';
 import type { ErpBooks, KeyedQuestion, LinesOnly, RequestOptions } from '../../port.ts';
 import type { ErpReader, KeyedText, KeyLookUp, LineState } from '../api/erp-api.ts';
 import { asId, asList, asRecord, idOf, readAs } from '../api/form.ts';

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { companyOf } from '../../company.ts';
 import type { Logger } from '../../deliver/slice.ts';
-import type { ErpEntry } from '../../entry.ts';
+import type { ErpEntry } from '../../erp-entry.ts';
 import {
   type CheckPlan,
   ErpError,

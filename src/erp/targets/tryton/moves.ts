@@ -1,7 +1,7 @@
 import { type Money, zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
-import type { ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
+import type { ErpLine, FoundEntry, FoundLine } from '../../erp-entry.ts';
 import type { ResolvedEntry, ResolvedLine } from '../api/erp-api.ts';
 import { asId, asText, wholeNumber } from '../api/form.ts';
 import { keyedText, keyIn, longestText, withoutKey } from '../api/keyed-text.ts';

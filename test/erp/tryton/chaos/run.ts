@@ -13,7 +13,7 @@ import { startEphemeralPostgres } from '../../../../src/embedded/index.ts';
 import { companyOf } from '../../../../src/erp/company.ts';
 import { companyKey } from '../../../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../../../src/erp/outbox/enqueue.ts';
-import { appendEntries } from '../../../../src/ledger/journal/append.ts';
+import { appendEntries } from '../../../../src/ledger/journal/append-entries.ts';
 import { migrateAsOwner } from '../../../../src/runtime/database.ts';
 import { draft } from '../../../ledger/drafts.ts';
 import { TcpProxy } from '../../../support/proxy.ts';

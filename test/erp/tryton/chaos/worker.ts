@@ -1,11 +1,11 @@
 // Delivers an installation until nothing is left: `node worker.ts`, with its settings as JSON in CHAOS_WORKER. Ended by SIGKILL at
 // any moment, and then begun again by the round.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InstallationConfig } from '../../../../src/config/load.ts';
+import type { InstallationConfig } from '../../../../src/config/load-config.ts';
 import { openDatabase } from '../../../../src/db/pool.ts';
 import { Slice } from '../../../../src/erp/deliver/slice.ts';
-import type { ErpLine } from '../../../../src/erp/entry.ts';
 import { entryKey } from '../../../../src/erp/entry-key.ts';
+import type { ErpLine } from '../../../../src/erp/erp-entry.ts';
 import { openTryton } from '../../../../src/erp/targets/tryton/index.ts';
 import type { GeneralLedgerUnit } from '../../../../src/ledger/general-ledger.ts';
 import { systemClock } from '../../../../src/runtime/system-clock.ts';

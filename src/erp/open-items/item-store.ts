@@ -3,7 +3,7 @@ import { instant, integer, nullable, numeric, text, texts } from '../../db/colum
 import { type Connection, execute, row, rows } from '../../db/rows.ts';
 import { Money } from '../../domain/money.ts';
 import type { InstallationId } from '../../terms.ts';
-import type { ItemLine, OurGroup } from './plan.ts';
+import type { ItemLine, OurGroup } from './item-plan.ts';
 
 /** An invoice whose lines in the ERP a delivery has touched. */
 export interface TouchedItem {

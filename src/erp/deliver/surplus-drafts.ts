@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type CompareOptions, compareEntry } from '../compare.ts';
-import type { ErpEntry, FoundEntry } from '../entry.ts';
-import type { UnwantedDraft } from '../outbox/sweep.ts';
+import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import type { OutboxUnit } from '../outbox/unit.ts';
+import type { UnwantedDraft } from '../outbox/unwanted-drafts.ts';
 
 /**
  * The drafts among what was found under a unit's key that are ours and surplus beyond doubt: the record that counts is there beside

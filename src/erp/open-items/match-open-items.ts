@@ -6,13 +6,13 @@ import { visible } from '../../domain/text.ts';
 import { answeredCompany, useCompanyName } from '../company-identity.ts';
 import { type CompanyLease, noteSettled, takeCompany } from '../company-lease.ts';
 import type { DeliverPorts } from '../deliver/slice.ts';
-import type { FoundEntry, FoundLine } from '../entry.ts';
 import { companyKey } from '../entry-key.ts';
-import { isSendingTo } from '../outbox/read.ts';
-import { erpPriorities, Pace } from '../pace.ts';
+import type { FoundEntry, FoundLine } from '../erp-entry.ts';
+import { erpPriorities, Pace } from '../erp-pace.ts';
+import { isSendingTo } from '../outbox/questions-of-outbox.ts';
 import { ErpError, type ErpTarget, type WriteOptions } from '../port.ts';
 import { strategyOf } from '../strategy.ts';
-import { concernsErp, type HeldLine, type ItemPlan, planItem } from './plan.ts';
+import { concernsErp, type HeldLine, type ItemPlan, planItem } from './item-plan.ts';
 import {
   countTouched,
   type DeliveredLine,
@@ -21,7 +21,7 @@ import {
   saveSettled,
   type TouchedItem,
   touchedItems,
-} from './store.ts';
+} from './item-store.ts';
 
 export type SettlePorts = Pick<DeliverPorts, 'db' | 'installation' | 'target' | 'holder' | 'clock' | 'signal' | 'log'>;
 

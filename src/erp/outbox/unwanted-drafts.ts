@@ -1,7 +1,7 @@
 import { columnList, nullable, text } from '../../db/columns.ts';
 import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
-import type { ClaimScope } from './claim.ts';
+import type { ClaimScope } from './claim-units.ts';
 import { type OutboxUnit, unitShape } from './unit.ts';
 
 /**

@@ -5,11 +5,17 @@ import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { chainStart } from '../journal/entry-hash.ts';
-import { loadEntries, withLines } from '../journal/read.ts';
-import { type EntryRow, entryColumns, entryShape } from '../journal/rows.ts';
-import { memberInsertTypes, summaryInsertTypes, summaryLineInsertTypes, summaryLineRow, summaryRow } from './rows.ts';
+import { type EntryRow, entryColumns, entryShape } from '../journal/entry-rows.ts';
+import { loadEntries, withLines } from '../journal/read-entries.ts';
 import { type DailySummary, summarise, summaryId } from './summary.ts';
 import { summaryHash } from './summary-hash.ts';
+import {
+  memberInsertTypes,
+  summaryInsertTypes,
+  summaryLineInsertTypes,
+  summaryLineRow,
+  summaryRow,
+} from './summary-rows.ts';
 
 /** Entries summed up in one transaction, unless one day alone has more: days are never split. */
 const entriesPerBatch = 2_000;

@@ -1,13 +1,13 @@
 import { type ErpConfig, isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
 import { erpProblemCatalogue } from '../domain/erp-problems.ts';
 import type { Capabilities } from '../erp/capabilities.ts';
+import { type Foreign, foreignIn } from '../erp/claims/claim-store.ts';
 import { foreignError } from '../erp/claims/look.ts';
-import { type Foreign, foreignIn } from '../erp/claims/store.ts';
 import { companyKeyOf } from '../erp/company.ts';
-import { openItemRemarks } from '../erp/open-items/store.ts';
+import { openItemRemarks } from '../erp/open-items/item-store.ts';
 import {
   type CompanyState,
   companyStates,
@@ -19,7 +19,7 @@ import {
   undosOf,
   unitsById,
   unitsInState,
-} from '../erp/outbox/read.ts';
+} from '../erp/outbox/questions-of-outbox.ts';
 import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
 import { deliveryWaits, type UnitWait } from '../erp/outbox/waits.ts';
 import { openItemId, translate } from '../erp/translate.ts';

@@ -5,7 +5,7 @@
 import { sleep } from '../domain/concurrency.ts';
 import type { TimedEvent } from '../domain/events.ts';
 import { practiceErrorCodes } from '../domain/practice-error.ts';
-import { ServiceError } from '../embedded/errors.ts';
+import { ServiceError } from '../embedded/service-error.ts';
 import type { App } from '../runtime/app.ts';
 import type { Outages } from '../runtime/outages.ts';
 import type { Engine } from '../runtime/worker.ts';

@@ -2,7 +2,7 @@ import { pages } from '../../db/pages.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../../terms.ts';
-import { LedgerError } from '../errors.ts';
+import { LedgerError } from '../ledger-error.ts';
 import {
   type EntryRow,
   entryColumns,
@@ -11,7 +11,7 @@ import {
   lineColumns,
   lineFromRow,
   namedLineShape,
-} from './rows.ts';
+} from './entry-rows.ts';
 import { sharesOf } from './shares.ts';
 
 const pageSize = 500;

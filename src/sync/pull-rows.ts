@@ -1,14 +1,14 @@
 import { integer } from '../db/columns.ts';
 import { row, rows } from '../db/rows.ts';
-import { noteRefetched } from '../documents/refetch.ts';
+import { noteRefetched } from '../documents/mark-refetched.ts';
 import { doubtRowSets, doubtRowSetsSince } from '../mirror/row-sets.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
-import { pullChanged } from './changes.ts';
 import { addCounts, type PullContext, type PullCounts } from './context.ts';
+import { pullChanged } from './pull-changed.ts';
+import { countStaleSets, pullStaleSets, staleSetsFreshFrom } from './pull-row-sets.ts';
 import { scanStaleSets } from './row-scan.ts';
-import { countStaleSets, pullStaleSets, staleSetsFreshFrom } from './row-sets.ts';
 
 /**
  * Rounds in which a window fetches stale row sets. Source times are whole seconds, so that the sets of an invoice that has just

@@ -1,9 +1,9 @@
 import { underLease } from '../../db/lease.ts';
 import type { PlainError } from '../../domain/errors.ts';
+import { doubtInMs, foreignIn, isBehind, openClaim, takeOverAdopted } from '../claims/claim-store.ts';
 import { foreignError, look } from '../claims/look.ts';
-import { doubtInMs, foreignIn, isBehind, openClaim, takeOverAdopted } from '../claims/store.ts';
 import { companyKey } from '../entry-key.ts';
-import { type RequestContext, Requests, Stopped } from './requests.ts';
+import { type RequestContext, Requests, Stopped } from './delivery-requests.ts';
 
 /** When this process last looked at a company for an installation's entries, by its clock. */
 export type Looks = Map<string, number>;

@@ -2,8 +2,9 @@ import { integer, text } from '../../db/columns.ts';
 import { pages } from '../../db/pages.ts';
 import { type Connection, row, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
-import { LedgerError } from '../errors.ts';
-import type { DateRange } from '../journal/read.ts';
+import type { DateRange } from '../journal/read-entries.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { DailySummary } from './summary.ts';
 import {
   memberShape,
   type SummaryRow,
@@ -12,8 +13,7 @@ import {
   summaryLineFromRow,
   summaryLineShape,
   summaryShape,
-} from './rows.ts';
-import type { DailySummary } from './summary.ts';
+} from './summary-rows.ts';
 
 const pageSize = 100;
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Transact } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import { daysFrom } from '../../domain/dates.ts';
@@ -8,11 +8,11 @@ import { clip, visible } from '../../domain/text.ts';
 import { type GeneralLedgerUnit, loadUnits, usedAccounts } from '../../ledger/general-ledger.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { compareEntry, type Difference, describeDifferences } from '../compare.ts';
-import type { ErpEntry, FoundEntry } from '../entry.ts';
-import { erpPriorities } from '../pace.ts';
+import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
+import { erpPriorities } from '../erp-pace.ts';
 import type { ErpBooks, ErpTarget, RequestOptions } from '../port.ts';
 import { translate } from '../translate.ts';
-import { copiesAmong, copyText } from './copies.ts';
+import { copiesAmong, copyText } from './erp-copies.ts';
 import {
   databaseNow,
   deliveredSpan,

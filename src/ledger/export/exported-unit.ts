@@ -2,7 +2,7 @@ import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { CalendarDate, LineRole } from '../../terms.ts';
 import type { GeneralLedgerUnit } from '../general-ledger.ts';
-import { type EntryRecord, mappingVersionText } from '../journal/records.ts';
+import { type EntryRecord, mappingVersionText } from '../journal/entry-records.ts';
 import { type DailySummary, type SummaryLine, summaryDescription } from '../summaries/summary.ts';
 
 /** A named fact of a unit or line, which formats write as a tag or cell. */

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { InstallationConfig } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { LeaseLost, leaseSeconds, renewLease, underLease } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { businessDate } from '../../domain/dates.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { type CompanyLease, noteFailure } from '../company-lease.ts';
-import type { ErpEntry, FoundEntry } from '../entry.ts';
-import { noteSending } from '../outbox/settle.ts';
-import type { Pace } from '../pace.ts';
+import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
+import type { Pace } from '../erp-pace.ts';
+import { noteSending } from '../outbox/record-outcomes.ts';
 import { ErpError, type ErpTarget, type RequestOptions, type WriteOptions } from '../port.ts';
 import { restMs, type Strategy, searchDays } from '../strategy.ts';
 import type { Item } from './attempt.ts';
-import { plainErrorOf } from './errors.ts';
+import { plainErrorOf } from './delivery-errors.ts';
 import { told } from './outcomes.ts';
 
 /** What the requests of a batch are sent with. */

@@ -1,8 +1,8 @@
 import { absenceCode, absenceMessage, missingRowsMessage } from '../domain/absence.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { DocumentRef } from '../terms.ts';
-import { weigh } from './outside.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
+import { weigh } from './weigh-outside.ts';
 
 /**
  * Names a document that stays posted though the source does not show it, or rows of it, any more (ACCOUNTING "Absence"). It keeps its

@@ -5,7 +5,7 @@ import { askCensus } from '../mirror/installation-state.ts';
 import { countAside } from '../mirror/put-aside.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
-import { unlessRefused } from './capabilities/refused.ts';
+import { unlessRefused } from './capabilities/refused-filter.ts';
 
 /** How often the source is counted again because records were created between two requests. */
 const countTries = 4;

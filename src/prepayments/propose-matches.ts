@@ -3,8 +3,8 @@ import { type Connection, rows } from '../db/rows.ts';
 import { businessDate, dateIn } from '../domain/dates.ts';
 import { Money, zero } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
-import { unexplained } from './changes.ts';
-import { type Followed, readUses } from './records.ts';
+import { unexplained } from './changes-of-prepayments.ts';
+import { type Followed, readUses } from './seen-uses.ts';
 
 /** Uses that proposals are made for, prepayments that are looked at, and other prepayments that are named for each use. */
 const usesAtMost = 1_000;

@@ -3,8 +3,8 @@ import { isExpected, isWholeList, rangesAddUp, receivedIn } from './count-proof.
 import { type Dimension, idDimension } from './dimensions.ts';
 import { maxOffset, readByOffset } from './offset-pages.ts';
 import { isDescending } from './order.ts';
-import type { RangeFilter, WalkRequests } from './requests.ts';
 import { ListUnprovable } from './types.ts';
+import type { RangeFilter, WalkRequests } from './walk-requests.ts';
 
 /** A range that is still to be read. */
 interface PendingRange {

@@ -1,4 +1,4 @@
-import type { Outside } from '../documents/outside.ts';
+import type { Outside } from '../documents/outside-books.ts';
 import type { Money } from '../domain/money.ts';
 import { zero } from '../domain/money.ts';
 import type { Mapping } from '../mapping/schema.ts';

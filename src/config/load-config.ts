@@ -8,7 +8,7 @@ import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, PostingMode, RawKeeping } from '../terms.ts';
-import { checkConfig, keyError } from './check.ts';
+import { checkConfig, keyError } from './check-config.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { type Insertions, insertEnvironment, noInsertions } from './environment.ts';
 import type { ErpConfig } from './erp.ts';

@@ -2,7 +2,7 @@ import type { Connection } from '../../db/rows.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
 import type { InstallationId } from '../../terms.ts';
-import type { ErpEntry, FoundEntry } from '../entry.ts';
+import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import type { ErpProblem } from '../port.ts';
 import { type CopiedUnit, unitsLabelled, unitsWithErpId } from './copied-units.ts';
 

@@ -1,8 +1,8 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { instant, integer, nullable, oneOf } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { countPosted, inForceOf, nameMissing } from '../documents/absence.ts';
 import { markDirty } from '../documents/mark.ts';
+import { countPosted, inForceOf, nameMissing } from '../documents/missing-documents.ts';
 import { absenceCode, absenceMessage, hasShrunk, type LookUpAnswer, lookUpAnswers } from '../domain/absence.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import type { DocumentKind } from '../terms.ts';

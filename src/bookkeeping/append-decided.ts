@@ -1,8 +1,8 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import type { StoredLate } from '../documents/document.ts';
 import type { RemappedState, SavedOutside } from '../documents/save.ts';
-import { appendEntries } from '../ledger/journal/append.ts';
+import { appendEntries } from '../ledger/journal/append-entries.ts';
 import type { Decision } from '../posting/types.ts';
 import type { DocumentWithHistory } from './history.ts';
 import { postedBy } from './posted-by.ts';

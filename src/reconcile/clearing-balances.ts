@@ -1,6 +1,6 @@
 import { type Money, sum, zero } from '../domain/money.ts';
-import { balance, type ReconciledInvoice } from './documents.ts';
-import { formatAmount, type Listed } from './report.ts';
+import { formatAmount, type Listed } from './reconcile-report.ts';
+import { balance, type ReconciledInvoice } from './reconciled-documents.ts';
 
 /**
  * Gathers what E4 lists of the accounts that invoices clear among each other: `consolidation_clearing` per collector,

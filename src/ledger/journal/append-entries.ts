@@ -7,10 +7,10 @@ import { entryDefect, entryId } from '../../domain/entry.ts';
 import { storable } from '../../domain/text.ts';
 import { isPeriodClosed, type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
-import { LedgerError } from '../errors.ts';
+import { LedgerError } from '../ledger-error.ts';
 import { chainHead, holdChain } from './chain.ts';
 import { entryHash } from './entry-hash.ts';
-import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './rows.ts';
+import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './entry-rows.ts';
 import { insertShares } from './shares.ts';
 import { numberVouchers } from './vouchers.ts';
 

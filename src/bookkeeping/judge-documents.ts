@@ -1,11 +1,11 @@
-import type { InstallationConfig } from '../config/load.ts';
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import type { StoredDocument } from '../documents/document.ts';
 import type { Problem } from '../domain/problems.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { asideProblems } from '../mirror/put-aside.ts';
-import { refOf } from '../posting/absence.ts';
 import { post, type Remap, remap } from '../posting/index.ts';
+import { refOf } from '../posting/name-absence.ts';
 import type { Decision, DocumentFacts, PostingContext, PrepaymentShare } from '../posting/types.ts';
 import { type DocumentKind, type DocumentRef, documentKinds } from '../terms.ts';
 import { loadFacts } from './facts.ts';

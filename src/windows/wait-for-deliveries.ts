@@ -1,13 +1,13 @@
 import { isDelivered } from '../config/erp.ts';
 import { companyLeaseSeconds } from '../db/lease.ts';
 import { sleep } from '../domain/concurrency.ts';
-import { foreignIn } from '../erp/claims/store.ts';
+import { foreignIn } from '../erp/claims/claim-store.ts';
 import { companyKeyOf } from '../erp/company.ts';
-import { countTouched } from '../erp/open-items/store.ts';
-import { companyState, deliveredSince, dueWork } from '../erp/outbox/read.ts';
+import { countTouched } from '../erp/open-items/item-store.ts';
+import { companyState, deliveredSince, dueWork } from '../erp/outbox/questions-of-outbox.ts';
 import { deliveryWaits, type UnitWait } from '../erp/outbox/waits.ts';
 import { type App, installationOf } from '../runtime/app.ts';
-import { isDelivering } from '../runtime/deliveries.ts';
+import { isDelivering } from '../runtime/request-deliveries.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { windowOpenedAt } from '../sync/sync-windows.ts';
 

@@ -7,9 +7,14 @@ import { readJson } from '../records/json.ts';
 import { prepaymentUse } from '../records/prepayment-words.ts';
 import { parseRecord, type RecordOf } from '../records/schema.ts';
 import { type DocumentKind, documentStates, type RecordKind } from '../terms.ts';
-import type { ReconciledDocument, ReconciledInvoice, ReconciledPayment, ReconciledPrepayment } from './documents.ts';
 import { entriesOf, linesInForce, type StoredEntry, sumsByTags } from './load-entries.ts';
-import type { ReconcileInput } from './report.ts';
+import type { ReconcileInput } from './reconcile-report.ts';
+import type {
+  ReconciledDocument,
+  ReconciledInvoice,
+  ReconciledPayment,
+  ReconciledPrepayment,
+} from './reconciled-documents.ts';
 
 const pageSize = 500;
 
