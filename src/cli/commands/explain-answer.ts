@@ -19,7 +19,7 @@ const deliveryAnswer = z.strictObject({
   erp_number: z.string().nullable(),
   erp_date: date.nullable(),
   settled_at: instant.nullable(),
-  problem: plainError.nullable(),
+  problem: plainError.extend({ since: instant.nullable() }).nullable(),
   /** What has undone it in the ERP, and sent it again. */
   undos: z.array(z.unknown()).optional(),
 });
