@@ -3,16 +3,18 @@
 import { type Fault, faultsIn, injectFaults } from '../../support/faults.ts';
 
 const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
-const inDivide = faultsIn<typeof import('../../../src/domain/divide-failed.ts')>(src('domain/divide.ts'));
+const inDivide = faultsIn<typeof import('../../../src/domain/divide-failed.ts')>(src('domain/divide-failed.ts'));
 const inLimits = faultsIn<typeof import('../../../src/records/limits.ts')>(src('records/limits.ts'));
 const inSavePage = faultsIn<typeof import('../../../src/mirror/save-page.ts')>(src('mirror/save-page.ts'));
 const inOutbox = faultsIn<typeof import('../../../src/writeback/outbox.ts')>(src('writeback/outbox.ts'));
 
 const inProofs = faultsIn<typeof import('../../../src/posting/proofs.ts')>(src('posting/proofs.ts'));
-const inRefused = faultsIn<typeof import('../../../src/mirror/refused-records.ts')>(src('mirror/refused.ts'));
+const inRefused = faultsIn<typeof import('../../../src/mirror/refused-records.ts')>(src('mirror/refused-records.ts'));
 const inTenant = faultsIn<typeof import('../../../src/records/tenant.ts')>(src('records/tenant.ts'));
 const inUnusable = faultsIn<typeof import('../../../src/records/unusable.ts')>(src('records/unusable.ts'));
-const inAbsence = faultsIn<typeof import('../../../src/documents/missing-documents.ts')>(src('documents/absence.ts'));
+const inAbsence = faultsIn<typeof import('../../../src/documents/missing-documents.ts')>(
+  src('documents/missing-documents.ts'),
+);
 
 const longAgo = new Date('2000-01-01T00:00:00Z');
 
