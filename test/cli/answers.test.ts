@@ -72,6 +72,7 @@ const lines = [
   'report clearing',
   'report cutover',
   'mapping check mappings/demo.yaml',
+  'mapping apply mappings/demo.yaml --installation 4711 --reason test',
   'mapping history',
   'mapping init',
   'doctor',

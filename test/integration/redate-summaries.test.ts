@@ -213,7 +213,8 @@ describe('a day’s summary whose period was closed in the ERP', () => {
     expect(
       await query(
         db,
-        `select result::jsonb #> '{redated,0}' as redated, reason, acted_by from action_done where installation = ?`,
+        `select result::jsonb #> '{redated,0}' as redated, reason, acted_by from action_done
+         where installation = ? and jsonb_exists(result::jsonb, 'redated')`,
         [id],
       ),
     ).toEqual([{ redated: expect.any(String), reason: by.reason, acted_by: by.actedBy }]);

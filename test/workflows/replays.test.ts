@@ -98,7 +98,7 @@ describe('a source that answers 500 for good', () => {
     expect(await postedTwice(clinic)).toEqual([]);
     expect((await command('windows --gaps')).code).toBe(0);
     const { state, info } = await schedule().describe();
-    expect(state).toMatchObject({ paused: true, note: 'paused by Bo: the source fails' });
+    expect(state).toMatchObject({ paused: true, note: 'paused by Bo: the source fails (vetledger pause)' });
     expect(info.numActionsTaken).toBe(0);
   });
 });
