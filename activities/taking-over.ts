@@ -59,8 +59,8 @@ export async function failAbandoned(deps: ActivityDeps, input: WindowInput, tran
 }
 
 /**
- * Notes how windows ended whose run has ended without noting it, of every installation: Temporal has ended it, somebody terminated
- * it, or Temporal has lost it. Frees their lease. It ends where Temporal does not answer.
+ * Closes the rows of windows, of every installation, whose run has ended and did not note its end: Temporal ended it, a person
+ * terminated it, or Temporal lost it. Frees their leases. Stops at the first time that Temporal does not answer.
  */
 export async function closeEnded(deps: EndedDeps): Promise<void> {
   for (const window of await unheldWindows(deps.db)) {

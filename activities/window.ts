@@ -145,7 +145,7 @@ async function refuseWhilePaused({ db, log }: ActivityDeps, { installation, trig
   });
 }
 
-/** A workflow of its own loads everything: the answer of this activity to the workflow of windows, and no failure of the window. */
+/** The activity answers this where nothing was loaded before: the workflow then goes on as `firstLoad`. It is no failure of the window. */
 const firstLoadNeeded: PlainError = {
   code: failureTypes.firstLoad,
   message: 'everything has to be read first',

@@ -75,8 +75,9 @@ const downPauseMs = 60_000;
 const nothingToTell: NumberReport = { written: 0, left: 0, taken: 0, nextDueMs: null, waitingFor: null };
 
 /**
- * A step of the delivery run: tells the practice software the ERP's numbers of delivered documents, for `longestMs` at most. What it refuses never fails
- * the delivery. The mirror is written without the lease of a lane: of each record the later answer stands, whoever asked.
+ * A step of the delivery run: writes the ERP's numbers of delivered documents to the practice software, for `longestMs` at most. A
+ * number that the source refuses never fails the delivery. It writes the mirror without a lane's lease: the later answer of a
+ * record stands.
  */
 export async function tellNumbers(
   deps: ActivityDeps,

@@ -22,7 +22,7 @@ export interface LeasePorts {
 /** How the lease is taken. */
 export interface LeaseWait {
   holder: string;
-  /** So long another holder's end is waited for; not at all, unless given. */
+  /** How long it waits for another holder to end. Default: it does not wait. */
   waitMs?: number;
   /** Called once, before the first wait. */
   onWaiting?(): void;
