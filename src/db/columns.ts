@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 /**
  * Declares the columns of a result: the TypeScript type of the rows is inferred from the declaration, and the declaration is
  * checked against the types that PostgreSQL reports with the result (src/db/rows.ts).
@@ -12,6 +14,8 @@ export interface Column<T> {
   readonly nullable: boolean;
   /** Refuses a value that the type alone does not rule out; undefined checks nothing. */
   readonly accepts?: ((value: unknown) => boolean) | undefined;
+  /** Of stored JSON: where it is stored, and what it has to be. */
+  readonly stored?: { readonly place: string; readonly schema: z.ZodType } | undefined;
   /** Carries the type only; never set. */
   readonly type?: T;
 }
@@ -46,9 +50,14 @@ export const integers = column<number[]>('bigint[]', 1016);
 export const texts = column<string[]>('text[]', 1009);
 export const numerics = column<string[]>('numeric[]', 1231);
 
+/** JSON that we stored ourselves, parsed and checked: `place` is its `table.column`. A damaged value throws DamagedRow (src/db/rows.ts). */
+export function storedJson<T>(place: string, schema: z.ZodType<T>): Column<T> {
+  return { oids: json.oids, sqlType: json.sqlType, nullable: false, stored: { place, schema } };
+}
+
 /** The same column where it may hold null. */
 export function nullable<T>(of: Column<T>): Column<T | null> {
-  return { oids: of.oids, sqlType: of.sqlType, nullable: true, accepts: of.accepts };
+  return { oids: of.oids, sqlType: of.sqlType, nullable: true, accepts: of.accepts, stored: of.stored };
 }
 
 /** A text column that holds one of the words given (an enumeration of src/terms.ts). */

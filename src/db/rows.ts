@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
-import type { RowOf, Shape } from './columns.ts';
+import { UserError } from '../domain/errors.ts';
+import type { Column, RowOf, Shape } from './columns.ts';
 import type { Db } from './pool.ts';
 
 /** A pool, or a transaction of it. */
@@ -11,6 +12,18 @@ export type Binding = string | number | boolean | Date | null | readonly (string
 /** A result does not match the shape declared for it: a defect of the statement or of the schema, never of a user's data. */
 export class UnexpectedResult extends Error {
   readonly code = 'unexpected_result';
+}
+
+/** Stored JSON that is not what we store: somebody changed the row by hand, or the disk did. */
+export class DamagedRow extends UserError {
+  constructor(place: string, row: string, why: string) {
+    super(
+      'stored_row_damaged',
+      `${place} of the row with ${row} is damaged: ${why}`,
+      'Restore the row from a backup of the database, and report it if nobody changed the row by hand.',
+      1,
+    );
+  }
 }
 
 interface Result {
@@ -32,6 +45,7 @@ export async function rows<S extends Shape>(
   const result = await run(db, sql, bindings);
   checkFields(result, shape, sql);
   checkValues(result.rows, shape, sql);
+  readStoredJson(result.rows, shape);
   return result.rows as RowOf<S>[];
 }
 
@@ -90,4 +104,36 @@ function checkValues(found: Record<string, unknown>[], shape: Shape, sql: string
       }
     }
   }
+}
+
+function readStoredJson(found: Record<string, unknown>[], shape: Shape): void {
+  for (const [name, { stored }] of Object.entries(shape)) {
+    if (stored === undefined) continue;
+    for (const each of found) {
+      if (each[name] !== null) each[name] = readValue(String(each[name]), stored, each);
+    }
+  }
+}
+
+function readValue(
+  text: string,
+  { place, schema }: NonNullable<Column<unknown>['stored']>,
+  row: Record<string, unknown>,
+): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new DamagedRow(place, nameOf(row), 'it is no JSON');
+  }
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const why = read.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.') || 'the value'}: ${message}`);
+  throw new DamagedRow(place, nameOf(row), why.join('; '));
+}
+
+/** `installation 4711, id 12`: the numbers of a row, which hold nothing personal. */
+function nameOf(row: Record<string, unknown>): string {
+  const numbers = Object.entries(row).filter(([, value]) => typeof value === 'number');
+  return numbers.map(([name, value]) => `${name} ${value}`).join(', ') || 'no number to name it by';
 }

@@ -1,4 +1,5 @@
-import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { z } from 'zod';
+import { bool, instant, integer, json, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { isPlainError, joinedTrouble, type Trouble } from '../domain/trouble.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
 import { rowsAsArrays } from '../../src/db/bulk.ts';
 import {
   bool,
@@ -14,12 +15,13 @@ import {
   numeric,
   numerics,
   oneOf,
+  storedJson,
   text,
   texts,
   uuid,
 } from '../../src/db/columns.ts';
 import { pages } from '../../src/db/pages.ts';
-import { execute, maybeRow, row, rows, UnexpectedResult } from '../../src/db/rows.ts';
+import { DamagedRow, execute, maybeRow, row, rows, UnexpectedResult } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';
 
 const { owner: db } = useDatabase();
@@ -87,6 +89,18 @@ describe('what is read', () => {
       none: null,
       noFruit: null,
     });
+  });
+
+  test('stored JSON, parsed and checked', async () => {
+    const error = storedJson('sync_window.error', z.object({ code: z.string() }));
+    const read = (stored: string) =>
+      row(db, { id: integer, error, none: nullable(error) }, `select 7 as id, ?::json as error, null::json as none`, [
+        stored,
+      ]);
+    expect(await read('{"code": "timeout"}')).toEqual({ id: 7, error: { code: 'timeout' }, none: null });
+    await expect(read('{"code": 7}')).rejects.toThrow(DamagedRow);
+    await expect(read('{"code": 7}')).rejects.toThrow(/^sync_window.error of the row with id 7 is damaged: code: /);
+    await expect(read('[]')).rejects.toThrow(/is damaged: the value: /);
   });
 
   test('arrays as bindings, in a transaction, too', async () => {
