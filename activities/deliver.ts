@@ -58,15 +58,15 @@ export function deliverActivities(deps: ActivityDeps) {
         heartbeat.beat({ step: 'matching open items', done: 0, total: null });
         const items =
           waitingFor === null
-            ? await delivery.settle(
+            ? await delivery.matchItems(
                 { installation: configured, holder: ownHolder(), signal: heartbeat.signal },
                 { longestMs },
               )
-            : { settled: 0, nextDueMs: null };
+            : { matched: 0, nextDueMs: null };
         if (waitingFor === null) await readPeriods(deps, configured, heartbeat);
         const numbers = await tellNumbers(deps, configured, heartbeat, longestMs);
         const report = await ended(deps, configured, {
-          settled: delivered + refused + items.settled + numbers.written,
+          settled: delivered + refused + items.matched + numbers.written,
           nextDueMs: earlier(nextDueMs, earlier(items.nextDueMs, numbers.nextDueMs)),
           waitingFor: waitingFor === null ? numbers.waitingFor : plainErrorOf(waitingFor),
         });

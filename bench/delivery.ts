@@ -15,7 +15,7 @@ import { loadConfig } from '../src/config/load-config.ts';
 import { deliverSlice } from '../src/erp/deliver/slice.ts';
 import { companyKey } from '../src/erp/entry-key.ts';
 import type { ErpEntry } from '../src/erp/erp-entry.ts';
-import { settleOpenItems } from '../src/erp/open-items/match-open-items.ts';
+import { matchOpenItems } from '../src/erp/open-items/match-open-items.ts';
 import { enqueueUnits } from '../src/erp/outbox/enqueue.ts';
 import type { ErpTarget } from '../src/erp/port.ts';
 import { strategyOf } from '../src/erp/strategy.ts';
@@ -189,7 +189,7 @@ async function match(
   const asked = way === 'lines only' ? target : readingWhole(target);
   const ports = { db, installation, target: asked, holder: 'bench', clock: systemClock, signal: never, log };
   const started = performance.now();
-  const { left } = await settleOpenItems(ports, { longestMs, mostItems: Number.MAX_SAFE_INTEGER });
+  const { left } = await matchOpenItems(ports, { longestMs, mostItems: Number.MAX_SAFE_INTEGER });
   if (left > 0) throw new Error(`${left} open items are left`);
   return (performance.now() - started) / 1000;
 }

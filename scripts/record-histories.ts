@@ -46,7 +46,7 @@ const delivery: Delivery = {
   target: noTarget,
   capabilities: noTarget,
   slice: () => slices.shift()?.() ?? Promise.resolve(nothing),
-  settle: async () => ({ settled: 0, nextDueMs: null }),
+  matchItems: async () => ({ matched: 0, nextDueMs: null }),
   close: async () => undefined,
 };
 

@@ -361,7 +361,7 @@ create table erp_company (
   last_answer_at timestamp with time zone,
   periods json,
   periods_read_at timestamp with time zone,
-  settle_from timestamp with time zone,
+  look_up_from timestamp with time zone,
   failures integer not null default 0,
   drafts_swept bigint not null default 0,
   constraint erp_company_pkey PRIMARY KEY (company)
@@ -434,7 +434,7 @@ create table erp_open_item (
   invoice_id bigint not null,
   touched bigint not null default 1,
   touched_at timestamp with time zone not null default clock_timestamp(),
-  settled bigint not null default 0,
+  matched bigint not null default 0,
   not_before timestamp with time zone,
   failures integer not null default 0,
   remark text,
@@ -442,7 +442,7 @@ create table erp_open_item (
   constraint erp_open_item_pkey PRIMARY KEY (installation, invoice_id)
 );
 CREATE INDEX erp_open_item_remark ON vetledger.erp_open_item USING btree (installation, invoice_id) WHERE (remark IS NOT NULL);
-CREATE INDEX erp_open_item_touched ON vetledger.erp_open_item USING btree (installation, touched_at, invoice_id) WHERE ((touched <> settled) OR (remark IS NOT NULL));
+CREATE INDEX erp_open_item_touched ON vetledger.erp_open_item USING btree (installation, touched_at, invoice_id) WHERE ((touched <> matched) OR (remark IS NOT NULL));
 
 create table erp_open_line (
   installation bigint not null,

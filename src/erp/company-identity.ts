@@ -133,9 +133,9 @@ async function replaceName(
   const { db, installation, holder, clock, signal, mayWorkMs, answered } = ports;
   const taken = await takeCompany(db, former, holder, { mayWorkMs });
   if (taken.lease === null) return { for: formerNameBusy, ms: busyAgainMs };
-  const { lease: formerLease, settleInMs } = taken;
+  const { lease: formerLease, lookUpInMs } = taken;
   return keepLease({ db, clock, signal }, formerLease, async (): Promise<NamingObstacle | null> => {
-    if (settleInMs !== null && settleInMs > 0) return { for: formerNameBusy, ms: settleInMs };
+    if (lookUpInMs !== null && lookUpInMs > 0) return { for: formerNameBusy, ms: lookUpInMs };
     return db.transaction(async (trx) => {
       await holdLease(trx, lease);
       await holdLease(trx, formerLease);

@@ -17,7 +17,7 @@ export type TakenCompany =
   | {
       lease: CompanyLease;
       /** Until everything that was being sent may be looked up; null: there is nothing to look up. */
-      settleInMs: number | null;
+      lookUpInMs: number | null;
       /** Until something may be sent again, and why not before. */
       waitMs: number;
       error: { code: string; message: string } | null;
@@ -48,20 +48,20 @@ export async function takeCompany(
     const taken = await row(
       trx,
       {
-        settle_in_ms: nullable(integer),
+        look_up_in_ms: nullable(integer),
         wait_ms: integer,
         last_error_code: nullable(text),
         last_error_message: nullable(text),
         failures: integer,
       },
       `update erp_company set
-         settle_from = case when ? and exists (select from erp_unit u where u.company = erp_company.company and u.state = 'sending')
-           then coalesce(settle_from, clock_timestamp() + make_interval(secs => ?)) else settle_from end
+         look_up_from = case when ? and exists (select from erp_unit u where u.company = erp_company.company and u.state = 'sending')
+           then coalesce(look_up_from, clock_timestamp() + make_interval(secs => ?)) else look_up_from end
        where company = ?
        returning failures, last_error_code, last_error_message,
-         case when settle_from > clock_timestamp()
-           then ceil(extract(epoch from settle_from - clock_timestamp()) * 1000)
-           when settle_from is not null then 0 end::bigint as settle_in_ms,
+         case when look_up_from > clock_timestamp()
+           then ceil(extract(epoch from look_up_from - clock_timestamp()) * 1000)
+           when look_up_from is not null then 0 end::bigint as look_up_in_ms,
          case when not_before > clock_timestamp()
            then ceil(extract(epoch from not_before - clock_timestamp()) * 1000) else 0 end::bigint as wait_ms`,
       [over.isLeft, mayWorkMs / 1000, company],
@@ -69,7 +69,7 @@ export async function takeCompany(
     const { last_error_code: code, last_error_message: message } = taken;
     return {
       lease: over.lease,
-      settleInMs: taken.settle_in_ms,
+      lookUpInMs: taken.look_up_in_ms,
       waitMs: taken.wait_ms,
       error: code === null ? null : { code, message: message ?? '' },
       failures: taken.failures,
@@ -78,8 +78,8 @@ export async function takeCompany(
 }
 
 /** Everything that was being sent at a take-over has been looked up. */
-export async function noteSettled(trx: Connection, { company }: CompanyLease): Promise<void> {
-  await execute(trx, 'update erp_company set settle_from = null where company = ?', [company]);
+export async function noteDoubtsResolved(trx: Connection, { company }: CompanyLease): Promise<void> {
+  await execute(trx, 'update erp_company set look_up_from = null where company = ?', [company]);
 }
 
 const failureShape = { failures: integer, not_before: nullable(instant) };

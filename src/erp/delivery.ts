@@ -9,7 +9,7 @@ import { foreignEntries } from './claims/foreign.ts';
 import { companyKeyOf } from './company.ts';
 import type { Looks } from './deliver/check-claim.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
-import { settleOpenItems } from './open-items/match-open-items.ts';
+import { matchOpenItems } from './open-items/match-open-items.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
 import { excludeReversalsOfUndone } from './outbox/undo.ts';
 import type { ErpTarget } from './port.ts';
@@ -33,16 +33,16 @@ export interface Delivery {
   /** What another database has in the installation's company, and what to do; null where nothing is known of one. */
   foreign(installation: InstallationConfig, signal: AbortSignal): Promise<PlainError | null>;
   /** Matches the open items that deliveries have touched; what fails is left for later. */
-  settle(
+  matchItems(
     ports: Pick<SlicePorts, 'installation' | 'holder' | 'signal'>,
     options: { longestMs: number },
-  ): Promise<SettleOutcome>;
+  ): Promise<MatchOutcome>;
   close(): Promise<void>;
 }
 
-export interface SettleOutcome {
+export interface MatchOutcome {
   /** Groups that were matched or undone. */
-  settled: number;
+  matched: number;
   /** Milliseconds until the rest is worth another look; 0: now; null: there is none. */
   nextDueMs: number | null;
 }
@@ -60,7 +60,7 @@ export interface DeliveryOptions {
 const sliceMs = 60_000;
 
 /** Open items that the ERP would not match are looked at again after so long. */
-const settleAgainMs = 60_000;
+const matchAgainMs = 60_000;
 
 /** The delivery of a process: it opens the target of an installation when it is first needed, and keeps it until the end. */
 export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
@@ -97,19 +97,19 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
     },
     foreign: (installation, signal) =>
       foreignEntries({ db, databaseId, clock, signal, target: targetOf }, installation),
-    async settle(ports, { longestMs }) {
-      if (isFileTarget(ports.installation.erp)) return { settled: 0, nextDueMs: null };
+    async matchItems(ports, { longestMs }) {
+      if (isFileTarget(ports.installation.erp)) return { matched: 0, nextDueMs: null };
       const target = targetOf(ports.installation);
       const until = clock.elapsed() + longestMs;
-      let settled = 0;
+      let matched = 0;
       for (let before = Number.POSITIVE_INFINITY; ; ) {
         const options = { longestMs: until - clock.elapsed() };
-        const { matched, unmatched, left } = await settleOpenItems({ ...ports, db, clock, log, target }, options);
-        settled += matched + unmatched;
-        if (left === 0) return { settled, nextDueMs: null };
-        if (left >= before) return { settled, nextDueMs: settleAgainMs };
-        if (clock.elapsed() >= until) return { settled, nextDueMs: 0 };
-        before = left;
+        const report = await matchOpenItems({ ...ports, db, clock, log, target }, options);
+        matched += report.matched + report.unmatched;
+        if (report.left === 0) return { matched, nextDueMs: null };
+        if (report.left >= before) return { matched, nextDueMs: matchAgainMs };
+        if (clock.elapsed() >= until) return { matched, nextDueMs: 0 };
+        before = report.left;
       }
     },
     async close() {

@@ -13,7 +13,7 @@ const asOf = `greatest(fetched.source_time,
 
 /**
  * Makes the row sets of invoices count as never fetched: a set in which a row may have changed is whole again only when it is
- * next fetched as a whole (`settleRowSets`).
+ * next fetched as a whole (`acceptRowSets`).
  */
 export async function doubtRowSets(trx: Connection, installation: number, invoices: readonly number[]): Promise<void> {
   if (invoices.length === 0) return;
@@ -44,7 +44,7 @@ export async function doubtRowSetsSince(trx: Connection, installation: number, s
  * where they were asked for a second after the invoice's version had been answered: whatever the source's clock says, they are
  * later than the second in which that version was written. What was put aside of these rows, and was not shown, ends.
  */
-export async function settleRowSets(
+export async function acceptRowSets(
   trx: Connection,
   installation: number,
   invoices: readonly number[],
@@ -79,7 +79,7 @@ export async function settleRowSets(
     );
   }
   // Two statements: joined to itself without statistics, the mirror is read once for each invoice.
-  const settled = await rows(
+  const accepted = await rows(
     trx,
     { invoice: integer, wasFresh: nullable(bool) },
     `select m.id as invoice, m.rows_source_time >= m.rows_fresh_from as "wasFresh" from mirror_record m, ${fetched}
@@ -88,15 +88,15 @@ export async function settleRowSets(
      order by m.id for update of m`,
     [askedAt, sourceTime, installation, invoices],
   );
-  if (settled.length > 0) {
+  if (accepted.length > 0) {
     await execute(
       trx,
       `update mirror_record m set rows_source_time = ${asOf} from ${fetched}
        where m.installation = ? and m.kind = 'invoice' and m.id = any(?)`,
-      [askedAt, sourceTime, installation, settled.map(({ invoice }) => invoice)],
+      [askedAt, sourceTime, installation, accepted.map(({ invoice }) => invoice)],
     );
   }
-  const stale = settled.filter(({ wasFresh }) => wasFresh !== true);
+  const stale = accepted.filter(({ wasFresh }) => wasFresh !== true);
   const touched = new Set([...gone, ...missing, ...stale].map(({ invoice }) => invoice));
   await markKnown(trx, installation, 'invoice', [...touched]);
   await endUnseen(trx, installation, 'row', askedAt, { invoices });

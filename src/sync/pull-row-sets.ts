@@ -1,6 +1,6 @@
 import { instant, integer, nullable } from '../db/columns.ts';
 import { row, rows } from '../db/rows.ts';
-import { doubtRowSets, settleRowSets } from '../mirror/row-sets.ts';
+import { acceptRowSets, doubtRowSets } from '../mirror/row-sets.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
@@ -63,7 +63,7 @@ export async function pullRowSets(
       isWholeList = (await ignoredFilters(db, installation, 'row')).has(filter);
       return isWholeList ? invoices : requested;
     };
-    const counts = await pullAndSettle(context, invoices, { [filter]: requested.join(',') }, covered, options);
+    const counts = await pullSets(context, invoices, { [filter]: requested.join(',') }, covered, options);
     addCounts(total, counts);
     if (isWholeList) return total;
   }
@@ -71,7 +71,7 @@ export async function pullRowSets(
 }
 
 /**
- * Pulls the rows that match `filters` and settles the sets of the `covered` invoices, all of them among `invoices`. A set is
+ * Pulls the rows that match `filters` and accepts the sets of the `covered` invoices, all of them among `invoices`. A set is
  * stale, to be fetched again by the next window at the latest, where the walk cannot vouch for it:
  *
  * - the invoice has another version by now, pulled by someone else: its rows may be newer than those received;
@@ -80,7 +80,7 @@ export async function pullRowSets(
  * - the mirror has a row of the set that the walk did not receive, from an answer that came after the walk's first request: the row is
  *   either new, or deleted since.
  */
-async function pullAndSettle(
+async function pullSets(
   context: PullContext,
   invoices: number[],
   filters: Record<string, string>,
@@ -114,15 +114,15 @@ async function pullAndSettle(
   }
   const versionsAfter = await versionsOf(context, invoices);
   const asked = await covered();
-  const settled = asked.filter((id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id));
-  const isSettled = new Set(settled);
+  const accepted = asked.filter((id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id));
+  const isAccepted = new Set(accepted);
   await context.transact(async (trx) => {
     await doubtRowSets(
       trx,
       installation,
-      asked.filter((id) => !isSettled.has(id)),
+      asked.filter((id) => !isAccepted.has(id)),
     );
-    const gone = await settleRowSets(trx, installation, settled, read);
+    const gone = await acceptRowSets(trx, installation, accepted, read);
     if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
   });
   return result;

@@ -39,7 +39,7 @@ export interface RowPorts {
 
 /**
  * Fetches the row set of every final invoice whose set is stale (DESIGN "Rows"): by one scan of all rows where that weighs
- * less, and as sets what the scan does not settle. Rows changed `since` an instant make their sets stale first; null skips that
+ * less, and as sets what the scan does not cover. Rows changed `since` an instant make their sets stale first; null skips that
  * (a first load and a backfill read all rows).
  */
 export async function pullRows(context: PullContext, since: Date | null, ports: RowPorts): Promise<PullCounts> {

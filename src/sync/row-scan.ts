@@ -1,16 +1,16 @@
 import { bool, integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
 import { agreedTime, type ReadSpan, skewMs } from '../domain/read-at.ts';
-import { doubtRowSets, settleRowSets } from '../mirror/row-sets.ts';
+import { acceptRowSets, doubtRowSets } from '../mirror/row-sets.ts';
 import { readTimestampStyle } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
 import {
-  areSetsSettled,
+  areSetsAccepted,
   finishedOf,
   forgetWalks,
   type KnownWalks,
-  noteSetsSettled,
+  noteSetsAccepted,
   storedWalk,
   walkOnce,
 } from './saved-walks.ts';
@@ -40,9 +40,9 @@ export async function completeScan(context: PullContext, known?: KnownWalks): Pr
   if (stored === null) return null;
   const finished = finishedOf(stored, context.run, '');
   const scan = finished ? { ...finished, seen: 0, pulled: 0 } : await scanRows(context);
-  if (finished === null || !areSetsSettled(stored)) {
-    await settleCoveredSets(context, scan.read);
-    await context.transact((trx) => noteSetsSettled(trx, context));
+  if (finished === null || !areSetsAccepted(stored)) {
+    await acceptCoveredSets(context, scan.read);
+    await context.transact((trx) => noteSetsAccepted(trx, context));
   }
   return scan;
 }
@@ -67,11 +67,11 @@ export async function scanStaleSets(context: PullContext): Promise<PullResult & 
   for (let start = 0; start < covered.length; start += settleBatch) {
     const batch = covered.slice(start, start + settleBatch);
     await transact(async (trx) => {
-      const gone = await settleRowSets(trx, installation, batch, scan.read);
+      const gone = await acceptRowSets(trx, installation, batch, scan.read);
       if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
     });
   }
-  await transact((trx) => noteSetsSettled(trx, context));
+  await transact((trx) => noteSetsAccepted(trx, context));
   return { ...scan, uncovered };
 }
 
@@ -121,7 +121,7 @@ async function invoicesWithRowsChangedAfter({ db, installation }: PullContext, i
  * All other sets become stale, and are fetched as sets: one that was fresh before may have lost rows since, and no `modified` has
  * to tell of it.
  */
-async function settleCoveredSets(context: PullContext, read: ReadSpan): Promise<void> {
+async function acceptCoveredSets(context: PullContext, read: ReadSpan): Promise<void> {
   const { db, installation } = context;
   const style = await readTimestampStyle(db, installation);
   const marginMs = context.overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
@@ -142,7 +142,7 @@ async function settleCoveredSets(context: PullContext, read: ReadSpan): Promise<
     if (last === undefined) return;
     const idsOf = (covered: boolean) => batch.filter((set) => set.covered === covered).map(({ id }) => id);
     await context.transact(async (trx) => {
-      await settleRowSets(trx, installation, idsOf(true), read);
+      await acceptRowSets(trx, installation, idsOf(true), read);
       await doubtRowSets(trx, installation, idsOf(false));
     });
     after = last.id;

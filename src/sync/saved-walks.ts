@@ -195,12 +195,12 @@ interface FinishedWalk extends PullCounts {
 }
 
 /** Whether the row sets of a finished scan were settled. */
-export function areSetsSettled(stored: StoredWalk): boolean {
+export function areSetsAccepted(stored: StoredWalk): boolean {
   return 'setsSettled' in stored.walk;
 }
 
 /** Notes that the row sets of the finished scan are settled. */
-export async function noteSetsSettled(trx: Connection, { installation, owner }: Scope): Promise<void> {
+export async function noteSetsAccepted(trx: Connection, { installation, owner }: Scope): Promise<void> {
   await execute(
     trx,
     `update sync_walk set state = (state::jsonb || '{"setsSettled": true}')::json

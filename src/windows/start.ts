@@ -18,7 +18,7 @@ export function idleAtMost({ config }: App): number {
 }
 
 /** Seconds between two windows of an installation, by what its windows found. */
-export function intervalOf({ config, clock }: App, { installation, idleWindows }: WindowPace): number {
+export function intervalSecondsOf({ config, clock }: App, { installation, idleWindows }: WindowPace): number {
   const timezone = config.installations.find(({ id }) => id === installation)?.timezone ?? 'UTC';
   return intervalSeconds(config.schedule, { timezone, at: clock(), idleWindows });
 }
@@ -33,7 +33,7 @@ export async function startSchedules(app: App, engine: Engine): Promise<{ interv
   const intervals: Intervals = new Map();
   const opening = new Set<number>();
   await forEachAtATime(schedulesAtATime, paces, async (pace) => {
-    const every = intervalOf(app, pace);
+    const every = intervalSecondsOf(app, pace);
     const { paused } = await setSchedule(app, engine, pace.installation, every);
     intervals.set(pace.installation, every);
     const isDue = pace.openedAt === null || app.clock().getTime() - pace.openedAt.getTime() >= every * 1000;

@@ -15,7 +15,7 @@ import { noteSchedule, type ScheduleCounters, type WindowPace, windowPaces } fro
 import { isPausedByOthers, ToldPauses, wantedState } from './pausing.ts';
 import { scheduleId } from './schedule-names.ts';
 import { scheduleCounters, setSchedule } from './schedules.ts';
-import { type Intervals, idleAtMost, intervalOf } from './start.ts';
+import { type Intervals, idleAtMost, intervalSecondsOf } from './start.ts';
 
 /** What the watch knows of an installation. */
 export interface Watched {
@@ -130,7 +130,7 @@ export class Watcher {
     return {
       installation,
       lagSeconds: lagMs === null ? null : lagMs / 1000,
-      intervalSeconds: intervalOf(this.#app, pace),
+      intervalSeconds: intervalSecondsOf(this.#app, pace),
       paused,
       // A lag from before the start is made up for first.
       late: !paused && Math.min(lagMs ?? Number.POSITIVE_INFINITY, now - this.#began) > lateAfterMs,
@@ -156,7 +156,7 @@ export class Watcher {
       const row = pauses.get(installation);
       this.#listedPaused.set(installation, shown?.paused ?? false);
       if (shown !== undefined) this.#nameOthers(installation, !row?.isPaused && isPausedByOthers(shown), shown.note);
-      const every = intervalOf(app, pace);
+      const every = intervalSecondsOf(app, pace);
       const isSet = shown !== undefined && wantedState(row?.isPaused ? row : null, shown).paused === shown.paused;
       if (isSet && this.#intervals.get(installation) === every) return;
       const { isNew } = await setSchedule(app, this.#engine, installation, every);

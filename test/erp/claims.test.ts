@@ -97,7 +97,7 @@ interface PartyOptions {
 
 const times = {
   erp_unit: ['not_before', 'sent_at'],
-  erp_company: ['not_before', 'settle_from'],
+  erp_company: ['not_before', 'look_up_from'],
   lease: ['expires_at'],
 };
 const shifted = (table: string, columns: string[]) =>

@@ -196,7 +196,7 @@ describe('an installation whose configuration names the same company otherwise',
     const second = sharing(first, open(byId, byId, slow));
     expect((await slice(1, second)).waitingFor?.code).toBe('erp_company_busy');
     expect(second.sent).toEqual([]);
-    await execute(db, `update erp_company set settle_from = settle_from - interval '1 hour'`);
+    await execute(db, `update erp_company set look_up_from = look_up_from - interval '1 hour'`);
     await execute(db, `update erp_unit set sent_at = sent_at - interval '1 hour'`);
     expect(await slice(1, second)).toMatchObject({ delivered: 1, waitingFor: null });
     expect(second.held.filter((entry) => entry.key === key)).toHaveLength(1);

@@ -5,8 +5,8 @@ import { execute, row } from '../../src/db/rows.ts';
 import { keepLease } from '../../src/db/with-lease.ts';
 import {
   type CompanyLease,
+  noteDoubtsResolved,
   noteFailure,
-  noteSettled,
   type TakenCompany,
   takeCompany,
 } from '../../src/erp/company-lease.ts';
@@ -43,10 +43,10 @@ const write = (lease: CompanyLease) => underLease(db, lease, async () => 'writte
 describe('the lease of a company', () => {
   it('has one holder', async () => {
     const first = held(await take('one'));
-    expect(first).toMatchObject({ settleInMs: null, waitMs: 0, error: null, failures: 0 });
+    expect(first).toMatchObject({ lookUpInMs: null, waitMs: 0, error: null, failures: 0 });
     expect((await take('two')).lease).toBeNull();
     await releaseLease(db, first.lease, { isInOrder: true });
-    expect(held(await take('two'))).toMatchObject({ settleInMs: null });
+    expect(held(await take('two'))).toMatchObject({ lookUpInMs: null });
   });
 
   it('is one for every taker at the same time', async () => {
@@ -57,7 +57,7 @@ describe('the lease of a company', () => {
   it('is of a company: another one has its own', async () => {
     await take('one');
     ref = { ...ref, id: `${ref.id} beside` };
-    expect(held(await take('two')).settleInMs).toBeNull();
+    expect(held(await take('two')).lookUpInMs).toBeNull();
   });
 
   it('is taken over from a holder that has died, who writes nothing any more', async () => {
@@ -65,7 +65,7 @@ describe('the lease of a company', () => {
     await sending();
     await expire();
     const second = held(await take('two'));
-    expect(second.settleInMs).toBeGreaterThan(50_000);
+    expect(second.lookUpInMs).toBeGreaterThan(50_000);
     await expect(write(first.lease)).rejects.toThrow(LeaseLost);
     expect(await renewLease(db, first.lease)).toBe(false);
     await releaseLease(db, first.lease, { isInOrder: true });
@@ -76,31 +76,31 @@ describe('the lease of a company', () => {
     const first = held(await take('one'));
     await sending();
     const second = held(await take('one'));
-    expect(second.settleInMs).toBeGreaterThan(50_000);
+    expect(second.lookUpInMs).toBeGreaterThan(50_000);
     await expect(write(first.lease)).rejects.toThrow(LeaseLost);
   });
 
   it('is not waited for where nothing was being sent', async () => {
     await take('one');
-    expect(held(await take('one')).settleInMs).toBeNull();
+    expect(held(await take('one')).lookUpInMs).toBeNull();
   });
 
   it('is waited for once, however many take over before everything was looked up', async () => {
     await take('one');
     await sending();
     await take('one');
-    await execute(db, `update erp_company set settle_from = settle_from - interval '59 s' where company = ?`, [
+    await execute(db, `update erp_company set look_up_from = look_up_from - interval '59 s' where company = ?`, [
       companyKey(ref),
     ]);
     const third = held(await take('one'));
-    expect(third.settleInMs).toBeLessThan(2_000);
+    expect(third.lookUpInMs).toBeLessThan(2_000);
     // Given back in order, it is still to be looked up.
     await releaseLease(db, third.lease, { isInOrder: true });
     const fourth = held(await take('two'));
-    expect(fourth.settleInMs).not.toBeNull();
-    await noteSettled(db, fourth.lease);
+    expect(fourth.lookUpInMs).not.toBeNull();
+    await noteDoubtsResolved(db, fourth.lease);
     await releaseLease(db, fourth.lease, { isInOrder: true });
-    expect(held(await take('three')).settleInMs).toBeNull();
+    expect(held(await take('three')).lookUpInMs).toBeNull();
   });
 
   it('tells why nothing is to be sent, and for how long', async () => {
@@ -125,7 +125,7 @@ describe('work under the lease', () => {
     const { lease } = held(await take('one'));
     expect(await keepLease(ports, lease, async () => 'result')).toBe('result');
     expect(await state()).toMatchObject({ is_in_order: true });
-    expect(held(await take('two')).settleInMs).toBeNull();
+    expect(held(await take('two')).lookUpInMs).toBeNull();
   });
 
   it('that fails leaves it to be taken over at once, and looked up', async () => {
@@ -135,7 +135,7 @@ describe('work under the lease', () => {
       throw new Error('killed');
     });
     await expect(failing).rejects.toThrow('killed');
-    expect(held(await take('two')).settleInMs).toBeGreaterThan(50_000);
+    expect(held(await take('two')).lookUpInMs).toBeGreaterThan(50_000);
   });
 
   it('is told that it is lost, by a renewal', async () => {

@@ -44,7 +44,7 @@ async function passTime(seconds: number): Promise<void> {
       `update ${table} set ${columns.map((name) => `${name} = ${name} - make_interval(secs => ${seconds})`).join(', ')}`,
     );
   await shifted('erp_unit', ['not_before', 'sent_at']);
-  await shifted('erp_company', ['not_before', 'settle_from']);
+  await shifted('erp_company', ['not_before', 'look_up_from']);
   await shifted('lease', ['expires_at']);
   await shifted('erp_request', ['sent_at']);
 }

@@ -226,7 +226,7 @@ describe('what waits after a kill', () => {
     expect(await waits()).toMatchObject({ isUnderWay: true, inDoubt: 0 });
     await execute(db, `update lease set expires_at = clock_timestamp() - interval '1 second' where holder = 'killed'`);
     expect(await waits()).toMatchObject({ isUnderWay: false, inDoubt: 1, looksUpAt: null });
-    await companyIs(`settle_from = clock_timestamp() + interval '180 seconds'`);
+    await companyIs(`look_up_from = clock_timestamp() + interval '180 seconds'`);
     const found = await waits();
     expect(found).toMatchObject({ inDoubt: 1, looksUpAt: expect.any(Date) });
     expect(found!.looksUpInMs).toBeGreaterThan(170_000);

@@ -45,7 +45,7 @@ const delivery: Delivery = {
     );
     return { ...idle, delivered: done.length };
   },
-  settle: async () => ({ settled: 0, nextDueMs: null }),
+  matchItems: async () => ({ matched: 0, nextDueMs: null }),
   close: async () => undefined,
 };
 

@@ -17,7 +17,7 @@ import type { Db } from '../../src/db/pool.ts';
 import type { Connection } from '../../src/db/rows.ts';
 import { markDirty } from '../../src/documents/mark.ts';
 import { departmentLocks, noteDepartmentLock } from '../../src/mirror/department-locks.ts';
-import { settleRowSets } from '../../src/mirror/row-sets.ts';
+import { acceptRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import type { MirrorScope } from '../../src/mirror/types.ts';
 import { followMarked } from '../../src/prepayments/follow.ts';
@@ -137,7 +137,7 @@ export class MirroredClinic {
       }
       const final = clinic.invoices.all().filter(({ status }) => status === finalStatus);
       if (!options.withoutRows)
-        await settleRowSets(
+        await acceptRowSets(
           trx,
           this.id,
           final.map(({ id }) => id),

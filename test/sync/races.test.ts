@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { settleRowSets } from '../../src/mirror/row-sets.ts';
+import { acceptRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/payments.ts';
@@ -29,7 +29,7 @@ const row = (id: number, name: string, modified = '2026-05-04T07:00:00Z') => ({
   ...{ id, invoice: `${api}/invoice/1/`, name, sum: '1.00', sum_total: '1.00', modified },
 });
 const settle = (seconds: number) =>
-  db.transaction((trx) => settleRowSets(trx, installation, [1], answerTimes({ sourceTime: at(seconds) })));
+  db.transaction((trx) => acceptRowSets(trx, installation, [1], answerTimes({ sourceTime: at(seconds) })));
 const isFresh = async () =>
   (
     await query<{ fresh: boolean }>(

@@ -43,7 +43,7 @@ const delivery: Delivery = {
     slices += 1;
     return onSlice(ports);
   },
-  settle: async () => ({ settled: 0, nextDueMs: null }),
+  matchItems: async () => ({ matched: 0, nextDueMs: null }),
   close: async () => undefined,
 };
 
@@ -162,7 +162,7 @@ test('until what was sent may be looked up, an error of before is no reason to g
   onSlice = async () => down;
   await addUnit('4711/invoice/980/1');
   await clinic.rows(
-    `insert into erp_company (company, kind, name, last_error_code, last_error_message, last_error_at, settle_from)
+    `insert into erp_company (company, kind, name, last_error_code, last_error_message, last_error_at, look_up_from)
      values (?, 'csv', '', 'erp_unreachable', 'an old error', now() - interval '1 hour', clock_timestamp() + interval '3 seconds')`,
     [company],
   );

@@ -1391,7 +1391,7 @@ create table erp_company (
   periods json,
   periods_read_at timestamptz,
   -- Set by a take-over: every unit that was being sent is looked up first, from this time on.
-  settle_from timestamptz,
+  look_up_from timestamptz,
   -- Failures of the way to it in a row.
   failures integer not null default 0,
   -- How many drafts that came late were deleted (`erp_sweep`).
@@ -1663,14 +1663,14 @@ create table erp_open_line (
   primary key (installation, invoice_id, unit_id, line)
 );
 
--- An invoice with such lines. Only those that a delivery has touched since they were settled last are looked at.
+-- An invoice with such lines. Only those that a delivery has touched since they were matched last are looked at.
 create table erp_open_item (
   installation bigint not null,
   invoice_id bigint not null,
   touched bigint not null default 1,
   touched_at timestamptz not null default clock_timestamp(),
-  -- The value of `touched` that was settled last.
-  settled bigint not null default 0,
+  -- The value of `touched` that was matched last.
+  matched bigint not null default 0,
   not_before timestamptz,
   failures integer not null default 0,
   -- Why lines that would settle it stay unmatched.
@@ -1679,7 +1679,7 @@ create table erp_open_item (
   primary key (installation, invoice_id)
 );
 create index erp_open_item_touched on erp_open_item (installation, touched_at, invoice_id)
-  where touched <> settled or remark is not null;
+  where touched <> matched or remark is not null;
 create index erp_open_item_remark on erp_open_item (installation, invoice_id) where remark is not null;
 
 -- Groups that we matched, or were about to: what anybody else matched is left alone.

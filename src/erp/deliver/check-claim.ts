@@ -27,7 +27,7 @@ const incompleteAgainMs = 10_000;
  * installation there. The first entry of ours is sent alone, and looked at once more before any other: of two databases that begin
  * at once, at least one then sees the other. The caller holds the company's lease; `isSending`: something is due.
  */
-export async function settleClaim(
+export async function checkClaim(
   context: RequestContext & { databaseId: string; looks: Looks },
   { isSending }: { isSending: boolean },
 ): Promise<ClaimVerdict> {

@@ -8,7 +8,7 @@ import { erpProblemCatalogue } from '../../domain/erp-problems.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { awaitsLook } from '../claims/claim-store.ts';
 import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
-import { type CompanyLease, noteFailure, noteOutcome, noteSettled, takeCompany } from '../company-lease.ts';
+import { type CompanyLease, noteDoubtsResolved, noteFailure, noteOutcome, takeCompany } from '../company-lease.ts';
 import { companyKey } from '../entry-key.ts';
 import { erpPriorities, Pace } from '../erp-pace.ts';
 import {
@@ -27,7 +27,7 @@ import { type CompanyRef, ErpError, type ErpTarget } from '../port.ts';
 import { restMs, type Strategy, strategyOf } from '../strategy.ts';
 import { translate } from '../translate.ts';
 import { Batch, type BatchReport, type Translate } from './batch.ts';
-import { type ClaimVerdict, type Looks, settleClaim } from './check-claim.ts';
+import { type ClaimVerdict, checkClaim, type Looks } from './check-claim.ts';
 import { plainErrorOf } from './delivery-errors.ts';
 import type { RequestContext } from './delivery-requests.ts';
 import { told } from './outcomes.ts';
@@ -154,16 +154,16 @@ export class Slice {
     const ours = `${holder}/${installation.id}`;
     const taken = await takeCompany(db, target.company, ours, { mayWorkMs: this.#strategy.lookUpAfterMs });
     if (taken.lease === null) return { is: 'busy' };
-    const { lease, settleInMs, waitMs, error, failures } = taken;
+    const { lease, lookUpInMs, waitMs, error, failures } = taken;
     try {
       return await keepLease({ db, clock, signal }, lease, async ({ signal: held }): Promise<Turn> => {
         if (waitMs > 0) return { is: 'waiting', for: toldAgain(error), ms: waitMs };
-        if (settleInMs !== null && settleInMs > 0) return { is: 'waiting', for: takenOver, ms: settleInMs };
+        if (lookUpInMs !== null && lookUpInMs > 0) return { is: 'waiting', for: takenOver, ms: lookUpInMs };
         const obstacle = await this.#useName(lease, failures, held);
         if (obstacle !== null) return { is: 'waiting', ...obstacle };
         const contextWith = (priority: number) => this.#context(lease, failures, held, priority);
         const batchWith = (priority: number) => this.#batch(contextWith(priority));
-        if (settleInMs !== null) await this.#settle(lease, batchWith(erpPriorities.live));
+        if (lookUpInMs !== null) await this.#resolveDoubts(lease, batchWith(erpPriorities.live));
         else if (this.#mayHaveLeftSending) await this.#doubtLeftSending(lease);
         this.#mayHaveLeftSending = false;
         return this.#oneBatch(batchWith, contextWith(erpPriorities.live));
@@ -239,7 +239,7 @@ export class Slice {
   async #claim(context: RequestContext): Promise<ClaimVerdict> {
     const { db, databaseId } = this.#ports;
     const isSending = (await claimDue(db, this.#scope, 1)).length > 0;
-    return settleClaim({ ...context, databaseId, looks: this.#looks }, { isSending });
+    return checkClaim({ ...context, databaseId, looks: this.#looks }, { isSending });
   }
 
   #context(lease: CompanyLease, failures: number, signal: AbortSignal, priority: number): RequestContext {
@@ -260,12 +260,12 @@ export class Slice {
   }
 
   /** Looks up what a former holder was sending, of every installation of the company, before anything else is sent. */
-  async #settle(lease: CompanyLease, batch: Batch): Promise<void> {
+  async #resolveDoubts(lease: CompanyLease, batch: Batch): Promise<void> {
     const { db, installation } = this.#ports;
     const sending = await underLease(db, lease, (trx) => takeOverSending(trx, lease.company));
     const others = sending.filter((unit) => unit.installation !== installation.id);
     if (this.#strategy.afterDoubt === 'look_up') await batch.resolveOthers(others, this.#strategy.batchEntries);
-    await underLease(db, lease, (trx) => noteSettled(trx, lease));
+    await underLease(db, lease, (trx) => noteDoubtsResolved(trx, lease));
   }
 
   /** A batch that stopped, because the way to the ERP broke between two of its requests, leaves what it had created as being sent. */

@@ -21,7 +21,7 @@ export interface DeliveredLine extends ItemLine {
 }
 
 /** How an item was left. */
-export interface SettledItem {
+export interface MatchedItem {
   invoiceId: number;
   touched: number;
   remark: string | null;
@@ -40,9 +40,9 @@ export async function touchedItems(
     db,
     { invoice_id: integer, touched: integer, failures: integer },
     `select invoice_id, touched, failures from erp_open_item
-     where installation = ? and (touched <> settled or remark is not null)
+     where installation = ? and (touched <> matched or remark is not null)
        and coalesce(not_before, '-infinity') <= clock_timestamp()
-     order by touched = settled, touched_at, invoice_id limit ?`,
+     order by touched = matched, touched_at, invoice_id limit ?`,
     [installation, limit],
   );
   const ids = items.map(({ invoice_id }) => invoice_id);
@@ -88,12 +88,12 @@ export async function touchedItems(
   }));
 }
 
-/** Items that were touched and are not settled, whenever they may be looked at. */
+/** Items that were touched and are not matched, whenever they may be looked at. */
 export async function countTouched(db: Connection, installation: InstallationId): Promise<number> {
   const { n } = await row(
     db,
     { n: integer },
-    'select count(*)::int as n from erp_open_item where installation = ? and touched <> settled',
+    'select count(*)::int as n from erp_open_item where installation = ? and touched <> matched',
     [installation],
   );
   return n;
@@ -114,11 +114,11 @@ export async function intendMatches(
   );
 }
 
-/** Items are settled: with these groups of ours in place of those that were known, or, for null, with what is known. */
-export async function saveSettled(
+/** Items are matched: with these groups of ours in place of those that were known, or, for null, with what is known. */
+export async function saveMatched(
   trx: Connection,
   installation: InstallationId,
-  items: readonly SettledItem[],
+  items: readonly MatchedItem[],
   groups: readonly { invoiceId: number; lineIds: readonly string[]; groupId: string | null }[] | null,
 ): Promise<void> {
   if (items.length === 0) return;
@@ -146,7 +146,7 @@ export async function saveSettled(
   );
   await execute(
     trx,
-    `update erp_open_item i set settled = done.touched, failures = 0, remark = done.remark,
+    `update erp_open_item i set matched = done.touched, failures = 0, remark = done.remark,
        not_before = case when done.remark is not null then clock_timestamp() + make_interval(secs => ?) end,
        remark_since = case when done.remark is null then null else coalesce(i.remark_since, clock_timestamp()) end
      from ${from} where i.installation = ? and i.invoice_id = done.invoice_id`,

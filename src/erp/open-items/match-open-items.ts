@@ -4,7 +4,7 @@ import { keepLease } from '../../db/with-lease.ts';
 import { redact } from '../../domain/redact.ts';
 import { visible } from '../../domain/text.ts';
 import { answeredCompany, useCompanyName } from '../company-identity.ts';
-import { type CompanyLease, noteSettled, takeCompany } from '../company-lease.ts';
+import { type CompanyLease, noteDoubtsResolved, takeCompany } from '../company-lease.ts';
 import type { DeliverPorts } from '../deliver/slice.ts';
 import { companyKey } from '../entry-key.ts';
 import type { FoundEntry, FoundLine } from '../erp-entry.ts';
@@ -18,14 +18,14 @@ import {
   type DeliveredLine,
   intendMatches,
   postponeItems,
-  saveSettled,
+  saveMatched,
   type TouchedItem,
   touchedItems,
 } from './item-store.ts';
 
-export type SettlePorts = Pick<DeliverPorts, 'db' | 'installation' | 'target' | 'holder' | 'clock' | 'signal' | 'log'>;
+export type MatchPorts = Pick<DeliverPorts, 'db' | 'installation' | 'target' | 'holder' | 'clock' | 'signal' | 'log'>;
 
-export interface SettleReport {
+export interface MatchReport {
   /** Groups that were matched in the ERP, and groups that were undone. */
   matched: number;
   unmatched: number;
@@ -33,7 +33,7 @@ export interface SettleReport {
   left: number;
 }
 
-export interface SettleOptions {
+export interface MatchOptions {
   longestMs?: number;
   mostItems?: number;
 }
@@ -48,39 +48,39 @@ const mostFailures = 3;
  * which a line was reversed. What is delivered stays delivered, whatever goes wrong here: a request that fails leaves its items for
  * later, and what the ERP refuses is told (`openItemRemarks`). Ends after `longestMs` or `mostItems`, between two batches.
  */
-export async function settleOpenItems(ports: SettlePorts, options: SettleOptions = {}): Promise<SettleReport> {
+export async function matchOpenItems(ports: MatchPorts, options: MatchOptions = {}): Promise<MatchReport> {
   const { db, installation, target, clock, signal } = ports;
   const { longestMs = 60_000, mostItems = 500 } = options;
   if (!target.matching) return { matched: 0, unmatched: 0, left: 0 };
   const until = clock.elapsed() + longestMs;
-  const settling = new Settling(ports, target.matching);
+  const matcher = new Matcher(ports, target.matching);
   for (let seen = 0; seen < mostItems && clock.elapsed() < until; ) {
     signal.throwIfAborted();
     const due = await touchedItems(db, installation.id, Math.min(batchItems, mostItems - seen));
-    // One that failed before is looked at by itself, so that it keeps no other from being settled.
+    // One that failed before is looked at by itself, so that it keeps no other from being matched.
     const fresh = due.filter(({ failures }) => failures === 0);
     const batch = fresh.length > 0 ? fresh : due.slice(0, 1);
     if (batch.length === 0) break;
     seen += batch.length;
     const asking = batch.filter(({ lines, ours }) => concernsErp(lines, ours));
-    await settling.quiet(batch.filter((item) => !asking.includes(item)));
-    if (asking.length > 0 && !(await settling.batch(asking))) break;
+    await matcher.quiet(batch.filter((item) => !asking.includes(item)));
+    if (asking.length > 0 && !(await matcher.batch(asking))) break;
   }
-  const { matched, unmatched } = settling;
+  const { matched, unmatched } = matcher;
   return { matched, unmatched, left: await countTouched(db, installation.id) };
 }
 
 type Matching = NonNullable<ErpTarget['matching']>;
 
-class Settling {
+class Matcher {
   matched = 0;
   unmatched = 0;
-  readonly #ports: SettlePorts;
+  readonly #ports: MatchPorts;
   readonly #matching: Matching;
   readonly #pace: Pace;
   readonly #lookUpAfterMs: number;
 
-  constructor(ports: SettlePorts, matching: Matching) {
+  constructor(ports: MatchPorts, matching: Matching) {
     const { capabilities, company } = ports.target;
     this.#ports = ports;
     this.#matching = matching;
@@ -92,8 +92,8 @@ class Settling {
   async quiet(items: readonly TouchedItem[]): Promise<void> {
     if (items.length === 0) return;
     const { db, installation } = this.#ports;
-    const settled = items.map(({ invoiceId, touched }) => ({ invoiceId, touched, remark: null }));
-    await db.transaction((trx) => saveSettled(trx, installation.id, settled, []));
+    const matched = items.map(({ invoiceId, touched }) => ({ invoiceId, touched, remark: null }));
+    await db.transaction((trx) => saveMatched(trx, installation.id, matched, []));
   }
 
   /** One batch under the company's lease, as deliveries have it; whether another may follow. */
@@ -101,13 +101,13 @@ class Settling {
     const { db, target, holder, clock, signal, log, installation } = this.#ports;
     const taken = await takeCompany(db, target.company, holder, { mayWorkMs: this.#lookUpAfterMs });
     if (taken.lease === null) return false;
-    const { lease, settleInMs, waitMs } = taken;
+    const { lease, lookUpInMs, waitMs } = taken;
     try {
       return await keepLease({ db, clock, signal }, lease, async ({ signal: held }) => {
-        if (waitMs > 0 || !(await this.#isQuiet(lease, settleInMs))) return false;
+        if (waitMs > 0 || !(await this.#isQuiet(lease, lookUpInMs))) return false;
         try {
           if (!(await this.#isNamed(lease, held))) return false;
-          await this.#settle(lease, items, held);
+          await this.#match(lease, items, held);
           return true;
         } catch (error) {
           if (held.aborted || !(error instanceof ErpError)) throw error;
@@ -122,11 +122,11 @@ class Settling {
   }
 
   /** Whether the server is at work on nothing that a former holder sent. What it was sending is looked up by deliveries first. */
-  async #isQuiet(lease: CompanyLease, settleInMs: number | null): Promise<boolean> {
+  async #isQuiet(lease: CompanyLease, lookUpInMs: number | null): Promise<boolean> {
     const { db } = this.#ports;
-    if (settleInMs === null) return true;
-    if (settleInMs > 0 || (await isSendingTo(db, lease.company))) return false;
-    await underLease(db, lease, (trx) => noteSettled(trx, lease));
+    if (lookUpInMs === null) return true;
+    if (lookUpInMs > 0 || (await isSendingTo(db, lease.company))) return false;
+    await underLease(db, lease, (trx) => noteDoubtsResolved(trx, lease));
     return true;
   }
 
@@ -147,7 +147,7 @@ class Settling {
     return (await useCompanyName({ ...naming, mayWorkMs: this.#lookUpAfterMs }, lease)) === null;
   }
 
-  async #settle(lease: CompanyLease, items: readonly TouchedItem[], signal: AbortSignal): Promise<void> {
+  async #match(lease: CompanyLease, items: readonly TouchedItem[], signal: AbortSignal): Promise<void> {
     const { db, installation } = this.#ports;
     const planned = plansOf(items, await this.#read(items, signal));
     const intended = planned.flatMap(({ item, plan }) =>
@@ -170,16 +170,16 @@ class Settling {
       broken.length + intended.length === 0
         ? planned
         : plansOf(withIntended(items, intended), await this.#read(items, signal));
-    const settled = proven.filter(({ plan }) => plan.match.length + plan.unmatch.length === 0);
+    const alreadyMatched = proven.filter(({ plan }) => plan.match.length + plan.unmatch.length === 0);
     await underLease(db, lease, (trx) =>
-      saveSettled(
+      saveMatched(
         trx,
         installation.id,
-        settled.map(({ item: { invoiceId, touched }, plan: { remark } }) => ({ invoiceId, touched, remark })),
-        settled.flatMap(({ item: { invoiceId }, plan }) => plan.keep.map((group) => ({ invoiceId, ...group }))),
+        alreadyMatched.map(({ item: { invoiceId, touched }, plan: { remark } }) => ({ invoiceId, touched, remark })),
+        alreadyMatched.flatMap(({ item: { invoiceId }, plan }) => plan.keep.map((group) => ({ invoiceId, ...group }))),
       ),
     );
-    if (settled.length < proven.length) {
+    if (alreadyMatched.length < proven.length) {
       throw new ErpError('doubt', 'the ERP took the request, and its lines are not matched as they were to be');
     }
   }
@@ -220,7 +220,7 @@ class Settling {
     };
     // Told, and left until a delivery touches the invoice, or a day has passed.
     const tell = (item: TouchedItem, remark: string) =>
-      underLease(db, lease, (trx) => saveSettled(trx, installation.id, [{ ...item, remark }], null));
+      underLease(db, lease, (trx) => saveMatched(trx, installation.id, [{ ...item, remark }], null));
     if (error.means === 'refused' || error.means === 'duplicate') {
       if (alone === null) await postpone(0);
       else await tell(alone, `the ERP refuses to match its lines: ${told(error)}`);

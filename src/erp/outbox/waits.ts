@@ -35,9 +35,9 @@ export function deliveryWaits(
        select exists (select from lease e where e.installation = 0 and e.lane = 'delivery' and e.company = i.company and e.holder <> ''
          and e.expires_at > clock_timestamp()) as is_held) l
      cross join lateral (
-       select count(*)::int as n, case when count(*) > 0 then greatest(max(u.not_before), c.settle_from) end as looks_up_at from erp_unit u
+       select count(*)::int as n, case when count(*) > 0 then greatest(max(u.not_before), c.look_up_from) end as looks_up_at from erp_unit u
        where u.installation = i.id
-         and (u.state = 'sending' and (not l.is_held or c.settle_from is not null)
+         and (u.state = 'sending' and (not l.is_held or c.look_up_from is not null)
            or u.state = 'uncertain' and u.not_before > clock_timestamp())) d
      left join lateral (
        select u.enqueued_at from erp_unit u where u.installation = i.id and u.state = 'pending' and not u.needs_consent

@@ -47,7 +47,7 @@ export async function deliverAsRival({ db, time, installations, open }: RivalPor
 export async function forgetDeliveries(db: Db, installations: readonly InstallationConfig[]): Promise<void> {
   const ids = installations.map(({ id }) => id);
   for (const table of remembered) await query(db, `delete from ${table} where installation = any(?::bigint[])`, [ids]);
-  await query(db, `update erp_company set not_before = null, settle_from = null`);
+  await query(db, `update erp_company set not_before = null, look_up_from = null`);
   await query(
     db,
     `update lease set holder = '', is_in_order = true, expires_at = clock_timestamp() where lane = 'delivery'`,

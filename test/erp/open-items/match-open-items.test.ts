@@ -9,7 +9,7 @@ import { takeCompany } from '../../../src/erp/company-lease.ts';
 import { companyKey } from '../../../src/erp/entry-key.ts';
 import type { FoundEntry, FoundLine } from '../../../src/erp/erp-entry.ts';
 import { openItemRemarks } from '../../../src/erp/open-items/item-store.ts';
-import { type SettleOptions, settleOpenItems } from '../../../src/erp/open-items/match-open-items.ts';
+import { type MatchOptions, matchOpenItems } from '../../../src/erp/open-items/match-open-items.ts';
 import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
 import { ErpError, type ErpTarget } from '../../../src/erp/port.ts';
 import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
@@ -171,8 +171,8 @@ async function deliver(drafts: DraftEntry[], state = 'delivered'): Promise<strin
 
 const signal = new AbortController().signal;
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
-const settle = (options: SettleOptions = {}) =>
-  settleOpenItems(
+const match = (options: MatchOptions = {}) =>
+  matchOpenItems(
     {
       db,
       installation: { id: installation } as InstallationConfig,
@@ -188,7 +188,7 @@ const settle = (options: SettleOptions = {}) =>
 const later = async () => {
   await execute(owner, 'update erp_open_item set not_before = null where installation = ?', [installation]);
   await execute(owner, 'update lease set is_in_order = true');
-  await execute(owner, 'update erp_company set settle_from = null where name = ?', [String(installation)]);
+  await execute(owner, 'update erp_company set look_up_from = null where name = ?', [String(installation)]);
 };
 const remarks = async () =>
   (await openItemRemarks(db, installation, { after: 0, limit: 10 })).map(({ remark }) => remark);
@@ -202,44 +202,44 @@ const p = (id: number, n = 1) => `${installation}/payment/${id}/${n}#1`;
 describe('receivable lines that sum to zero', () => {
   test('are matched once, and an open invoice costs no request', async () => {
     await deliver([invoice(1, '100')]);
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
     expect(erp.requests).toEqual([]);
     await deliver([payment(5, 1, '100')]);
-    expect(await settle()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 1, unmatched: 0, left: 0 });
     expect(erp.groups()).toEqual([[i(1), p(5)]]);
     expect(erp.requests).toEqual(['read', 'match', 'read']);
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
     expect(erp.requests).toHaveLength(3);
   });
 
   test('are matched in one request for many invoices', async () => {
     await deliver([1, 2, 3].flatMap((id) => [invoice(id, '10'), payment(id, id, '10')]));
-    expect(await settle()).toEqual({ matched: 3, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 3, unmatched: 0, left: 0 });
     expect(erp.requests).toEqual(['read', 'match', 'read']);
   });
 
   test('not before they are delivered, and posted', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')], 'drafted');
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
     await execute(db, `update erp_unit set state = 'delivered' where installation = ?`, [installation]);
-    expect(await settle()).toMatchObject({ matched: 1 });
+    expect(await match()).toMatchObject({ matched: 1 });
   });
 
   test('at most so many invoices at once', async () => {
     await deliver([1, 2, 3].flatMap((id) => [invoice(id, '10'), payment(id, id, '10')]));
-    expect(await settle({ mostItems: 2 })).toEqual({ matched: 2, unmatched: 0, left: 1 });
-    expect(await settle({ longestMs: 0 })).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    expect(await match({ mostItems: 2 })).toEqual({ matched: 2, unmatched: 0, left: 1 });
+    expect(await match({ longestMs: 0 })).toEqual({ matched: 0, unmatched: 0, left: 1 });
   });
 });
 
 test('a correction undoes the group that it breaks, and all is matched anew', async () => {
   const [first] = await deliver([invoice(1, '100'), payment(5, 1, '100')]);
-  await settle();
+  await match();
   await deliver([reversal(first!, invoice(1, '100')), { ...invoice(1, '120'), reason: 'source_changed' }]);
-  expect(await settle()).toEqual({ matched: 1, unmatched: 1, left: 0 });
+  expect(await match()).toEqual({ matched: 1, unmatched: 1, left: 0 });
   expect(erp.groups()).toEqual([[i(1), i(1, 2)]]);
   await deliver([payment(6, 1, '20')]);
-  expect(await settle()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+  expect(await match()).toEqual({ matched: 1, unmatched: 0, left: 0 });
   expect(erp.groups()).toEqual([
     [i(1), i(1, 2)],
     [i(1, 3), p(5), p(6)],
@@ -256,24 +256,24 @@ describe('what goes wrong', () => {
   ])('a match without an answer that %s is found out, and is ours', async (_, done) => {
     const [first] = await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     fails('match', timeOut(), done);
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 1 });
     erp.fault = () => null;
     // Not before the server can be done.
-    expect(await settle()).toMatchObject({ matched: 0, left: 1 });
+    expect(await match()).toMatchObject({ matched: 0, left: 1 });
     await later();
-    expect(await settle()).toEqual({ matched: done ? 0 : 1, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: done ? 0 : 1, unmatched: 0, left: 0 });
     expect(erp.groups()).toEqual([[i(1), p(5)]]);
     await deliver([reversal(first!, invoice(1, '100'))]);
-    expect(await settle()).toEqual({ matched: 1, unmatched: 1, left: 0 });
+    expect(await match()).toEqual({ matched: 1, unmatched: 1, left: 0 });
     expect(await remarks()).toEqual([]);
   });
 
   test('the ERP is down: nothing is lost', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     fails('read', new ErpError('unsent', 'connection refused'));
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 1 });
     erp.fault = () => null;
-    expect(await settle()).toMatchObject({ matched: 1, left: 0 });
+    expect(await match()).toMatchObject({ matched: 1, left: 0 });
   });
 
   test('the ERP refuses one invoice: the others are matched, it is told, and not asked again before it is touched', async () => {
@@ -281,14 +281,14 @@ describe('what goes wrong', () => {
     const refused = new ErpError('refused', 'account \u001b[31m1700 is closed', { problem: 'erp_refused' });
     erp.fault = (request, groups) =>
       request === 'match' && groups.flat().includes(i(2)) ? { error: refused, done: false } : null;
-    expect(await settle()).toEqual({ matched: 2, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 2, unmatched: 0, left: 0 });
     expect(await remarks()).toEqual(['the ERP refuses to match its lines: account \\u001b[31m1700 is closed']);
     const asked = erp.requests.length;
-    await settle();
+    await match();
     expect(erp.requests).toHaveLength(asked);
     erp.fault = () => null;
     await deliver([invoice(4, '5'), payment(40, 2, '5'), payment(41, 2, '-5')]);
-    await settle();
+    await match();
     // The two payments cancel each other out.
     expect(erp.groups()).toHaveLength(4);
     expect(await remarks()).toEqual([]);
@@ -298,7 +298,7 @@ describe('what goes wrong', () => {
     erp.isIdle = true;
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     for (const left of [1, 1, 0]) {
-      expect((await settle()).left).toBe(left);
+      expect((await match()).left).toBe(left);
       await later();
     }
     expect(await remarks()).toEqual([
@@ -310,34 +310,34 @@ describe('what goes wrong', () => {
     await deliver([invoice(1, '100')]);
     erp.lines[0]!.matched = 'by hand';
     await deliver([payment(5, 1, '100')]);
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
     expect(await remarks()).toEqual([
       `lines of ${installation}/invoice/1/1 were matched by hand with other lines; they are left alone`,
     ]);
     expect(erp.lines.map(({ matched }) => matched)).toEqual(['by hand', null, null, null]);
     // Looked at again on the next day: somebody has mended it.
     const asked = erp.requests.length;
-    await settle();
+    await match();
     expect(erp.requests).toHaveLength(asked);
     erp.lines[0]!.matched = null;
     await later();
-    expect(await settle()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 1, unmatched: 0, left: 0 });
     expect(await remarks()).toEqual([]);
   });
 
   test('an entry that the ERP has no more is not needed for the rest', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '60'), payment(6, 1, '40')]);
     erp.entries.delete(`E ${installation}/payment/6/1`);
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
   });
 
   test('nothing is asked while another process has the company', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     const other = await takeCompany(db, erp.target.company, 'another', { mayWorkMs: 60_000 });
-    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 1 });
     expect(erp.requests).toEqual([]);
     await releaseLease(db, other.lease!, { isInOrder: true });
-    expect(await settle()).toMatchObject({ matched: 1, left: 0 });
+    expect(await match()).toMatchObject({ matched: 1, left: 0 });
   });
 
   test('what a delivery was sending is looked up first', async () => {
@@ -351,18 +351,18 @@ describe('what goes wrong', () => {
     ]);
     const other = await takeCompany(db, erp.target.company, 'another', { mayWorkMs: 0 });
     await releaseLease(db, other.lease!, { isInOrder: false });
-    const canBeDone = 'update erp_company set settle_from = clock_timestamp() where name = ?';
+    const canBeDone = 'update erp_company set look_up_from = clock_timestamp() where name = ?';
     await execute(owner, canBeDone, [String(installation)]);
-    expect(await settle()).toMatchObject({ matched: 0, left: 1 });
+    expect(await match()).toMatchObject({ matched: 0, left: 1 });
     await execute(db, `update erp_unit set state = 'pending' where state = 'sending' and installation = ?`, [
       installation,
     ]);
-    expect(await settle()).toMatchObject({ matched: 1, left: 0 });
+    expect(await match()).toMatchObject({ matched: 1, left: 0 });
   });
 
   test('an abort ends it', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
-    const stopped = settleOpenItems({
+    const stopped = matchOpenItems({
       ...{ db, target: erp.target, holder: 'us', clock: systemClock, log },
       installation: { id: installation } as InstallationConfig,
       signal: AbortSignal.abort(new Error('stop')),
@@ -402,7 +402,7 @@ test('whatever fails on the way, in the end every settled invoice is matched and
           const [posted] = await deliver([entry]);
           inForce.set(id, { id: posted!, entry });
         }
-        await settle();
+        await match();
         await later();
       }
       erp.fault = () => null;
@@ -410,7 +410,7 @@ test('whatever fails on the way, in the end every settled invoice is matched and
       await execute(owner, 'update erp_open_item set touched = touched + 1, failures = 0 where installation = ?', [
         installation,
       ]);
-      expect((await settle()).left).toBe(0);
+      expect((await match()).left).toBe(0);
       for (const group of erp.groups()) {
         const lines = erp.lines.filter(({ id }) => group.includes(id!));
         expect(lines.reduce((all, { amount }) => all.plus(amount), zero).toFixed()).toBe('0');
