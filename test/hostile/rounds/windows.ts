@@ -161,10 +161,11 @@ export class WindowRunner {
     signal: AbortSignal | null,
     args: Parameters<Activities[Name]>,
   ): Promise<Awaited<ReturnType<Activities[Name]>>> {
+    const activityId = randomUUID();
     let heartbeatDetails: unknown;
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
-      const info = { attempt, activityType: name, heartbeatDetails, workflowExecution };
+      const info = { attempt, activityId, activityType: name, heartbeatDetails, workflowExecution };
       const environment = new MockActivityEnvironment(info, { logger });
       environment.on('heartbeat', (details: unknown) => {
         heartbeatDetails = details;

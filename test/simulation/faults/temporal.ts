@@ -32,6 +32,12 @@ export interface TemporalOptions {
   lostCompletions(): number;
 }
 
+/** An activity, and what its last heartbeat has left. */
+interface Note {
+  activityId: string;
+  details: unknown;
+}
+
 class TimedOut extends Error {}
 
 const logger = new DefaultLogger('ERROR');
@@ -39,6 +45,7 @@ const logger = new DefaultLogger('ERROR');
 export class SimulatedTemporal {
   readonly #options: TemporalOptions;
   #runs = 0;
+  #activities = 0;
   #delivery: Promise<void> | null = null;
   #isDue = false;
   #wake: () => void = () => undefined;
@@ -115,8 +122,9 @@ export class SimulatedTemporal {
   }
 
   #workflow(kind: string): { workflowId: string; runId: string } {
+    const { installation } = this.#options;
     this.#runs += 1;
-    return { workflowId: `${kind}/${this.#options.installation}`, runId: `run ${this.#runs}` };
+    return { workflowId: `${kind}/${installation}`, runId: `run ${this.#runs} of ${installation}` };
   }
 
   async #perform<Name extends keyof Activities>(
@@ -127,7 +135,7 @@ export class SimulatedTemporal {
   ): Promise<Awaited<ReturnType<Activities[Name]>>> {
     const { time, rng } = this.#options;
     const most = attemptsAtMost ?? (name === 'openWindow' ? openingAttempts : Number.POSITIVE_INFINITY);
-    const note: { details: unknown } = { details: undefined };
+    const note: Note = { activityId: `activity ${++this.#activities}`, details: undefined };
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       const worker = await this.#worker();
@@ -168,12 +176,13 @@ export class SimulatedTemporal {
       workflow: { workflowId: string; runId: string };
       attempt: number;
       signal: AbortSignal | null;
-      note: { details: unknown };
+      note: Note;
     },
     args: Parameters<Activities[Name]>,
   ): Promise<Awaited<ReturnType<Activities[Name]>>> {
     const { time, rng, tell, lostCompletions } = this.#options;
-    const info = { attempt, activityType: name, heartbeatDetails: note.details, workflowExecution: workflow };
+    const { activityId, details: heartbeatDetails } = note;
+    const info = { attempt, activityId, activityType: name, heartbeatDetails, workflowExecution: workflow };
     const environment = new MockActivityEnvironment(info, { logger });
     const beatsAtAll = name !== 'closeWindow' && name !== 'failWindow' && name !== 'noteNotOpened';
     let heardMs = time.nowMs;
