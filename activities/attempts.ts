@@ -1,7 +1,5 @@
-import type { ApiUse } from '../src/domain/api-use.ts';
+import type { OpenStep } from '../src/db/open-steps.ts';
 import type { PlainError } from '../src/domain/errors.ts';
-import type { Trouble } from '../src/domain/trouble.ts';
-import type { StepProgress } from './deps.ts';
 
 /**
  * Attempts of one activity that end for a reason that no domain error explains: an unexpected error, no progress, a process that
@@ -16,19 +14,6 @@ export const unexplainedAttemptsAtMost = 10;
  */
 export const noProgressMinutes = 15;
 
-/** What an attempt leaves behind in its last heartbeat, for the next one. */
-export interface AttemptNote {
-  progress: Omit<StepProgress, 'installation'> | null;
-  /** Attempts so far that ended for a reason that nothing explains. */
-  unexplained: number;
-  /** Whether the attempt came to its end; the process of one that did not has died, or stood still for too long. */
-  ended: boolean;
-  /** What keeps the activity from going on. */
-  trouble: Trouble | null;
-  /** What its attempts have cost so far. */
-  api: ApiUse;
-}
-
 /** The work of an activity stands still. */
 export class NoProgress extends Error {
   readonly code = 'no_progress';
@@ -39,23 +24,16 @@ export class NoProgress extends Error {
   }
 }
 
-/** How many attempts before this one ended for a reason that nothing explains, by what the last of them left behind. */
-export function unexplainedBefore(attempt: number, left: unknown): number {
-  if (attempt <= 1) return 0;
-  // Not even the heartbeat with which an attempt begins came from any of them.
-  if (!isAttemptNote(left)) return attempt - 1;
-  return left.ended ? left.unexplained : left.unexplained + 1;
-}
-
-export function isAttemptNote(left: unknown): left is AttemptNote {
-  return (
-    typeof left === 'object' &&
-    left !== null &&
-    'unexplained' in left &&
-    typeof left.unexplained === 'number' &&
-    'ended' in left &&
-    typeof left.ended === 'boolean'
-  );
+/**
+ * How many attempts before this one ended for a reason that nothing explains, by what they have left; null: nothing. The attempt just
+ * before, where it did not come to its end, has died. One that left less did not even reach the database, which explains it.
+ */
+export function unexplainedBefore(
+  attempt: number,
+  left: Pick<OpenStep, 'attempt' | 'isEnded' | 'unexplained'> | null,
+): number {
+  if (left === null) return attempt === 2 ? 1 : 0;
+  return left.unexplained + (!left.isEnded && left.attempt === attempt - 1 ? 1 : 0);
 }
 
 /** Why an activity is not tried again; `last` is what ended its last attempt, null where its process died. */

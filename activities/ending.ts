@@ -1,17 +1,11 @@
 import { freeLease } from '../src/db/lease.ts';
+import { takeSteps } from '../src/db/open-steps.ts';
 import type { Connection } from '../src/db/rows.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { explainedEnd, joinedTrouble, limitText, type Trouble } from '../src/domain/trouble.ts';
 import { sealBooks } from '../src/ledger/seals.ts';
 import { forgetWalks } from '../src/sync/saved-walks.ts';
-import {
-  endWindowRow,
-  insertFailedWindow,
-  type OpenWindow,
-  openWindowOfRun,
-  type StepTroubles,
-  stepTroubles,
-} from '../src/sync/sync-windows.ts';
+import { endWindowRow, insertFailedWindow, type OpenWindow, openWindowOfRun } from '../src/sync/sync-windows.ts';
 import {
   addUse,
   type FailedEnding,
@@ -42,14 +36,14 @@ export async function closeWindow(
   const ended = await deps.db.transaction(async (trx) => {
     // First: this waits for what still writes under the lease, so that nothing is written after the window's end.
     await releaseWindow(trx, input, window);
-    const { counts: all } = await withTroubles(trx, window, counts);
-    const outcome = await noteEnd(trx, window, { outcome: 'closed', counts: all, error: null });
-    if (outcome !== 'closed') throw fatal(endedAlready(input, window, outcome));
+    const { counts: all } = await withSteps(trx, ownWorkflow().runId, counts);
+    const ended = await noteEnd(trx, window, { outcome: 'closed', counts: all, error: null });
+    if (ended?.outcome !== 'closed') throw fatal(endedAlready(input, window, ended?.outcome ?? null));
     // The next backfill starts anew.
     if (input.kind === 'backfill') await forgetWalks(trx, input.installation, 'backfill');
     if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');
     await seal(deps, trx, input.installation);
-    return all;
+    return { ...all, api: ended.api };
   });
   await told(deps, input, window, ended, null);
   return { api: ended.api };
@@ -63,19 +57,23 @@ export async function failWindow(
 ): Promise<FailedEnding> {
   const ended = await deps.db.transaction(async (trx) => {
     await releaseWindow(trx, input, window);
-    const noted = await withTroubles(trx, window, counts);
+    const noted = await withSteps(trx, ownWorkflow().runId, counts);
     const explained = explainedEnd(error, noted.trouble, {
       now: deps.clock(),
       limit: input.windowTimeoutSeconds === null ? null : limitText(input.windowTimeoutSeconds),
     });
-    const outcome = await noteEnd(trx, window, { outcome: 'failed', counts: noted.counts, error: explained });
-    const plain = outcome === null ? endedAlready(input, window, null) : explained;
+    const ended = await noteEnd(trx, window, { outcome: 'failed', counts: noted.counts, error: explained });
+    // Where the answer to its first note was lost, the row tells more than this: the steps are gone.
+    const plain = ended === null ? endedAlready(input, window, null) : (ended.error ?? explained);
+    const all = { ...noted.counts, api: ended?.api ?? noted.counts.api };
     if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');
     // The row of another run keeps the end that it tells: this run's attempt has a row of its own.
     const id =
-      outcome === null ? await noteReset(trx, input, window, { counts, error: plain, now: deps.clock() }) : window.id;
+      ended === null
+        ? await noteReset(trx, input, window, { counts: all, error: plain, now: deps.clock() })
+        : window.id;
     await seal(deps, trx, input.installation);
-    return { id, plain, counts: noted.counts };
+    return { id, plain, counts: all };
   });
   await told(deps, input, { ...window, id: ended.id }, ended.counts, ended.plain);
   return { api: ended.counts.api, error: ended.plain };
@@ -89,23 +87,29 @@ interface NotOpened {
 }
 
 /** Notes an attempt that opened no window, or ends the window that it had opened before it was cancelled or its process died. */
-export async function noteNotOpened(deps: ActivityDeps, input: WindowInput, noted: NotOpened): Promise<void> {
+export async function noteNotOpened(deps: ActivityDeps, input: WindowInput, noted: NotOpened): Promise<WindowEnding> {
   const { installation, kind, trigger } = input;
-  const { counts, error, beganAt } = noted;
+  const { error, beganAt } = noted;
   const run = ownWorkflow();
-  const tell = await deps.db.transaction(async (trx) => {
+  const { api, tell } = await deps.db.transaction(async (trx) => {
+    const { counts } = await withSteps(trx, run.runId, noted.counts);
+    const { api } = counts;
     const open = await openWindowOfRun(trx, run);
     if (open === null) {
       const attempt = { installation, kind, trigger, counts, error, ...run, beganAt };
       const window = await insertFailedWindow(trx, attempt);
-      return () => tellNotOpened(deps, { installation, window, error });
+      return { api, tell: () => tellNotOpened(deps, { installation, window, error }) };
     }
     await freeLease(trx, { installation, lane: laneOf(kind) }, ownHolder());
     await noteEnd(trx, open, { outcome: 'failed', counts, error });
     const { id: window, from, to } = open;
-    return () => tellEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts });
+    return {
+      api,
+      tell: () => tellEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts }),
+    };
   });
   tell();
+  return { api };
 }
 
 function noteEnd(trx: Connection, { id }: Pick<OpenWindow, 'id'>, end: Parameters<typeof endWindowRow>[2]) {
@@ -140,16 +144,13 @@ function endedAlready({ installation }: WindowInput, { id }: OpenWindow, outcome
   };
 }
 
-async function withTroubles(trx: Connection, { id }: OpenWindow, counts: WindowCounts) {
-  return summed(await stepTroubles(trx, id), counts);
-}
-
-/** A window's counts with what its failed attempts have cost, and what still keeps its steps from going on. */
-export function summed(
-  troubles: StepTroubles,
+/** A run's counts with what its steps that did not succeed have cost, and what still keeps them from going on. The steps are over. */
+export async function withSteps(
+  trx: Connection,
+  runId: string,
   counts: WindowCounts,
-): { counts: WindowCounts; trouble: Trouble | null } {
-  const steps = Object.values(troubles);
+): Promise<{ counts: WindowCounts; trouble: Trouble | null }> {
+  const steps = await takeSteps(trx, runId);
   return {
     counts: { ...counts, api: steps.reduce((sum, { api }) => addUse(sum, api), counts.api) },
     trouble: joinedTrouble(steps.flatMap(({ trouble }) => trouble ?? [])),

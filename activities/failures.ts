@@ -2,7 +2,6 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-versions.ts';
 import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/database-errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
-import type { ApiUse } from '../src/domain/api-use.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
@@ -86,17 +85,9 @@ export function plainErrorIn(failure: unknown): PlainError | null {
   return isPlainError(detail) ? plainErrorOf(detail) : null;
 }
 
-/** The failure with what its activity's attempts have cost beside its error. */
-export function withCost(failure: unknown, api: ApiUse): unknown {
-  if (!(failure instanceof ApplicationFailure) || failure.details?.length !== 1) return failure;
-  const { message, type, nonRetryable, nextRetryDelay, details } = failure;
-  return ApplicationFailure.create({
-    message,
-    details: [...details, api],
-    nonRetryable: nonRetryable === true,
-    ...(type ? { type } : {}),
-    ...(nextRetryDelay === undefined || nextRetryDelay === null ? {} : { nextRetryDelay }),
-  });
+/** Whether an activity is not tried again after this failure. */
+export function isFinal(failure: unknown): boolean {
+  return failure instanceof ApplicationFailure && failure.nonRetryable === true;
 }
 
 /** A failure that is not retried. */

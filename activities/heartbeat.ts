@@ -1,6 +1,5 @@
 import { activityInfo, Context } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { type LaneWait, noteLaneWait } from '../src/db/lanes-at-work.ts';
+import { CancelledFailure } from '@temporalio/common';
 import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
@@ -9,11 +8,9 @@ import type { PlainError } from '../src/domain/errors.ts';
 import type { PracticeError } from '../src/domain/practice-error.ts';
 import { endCodes, troubleText } from '../src/domain/trouble.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
-import { noteStepTrouble, type OpenWindow } from '../src/sync/sync-windows.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
 import {
-  type AttemptNote,
-  isAttemptNote,
   NoProgress,
   noProgressMinutes,
   tooManyAttempts,
@@ -21,14 +18,15 @@ import {
   unexplainedBefore,
 } from './attempts.ts';
 import type { ActivityDeps, StepProgress } from './deps.ts';
-import { fatal, plainErrorIn, toFailure, unexplainedError, withCost } from './failures.ts';
+import { fatal, isFinal, plainErrorIn, toFailure, unexplainedError } from './failures.ts';
 import { type LaneWriter, laneWriter, renewedLease } from './lane.ts';
 import { StepLog } from './step-log.ts';
+import { StepRow } from './step-row.ts';
 import { Waits } from './waits.ts';
 
 /** The heartbeat time-out is six times this (workflows/options.ts). */
 const heartbeatMs = 5_000;
-/** Every 20 s; a lease lasts 90 s (src/db/lease.ts). */
+/** Every 20 s; a lease lasts 90 s (src/db/lease.ts). So often at most the step's row is written for what it has cost, too. */
 const heartbeatsPerRenewal = 4;
 /** Heartbeats are counted, not time: neither a machine that sleeps nor a blocked process is taken for work that hangs. */
 const heartbeatsUntilStopped = (noProgressMinutes * 60_000) / heartbeatMs;
@@ -59,51 +57,43 @@ export interface Heartbeat {
    * stops with that, too, which its first request that fails aborts.
    */
   client(of: PracticeClient, limit?: AbortController): PracticeClient;
-  /** What the requests of this attempt have cost so far. */
+  /** What the requests of all attempts have cost so far. */
   use(): ApiUse;
-  /** What the attempts before this one have cost. */
-  usedBefore: ApiUse;
 }
 
 /** What the work of an activity belongs to. */
 interface WorkOf {
-  window?: OpenWindow | null;
+  /** An attempt that fails leaves its row to the next one, and to the end of the window. */
+  isOfWindow?: boolean;
   /** The activity fails for good where nothing of it has succeeded for so long. */
   givesUpAfterMs?: number;
 }
 
 /**
- * Runs an activity's work with heartbeats, which go on while it waits for the budget. Tells the workflow of retries and
- * recovery, turns domain errors into failures, and stops work that makes no progress. Work that is to stop is awaited: once this has ended, nothing of it is under
- * way any more, so that the window may record its end and free its lease.
+ * Runs an activity's work with heartbeats, which go on while it waits for the budget. Keeps the activity's row (`open_step`), tells the
+ * workflow of retries and recovery, turns domain errors into failures, and stops work that makes no progress. Work that is to stop is
+ * awaited: once this has ended, nothing of it is under way any more, so that the window may record its end and free its lease.
  */
 export async function withHeartbeat<T>(
   deps: ActivityDeps,
   input: Pick<WindowInput, 'installation'>,
   work: (heartbeat: Heartbeat) => Promise<T>,
-  { window = null, givesUpAfterMs = Number.POSITIVE_INFINITY }: WorkOf = {},
+  { isOfWindow = false, givesUpAfterMs = Number.POSITIVE_INFINITY }: WorkOf = {},
 ): Promise<T> {
   const { installation } = input;
   const context = Context.current();
-  const { activityId, activityType, attempt, heartbeatDetails } = activityInfo();
-  const unexplained = unexplainedBefore(attempt, heartbeatDetails);
-  const left = attempt > 1 && isAttemptNote(heartbeatDetails) ? heartbeatDetails : undefined;
-  const stepLog = new StepLog(left, deps.clock);
-  const noteInRow = async (api: ApiUse) => {
-    if (window === null) return;
-    const noted = { step: activityType, trouble: stepLog.trouble, api };
-    try {
-      await noteStepTrouble(deps.db, window.id, activityId, noted);
-    } catch (error) {
-      // The next attempt notes all of it: this one leaves it with its last heartbeat.
-      deps.log.debug({ err: error, installation }, 'trouble not noted');
-    }
-  };
-  let recovering = Promise.resolve();
+  const { activityId, activityType, attempt } = activityInfo();
+  const promptDb = deps.promptDb ?? deps.db;
+  const stepLog = new StepLog(deps.clock);
+  const key = { runId: ownWorkflow().runId, activity: activityId };
+  const stepRow = new StepRow(promptDb, deps.log, { key, installation, step: activityType, attempt });
+  let unexplained = 0;
+  /** What the attempts before this one have left is known. */
+  let isBegun = attempt === 1;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, stop.signal]);
   let held: Lease | null = null;
-  let note: Pick<AttemptNote, 'progress' | 'unexplained' | 'ended'> = { progress: null, unexplained, ended: false };
+  let progress: Omit<StepProgress, 'installation'> | null = null;
   let heartbeats = 0;
   let waitedMs = 0;
   let isWaitTold = false;
@@ -114,27 +104,26 @@ export async function withHeartbeat<T>(
     heartbeatsWithoutProgress = 0;
     heardAt = deps.clock();
   };
-  let noting: Promise<void> | null = null;
-  /** Has the lane's row say what this activity waits for, one statement at a time. */
-  const noteWait = async (lease: Lease, wait: LaneWait | null) => {
-    try {
-      await noteLaneWait(deps.promptDb ?? deps.db, lease, activityId, wait);
-      waits.noted(wait);
-    } catch (error) {
-      deps.log.debug({ err: error, installation }, 'what is waited for was not noted');
-    }
+  const state = (isEnded = false) => {
+    const { trouble } = stepLog;
+    const now = { step: progress?.step ?? activityType, heardAt, isFailing: trouble !== null };
+    return { isEnded, unexplained, trouble, api: stepLog.use(), wait: isEnded ? null : waits.worthNoting(now) };
   };
-  const tellWait = () => {
-    if (held === null || noting !== null) return;
-    const wait = waits.change({ step: note.progress?.step ?? activityType, heardAt, trouble: stepLog.trouble });
-    if (wait === undefined) return;
-    noting = noteWait(held, wait).finally(() => {
-      noting = null;
-    });
+  /** Takes over from the attempts before. */
+  const begin = async () => {
+    const left = await stepRow.left();
+    unexplained = unexplainedBefore(attempt, left);
+    if (left !== null) stepLog.goOn(left);
+    isBegun = true;
+    if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
+    await stepRow.began(state());
+    // The attempt before this one died, and could not tell.
+    if (left?.isEnded !== true)
+      await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
   };
   const renew = async (lease: Lease) => {
     try {
-      if (!(await renewLease(deps.promptDb ?? deps.db, lease))) stop.abort(new LeaseLost(lease));
+      if (!(await renewLease(promptDb, lease))) stop.abort(new LeaseLost(lease));
       unrenewed.delete(deps.db);
     } catch (error) {
       const level = unrenewed.has(deps.db) ? 'debug' : 'warn';
@@ -142,25 +131,29 @@ export async function withHeartbeat<T>(
       deps.log[level]({ err: error, installation }, 'lease not renewed; it is tried again, and told once');
     }
   };
-  const send = () => {
-    const left: AttemptNote = { ...note, trouble: stepLog.trouble, api: stepLog.total() };
-    context.heartbeat(left);
-  };
   const timer = setInterval(() => {
-    send();
+    context.heartbeat(progress);
     heartbeats += 1;
     heartbeatsWithoutProgress += 1;
     if (heartbeatsWithoutProgress === heartbeatsUntilStopped) {
-      stop.abort(new NoProgress(activityType, note.progress?.step ?? null));
+      stop.abort(new NoProgress(activityType, progress?.step ?? null));
     }
-    if (held !== null && heartbeats % heartbeatsPerRenewal === 0) void renew(held);
-    tellWait();
+    const isRenewal = heartbeats % heartbeatsPerRenewal === 0;
+    if (held !== null && isRenewal) void renew(held);
+    if (isBegun) stepRow.note(state(), { withCost: isRenewal });
   }, heartbeatMs);
+  const endRow = async (failure: unknown) => {
+    // What the row says of the attempts before stays.
+    if (!isBegun) return;
+    if (!isOfWindow) return stepRow.forget();
+    // What is final is told by the failure itself, but for what it has cost.
+    if (stepRow.isThere || stepLog.use().requests > 0 || !isFinal(failure)) await stepRow.failed(state(true));
+  };
   const heartbeat: Heartbeat = {
     beat: (latest) => {
       progressed();
       // Sent with the next heartbeat: Temporal's client would hold it back until then, after encoding it.
-      note = { ...note, progress: latest };
+      progress = latest;
       deps.onProgress?.({ installation, ...latest });
     },
     pause: async (ms) => {
@@ -187,7 +180,7 @@ export async function withHeartbeat<T>(
         if (error !== null) limit?.abort(error);
         // An attempt before this one failed at the request that has just succeeded.
         if (!stepLog.requested(error, action) || attempt === 1) return;
-        recovering = noteInRow(stepLog.before);
+        stepRow.note(state());
         void tellWorkflow(deps, { health: 'ok', note: '' });
       };
       const stops = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
@@ -196,47 +189,31 @@ export async function withHeartbeat<T>(
       );
     },
     use: () => stepLog.use(),
-    usedBefore: stepLog.before,
   };
   try {
-    send();
-    if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
-    // The attempt before this one died, and could not tell.
-    if (attempt > 1 && left?.ended !== true) {
-      await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
-    }
+    context.heartbeat(null);
+    if (!isBegun) await begin();
     const result = await endWithin(stopWithinMs, work(heartbeat), signal, () =>
       deps.log.error(
         { installation, reason: String(signal.reason) },
         `${activityType} did not stop within ${stopWithinMs / 1000} s; its lease keeps it from writing`,
       ),
     );
-    if (attempt > 1) {
-      await recovering;
-      stepLog.succeeded();
-      // The result tells what this attempt has cost.
-      await noteInRow(stepLog.before);
-    }
+    await stepRow.remove();
     if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
-    const told = toFailure(error);
-    const last = unexplainedError(error, told);
-    // The row of an open window tells the cost.
-    const failure = window === null ? withCost(told, stepLog.total()) : told;
-    const count = unexplained + (last === null ? 0 : 1);
+    const failure = toFailure(error);
+    const last = unexplainedError(error, failure);
+    if (last !== null) unexplained += 1;
     const explained = plainErrorIn(failure) ?? last;
     if (explained !== null) stepLog.failed(explained);
-    // Whoever takes the step over goes on; the row says why it stands still until somebody does.
+    // Another process goes on with the step; until then its row says why it stands still.
     else if (stepLog.trouble === null && isShutdown(error)) stepLog.failed(workerStopped);
-    // Sent with the failure.
-    note = { ...note, unexplained: count, ended: true };
-    send();
-    await recovering;
-    // A database that is away could not take the note: the next attempt brings it.
-    if (explained?.code !== 'postgres_unreachable') await noteInRow(stepLog.total());
+    await endRow(failure);
     const { trouble } = stepLog;
-    if (explained !== null && trouble !== null && isTold(trouble.times) && !isFinal(failure)) {
+    // Without the row, Temporal's own count.
+    if (explained !== null && trouble !== null && isTold(isBegun ? trouble.times : attempt) && !isFinal(failure)) {
       const said = `${activityType}: ${troubleText(trouble, deps.clock())}`;
       await tellWorkflow(deps, { health: 'retrying', note: said });
     }
@@ -246,11 +223,9 @@ export async function withHeartbeat<T>(
     if (last === null) throw failure;
     // Nothing but this line tells of it until the window is given up.
     deps.log.warn({ err: error, installation }, `${activityType} failed unexpectedly, attempt ${attempt}`);
-    throw count < unexplainedAttemptsAtMost ? failure : fatal(tooManyAttempts(activityType, count, last));
+    throw unexplained < unexplainedAttemptsAtMost ? failure : fatal(tooManyAttempts(activityType, unexplained, last));
   } finally {
     clearInterval(timer);
-    await noting;
-    if (held !== null && waits.isNoted) await noteWait(held, null);
   }
 }
 
@@ -265,12 +240,8 @@ function isShutdown(error: unknown): boolean {
   return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
 }
 
-function isFinal(failure: unknown): boolean {
-  return failure instanceof ApplicationFailure && failure.nonRetryable === true;
-}
-
 /**
- * Whether the workflow is told of the so-manieth error in a row: each telling costs its history four events. The window's row has
+ * Whether the workflow is told of the so-manieth error in a row: each telling costs its history four events. The step's row has
  * each of them.
  */
 function isTold(times: number): boolean {
@@ -288,7 +259,7 @@ export function withLease<T>(
     deps,
     input,
     async (heartbeat) => work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window))),
-    { window, givesUpAfterMs: givesUpAfterMs(input, window) },
+    { isOfWindow: true, givesUpAfterMs: givesUpAfterMs(input, window) },
   );
 }
 

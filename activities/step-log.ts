@@ -5,26 +5,25 @@ import { type Trouble, troubleAfter } from '../src/domain/trouble.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { Counters } from '../src/practice/counters.ts';
 import { addUse, noUse } from '../workflows/messages.ts';
-import type { AttemptNote } from './attempts.ts';
 import { plainErrorOf } from './failures.ts';
 
-/**
- * What an activity's attempts have cost so far, and what keeps them from going on. Each attempt leaves it to the next one with its
- * heartbeats, so that nothing of it is lost with a process that dies.
- */
+/** What an activity's attempts have cost so far, and what keeps them from going on. */
 export class StepLog {
-  /** What the attempts before this one have cost. */
-  readonly before: ApiUse;
+  #before: ApiUse = noUse;
   readonly #clients: Pick<PracticeClient, 'counters'>[] = [];
   readonly #clock: () => Date;
   /** The request that fails; null where that is not known. */
   #action: string | null = null;
-  #trouble: Trouble | null;
+  #trouble: Trouble | null = null;
 
-  constructor(left: Pick<AttemptNote, 'trouble' | 'api'> | undefined, clock: () => Date) {
-    this.before = left?.api ?? noUse;
-    this.#trouble = left?.trouble ?? null;
+  constructor(clock: () => Date) {
     this.#clock = clock;
+  }
+
+  /** Goes on with what the attempts before this one have left. */
+  goOn({ api, trouble }: { api: ApiUse; trouble: Trouble | null }): void {
+    this.#before = api;
+    this.#trouble = trouble;
   }
 
   get trouble(): Trouble | null {
@@ -37,14 +36,9 @@ export class StepLog {
     return client;
   }
 
-  /** What this attempt has cost so far. */
-  use(): ApiUse {
-    return this.#clients.reduce((sum, client) => addUse(sum, useOf(client.counters())), noUse);
-  }
-
   /** What all attempts have cost so far. */
-  total(): ApiUse {
-    return addUse(this.before, this.use());
+  use(): ApiUse {
+    return this.#clients.reduce((sum, client) => addUse(sum, useOf(client.counters())), this.#before);
   }
 
   /** A request was answered, or failed and is repeated. Returns whether it ended the trouble. */
@@ -58,10 +52,6 @@ export class StepLog {
     if (this.#trouble === null || this.#action !== action) return false;
     this.#trouble = null;
     return true;
-  }
-
-  succeeded(): void {
-    this.#trouble = null;
   }
 
   failed(error: PlainError): void {

@@ -12,7 +12,7 @@ import {
 } from '../src/sync/sync-windows.ts';
 import { noCounts, type WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
-import { summed } from './ending.ts';
+import { withSteps } from './ending.ts';
 import { tellEnded } from './events.ts';
 import { fatal } from './failures.ts';
 import { type Heartbeat, ownHolder, ownWorkflow } from './heartbeat.ts';
@@ -86,10 +86,15 @@ async function noteAbandoned(
   window: AbandonedWindow,
   ended: PlainError,
 ): Promise<void> {
-  const { id, installation, from, to, workflowId, runId, troubles } = window;
-  const { counts, trouble } = summed(troubles, noCounts);
-  const error = explainedEnd(ended, trouble, { now: deps.clock(), limit: null });
-  if ((await transact((trx) => endWindowRow(trx, window, { outcome: 'failed', counts, error }))) !== 'failed') return;
+  const { id, installation, from, to, workflowId, runId } = window;
+  const noted = await transact(async (trx) => {
+    const { counts, trouble } = await withSteps(trx, runId, noCounts);
+    const error = explainedEnd(ended, trouble, { now: deps.clock(), limit: null });
+    const end = await endWindowRow(trx, window, { outcome: 'failed', counts, error });
+    return end?.outcome === 'failed' ? { counts, error } : null;
+  });
+  if (noted === null) return;
+  const { counts, error } = noted;
   deps.log.warn({ installation, window: id, workflowId, ...error }, 'a window was abandoned');
   const run = { workflow_id: workflowId, run_id: runId };
   tellEnded(deps, { installation, window: id, from, to, outcome: 'failed', error, ...counts }, run);

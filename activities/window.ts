@@ -22,7 +22,6 @@ import { type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { changedFrom } from '../src/sync/watermark.ts';
 import {
   type ApiUse,
-  addUse,
   type FailedEnding,
   failureTypes,
   type WindowCounts,
@@ -59,7 +58,7 @@ export function windowActivities(deps: ActivityDeps) {
      * one and their end. Another attempt leaves that to activities of their own. Before the first load it fails with `first_load`.
      */
     async openWindow(input: WindowInput, pulls: boolean): Promise<OpenReport> {
-      return withHeartbeat(deps, input, async (heartbeat) => {
+      const opening = async (heartbeat: Heartbeat) => {
         await refuseWhilePaused(deps, input);
         if (pulls && (await isFirstLoad(deps, input))) throw fatal(firstLoadNeeded);
         const lease = await leaseFor(deps, input, heartbeat);
@@ -83,7 +82,8 @@ export function windowActivities(deps: ActivityDeps) {
           );
           throw fatal(plain);
         }
-      });
+      };
+      return withHeartbeat(deps, input, opening, { isOfWindow: true });
     },
 
     /**
@@ -104,10 +104,15 @@ export function windowActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Notes an attempt to open a window that opened none: its row says why. Where the window was open by then, and the attempt was
+     * Notes an attempt to open a window that opened none: its row says why. Returns what it has cost. Where the window was open by then, and the attempt was
      * cancelled or its process died, it is noted as failed.
      */
-    async noteNotOpened(input: WindowInput, counts: WindowCounts, error: PlainError, beganAt: string): Promise<void> {
+    async noteNotOpened(
+      input: WindowInput,
+      counts: WindowCounts,
+      error: PlainError,
+      beganAt: string,
+    ): Promise<WindowEnding> {
       return beating(() => noteNotOpened(deps, input, { counts, error, beganAt: new Date(beganAt) }));
     },
 
@@ -210,11 +215,14 @@ async function open(
     return { row, noted };
   });
   if (row === null) throw fatal(plainErrorOf(new LeaseLost(lease)));
-  const api = addUse(heartbeat.usedBefore, heartbeat.use());
   // A second attempt finds the row of the first one, which has taken the nudge.
   const { trigger, ...window } = row;
   return {
-    ...{ window: { ...window, token: lease.token, opened: savedReadAt(opened), remarks }, api, trigger },
+    ...{
+      window: { ...window, token: lease.token, opened: savedReadAt(opened), remarks },
+      api: heartbeat.use(),
+      trigger,
+    },
     known: known && { ...known, cursors: noted },
   };
 }

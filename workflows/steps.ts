@@ -14,7 +14,6 @@ import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { activitiesAs } from './activities.ts';
 import { WindowView } from './health.ts';
 import {
-  type ApiUse,
   addUse,
   failureTypes,
   noCounts,
@@ -67,9 +66,9 @@ export async function runSteps(
       view.ended('ok', 'paused', counts, plain.message);
       return { installation: input.installation, outcome: 'paused', message: plain.message };
     }
-    counts = { ...counts, api: apiOf(error) };
     const beganAt = workflowInfo().runStartTime.toISOString();
-    await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
+    const ending = await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
+    counts = { ...counts, ...ending };
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
@@ -217,17 +216,6 @@ function stoppedError({ kind, installation, windowTimeoutSeconds }: WindowInput)
 function isFinal(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.nonRetryable === true;
-}
-
-/** What the attempts of an activity that failed have cost. */
-function apiOf(error: unknown): ApiUse {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[1] : null;
-  return isApiUse(told) ? told : noCounts.api;
-}
-
-function isApiUse(value: unknown): value is ApiUse {
-  return typeof value === 'object' && value !== null && 'requests' in value && 'weight' in value;
 }
 
 /** The domain error that failed an activity, as data. */

@@ -1,6 +1,8 @@
-import { bool, instant, integer, json, oneOf, text } from './columns.ts';
-import { type Lane, type Lease, type LeaseScope, lanes } from './lease.ts';
-import { type Connection, execute, rows } from './rows.ts';
+import type { Trouble } from '../domain/trouble.ts';
+import { bool, instant, integer, nullable, oneOf, storedJson, text } from './columns.ts';
+import { type Lane, type LeaseScope, lanes } from './lease.ts';
+import { type Connection, rows } from './rows.ts';
+import { storedTrouble } from './stored-schemas.ts';
 
 /** Who holds leases of an installation that have not expired, lane by lane. */
 export function leaseHolders(db: Connection, installation: number): Promise<{ lane: Lane; holder: string }[]> {
@@ -13,32 +15,6 @@ export function leaseHolders(db: Connection, installation: number): Promise<{ la
   );
 }
 
-/** What an activity that holds a lane waits for. */
-export interface LaneWait {
-  /** `an answer of the practice API (GET /4711/invoice/)` */
-  for: string;
-  /** ISO instant. */
-  since: string;
-  /** What its attempts failed with since the last success, and how often; null: nothing. */
-  error: { code: string; message: string; todo: string } | null;
-  attempts: number;
-}
-
-/** Notes what one activity of the lane's holder waits for; null: nothing any more. Nothing where the lease is another's by now. */
-export async function noteLaneWait(
-  db: Connection,
-  { installation, lane, token }: Lease,
-  activity: string,
-  wait: LaneWait | null,
-): Promise<void> {
-  await execute(
-    db,
-    `update lease set waits = waits ${wait === null ? '- ?::text' : '|| ?::jsonb'}
-     where installation = ? and lane = ? and token = ?`,
-    [wait === null ? activity : JSON.stringify({ [activity]: wait }), installation, lane, token],
-  );
-}
-
 /** The work that holds a lane of an installation. */
 export interface LaneAtWork extends LeaseScope {
   holder: string;
@@ -46,23 +22,30 @@ export interface LaneAtWork extends LeaseScope {
   takenAt: Date;
   /** Its lease is renewed: false where its process was killed, or stands still. */
   isAlive: boolean;
-  waits: LaneWait[];
+  /** What it waits for, and since when: of steps side by side the one that fails, else the one that has waited longest. */
+  waitsFor: string | null;
+  waitsSince: Date | null;
+  trouble: Trouble | null;
 }
 
 /** The lanes of these installations that are held, or were held by a process that is not heard of any more. */
-export async function lanesAtWork(db: Connection, installations: readonly number[]): Promise<LaneAtWork[]> {
-  const found = await rows(
+export function lanesAtWork(db: Connection, installations: readonly number[]): Promise<LaneAtWork[]> {
+  return rows(
     db,
     {
-      ...{ installation: integer, lane: oneOf(lanes), holder: text },
-      ...{ takenAt: instant, isAlive: bool, waits: json },
+      ...{ installation: integer, lane: oneOf(lanes), holder: text, takenAt: instant, isAlive: bool },
+      ...{ waitsFor: nullable(text), waitsSince: nullable(instant) },
+      trouble: nullable(storedJson('open_step.trouble', storedTrouble)),
     },
-    `select installation, lane, holder, taken_at as "takenAt", expires_at > clock_timestamp() as "isAlive", waits
-     from lease where installation = any(?::bigint[]) and holder <> '' order by installation, lane`,
+    `select l.installation, lane, holder, taken_at as "takenAt", expires_at > clock_timestamp() as "isAlive",
+       waits_for as "waitsFor", waits_since as "waitsSince", trouble
+     from lease l left join lateral (
+       -- The holder of a lane is a workflow's id and its run. What the run noted before it took this lease is over.
+       select waits_for, waits_since, trouble from open_step
+       where run_id = split_part(l.holder, '/', -1) and noted_at >= l.taken_at
+         and (waits_for is not null or trouble is not null)
+       order by trouble is null, waits_since nulls last limit 1) s on true
+     where l.installation = any(?::bigint[]) and holder <> '' order by l.installation, lane`,
     [installations],
   );
-  return found.map(({ waits, ...held }) => ({
-    ...held,
-    waits: Object.values(JSON.parse(waits) as Record<string, LaneWait>),
-  }));
 }

@@ -107,7 +107,7 @@ export async function takeOverLease<Scope extends LeaseScope>(
        where ${ofScope} and (expires_at < clock_timestamp() or holder = ?) for update skip locked
      ), taken as (
        update lease l set token = l.token + 1, holder = ?, expires_at = clock_timestamp() + make_interval(secs => ?),
-         taken_at = clock_timestamp(), waits = '{}', is_in_order = false
+         taken_at = clock_timestamp(), is_in_order = false
        from free where (l.installation, l.lane, l.company) = (free.installation, free.lane, free.company)
        returning l.token, not free.is_in_order as "isLeft"
      ), made as (
@@ -136,7 +136,7 @@ export async function seizeLease<Scope extends LeaseScope>(
        values (?, ?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
        on conflict (installation, lane, company) do update set
          token = l.token + 1, holder = excluded.holder, expires_at = excluded.expires_at,
-         taken_at = clock_timestamp(), waits = '{}', is_in_order = false
+         taken_at = clock_timestamp(), is_in_order = false
        returning token`,
       [...bindingsOf(scope), holder, leaseSeconds(scope)],
     );

@@ -575,7 +575,6 @@ create table lease (
   expires_at timestamp with time zone not null,
   is_in_order boolean not null default false,
   taken_at timestamp with time zone not null default clock_timestamp(),
-  waits jsonb not null default '{}'::jsonb,
   constraint lease_pkey PRIMARY KEY (installation, lane, company),
   constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text])))
 );
@@ -659,6 +658,22 @@ create table mirror_version (
   raw json not null,
   replaced_at timestamp with time zone default clock_timestamp(),
   constraint mirror_version_pkey PRIMARY KEY (installation, kind, id, version)
+);
+
+create table open_step (
+  run_id text not null,
+  activity text not null,
+  installation bigint not null,
+  step text not null,
+  attempt integer not null,
+  is_ended boolean not null,
+  unexplained integer not null,
+  trouble json,
+  api json not null,
+  waits_for text,
+  waits_since timestamp with time zone,
+  noted_at timestamp with time zone not null default clock_timestamp(),
+  constraint open_step_pkey PRIMARY KEY (run_id, activity)
 );
 
 create table prepayment_balance (
@@ -964,7 +979,6 @@ create table sync_window (
   opened_at timestamp with time zone not null default clock_timestamp(),
   closed_at timestamp with time zone,
   remarks json not null default '[]'::json,
-  troubles jsonb not null default '{}'::jsonb,
   reset_of bigint,
   streams json,
   constraint sync_window_pkey PRIMARY KEY (id),

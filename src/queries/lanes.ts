@@ -1,4 +1,4 @@
-import { type LaneWait, lanesAtWork } from '../db/lanes-at-work.ts';
+import { lanesAtWork } from '../db/lanes-at-work.ts';
 import type { Lane } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
@@ -32,22 +32,15 @@ export async function laneStatuses(
   installations: readonly InstallationId[],
 ): Promise<Map<InstallationId, LaneStatus[]>> {
   const found = new Map<InstallationId, LaneStatus[]>();
-  for (const { installation, lane, takenAt, isAlive, waits } of await lanesAtWork(db, installations)) {
-    const wait = weightiest(waits);
+  for (const { installation, lane, takenAt, isAlive, waitsFor, waitsSince, trouble } of await lanesAtWork(
+    db,
+    installations,
+  )) {
     const status: LaneStatus = {
-      ...{ lane, since: takenAt, alive: isAlive },
-      ...{ waits_for: wait?.for ?? null, waits_since: wait && new Date(wait.since) },
-      ...{ error: wait?.error ?? null, attempts: wait?.attempts ?? 0 },
+      ...{ lane, since: takenAt, alive: isAlive, waits_for: waitsFor, waits_since: waitsSince },
+      ...{ error: trouble?.error ?? null, attempts: trouble?.times ?? 0 },
     };
     found.set(installation, [...(found.get(installation) ?? []), status]);
   }
   return found;
-}
-
-/** Of what steps side by side wait for: one that fails before one that only waits, and the longest. */
-function weightiest(waits: readonly LaneWait[]): LaneWait | null {
-  const [first = null] = waits.toSorted(
-    (a, b) => Number(b.error !== null) - Number(a.error !== null) || (a.since < b.since ? -1 : 1),
-  );
-  return first;
 }

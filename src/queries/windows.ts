@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { bool, instant, integer, json, nullable, oneOf, storedJson, text } from '../db/columns.ts';
+import { bool, instant, integer, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import { storedError, storedTrouble } from '../db/stored-schemas.ts';
 import type { PlainError } from '../domain/errors.ts';
-import { isPlainError, joinedTrouble, type Trouble } from '../domain/trouble.ts';
+import { joinedTrouble } from '../domain/trouble.ts';
 import { coverageOf } from '../sync/replay/coverage-of.ts';
-import type { StepTroubles } from '../sync/sync-windows.ts';
 import type { InstallationId, Remark } from '../terms.ts';
 
 const windowOutcomes = ['open', 'closed', 'failed'] as const;
@@ -46,8 +46,8 @@ const windowColumns = {
   from_time: nullable(instant),
   to_time: nullable(instant),
   outcome: oneOf(windowOutcomes),
-  error: nullable(json),
-  remarks: json,
+  error: nullable(storedJson('sync_window.error', storedError)),
+  remarks: storedJson('sync_window.remarks', z.array(z.object({ code: z.string(), message: z.string() }))),
   opened_at: instant,
   closed_at: nullable(instant),
   workflow_id: text,
@@ -76,12 +76,10 @@ export async function recordedWindows(
     if (failed.length === 0) continue;
     for (const [id, by] of await coverageOf(db, installation, failed)) covered.set(id, by);
   }
-  return found.map(({ from_time, to_time, error, remarks, ...window }) => ({
+  return found.map(({ from_time, to_time, ...window }) => ({
     ...window,
     from: from_time,
     to: to_time,
-    error: errorOf(error),
-    remarks: remarksOf(remarks),
     covered_by: covered.get(window.id) ?? null,
   }));
 }
@@ -92,7 +90,7 @@ export async function newestWindows(
   installations: readonly InstallationId[],
 ): Promise<Pick<RecordedWindow, 'installation' | 'outcome' | 'opened_at' | 'error' | 'remarks'>[]> {
   const { installation, outcome, error, remarks, opened_at } = windowColumns;
-  const found = await rows(
+  return rows(
     db,
     { installation, outcome, opened_at, error, remarks },
     `select i.id as installation, w.outcome, w.opened_at, w.error, w.remarks
@@ -101,7 +99,6 @@ export async function newestWindows(
        where installation = i.id and ${ownWindows} order by id desc limit 1) w`,
     [installations],
   );
-  return found.map((window) => ({ ...window, error: errorOf(window.error), remarks: remarksOf(window.remarks) }));
 }
 
 /**
@@ -115,10 +112,16 @@ export async function presentCauses(
   const { installation, outcome, error } = windowColumns;
   const found = await rows(
     db,
-    { installation, outcome, error, troubles: json, attempts: integer, since: nullable(instant) },
-    `select i.id as installation, w.outcome, w.error, w.troubles, streak.attempts, streak.since
+    {
+      ...{ installation, outcome, error, attempts: integer, since: nullable(instant) },
+      troubles: storedJson('open_step.trouble', z.array(storedTrouble)),
+    },
+    // A request that fails for the first time is repeated within its attempt, and keeps nothing from going on yet.
+    `select i.id as installation, w.outcome, w.error, streak.attempts, streak.since, (
+       select coalesce(json_agg(trouble), '[]') from open_step
+       where w.outcome = 'open' and run_id = w.run_id and trouble is not null and (is_ended or attempt > 1)) as troubles
      from unnest(?::bigint[]) i(id) cross join lateral (
-       select outcome, error, troubles from sync_window
+       select outcome, error, run_id from sync_window
        where installation = i.id and ${ownWindows} order by id desc limit 1) w
      cross join lateral (
        select count(*) as attempts, min(opened_at) as since from sync_window
@@ -130,11 +133,10 @@ export async function presentCauses(
     [installations],
   );
   const causes = new Map<InstallationId, PresentCause>();
-  for (const { installation: id, attempts, since, ...window } of found) {
-    const trouble = window.outcome === 'open' ? joinedTrouble(troublesOf(window.troubles)) : null;
+  for (const { installation: id, attempts, since, troubles, ...window } of found) {
+    const trouble = joinedTrouble(troubles);
     if (trouble) causes.set(id, { ...trouble.error, attempts: trouble.times, since: new Date(trouble.since) });
-    const last = window.outcome === 'failed' ? errorOf(window.error) : null;
-    if (last && since) causes.set(id, { ...last, attempts, since });
+    if (window.error && since) causes.set(id, { ...window.error, attempts, since });
   }
   return causes;
 }
@@ -163,26 +165,4 @@ export async function windowUnderWay(db: Connection, installation: InstallationI
     [installation],
   );
   return lease?.held ?? false;
-}
-
-function remarksOf(stored: string): Remark[] {
-  const remarks: unknown = JSON.parse(stored);
-  if (!Array.isArray(remarks) || !remarks.every(isRemark)) throw new Error(`a window's remarks are none: ${stored}`);
-  return remarks;
-}
-
-function troublesOf(stored: string): Trouble[] {
-  const steps: StepTroubles = JSON.parse(stored);
-  return Object.values(steps).flatMap(({ trouble }) => trouble ?? []);
-}
-
-function isRemark(value: unknown): value is Remark {
-  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
-}
-
-function errorOf(stored: string | null): PlainError | null {
-  if (stored === null) return null;
-  const error: unknown = JSON.parse(stored);
-  if (!isPlainError(error)) throw new Error(`a window's error is not one: ${stored}`);
-  return error;
 }

@@ -1,3 +1,4 @@
+import { pruneSteps } from '../db/open-steps.ts';
 import type { Db } from '../db/pool.ts';
 import { execute } from '../db/rows.ts';
 import { pruneVersions } from '../mirror/versions.ts';
@@ -21,6 +22,7 @@ export interface Pruned {
   walks: number;
   daemons: number;
   slots: number;
+  steps: number;
 }
 
 /**
@@ -39,7 +41,7 @@ export async function claimPruning(db: Db): Promise<boolean> {
 
 /**
  * Removes what is older than the retention, in small batches: windows, replaced versions of records, walks nobody goes on with,
- * daemons long gone, expired slots. Never a version that an entry was posted from, reversed or not, and nothing of the journal.
+ * daemons long gone, expired slots, steps of runs that are over. Never a version that an entry was posted from, reversed or not, and nothing of the journal.
  */
 export async function prune(db: Db, retention: Retention, signal: AbortSignal): Promise<Pruned> {
   const { windowDays, versionDays, walkDays, daemonDays } = retention;
@@ -49,5 +51,6 @@ export async function prune(db: Db, retention: Retention, signal: AbortSignal): 
     walks: walkDays === 0 ? 0 : await pruneWalks(db, walkDays, signal),
     daemons: daemonDays === 0 ? 0 : await pruneDaemons(db, daemonDays, signal),
     slots: await pruneSlots(db, signal),
+    steps: await pruneSteps(db, signal),
   };
 }

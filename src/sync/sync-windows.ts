@@ -1,11 +1,11 @@
-import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { instant, integer, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Binding, type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import { storedError, storedUse } from '../db/stored-schemas.ts';
 import type { ApiUse } from '../domain/api-use.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { SavedReadAt } from '../domain/read-at.ts';
-import type { Trouble } from '../domain/trouble.ts';
 import type { Remark } from '../terms.ts';
 import { endedStreams } from './replay/window-streams.ts';
 
@@ -22,6 +22,9 @@ export interface OpenWindow {
   /** What the window's first answer shows of the source's clock. */
   remarks: Remark[];
 }
+
+const useColumn = storedJson('sync_window.counts', storedUse);
+const errorColumn = nullable(storedJson('sync_window.error', storedError));
 
 export type WindowKind = 'window' | 'backfill' | 'replay';
 
@@ -64,10 +67,17 @@ export async function windowOpenedAt(db: Connection, id: number): Promise<Date |
   return found?.opened_at ?? null;
 }
 
-/** How a window ends, as its row tells. */
+/** How a window ends. */
 export interface WindowEnd {
   outcome: 'closed' | 'failed';
-  counts: unknown;
+  counts: { api: ApiUse };
+  error: PlainError | null;
+}
+
+/** How a window has ended, as its row tells. */
+export interface WindowEnded {
+  outcome: 'closed' | 'failed';
+  api: ApiUse;
   error: PlainError | null;
 }
 
@@ -80,7 +90,7 @@ export async function endWindowRow(
   db: Connection,
   { id, workflowId, runId }: { id: number; workflowId: string; runId: string },
   { outcome, counts, error }: WindowEnd,
-): Promise<'closed' | 'failed' | null> {
+): Promise<WindowEnded | null> {
   const streams = await endedStreams(db, id, outcome);
   const ended = await execute(
     db,
@@ -89,14 +99,14 @@ export async function endWindowRow(
      where id = ? and workflow_id = ? and outcome = 'open'`,
     [outcome, JSON.stringify(counts), jsonOf(error), streams, runId, id, workflowId],
   );
-  if (ended > 0) return outcome;
+  if (ended > 0) return { outcome, api: counts.api, error };
   const found = await maybeRow(
     db,
-    { outcome: oneOf(['closed', 'failed']) },
-    'select outcome from sync_window where id = ? and workflow_id = ? and run_id = ?',
+    { id: integer, outcome: oneOf(['closed', 'failed']), api: useColumn, error: errorColumn },
+    `select id, outcome, counts->'api' as api, error from sync_window where id = ? and workflow_id = ? and run_id = ?`,
     [id, workflowId, runId],
   );
-  return found?.outcome ?? null;
+  return found && { outcome: found.outcome, api: found.api, error: found.error };
 }
 
 /** An attempt to open a window that opened none, or a reset of a window that has ended: its row tells why. One run has one row. */
@@ -106,7 +116,7 @@ export async function insertFailedWindow(
     installation: number;
     kind: WindowKind;
     trigger: string;
-    counts: unknown;
+    counts: { api: ApiUse };
     error: PlainError;
     workflowId: string;
     runId: string;
@@ -142,7 +152,6 @@ export interface AbandonedWindow {
   runId: string;
   from: string | null;
   to: string;
-  troubles: StepTroubles;
 }
 
 /**
@@ -172,20 +181,15 @@ async function openWindows(db: Connection, which: string, parameters: readonly B
     db,
     {
       ...{ id: integer, installation: integer, kind: oneOf(['window', 'backfill', 'replay']) },
-      ...{ workflow_id: text, run_id: text, ...intervalShape, troubles: json },
+      ...{ workflow_id: text, run_id: text, ...intervalShape },
     },
-    `select id, installation, kind, workflow_id, run_id, from_time, to_time, troubles from sync_window
+    `select id, installation, kind, workflow_id, run_id, from_time, to_time from sync_window
      where outcome = 'open' and ${which} order by id`,
     parameters,
   );
-  return found.map(({ workflow_id, run_id, from_time, to_time, troubles, ...window }) => ({
+  return found.map(({ workflow_id, run_id, from_time, to_time, ...window }) => ({
     ...window,
-    ...{
-      workflowId: workflow_id,
-      runId: run_id,
-      ...intervalOf({ from_time, to_time }),
-      troubles: JSON.parse(troubles),
-    },
+    ...{ workflowId: workflow_id, runId: run_id, ...intervalOf({ from_time, to_time }) },
   }));
 }
 
@@ -193,35 +197,6 @@ const intervalShape = { from_time: nullable(instant), to_time: instant };
 
 function intervalOf({ from_time, to_time }: { from_time: Date | null; to_time: Date }) {
   return { from: from_time?.toISOString() ?? null, to: to_time.toISOString() };
-}
-
-/** What keeps a step of a window from going on; null once it does. `api`: what its attempts cost that did not succeed. */
-export interface StepTrouble {
-  step: string;
-  trouble: Trouble | null;
-  api: ApiUse;
-}
-
-/** By activity of the window's workflow. */
-export type StepTroubles = Record<string, StepTrouble>;
-
-/** Notes an open window's trouble with one activity. Absolute, so that noting it twice changes nothing. */
-export async function noteStepTrouble(
-  db: Connection,
-  window: number,
-  activity: string,
-  noted: StepTrouble,
-): Promise<void> {
-  await execute(db, `update sync_window set troubles = troubles || ?::jsonb where id = ? and outcome = 'open'`, [
-    JSON.stringify({ [activity]: noted }),
-    window,
-  ]);
-}
-
-/** What was noted of a window's troubles. */
-export async function stepTroubles(db: Connection, window: number): Promise<StepTroubles> {
-  const found = await maybeRow(db, { troubles: json }, 'select troubles from sync_window where id = ?', [window]);
-  return found === null ? {} : JSON.parse(found.troubles);
 }
 
 function jsonOf(error: PlainError | null): string | null {

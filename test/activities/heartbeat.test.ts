@@ -4,11 +4,13 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type AttemptNote, noProgressMinutes, unexplainedAttemptsAtMost } from '../../activities/attempts.ts';
+import { noProgressMinutes, unexplainedAttemptsAtMost } from '../../activities/attempts.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { beating, type Heartbeat, stopWithinMs, withHeartbeat } from '../../activities/heartbeat.ts';
 import { takeLease } from '../../src/db/lease.ts';
+import { noteStep, type OpenStep, readStep } from '../../src/db/open-steps.ts';
 import type { Db } from '../../src/db/pool.ts';
+import { UserError } from '../../src/domain/errors.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { noUse, type WindowInput } from '../../workflows/messages.ts';
 import { useDatabase } from '../support/database.ts';
@@ -31,27 +33,46 @@ const depsOf = (given: Db): ActivityDeps => ({
   log: pino({ level: 'warn' }, { write: (line: string) => log.push(line) }),
 });
 
-/** An attempt of an activity: its outcome, and what its last heartbeat leaves to the next attempt. */
+const workflowExecution = { workflowId: 'backfill/7', runId: 'run' };
+let activities = 0;
+/** An activity that no attempt was made of yet. */
+const activity = () => `activity ${++activities}`;
+const rowOf = (activityId: string) => readStep(db, { runId: 'run', activity: activityId });
+
+/** An attempt of an activity: its outcome, and the row that it leaves. `left`: what the one before has left. */
 function attempt(
   work: (heartbeat: Heartbeat) => Promise<unknown>,
   {
     number = 1,
-    left = undefined as AttemptNote | undefined,
+    activityId = activity(),
+    left = undefined as Partial<OpenStep> | undefined,
     over = db,
     givesUpAfterMs = Number.POSITIVE_INFINITY,
+    isOfWindow = true,
   } = {},
 ) {
   const environment = new MockActivityEnvironment({
-    ...{ attempt: number, activityType: 'scanRows', heartbeatDetails: left },
+    ...{ attempt: number, activityType: 'scanRows', activityId, workflowExecution },
   });
-  const sent: AttemptNote[] = [];
-  environment.on('heartbeat', (note: AttemptNote) => sent.push(note));
+  const sent: unknown[] = [];
+  environment.on('heartbeat', (progress: unknown) => sent.push(progress));
   const outcome = environment.run(async () => {
     expect(activityInfo().attempt).toBe(number);
-    return withHeartbeat(depsOf(over), input, work, { givesUpAfterMs });
+    if (left !== undefined) await leave(activityId, { attempt: number - 1, ...left });
+    return withHeartbeat(depsOf(over), input, work, { givesUpAfterMs, isOfWindow });
   });
-  return { environment, outcome, last: () => sent.at(-1) };
+  return { environment, outcome, sent, row: () => rowOf(activityId) };
 }
+
+const leave = (activityId: string, left: Partial<OpenStep> & { attempt: number }) =>
+  noteStep(
+    db,
+    { runId: 'run', activity: activityId },
+    {
+      ...{ installation: 7, step: 'scanRows', isEnded: true, unexplained: 0, trouble: null, api: noUse, wait: null },
+      ...left,
+    },
+  );
 
 const failureOf = async (outcome: Promise<unknown>): Promise<unknown> =>
   outcome.then(
@@ -91,11 +112,11 @@ describe('work that is to stop', () => {
   });
 
   it('what PostgreSQL ended for others beside it is explained, and tried again', async () => {
-    const { outcome, last } = attempt(async () => {
+    const { outcome, row } = attempt(async () => {
       throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
     });
     expect(await failureOf(outcome)).toMatchObject({ type: 'database_busy', nonRetryable: false });
-    expect(last()).toMatchObject({ unexplained: 0, ended: true });
+    expect(await row()).toMatchObject({ unexplained: 0, isEnded: true });
   });
 
   it('ends a pause and a wait for the lease at once', async () => {
@@ -119,7 +140,7 @@ describe('on virtual time', () => {
 
   it('a hung promise is found in minutes: the attempt fails with no_progress, naming the step', async () => {
     let heeded = false;
-    const { outcome, last } = attempt(async ({ beat, signal }) => {
+    const { outcome, sent, row } = attempt(async ({ beat, signal }) => {
       beat({ step: 'pulling rows', done: 200, total: null });
       signal.addEventListener('abort', () => {
         heeded = true;
@@ -135,7 +156,8 @@ describe('on virtual time', () => {
     const error = await failed;
     expect(error).toMatchObject({ type: 'no_progress', nonRetryable: false });
     expect(String(error)).toContain(`no progress for ${noProgressMinutes} minutes, while pulling rows`);
-    expect(last()).toMatchObject({ progress: expect.anything(), unexplained: 1, ended: true });
+    expect(sent.at(-1)).toEqual({ step: 'pulling rows', done: 200, total: null });
+    expect(await row()).toMatchObject({ unexplained: 1, isEnded: true });
     expect(log.join('')).toContain('did not stop within');
   });
 
@@ -240,34 +262,120 @@ describe('what keeps an activity from going on', () => {
   };
 
   it('outlives a process that died, with what its attempts have cost', async () => {
-    const died: AttemptNote = { progress: null, unexplained: 0, ended: false, trouble, api };
-    const { outcome, last } = attempt(
+    const { outcome, row } = attempt(
       () => Promise.reject(new PracticeError('server_error', 'the server failed (500)')),
-      {
-        ...{ number: 2, left: died },
-      },
+      { number: 2, left: { isEnded: false, trouble, api } },
     );
     await failureOf(outcome);
-    expect(last()).toMatchObject({ ended: true, trouble: { times: 6, since: trouble.since }, api });
+    expect(await row()).toMatchObject({ isEnded: true, trouble: { times: 6, since: trouble.since }, api });
   });
 
-  it('is another trouble where another error came, and none once the work succeeds', async () => {
-    const left: AttemptNote = { progress: null, unexplained: 0, ended: true, trouble, api };
+  it('is another trouble where another error came, and gone with its row once the work succeeds', async () => {
+    const left = { trouble, api };
     const refused = attempt(() => Promise.reject(new PracticeError('timeout', 'no answer')), { number: 2, left });
     await failureOf(refused.outcome);
-    expect(refused.last()?.trouble).toMatchObject({ error: { code: 'timeout' }, times: 1 });
-    const worked = attempt(async ({ usedBefore }) => usedBefore, { number: 2, left });
+    expect((await refused.row())?.trouble).toMatchObject({ error: { code: 'timeout' }, times: 1 });
+    const worked = attempt(async ({ use }) => use(), { number: 2, left });
     expect(await worked.outcome).toEqual(api);
+    expect(await worked.row()).toBeNull();
+  });
+
+  it.each<[string, (heartbeat: Heartbeat) => Promise<unknown>, { isOfWindow: boolean }]>([
+    ['succeeds at once', async () => 'done', { isOfWindow: true }],
+    [
+      'ends for good without a request',
+      () => Promise.reject(new UserError('paused', 'it is paused', 'resume it', 2)),
+      { isOfWindow: true },
+    ],
+    [
+      'fails, and nothing goes on with it',
+      () => Promise.reject(new PracticeError('timeout', 'no answer')),
+      { isOfWindow: false },
+    ],
+  ])('work that %s leaves no row', async (_name, work, options) => {
+    const { outcome, row } = attempt(work, options);
+    await outcome.catch(() => undefined);
+    expect(await row()).toBeNull();
+  });
+
+  it('is not changed by an attempt that was taken for dead and ends after the next one', async () => {
+    const activityId = activity();
+    const resumed = Promise.withResolvers<void>();
+    const first = attempt(
+      async () => {
+        await resumed.promise;
+        throw new PracticeError('timeout', 'no answer');
+      },
+      { activityId },
+    );
+    const second = attempt(() => Promise.reject(new PracticeError('server_error', 'it failed')), {
+      ...{ number: 2, activityId },
+    });
+    await failureOf(second.outcome);
+    const left = await second.row();
+    expect(left).toMatchObject({ attempt: 2, isEnded: true, trouble: { error: { code: 'server_error' } } });
+    resumed.resolve();
+    await failureOf(first.outcome);
+    expect(await first.row()).toEqual(left);
+  });
+});
+
+describe('a database that is away', () => {
+  const away = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+  const gone = new Proxy(db, { get: (real, name) => (name === 'raw' ? away : Reflect.get(real, name)) });
+  const trouble = {
+    error: { code: 'server_error', message: 'the server failed (500)', todo: 'wait' },
+    ...{ times: 5, since: '2026-01-01T03:12:00.000Z', at: '2026-01-01T03:14:00.000Z' },
+    failingSince: '2026-01-01T03:10:00.000Z',
+  };
+
+  it('fails each attempt as Temporal shows it, counts none of them as unexplained, and is noted by the next that reaches it', async () => {
+    const activityId = activity();
+    await leave(activityId, { attempt: 1, unexplained: 1, trouble });
+    for (let number = 2; number <= 3 * unexplainedAttemptsAtMost; number++) {
+      let hasWorked = false;
+      const { outcome, row } = attempt(
+        async () => {
+          hasWorked = true;
+        },
+        { number, activityId, over: gone },
+      );
+      expect(await failureOf(outcome)).toMatchObject({ type: 'postgres_unreachable', nonRetryable: false });
+      expect(hasWorked).toBe(false);
+      expect(await row()).toMatchObject({ attempt: 1, unexplained: 1, trouble });
+    }
+    const number = 3 * unexplainedAttemptsAtMost + 1;
+    const { outcome, row } = attempt(away, { number, activityId });
+    expect(await failureOf(outcome)).toMatchObject({ type: 'postgres_unreachable', nonRetryable: false });
+    expect(await row()).toMatchObject({
+      ...{ attempt: number, unexplained: 1 },
+      trouble: { error: { code: 'postgres_unreachable' }, times: 1, failingSince: trouble.failingSince },
+    });
+  });
+
+  it('as the work ends fails the attempt: its row would say that it still fails', async () => {
+    const activityId = activity();
+    await leave(activityId, { attempt: 1, trouble });
+    let isAway = false;
+    const breaking = new Proxy(db, {
+      get: (real, name) => (name === 'raw' && isAway ? away : Reflect.get(real, name)),
+    });
+    const { outcome, row } = attempt(
+      async () => {
+        isAway = true;
+      },
+      { number: 2, activityId, over: breaking },
+    );
+    expect(await failureOf(outcome)).toMatchObject({ type: 'postgres_unreachable', nonRetryable: false });
+    expect(await row()).toMatchObject({ trouble });
   });
 });
 
 describe('a step of a first load, which has no time-out', () => {
-  const api = noUse;
-  const failing = (minutesAgo: number): AttemptNote => {
+  const failing = (minutesAgo: number): Partial<OpenStep> => {
     const at = new Date(Date.now() - minutesAgo * 60_000).toISOString();
     const error = { code: 'server_error', message: 'the server failed (500)', todo: 'wait' };
-    const trouble = { error, times: 5, since: at, at, failingSince: at };
-    return { progress: null, unexplained: 0, ended: true, trouble, api };
+    return { trouble: { error, times: 5, since: at, at, failingSince: at } };
   };
   const refused = () => Promise.reject(new PracticeError('timeout', 'no answer'));
   const limits = { number: 9, givesUpAfterMs: 30 * 60_000 };
@@ -294,12 +402,11 @@ describe('errors that nothing explains', () => {
   const broken = () => Promise.reject(new TypeError('x is not a function'));
 
   it('end the activity after so many attempts, counted and the last one named', async () => {
-    let left: AttemptNote | undefined;
+    const activityId = activity();
     for (let number = 1; number <= unexplainedAttemptsAtMost; number++) {
-      const { outcome, last } = attempt(broken, { number, ...(left && { left }) });
+      const { outcome, row } = attempt(broken, { number, activityId });
       const error = await failureOf(outcome);
-      left = last();
-      expect(left).toMatchObject({ unexplained: number, ended: true });
+      expect(await row()).toMatchObject({ unexplained: number, isEnded: true });
       if (number < unexplainedAttemptsAtMost) {
         expect(error).not.toMatchObject({ nonRetryable: true });
         continue;
@@ -318,31 +425,26 @@ describe('errors that nothing explains', () => {
   });
 
   it('are not counted where a domain error explains them: a source that is down is asked for as long as the window lasts', async () => {
-    let left: AttemptNote | undefined;
+    const activityId = activity();
     for (let number = 1; number <= 3 * unexplainedAttemptsAtMost; number++) {
       const refused = () => Promise.reject(new PracticeError('unreachable', 'no connection'));
-      const { outcome, last } = attempt(refused, { number, ...(left && { left }) });
+      const { outcome, row } = attempt(refused, { number, activityId });
       expect(await failureOf(outcome)).toMatchObject({ type: 'unreachable', nonRetryable: false });
-      left = last();
-      expect(left).toMatchObject({ unexplained: 0, ended: true });
+      expect(await row()).toMatchObject({ unexplained: 0, isEnded: true });
     }
   });
 
-  it('so is a database that is away', async () => {
-    const away = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
-    const { outcome, last } = attempt(away);
-    expect(await failureOf(outcome)).toMatchObject({ type: 'postgres_unreachable', nonRetryable: false });
-    expect(last()).toMatchObject({ unexplained: 0 });
-  });
-
   it('count the attempts whose process died, which leave no end behind', async () => {
-    const died = {
-      ...{ progress: null, unexplained: unexplainedAttemptsAtMost - 2, ended: false },
-      ...{ trouble: null, api: noUse },
-    };
-    const { outcome, last } = attempt(async () => 'done', { number: 12, left: died });
-    expect(await outcome).toBe('done');
-    expect(last()).toMatchObject({ unexplained: unexplainedAttemptsAtMost - 1, ended: false });
+    const died = { isEnded: false, unexplained: unexplainedAttemptsAtMost - 2 };
+    let under: OpenStep | null = null;
+    const { outcome, row } = attempt(
+      async () => {
+        under = await row();
+      },
+      { number: 12, left: died },
+    );
+    await outcome;
+    expect(under).toMatchObject({ attempt: 12, unexplained: unexplainedAttemptsAtMost - 1, isEnded: false });
     const again = attempt(async () => 'done', { number: 13, left: { ...died, unexplained: died.unexplained + 1 } });
     const error = await failureOf(again.outcome);
     expect(error).toBeInstanceOf(ApplicationFailure);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bool, integer } from '../../src/db/columns.ts';
-import { type LaneWait, lanesAtWork, noteLaneWait } from '../../src/db/lanes-at-work.ts';
+import { lanesAtWork } from '../../src/db/lanes-at-work.ts';
 import {
   holdLease,
   type Lane,
@@ -13,7 +13,9 @@ import {
   seizeLease,
   takeLease,
 } from '../../src/db/lease.ts';
+import { noteStep, type StepWait } from '../../src/db/open-steps.ts';
 import { execute, row } from '../../src/db/rows.ts';
+import { noUse } from '../../workflows/messages.ts';
 import { useDatabase } from '../support/database.ts';
 
 const { db } = useDatabase();
@@ -168,19 +170,31 @@ it.each([
   ['taken after it expired', () => takeLease(db, scope(), 'second')],
   ['seized', () => seizeLease(db, scope(), 'second')],
 ])('what a holder waits for is not said of the next one, which has %s the lease', async (_, change) => {
-  const lease = await fresh();
-  const wait: LaneWait = { for: 'an answer', since: '2026-11-23T05:00:00.000Z', error: null, attempts: 0 };
-  await noteLaneWait(db, lease, 'pull', wait);
-  await noteLaneWait(db, lease, 'post', { ...wait, for: 'a connection' });
-  await noteLaneWait(db, lease, 'post', null);
+  await fresh();
+  const wait = { for: 'an answer', since: new Date('2026-11-23T05:00:00Z') };
+  const at = {
+    installation,
+    step: 'pullInvoices',
+    attempt: 1,
+    isEnded: false,
+    unexplained: 0,
+    trouble: null,
+    api: noUse,
+  };
+  const note = (activity: string, waits: StepWait | null) =>
+    noteStep(db, { runId: 'first', activity }, { ...at, wait: waits });
+  await note('pull', wait);
+  await note('post', { ...wait, for: 'a connection' });
+  await note('post', null);
   const [first] = await lanesAtWork(db, [installation]);
-  expect(first).toMatchObject({ holder: 'first', isAlive: true, waits: [wait] });
+  const waits = { waitsFor: wait.for, waitsSince: wait.since, trouble: null };
+  expect(first).toMatchObject({ holder: 'first', isAlive: true, ...waits });
   await expire();
   await change();
   const [second] = await lanesAtWork(db, [installation]);
-  expect(second).toMatchObject({ holder: 'second', isAlive: true, waits: [] });
+  expect(second).toMatchObject({ holder: 'second', isAlive: true, waitsFor: null });
   expect(second?.takenAt.getTime()).toBeGreaterThan(first?.takenAt.getTime() ?? Number.NaN);
   // A note that comes late.
-  await noteLaneWait(db, lease, 'pull', wait);
+  await note('pull', wait);
   expect(await lanesAtWork(db, [installation])).toEqual([second]);
 });

@@ -95,7 +95,7 @@ test('old versions go; those that an entry was posted from stay, also for rows a
   expect(pruned.versions).toBe(2 + 3 + 3 + 4 + 4);
 });
 
-test('windows, walks, daemons and slots go; the latest window and everything of the journal stay', async () => {
+test('windows, walks, daemons, slots and steps of no open window go; the latest window and everything of the journal stay', async () => {
   for (const [days, outcome] of [
     [900, 'closed'],
     [800, 'failed'],
@@ -130,8 +130,27 @@ test('windows, walks, daemons and slots go; the latest window and everything of 
       [days],
     );
   }
+  for (const [run, days] of [
+    ['open', 2],
+    ['over', 2],
+    ['opening', 0],
+  ] as const) {
+    await query(
+      db,
+      `insert into open_step (run_id, activity, installation, step, attempt, is_ended, unexplained, api, noted_at)
+       values (?, '1', 2, 'pullRows', 1, true, 0, '{}', now() - make_interval(days => ?::int))`,
+      [run, days],
+    );
+  }
   await entry('invoice', 1, 5000);
-  expect(await prune(db, keepYear, signal)).toEqual({ windows: 2, versions: 0, walks: 1, daemons: 1, slots: 1 });
+  expect(await prune(db, keepYear, signal)).toEqual({
+    windows: 2,
+    versions: 0,
+    walks: 1,
+    daemons: 1,
+    slots: 1,
+    steps: 1,
+  });
   expect(await query(db, 'select run_id from sync_window order by id')).toMatchObject([
     { run_id: '700' },
     { run_id: '500' },

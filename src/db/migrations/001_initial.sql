@@ -182,8 +182,6 @@ create table lease (
   -- The last holder ended in order; otherwise its requests may still be at work.
   is_in_order boolean not null default false,
   taken_at timestamptz not null default clock_timestamp(),
-  -- By activity: what it waits for, since when, and its last error; `status` says it while nothing has failed yet.
-  waits jsonb not null default '{}',
   primary key (installation, lane, company)
 );
 
@@ -380,7 +378,7 @@ create table sync_walk (
   primary key (installation, stream, owner)
 );
 
--- What a window leaves behind is evidence: why its steps failed while it was open, what that cost, and how it ended, for good.
+-- What a window leaves behind is evidence: how it ended and why, and what it has cost, for good.
 create table sync_window (
   id bigint generated always as identity primary key,
   installation bigint not null,
@@ -397,8 +395,6 @@ create table sync_window (
   closed_at timestamptz,
   -- What a window has to say beside its counts: a list of {code, message} (src/sync/clock-remarks.ts).
   remarks json not null default '[]',
-  -- By activity of its workflow: the step, its trouble (null once it went on), and what its failed attempts cost.
-  troubles jsonb not null default '{}',
   -- The window whose workflow was reset after its end: this row is the reset's.
   reset_of bigint,
   -- What a window was to read of each stream, and what it has read.
@@ -421,6 +417,31 @@ begin
 end $$;
 create trigger sync_window_finished before update on sync_window for each row
   when (old.outcome <> 'open') execute function keep_finished_window();
+
+-- Activities that do not simply go on: an attempt failed, waits or takes long. A row goes once its activity has succeeded, or with its
+-- window, whose end tells what kept it and what it has cost.
+create table open_step (
+  -- By Temporal's ids: the run of a workflow, and the activity in it.
+  run_id text not null,
+  activity text not null,
+  installation bigint not null,
+  -- The activity's name.
+  step text not null,
+  -- The attempt that wrote last, by Temporal's count, and whether it came to its end.
+  attempt integer not null,
+  is_ended boolean not null,
+  -- Attempts that ended for a reason that nothing explains.
+  unexplained integer not null,
+  -- The last error, how often it came with no success between, and since when; null: nothing fails.
+  trouble json,
+  -- What all attempts have cost so far.
+  api json not null,
+  -- Null where it goes on, or has waited for less than five seconds.
+  waits_for text,
+  waits_since timestamptz,
+  noted_at timestamptz not null default clock_timestamp(),
+  primary key (run_id, activity)
+);
 
 -- What the Schedules in Temporal say about windows that did not open (src/sync/schedule-state.ts): `status` asks no Temporal.
 create table schedule_watch (
