@@ -5,7 +5,7 @@ import { UserError } from '../domain/errors.ts';
 import { absenceProblems } from '../domain/problems.ts';
 import { acceptAbsence } from '../mirror/not-shown.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
-import { recordDecisions } from './late-decisions.ts';
+import { recordDecisions } from './late-decision-store.ts';
 
 /** Whether the source does not show the document any more. */
 export function isMissing({ problem }: Pick<LateDocument, 'problem'>): boolean {

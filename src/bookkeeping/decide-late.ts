@@ -6,7 +6,7 @@ import { UserError } from '../domain/errors.ts';
 import type { LateDecisionKind } from '../posting/types.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 import { confirmGone } from './confirm-gone.ts';
-import { recordDecisions } from './late-decisions.ts';
+import { recordDecisions } from './late-decision-store.ts';
 
 /** What can be decided about a document with each problem (ACCOUNTING "Dates"). */
 export const decisionsFor: Partial<Record<string, readonly LateDecisionKind[]>> = {

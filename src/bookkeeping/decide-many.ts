@@ -6,7 +6,7 @@ import type { LateDecisionKind } from '../posting/types.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { decideLate } from './decide-late.ts';
-import { decisionsOf } from './late-decisions.ts';
+import { decisionsOf } from './late-decision-store.ts';
 
 /**
  * The late documents of installations that `matches` and that nothing was decided of yet. Throws UserError where there are not

@@ -10,7 +10,7 @@ import type { Dialect } from '../records/dialect.ts';
 import { prepaymentUse } from '../records/prepayment-words.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
-import { redatedInvoices } from './late-decisions.ts';
+import { redatedInvoices } from './late-decision-store.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
 export const consolidatedPaymentType = 6;

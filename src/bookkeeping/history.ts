@@ -4,7 +4,7 @@ import { entryId } from '../domain/entry.ts';
 import { loadEntries } from '../ledger/journal/read-entries.ts';
 import type { LateStanding, PostedBefore } from '../posting/types.ts';
 import type { InstallationId } from '../terms.ts';
-import { decisionsOf } from './late-decisions.ts';
+import { decisionsOf } from './late-decision-store.ts';
 
 /** A document, and what the books hold of it so far. */
 export interface DocumentWithHistory extends StoredDocument {

@@ -3,6 +3,7 @@ import { parseMoney } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
 import { vatPeriodLengths } from '../domain/vat-period.ts';
 import { documentKinds, type Role, roles, soldRoles } from '../terms.ts';
+import { closingRoles, faultsOfPaymentTypes, neverCloses, oneAccountRoles, openRoles } from './closing-roles.ts';
 import {
   account,
   accountOr,
@@ -17,7 +18,7 @@ import {
   textCondition,
   word,
 } from './fields.ts';
-import { defaultPaymentRole, fixedPaymentRoles } from './payment-types.ts';
+import { fixedPaymentRoles } from './payment-types.ts';
 import { roleMeanings } from './role-meanings.ts';
 import { vatGroups, vatKinds } from './vat-group-lines.ts';
 
@@ -93,17 +94,6 @@ const revenueRule = z
   });
 const vatRule = z.strictObject({ when: whenOf(vatConditions), account: ruleAccount });
 
-/** Roles whose lines are cleared by other documents. A payment type cannot be sent there: its lines would never be cleared. */
-const closingRoles: readonly Role[] = [
-  'receivable',
-  'opening_receivable',
-  'prepayment_liability',
-  'prepayment_vat',
-  'credit_settlement',
-  'consolidation_clearing',
-];
-const openRoles = roles.filter((role) => !closingRoles.includes(role));
-
 export const target = {
   role: z
     .enum(openRoles, { error: (issue) => roleError(issue.input) })
@@ -119,23 +109,6 @@ export const paymentType = z.strictObject({
     .optional()
     .describe('another role or account by department'),
 });
-/** Roles with one account each: what they open is closed on it, which on several accounts it never would be. */
-const oneAccount: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles, 'prepayment_vat'];
-const neverCloses = 'has one account: on several, it would never close';
-
-/** Payment types with an account of their own, with the role whose account it stands in for. */
-function ownAccounts(types: Record<string, z.output<typeof paymentType>>): { path: string[]; role: Role | null }[] {
-  return Object.entries(types).flatMap(([type, { departments = {}, ...general }]) => {
-    const role = general.role ?? defaultPaymentRole(Number(type));
-    const found = general.account ? [{ path: [type, 'account'], role }] : [];
-    const own = Object.entries(departments).filter(([, { account: code }]) => code);
-    return [
-      ...found,
-      ...own.map(([id, target]) => ({ path: [type, 'departments', id, 'account'], role: target.role ?? role })),
-    ];
-  });
-}
-
 /** Our dimensions that an ERP can be given. */
 export const mappedDimensions = [
   'department',
@@ -247,19 +220,7 @@ export const mappingSchema = z.strictObject({
     .record(z.string().regex(/^\d+$/, 'must be the number of a payment type'), paymentType)
     .default({})
     .superRefine((types, context) => {
-      for (const type of Object.keys(types)) {
-        const role = fixedPaymentRoles.get(type);
-        if (!role) continue;
-        context.addIssue({
-          code: 'custom',
-          path: [type],
-          message: `always posts to roles.${role}: sent elsewhere, it would never close`,
-        });
-      }
-      for (const { path, role } of ownAccounts(types)) {
-        if (role && oneAccount.includes(role) && !fixedPaymentRoles.has(path[0] ?? ''))
-          context.addIssue({ code: 'custom', path, message: `roles.${role} ${neverCloses}` });
-      }
+      for (const fault of faultsOfPaymentTypes(types)) context.addIssue({ code: 'custom', ...fault });
     })
     .describe('where a payment type goes when not to its own role; 6, 8 and 12 always go to theirs'),
   policies: z.strictObject(policies).prefault({}),
@@ -317,7 +278,7 @@ export const mappingSchema = z.strictObject({
 });
 
 function roleAccount(role: Role) {
-  const one = oneAccount.includes(role) ? accountOr(neverCloses) : account;
+  const one = oneAccountRoles.includes(role) ? accountOr(neverCloses) : account;
   return one.optional().describe(roleMeanings[role]);
 }
 

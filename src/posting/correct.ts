@@ -1,11 +1,12 @@
 import { firstOpenDay, latestDate } from '../domain/dates.ts';
 import { type DraftEntry, type EntryReason, reversedLines } from '../domain/entry.ts';
 import type { ProblemCode } from '../domain/problems.ts';
-import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
-import { changedFields, changesText, effectOf, effectText, receivables } from './field-changes.ts';
+import { changedFields, changesText, effectOf, effectText } from './changed-fields.ts';
+import { receivables } from './entry-amounts.ts';
 import { hashOfPosted, reversalHash } from './hash.ts';
 import { type Decided, decidedOf, doubtOf, standing, withoutDoubt } from './late.ts';
+import { remarkingName } from './payer-name.ts';
 import { usedPrepaymentFacts } from './payment.ts';
 import { givesBackTheSame } from './prepayment-vat.ts';
 import type { Decision, Judgement, LateStanding, PostedBefore, PostingContext } from './types.ts';
@@ -74,20 +75,6 @@ function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boo
   const liable = client === undefined ? null : Number(client);
   const before = { ...postedFacts, after: usedPrepaymentFacts(liable, invoiceClient) };
   return inForce.inputHash !== entry.inputHash && inForce.inputHash === hashOfPosted(before);
-}
-
-/** A changed name alone posts nothing (ACCOUNTING R8): it is remarked. A name that was erased on either side is no change. */
-function remarkingName(judgement: Judgement, entry: DraftEntry, inForce: InForce): Judgement {
-  const [now, posted] = [payerName(entry), payerName(inForce)];
-  if (now === null || posted === null || storable(now) === storable(posted)) return judgement;
-  const message = `the payer’s name in the source is not the one in ${inForce.id} any more`;
-  return { ...judgement, reports: [...judgement.reports, problem('payer_name_changed', entry.document, message)] };
-}
-
-/** The name of the payer snapshot, which stands on the line of the receivable, if there is one. */
-function payerName({ lines }: Pick<DraftEntry, 'lines'>): string | null {
-  const line = lines.find(({ role }) => role === 'receivable' || role === 'opening_receivable') ?? lines[0];
-  return line?.party?.name ?? null;
 }
 
 function postNew(judgement: Judgement, entry: DraftEntry, before: PostedBefore, context: PostingContext): Decision {

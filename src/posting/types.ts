@@ -6,7 +6,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState } from '../terms.ts';
-import type { AccountEffect, FieldChange } from './field-changes.ts';
+import type { AccountEffect, FieldChange } from './changed-fields.ts';
 import type { PostedFacts } from './hash.ts';
 
 /** What posting needs besides the document's facts: plain data. */

@@ -1,5 +1,6 @@
 import { zero } from '../domain/money.ts';
-import { amountsOf, changedFields, effectOf, type FieldChange } from './field-changes.ts';
+import { changedFields, effectOf, type FieldChange } from './changed-fields.ts';
+import { amountsOf } from './entry-amounts.ts';
 import type { Decision, DocumentFacts, Judgement, Outside, PostedBefore, PostingContext } from './types.ts';
 
 /** The decision, with what the document keeps out of the books where it has a problem. */

@@ -1,3 +1,8 @@
+/**
+ * The rate budget of an installation (DESIGN "Rate budget"), as this process takes from it. The rules are functions of the database, in
+ * `src/db/schema.sql`, since processes share them: `budget_take` grants a slot or says when to ask again, `budget_throttled` halves the
+ * limit after a 429, and `budget_limit` gives back a tenth in each clean window.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Connection } from '../db/rows.ts';
 import type { Clock } from '../domain/clock.ts';

@@ -8,6 +8,7 @@ import { type Foreign, foreignIn } from '../erp/claims/claim-store.ts';
 import { foreignError } from '../erp/claims/look.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { openItemRemarks } from '../erp/open-items/item-store.ts';
+import { deliveryWaits, type UnitWait } from '../erp/outbox/delivery-waits.ts';
 import {
   type CompanyState,
   companyStates,
@@ -21,7 +22,6 @@ import {
   unitsInState,
 } from '../erp/outbox/questions-of-outbox.ts';
 import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
-import { deliveryWaits, type UnitWait } from '../erp/outbox/waits.ts';
 import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';

@@ -1,5 +1,5 @@
 import { loadFacts } from '../bookkeeping/facts.ts';
-import { decisionsOf, type RecordedDecision } from '../bookkeeping/late-decisions.ts';
+import { decisionsOf, type RecordedDecision } from '../bookkeeping/late-decision-store.ts';
 import { postingContexts } from '../bookkeeping/posting-context.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';

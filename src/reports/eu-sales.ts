@@ -1,7 +1,7 @@
 import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
-import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late-units.ts';
+import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
 import {
@@ -58,12 +58,12 @@ export async function euSales(
       ...{ document_date: date, base: numeric },
     },
     `select e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number as number, l.party_country_code as country,
-       e.vat_period, ${isLate} as is_late, ${settledEntry} as settled_entry, e.document_date,
+       e.vat_period, ${isLateForVat} as is_late, ${settledEntry} as settled_entry, e.document_date,
        ${creditLessDebit('l.vat_base')} as base
      from entry e join entry_line l on l.entry_id = e.id ${deliveryOfEntry}
      where e.installation = ? and e.entry_date between ?::date and ?::date and l.vat_base is not null
      group by e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number, l.party_country_code,
-       e.vat_period, ${isLate}, ${settledEntry}, e.document_date
+       e.vat_period, ${isLateForVat}, ${settledEntry}, e.document_date
      having ${creditLessDebit('l.vat_base')} <> 0
      order by l.party_country_code, l.party_vat_number, e.document_date, e.document_id`,
     [id, from ?? '0001-01-01', through],

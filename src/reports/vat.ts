@@ -1,7 +1,7 @@
 import { bool, date, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
-import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late-units.ts';
+import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
 import { vatCodeOf } from '../erp/words.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
@@ -129,7 +129,7 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
       ...{ reverses: nullable(text), in_force: bool },
     },
     // A reversal has the document date of the entry that it reverses.
-    `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLate} as is_late, ${settledEntry} is not null as is_settled,
+    `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat} as is_late, ${settledEntry} is not null as is_settled,
        e.document_date,
        string_agg(distinct e.id, ' ' order by e.id) as entries, string_agg(distinct e.reverses, ' ') as reverses,
        coalesce(${creditLessDebit('l.vat_base')}, 0) as base,
@@ -137,7 +137,7 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
        bool_or(e.reverses is null and not exists (select from entry r where r.reverses = e.id)) as in_force
      from entry e join entry_line l on l.entry_id = e.id ${deliveryOfEntry}
      where e.installation = ? and e.entry_date between ?::date and ?::date and (l.vat_base is not null or l.role = 'vat')
-     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLate}, ${settledEntry}, e.document_date
+     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat}, ${settledEntry}, e.document_date
      order by e.document_date, e.kind, e.document_id`,
     [id, from ?? '0001-01-01', through],
   );

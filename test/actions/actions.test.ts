@@ -1,7 +1,8 @@
 // What persons did: who, what and why, as links of a chain that shows whatever is changed behind it.
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { eraseReasons, recordAction } from '../../src/actions/record.ts';
+import { eraseReasons } from '../../src/actions/erase-reasons.ts';
+import { recordAction } from '../../src/actions/record.ts';
 import { brokenAction } from '../../src/actions/verify.ts';
 import { walkChains } from '../../src/ledger/verify.ts';
 import { useDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import { eraseClient } from '../../bookkeeping/erase.ts';
+import { eraseClient } from '../../bookkeeping/erase-client.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { actedBy } from '../acting.ts';

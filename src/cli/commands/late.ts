@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decisionsFor, optionOf } from '../../bookkeeping/decide-late.ts';
-import { decisionsOf } from '../../bookkeeping/late-decisions.ts';
+import { decisionsOf } from '../../bookkeeping/late-decision-store.ts';
 import { isDelivered } from '../../config/erp.ts';
 import { type LateDocument, lateDocuments } from '../../documents/late-documents.ts';
 import { visibleIn } from '../../domain/text.ts';

@@ -1,17 +1,16 @@
 import { insertRows } from '../../db/bulk.ts';
-import { date, integer, nullable, oneOf, text } from '../../db/columns.ts';
-import { type Connection, row, rows } from '../../db/rows.ts';
-import type { ClosedDays } from '../../domain/dates.ts';
+import { integer, nullable, oneOf, text } from '../../db/columns.ts';
+import { type Connection, rows } from '../../db/rows.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
 import { storable } from '../../domain/text.ts';
-import { isPeriodClosed, type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { LedgerError } from '../ledger-error.ts';
 import { chainHead, holdChain } from './chain.ts';
 import { entryHash } from './entry-hash.ts';
 import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './entry-rows.ts';
 import { insertShares } from './shares.ts';
+import { type VatPeriods, vatLateness } from './vat-lateness.ts';
 import { numberVouchers } from './vouchers.ts';
 
 export interface AppendOptions {
@@ -26,14 +25,6 @@ export interface AppendOptions {
   vat?: VatPeriods;
   /** The month that a fiscal year begins with, from 1, for voucher numbers; January unless given. */
   fiscalYearStart?: number;
-}
-
-/** How VAT periods are told, and which are closed beside those that our own books closed. */
-export interface VatPeriods {
-  /** `month` unless given. */
-  length: VatPeriodLength;
-  /** Days that are closed in the ERP, were once, or lie before the cut-over. */
-  closedDays: readonly ClosedDays[];
 }
 
 /** An entry of a document that is in the ledger. */
@@ -66,8 +57,7 @@ export async function appendEntries(
   await holdChain(trx, installation);
   const head = await chainHead(trx, installation);
   const postedByDocument = await postedBefore(trx, installation, drafts);
-  const { length, closedDays } = options.vat ?? { length: 'month', closedDays: [] };
-  const closed = [...closedDays, ...(await everClosed(trx, installation))];
+  const vatOf = await vatLateness(trx, installation, options.vat);
 
   const ids: string[] = [];
   const fresh: LedgerEntry[] = [];
@@ -79,11 +69,10 @@ export async function appendEntries(
       continue;
     }
     const reversed = posted.find(({ id }) => id === draft.reverses);
-    const vatPeriod = reversed?.vatPeriod ?? vatPeriodOf(draft.documentDate, length);
     const entry = chained(installation, posted.length + 1, draft, fresh.at(-1) ?? head, {
       postingMode: options.postingMode ?? 'document',
       mappingHash: options.mappingHash ?? null,
-      ...{ vatPeriod, isLate: isPeriodClosed(vatPeriod, closed) },
+      ...vatOf(draft, reversed?.vatPeriod),
     });
     fresh.push(entry);
     ids.push(entry.id);
@@ -163,17 +152,6 @@ function storableLine(line: Line): Line {
     bankReference: maybe(line.bankReference),
     vat: line.vat && { ...line.vat, group: maybe(line.vat.group) },
   };
-}
-
-/** The days through which our own books were ever closed, even if they were opened again since. */
-async function everClosed(trx: Connection, installation: InstallationId): Promise<ClosedDays[]> {
-  const { through } = await row(
-    trx,
-    { through: nullable(date) },
-    `select max(through) as through from ledger_close where installation = ? and kind = 'close'`,
-    [installation],
-  );
-  return through === null ? [] : [{ from: null, through }];
 }
 
 async function postedBefore(

@@ -1,4 +1,5 @@
-import { type ActedBy, eraseReasons, recordAction } from '../actions/record.ts';
+import { eraseReasons } from '../actions/erase-reasons.ts';
+import { type ActedBy, recordAction } from '../actions/record.ts';
 import { integer, json, type RowOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, rows } from '../db/rows.ts';

@@ -1,7 +1,8 @@
 import { type DraftEntry, type Line, signed } from '../domain/entry.ts';
 import { type Money, zero } from '../domain/money.ts';
 import { storable } from '../domain/text.ts';
-import type { DocumentKind, LineRole } from '../terms.ts';
+import type { DocumentKind } from '../terms.ts';
+import { amountsOf, receivables } from './entry-amounts.ts';
 
 /** A posted fact that the source has otherwise now; amounts and dates as text, null where there is none. */
 export interface FieldChange {
@@ -14,29 +15,6 @@ export interface FieldChange {
 export interface AccountEffect {
   account: string;
   amount: Money;
-}
-
-/** What a document's entry says: its total (a payment's or prepayment's amount), and its VAT, null where its kind has none. */
-export interface EntryAmounts {
-  amount: Money;
-  vat: Money | null;
-}
-
-/** Roles of the line that opens or settles an invoice. */
-export const receivables: readonly LineRole[] = ['receivable', 'opening_receivable'];
-
-/** The total and VAT of an entry, signed as the source signs them. */
-export function amountsOf({ document: { kind }, lines }: Pick<DraftEntry, 'document' | 'lines'>): EntryAmounts {
-  const balanceOf = (roles: readonly LineRole[]) =>
-    lines.filter(({ role }) => roles.includes(role)).reduce((sum, line) => sum.plus(signed(line)), zero);
-  switch (kind) {
-    case 'invoice':
-      return { amount: balanceOf(receivables), vat: zero.minus(balanceOf(['vat'])) };
-    case 'payment':
-      return { amount: zero.minus(balanceOf(receivables)), vat: null };
-    case 'prepayment':
-      return { amount: zero.minus(balanceOf(['prepayment_liability'])), vat: null };
-  }
 }
 
 /** The posted facts in which two entries of a document differ, as far as their lines show them. */

@@ -1,0 +1,43 @@
+import { date, nullable } from '../../db/columns.ts';
+import { type Connection, row } from '../../db/rows.ts';
+import type { ClosedDays } from '../../domain/dates.ts';
+import type { DraftEntry, LedgerEntry } from '../../domain/entry.ts';
+import { isPeriodClosed, type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
+import type { InstallationId } from '../../terms.ts';
+
+/** How VAT periods are told, and which are closed beside those that our own books closed. */
+export interface VatPeriods {
+  /** `month` unless given. */
+  length: VatPeriodLength;
+  /** Days that are closed in the ERP, were once, or lie before the cut-over. */
+  closedDays: readonly ClosedDays[];
+}
+
+type VatLateness = Pick<LedgerEntry, 'vatPeriod' | 'isLate'>;
+
+/**
+ * The VAT period of a draft, and whether the draft is posted late: after that period was first closed (ACCOUNTING "Dates"). A reversal
+ * has the period of the entry that it reverses.
+ */
+export async function vatLateness(
+  trx: Connection,
+  installation: InstallationId,
+  { length, closedDays }: VatPeriods = { length: 'month', closedDays: [] },
+): Promise<(draft: DraftEntry, reversedPeriod: string | undefined) => VatLateness> {
+  const closed = [...closedDays, ...(await everClosed(trx, installation))];
+  return ({ documentDate }, reversedPeriod) => {
+    const vatPeriod = reversedPeriod ?? vatPeriodOf(documentDate, length);
+    return { vatPeriod, isLate: isPeriodClosed(vatPeriod, closed) };
+  };
+}
+
+/** The days through which our own books were ever closed, even if they were opened again since. */
+async function everClosed(trx: Connection, installation: InstallationId): Promise<ClosedDays[]> {
+  const { through } = await row(
+    trx,
+    { through: nullable(date) },
+    `select max(through) as through from ledger_close where installation = ? and kind = 'close'`,
+    [installation],
+  );
+  return through === null ? [] : [{ from: null, through }];
+}

@@ -1,0 +1,57 @@
+import { type Role, roles, soldRoles } from '../terms.ts';
+import { defaultPaymentRole, fixedPaymentRoles } from './payment-types.ts';
+
+/** Roles whose lines are cleared by other documents. A payment type cannot be sent there: its lines would never be cleared. */
+export const closingRoles: readonly Role[] = [
+  'receivable',
+  'opening_receivable',
+  'prepayment_liability',
+  'prepayment_vat',
+  'credit_settlement',
+  'consolidation_clearing',
+];
+/** Roles that a payment type can be sent to. */
+export const openRoles = roles.filter((role) => !closingRoles.includes(role));
+
+/** Roles with one account each: what they open is closed on it, which on several accounts it never would be. */
+export const oneAccountRoles: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles, 'prepayment_vat'];
+export const neverCloses = 'has one account: on several, it would never close';
+
+interface Target {
+  role?: Role | undefined;
+  account?: string | undefined;
+}
+
+/** What a mapping says of a payment type. */
+interface TypeTarget extends Target {
+  departments?: Record<string, Target> | undefined;
+}
+
+/** Where the `payment_types` of a mapping would spread lines that close each other over several accounts. */
+export function faultsOfPaymentTypes(types: Record<string, TypeTarget>): { path: string[]; message: string }[] {
+  const fixed = Object.keys(types).flatMap((type) => {
+    const role = fixedPaymentRoles.get(type);
+    return role
+      ? [{ path: [type], message: `always posts to roles.${role}: sent elsewhere, it would never close` }]
+      : [];
+  });
+  const spread = ownAccounts(types).flatMap(({ path, role }) =>
+    role && oneAccountRoles.includes(role) && !fixedPaymentRoles.has(path[0] ?? '')
+      ? [{ path, message: `roles.${role} ${neverCloses}` }]
+      : [],
+  );
+  return [...fixed, ...spread];
+}
+
+/** Payment types with an account of their own, with the role whose account it stands in for. */
+function ownAccounts(types: Record<string, TypeTarget>): { path: string[]; role: Role | null }[] {
+  return Object.entries(types).flatMap(([type, { departments = {}, ...general }]) => {
+    const role = general.role ?? defaultPaymentRole(Number(type));
+    const found = general.account ? [{ path: [type, 'account'], role }] : [];
+    const own = Object.entries(departments).filter(([, { account }]) => account);
+    return [
+      ...found,
+      ...own.map(([id, target]) => ({ path: [type, 'departments', id, 'account'], role: target.role ?? role })),
+    ];
+  });
+}
