@@ -2,10 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { transactionsOf } from '../../src/db/lease.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
+import { writeExternalId } from '../../src/practice/external-info.ts';
 import { isJsonObject } from '../../src/records/json.ts';
 import { recordId } from '../../src/records/schema.ts';
 import { writeBackEntryIds } from '../../src/writeback/entry-ids.ts';
 import { isEchoOf, isEntryOfOurs, standingOf } from '../../src/writeback/plan.ts';
+import type { WriteBackPorts } from '../../src/writeback/write-back.ts';
 import { useDatabase } from '../support/database.ts';
 
 const dialect = loadDialect();
@@ -110,11 +112,14 @@ describe('the record of it', () => {
   }
 
   /** Writes back what is due; returns what was sent, in order. `answer` is called with each. */
-  async function writeBack(answer: (id: number) => void = () => undefined) {
+  async function writeBack(
+    answer: (id: number) => void = () => undefined,
+    { names = dialect, ...changes }: Partial<WriteBackPorts> & { names?: typeof dialect } = {},
+  ) {
     const sent: { id: number; externalId: string | null }[] = [];
     const never = () => Promise.reject(new Error('not asked'));
     await writeBackEntryIds(
-      { id: installation, dialect },
+      { id: installation, dialect: names },
       {
         ...{ db, transact: transactionsOf(db), record: transactionsOf(db), signal: new AbortController().signal },
         ...{ pause: never, read: never, onProgress: () => undefined, onRefused: () => undefined },
@@ -126,6 +131,7 @@ describe('the record of it', () => {
           expect(isJsonObject(record) && record.external_info).toMatchObject({ other: 'kept' });
           answer(id);
         },
+        ...changes,
       },
       { lane: 'live', token: 1 },
     );
@@ -159,5 +165,63 @@ describe('the record of it', () => {
     expect(await writeBack()).toEqual([{ id: 2, externalId: '4711/prepayment/2/3' }]);
     const { rows } = await db.raw('select previous_value, own_values from write_back where document_id = 2');
     expect(rows).toEqual([{ previous_value: 'SAP-2', own_values: ['4711/prepayment/2/1', '4711/prepayment/2/3'] }]);
+  });
+
+  it('keeps a foreign value that was seen through the sub-resource; one that came after the look stays there', async () => {
+    const names = loadDialect({ external_info: { mode: 'subresource' } });
+    const stands = new Map<number, string | null>([
+      [7, 'SAP-7'],
+      [8, null],
+    ]);
+    for (const id of stands.keys()) {
+      await prepayment(id, 'posted', null);
+      await db.raw(`update mirror_record set raw = ? where id = ?`, [JSON.stringify({ id }), id]);
+    }
+    const info = {
+      read: async (id: number) => (stands.get(id) == null ? [] : [{ id: 70 + id, external_id: stands.get(id)! }]),
+      create: async (id: number, body: object) => void stands.set(id, JSON.parse(JSON.stringify(body)).external_id),
+      update: async (id: number, _info: number, body: object) => info.create(id, body),
+      patch: () => Promise.reject(new Error('the record carries none')),
+    };
+    const changes: Partial<WriteBackPorts> = {
+      refresh: async (_kind, ids) => new Set(ids),
+      read: async ({ id }) => stands.get(id) ?? null,
+      send: (document) => {
+        // Staff write between the look and the request.
+        if (recordId('prepayment', document.record, 'id') === 8) stands.set(8, 'SAP-8');
+        return writeExternalId(names, info, document);
+      },
+    };
+    await writeBack(undefined, { names, ...changes });
+    expect([...stands]).toEqual([
+      [7, '4711/prepayment/7/1'],
+      [8, 'SAP-8'],
+    ]);
+    const { rows } = await db.raw(
+      'select document_id, state, previous_value, read_back from write_back where document_id in (7, 8) order by document_id',
+    );
+    expect(rows).toEqual([
+      { document_id: 7, state: 'done', previous_value: 'SAP-7', read_back: 'shown' },
+      { document_id: 8, state: 'done', previous_value: null, read_back: 'foreign' },
+    ]);
+  });
+
+  it.each([
+    ['after a request whose answer was lost, the value may be newer than ours, and stays', 11, 'timeout', []],
+    ['alone, nothing of ours was there, and the value gives way', 12, null, ['4711/prepayment/12/1']],
+  ] as const)('does not forget a doubt when the source refuses: %s', async (_name, id, first, sent) => {
+    await prepayment(id, 'posted', null);
+    let requests = 0;
+    const refuse = () => {
+      requests += 1;
+      if (requests === 1 && first !== null) throw new PracticeError(first, 'no answer');
+      throw new PracticeError('refused', 'refused', { status: 400 });
+    };
+    const again = { pause: async () => undefined, refresh: async (_kind: unknown, ids: number[]) => new Set(ids) };
+    await writeBack(refuse, again);
+    expect(requests).toBe(first === null ? 1 : 2);
+    const raw = JSON.stringify({ id, external_info: { external_id: `SAP-${id}`, other: 'kept' } });
+    await db.raw('update mirror_record set raw = ? where id = ?', [raw, id]);
+    expect((await writeBack()).map(({ externalId }) => externalId)).toEqual(sent);
   });
 });
