@@ -1,4 +1,3 @@
-import { chmodSync, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
@@ -11,7 +10,6 @@ import {
   freePort,
   isPortFree,
   isRunning,
-  privateFile,
   spawnServer,
   stopProcess,
   waitUntilAnswers,
@@ -67,7 +65,6 @@ export async function acquireEmbeddedTemporal(
       progress: options.progress,
       prepare: () => temporalBinary({ ...options, dataDir }),
       start: async (binary, record) => {
-        closeDatabase(dataDir);
         const ports = await choosePorts(options, dataDir);
         const child = await spawnServer({
           command: binary,
@@ -158,14 +155,6 @@ function serverArguments({ port, uiPort }: Ports): string[] {
     ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
     ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
   ];
-}
-
-/** Makes the files of an earlier version's server private; a new server creates them so. */
-function closeDatabase(dataDir: string): void {
-  for (const name of ['temporal.db', 'temporal.db-wal', 'temporal.db-shm']) {
-    const file = join(dataDir, name);
-    if (existsSync(file)) chmodSync(file, privateFile);
-  }
 }
 
 /** Whether the server answers queries of its namespace. */

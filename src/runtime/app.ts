@@ -67,7 +67,7 @@ export interface AppOptions {
   env: NodeJS.ProcessEnv;
   /** Log level unless VETLEDGER_LOG sets one. Default: `warn`. */
   logLevel?: 'error' | 'warn' | 'info';
-  /** Whether an embedded database of an older version is brought up to date; without it the command refuses to start. */
+  /** Whether an embedded database gets the migrations that it lacks; without it the command refuses to start. */
   upgradesEmbedded?: boolean;
   /** Whether a source that has refused to let us in is left alone for a time: in the daemon. */
   pacesSignIn?: boolean;

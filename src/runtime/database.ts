@@ -12,7 +12,7 @@ const migrationTimeoutMs = 3_600_000;
 
 /**
  * Checks that the database has the schema of this version. An empty embedded database gets it, and with `upgradesEmbedded` an
- * embedded one of an older version is brought up to date.
+ * embedded one gets the migrations that it lacks.
  */
 export async function prepareSchema(postgres: PostgresHandle, db: Db, upgradesEmbedded: boolean): Promise<void> {
   if (postgres.embedded && (upgradesEmbedded || !(await hasSchema(db)))) await migrateAsOwner(postgres);

@@ -42,7 +42,7 @@ export async function writeBackNumbers(
   for (const kind of kinds) {
     const work = new WriteBack(installation, ports, { kind, values: ['erp_number', 'former'] }, ofDeliveries);
     try {
-      await tellNumbers(id, ports, work, isOver);
+      await writeBackDue(id, ports, work, isOver);
     } catch (error) {
       ports.signal.throwIfAborted();
       if (!(error instanceof PracticeError)) throw error;
@@ -55,7 +55,7 @@ export async function writeBackNumbers(
   return { written, ...(await numbersLeft(ports.db, id)), waitingFor };
 }
 
-async function tellNumbers(id: InstallationId, ports: WriteBackPorts, work: WriteBack, isOver: () => boolean) {
+async function writeBackDue(id: InstallationId, ports: WriteBackPorts, work: WriteBack, isOver: () => boolean) {
   for (let after = 0; !isOver(); ) {
     ports.signal.throwIfAborted();
     const ids = await dueDocuments(ports.db, id, work.selection, { after, limit: batchSize });

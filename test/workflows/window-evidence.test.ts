@@ -177,7 +177,7 @@ describe('the row of a window that has ended', () => {
     await expect(clinic.rows(change)).rejects.toThrow(/has ended \(closed\).*never changed/);
     await expect(clinic.asOwner(change)).rejects.toThrow(/never changed/);
     await expect(clinic.rows(`update sync_window set outcome = 'open' where id = ${row.id}`)).rejects.toThrow(/never/);
-    // A daemon of the previous release notes the same end twice when the first answer was lost.
+    // A daemon notes the same end twice when the first answer was lost.
     await clinic.rows(`update sync_window set outcome = 'closed', closed_at = clock_timestamp() where id = ${row.id}`);
     expect(await newest()).toEqual(row);
 
