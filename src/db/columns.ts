@@ -50,9 +50,10 @@ export const integers = column<number[]>('bigint[]', 1016);
 export const texts = column<string[]>('text[]', 1009);
 export const numerics = column<string[]>('numeric[]', 1231);
 
-/** JSON that we stored ourselves, parsed and checked: `place` is its `table.column`. A damaged value throws DamagedRow (src/db/rows.ts). */
+/** JSON that we stored ourselves, also as text, parsed and checked: `place` is its `table.column`. A damaged value throws DamagedRow (src/db/rows.ts). */
 export function storedJson<T>(place: string, schema: z.ZodType<T>): Column<T> {
-  return { oids: json.oids, sqlType: json.sqlType, nullable: false, stored: { place, schema } };
+  const oids = [json, text].flatMap((column) => column.oids ?? []);
+  return { oids, sqlType: json.sqlType, nullable: false, stored: { place, schema } };
 }
 
 /** The same column where it may hold null. */

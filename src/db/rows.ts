@@ -19,7 +19,7 @@ export class DamagedRow extends UserError {
   constructor(place: string, row: string, why: string) {
     super(
       'stored_row_damaged',
-      `${place} of the row with ${row} is damaged: ${why}`,
+      `${place}${row} is damaged: ${why}`,
       'Restore the row from a backup of the database, and report it if nobody changed the row by hand.',
       1,
     );
@@ -132,8 +132,10 @@ function readValue(
   throw new DamagedRow(place, nameOf(row), why.join('; '));
 }
 
-/** `installation 4711, id 12`: the numbers of a row, which hold nothing personal. */
+/** ` of the row with installation 4711, id 12`: its numbers, which hold nothing personal. */
 function nameOf(row: Record<string, unknown>): string {
   const numbers = Object.entries(row).filter(([, value]) => typeof value === 'number');
-  return numbers.map(([name, value]) => `${name} ${value}`).join(', ') || 'no number to name it by';
+  return numbers.length === 0
+    ? ''
+    : ` of the row with ${numbers.map(([name, value]) => `${name} ${value}`).join(', ')}`;
 }

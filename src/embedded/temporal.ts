@@ -6,14 +6,7 @@ import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { serverEnvironment } from './environment.ts';
 import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
-import {
-  freePort,
-  isPortFree,
-  isRunning,
-  spawnServer,
-  stopProcess,
-  waitUntilAnswers,
-} from './processes.ts';
+import { freePort, isPortFree, isRunning, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
 import { reasonOf, ServiceError, startFailure } from './service-error.ts';
 import { notOurs, type Ports, recordedServer, type ServerRecord, shareServer } from './shared-server.ts';
 import { temporalBinary } from './temporal-binary.ts';

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { type ActedBy, recordAction } from '../actions/record.ts';
-import { date, instant, integer, nullable, oneOf, text } from '../db/columns.ts';
+import { date, instant, integer, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { dayAfter, daysFrom } from '../domain/dates.ts';
@@ -191,7 +192,8 @@ export async function recordedCloses(db: Connection, installation: InstallationI
   const found = await rows(
     db,
     {
-      ...{ kind: oneOf(closeKinds), seq: integer, through: date, at: instant, details: text },
+      ...{ kind: oneOf(closeKinds), seq: integer, through: date, at: instant },
+      details: storedJson('ledger_close.details', z.object({ checklist: z.unknown().optional() })),
       ...{ by: nullable(text), second: nullable(text), reason: nullable(text) },
     },
     `select c.kind, c.seq, c.through, c.closed_at as at, c.details, a.acted_by as by, a.input ->> 'second' as second,
@@ -200,6 +202,6 @@ export async function recordedCloses(db: Connection, installation: InstallationI
     [installation],
   );
   return found.map(({ details, by, second, reason, ...close }) =>
-    by === null ? close : { ...close, by, second, reason, checklist: JSON.parse(details).checklist },
+    by === null ? close : { ...close, by, second, reason, checklist: details.checklist },
   );
 }

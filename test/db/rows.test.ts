@@ -101,6 +101,8 @@ describe('what is read', () => {
     await expect(read('{"code": 7}')).rejects.toThrow(DamagedRow);
     await expect(read('{"code": 7}')).rejects.toThrow(/^sync_window.error of the row with id 7 is damaged: code: /);
     await expect(read('[]')).rejects.toThrow(/is damaged: the value: /);
+    const asText = row(db, { error }, `select '{"code' as error`);
+    await expect(asText).rejects.toThrow('sync_window.error is damaged: it is no JSON');
   });
 
   test('arrays as bindings, in a transaction, too', async () => {

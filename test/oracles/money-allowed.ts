@@ -46,12 +46,6 @@ export const allowed: Allowance[] = [
     why: 'year, month and day',
   },
   {
-    file: /^src\/ledger\/close\.ts$/,
-    rule: 'json',
-    code: /./,
-    why: 'who closed the books, and a checklist whose amounts are texts',
-  },
-  {
     file: /^src\/mirror\/put-unusable-aside\.ts$/,
     rule: 'json',
     code: /./,
@@ -104,12 +98,6 @@ export const allowed: Allowance[] = [
     rule: 'json',
     code: /./,
     why: 'package.json',
-  },
-  {
-    file: /^src\/runtime\/binding\/noted\.ts$/,
-    rule: 'json',
-    code: /./,
-    why: 'which database and namespace belong together',
   },
   {
     file: /^src\/queries\/figures\.ts$/,

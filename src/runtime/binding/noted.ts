@@ -1,4 +1,5 @@
-import { nullable, text } from '../../db/columns.ts';
+import { z } from 'zod';
+import { nullable, storedJson, text } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow, row } from '../../db/rows.ts';
 import type { NotedBinding, Whereabouts } from './judge.ts';
 
@@ -6,6 +7,11 @@ import type { NotedBinding, Whereabouts } from './judge.ts';
 
 const bindingKey = 'binding';
 const nameKey = 'temporal_name';
+
+const bindingSchema: z.ZodType<NotedBinding> = z.object({
+  ...{ system: z.string().nullable(), database: z.string().nullable(), timeline: z.string().nullable() },
+  ...{ namespace: z.string().nullable(), incarnation: z.string(), next: z.string().nullable() },
+});
 
 /** Which PostgreSQL this is. A server that keeps it from us, as some rented ones do, tells nothing. */
 export async function whereDatabaseIs(db: Connection): Promise<Omit<Whereabouts, 'namespace'>> {
@@ -23,8 +29,9 @@ export async function whereDatabaseIs(db: Connection): Promise<Omit<Whereabouts,
 }
 
 export async function notedBinding(db: Connection): Promise<NotedBinding | null> {
-  const found = await maybeRow(db, { value: text }, 'select value from meta where key = ?', [bindingKey]);
-  return found && (JSON.parse(found.value) as NotedBinding);
+  const value = storedJson('the binding in meta.value', bindingSchema);
+  const found = await maybeRow(db, { value }, 'select value from meta where key = ?', [bindingKey]);
+  return found?.value ?? null;
 }
 
 export async function noteBinding(db: Connection, binding: NotedBinding | null): Promise<void> {
