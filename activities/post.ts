@@ -26,9 +26,10 @@ export function postActivities(deps: ActivityDeps) {
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const installation = await withMappingInForce(deps.db, installationOf(deps, input.installation));
-        const lockDateOf = input.replay?.fromMirror
-          ? knownLockDates(deps.db, installation.id)
-          : lockDates(deps, installation.id, heartbeat, transact);
+        const lockDateOf =
+          input.span === null
+            ? knownLockDates(deps.db, installation.id)
+            : lockDates(deps, installation.id, heartbeat, transact);
         const contextFor = postingContexts(installation, lockDateOf, deps.clock);
         const posted = await postWaiting(deps.db, installation, contextFor, {
           windowId: window.id,

@@ -4,6 +4,7 @@ import { pullPayments } from '../src/sync/payments.ts';
 import { pullChanged } from '../src/sync/pull-changed.ts';
 import { pullRows } from '../src/sync/pull-rows.ts';
 import { refetchNeeds, refetchParts } from '../src/sync/refetch.ts';
+import { pullSpan } from '../src/sync/replay/pull.ts';
 import { completeScan, scanRows } from '../src/sync/row-scan.ts';
 import { walkOnce } from '../src/sync/saved-walks.ts';
 import { pullStream } from '../src/sync/streams.ts';
@@ -66,13 +67,16 @@ export function pullActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Walks one list from its beginning, for a backfill; live cursors stay where they are. A list that was walked to its end is
-     * not walked again until the backfill ends.
+     * Pulls one list beside the live windows, whose cursors stay where they are: of a replay its span, of a backfill the whole list. A
+     * list that a backfill has walked to its end is not walked again until it ends.
      */
     async backfillStream(input: WindowInput, window: OpenWindow, stream: RecordKind): Promise<PullReport> {
-      return withSource(input, window, async ({ context }) => [
-        reportOf(stream, await walkWhole(context, stream, input.fromDate)),
-      ]);
+      return withSource(input, window, async ({ context }) => {
+        const { span, fromDate } = input;
+        return [
+          reportOf(stream, await (span ? pullSpan(context, stream, span) : walkWhole(context, stream, fromDate))),
+        ];
+      });
     },
 
     /** Scans all rows by id, beside the other lists: each list has its own budget. */

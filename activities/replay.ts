@@ -1,17 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../src/domain/errors.ts';
-import { markSpan } from '../src/sync/replay/mark.ts';
 import { leftOutText, planReplay, replayTime, type Wanted } from '../src/sync/replay/plan.ts';
-import { pullSpan, pullSpanRows } from '../src/sync/replay/pull.ts';
-import type { Span } from '../src/sync/replay/targets.ts';
-import type { OpenWindow } from '../src/sync/sync-windows.ts';
-import type { RecordKind } from '../src/terms.ts';
-import type { PlannedReplay, ReplayRequest, WindowInput } from '../workflows/messages.ts';
+import type { Span } from '../src/sync/replay/spans.ts';
+import type { PlannedReplay, ReplayRequest } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { fatal, plainErrorOf, toFailure } from './failures.ts';
-import { withLease } from './heartbeat.ts';
-import type { PullReport } from './pull.ts';
-import { sourceAccess } from './source-access.ts';
 
 /** A replay may take the time-out of a window, and as much again for each day that it covers. */
 const dayMs = 86_400_000;
@@ -21,7 +14,7 @@ export function replayActivities(deps: ActivityDeps) {
     /** Checks what an operator has asked for, in the Temporal UI perhaps, and works out the intervals. */
     async planReplay(request: ReplayRequest): Promise<PlannedReplay> {
       try {
-        const { installation, wanted, fromMirror } = wantedOf(deps, request);
+        const { installation, wanted } = wantedOf(deps, request);
         const { overlapSeconds } = installation;
         const { spans, leftOut } = await planReplay(deps.db, installation.id, wanted, {
           overlapMs: overlapSeconds * 1000,
@@ -29,7 +22,7 @@ export function replayActivities(deps: ActivityDeps) {
         });
         const { timeoutSeconds, searchAttributes } = deps.windows ?? { timeoutSeconds: 1_800, searchAttributes: false };
         return {
-          ...{ installation: installation.id, fromMirror, searchAttributes },
+          ...{ installation: installation.id, searchAttributes },
           spans: spans.map((span) => ({ span, timeoutSeconds: timeoutSeconds * (1 + daysOf(span)) })),
           leftOut: leftOut.map(leftOutText),
         };
@@ -37,38 +30,7 @@ export function replayActivities(deps: ActivityDeps) {
         throw error instanceof UserError ? fatal(plainErrorOf(error)) : toFailure(error);
       }
     },
-
-    /** Reads one list of a replay's span; live cursors stay where they are. */
-    async replayList(input: WindowInput, window: OpenWindow, stream: Exclude<RecordKind, 'row'>): Promise<PullReport> {
-      return withLease(deps, input, window, async (heartbeat, { transact }) => {
-        const { context } = sourceAccess(deps, input, heartbeat, transact);
-        const { seen, pulled } = await pullSpan(context, stream, spanOf(input));
-        return { streams: [{ stream, seen, pulled }], api: heartbeat.use() };
-      });
-    },
-
-    /** Reads the row sets of the invoices that a replay's span concerns. */
-    async replayRows(input: WindowInput, window: OpenWindow): Promise<PullReport> {
-      return withLease(deps, input, window, async (heartbeat, { transact }) => {
-        const { context } = sourceAccess(deps, input, heartbeat, transact);
-        const { seen, pulled } = await pullSpanRows(context, spanOf(input));
-        return { streams: [{ stream: 'row', seen, pulled }], api: heartbeat.use() };
-      });
-    },
-
-    /** Marks the documents of a span, to be judged again as the mirror holds them. */
-    async markMirrored(input: WindowInput, window: OpenWindow): Promise<void> {
-      await withLease(deps, input, window, async (heartbeat, { transact }) => {
-        const { context } = sourceAccess(deps, input, heartbeat, transact);
-        await markSpan(context, spanOf(input), (done) => heartbeat.beat({ step: 'marking', done, total: null }));
-      });
-    },
   };
-}
-
-function spanOf({ replay }: WindowInput): Span {
-  if (!replay) throw new Error('this is the activity of a replay');
-  return replay.span;
 }
 
 function daysOf({ invoice: { from, to } }: Span): number {
@@ -81,7 +43,6 @@ const requestSchema = z.strictObject({
   failed: z.literal(true).optional(),
   from: z.string().max(40).optional(),
   to: z.string().max(40).optional(),
-  from_mirror: z.boolean().optional(),
 });
 
 const inputTodo =
@@ -95,7 +56,7 @@ function wantedOf(deps: Pick<ActivityDeps, 'installations'>, request: unknown) {
     const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
     throw new UserError('replay_input', `the input of the replay is wrong: ${where}${issue?.message}`, inputTodo, 2);
   }
-  const { installation: id, windows, failed, from, to, from_mirror: fromMirror = false } = parsed.data;
+  const { installation: id, windows, failed, from, to } = parsed.data;
   const installation = deps.installations.get(id);
   if (!installation) {
     const known = [...deps.installations.keys()].join(', ');
@@ -115,5 +76,5 @@ function wantedOf(deps: Pick<ActivityDeps, 'installations'>, request: unknown) {
     : failed
       ? { by: 'failed' }
       : { by: 'times', from: replayTime(from, installation.timezone), to: replayTime(to, installation.timezone) };
-  return { installation, wanted, fromMirror };
+  return { installation, wanted };
 }

@@ -14,8 +14,8 @@ import { clockRemarks } from '../src/sync/clock-remarks.ts';
 import { type Cursors, readCursors } from '../src/sync/cursors.ts';
 import { type Opening, openWithInvoices } from '../src/sync/opening.ts';
 import { windowPause } from '../src/sync/pauses.ts';
-import type { Span } from '../src/sync/replay/targets.ts';
-import { backfillStreams, openingStreams, replayStreams } from '../src/sync/replay/window-streams.ts';
+import { backfillSpans, openingSpans } from '../src/sync/replay/noted-windows.ts';
+import type { Span, StreamBounds } from '../src/sync/replay/spans.ts';
 import { readWalks } from '../src/sync/saved-walks.ts';
 import { type KnownState, notePutBack } from '../src/sync/streams.ts';
 import { type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
@@ -185,29 +185,30 @@ async function open(
     deps.log.error({ installation: id, ...wrong }, 'the window could not be opened');
     throw fatal(wrong);
   }
-  const isMirror = input.replay?.fromMirror === true;
   // Nobody else moves cursors or walks of the live lane from here on.
   const cursors = await readCursors(db, id);
   const known = pulls && activityInfo().attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
-  const opened = isMirror
-    ? unasked(deps.clock())
-    : await openWithInvoices(context, input.fromDate, { span: input.replay?.span, known: known ?? undefined });
-  if (!isMirror) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
+  const { span } = input;
+  const asks = span !== null;
+  const opened = asks
+    ? await openWithInvoices(context, input.fromDate, { span, known: known ?? undefined })
+    : unasked(deps.clock());
+  if (asks) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
   const cursor = input.kind === 'window' ? cursors.invoice.value : null;
   const from = changedFrom(cursor, opened);
-  const remarks = isMirror ? [] : clockRemarks(opened, cursor, installation.clockSkewLimitSeconds * 1000);
+  const remarks = asks ? clockRemarks(opened, cursor, installation.clockSkewLimitSeconds * 1000) : [];
   for (const { code, message } of remarks) deps.log.warn({ installation: id, code }, message);
   const { row, noted } = await transact(async (trx) => {
     await markAfterChangedConditions(trx, installation, deps.clock);
     const noted = input.kind === 'window' ? await notePutBack(trx, id, opened, cursors) : cursors;
     const isNudged = input.trigger === 'schedule' && (await takeNudge(trx, id));
-    const interval = input.replay ? spanInterval(input.replay.span) : intervalOf(from, opened);
+    const interval = span ? spanInterval(span) : intervalOf(asks ? from : opened.askedAt, opened);
     const row = await openWindowRow(trx, {
       installation: id,
       kind: input.kind,
       trigger: isNudged ? 'webhook' : input.trigger,
       ...interval,
-      streams: streamsOf(input, noted, interval.from, opened),
+      spans: spansOf(input, noted, opened, new Date(interval.to)),
       remarks,
       workflowId,
       runId,
@@ -227,11 +228,15 @@ async function open(
   };
 }
 
-function streamsOf(input: WindowInput, cursors: Cursors, from: string | null, opened: ReadAt): string {
-  const { replay } = input;
-  if (replay) return replayStreams(replay.span, replay.fromMirror);
-  if (input.kind === 'backfill') return backfillStreams(cursors, input.fromDate);
-  return openingStreams(cursors, { from, opened });
+/** What the window is to read of each stream; null: nothing. */
+function spansOf(
+  { kind, span, fromDate }: WindowInput,
+  cursors: Cursors,
+  opened: ReadAt,
+  to: Date,
+): StreamBounds | null {
+  if (span !== undefined) return span;
+  return kind === 'backfill' ? backfillSpans(cursors, fromDate, to) : openingSpans(cursors, opened, to);
 }
 
 /** The opening of a window that asks the source nothing. */

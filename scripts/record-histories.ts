@@ -129,6 +129,7 @@ async function record(app: App, engine: Engine): Promise<void> {
   await window('not-opened-window');
   sandbox.setFaults({ unauthorizedOnce: null });
   await replayed(app, engine);
+  await window('retry-window', 'retry');
   await window('backfill', 'backfill');
   await scrubbed(app, engine);
   await delivered(app, engine);
@@ -159,7 +160,7 @@ async function delivered(app: App, engine: Engine): Promise<void> {
   await save(engine, 'deliver');
 }
 
-/** The failed windows replayed from the source, then once more from the mirror, and an input that is refused. */
+/** The failed windows replayed from the source, and an input that is refused. */
 async function replayed(app: App, engine: Engine): Promise<void> {
   const { installation } = sandbox;
   const recorded = async (suffix: string, request: ReplayRequest) => {
@@ -169,13 +170,6 @@ async function replayed(app: App, engine: Engine): Promise<void> {
   };
   await recorded('', { installation, failed: true });
   await save(engine, 'replay-window', 'replayWindow');
-  const [failed] = await rows(
-    app.db,
-    { id: integer },
-    `select max(id) as id from sync_window where outcome = 'failed'`,
-  );
-  await recorded('-from-mirror', { installation, windows: [failed?.id ?? 0], from_mirror: true });
-  await save(engine, 'replay-window-from-mirror', 'replayWindow');
   await recorded('-refused', { installation });
   // Two windows far apart: the source fails the first question of the one, and answers the other.
   const apart: number[] = [];
@@ -183,9 +177,9 @@ async function replayed(app: App, engine: Engine): Promise<void> {
     const [made] = await rows(
       app.db,
       { id: integer },
-      `insert into sync_window (installation, kind, trigger, outcome, from_time, to_time, streams, workflow_id, run_id, closed_at)
+      `insert into sync_window (installation, kind, trigger, outcome, from_time, to_time, payment_span, workflow_id, run_id, closed_at)
        values (?, 'window', 'schedule', 'closed', ?::timestamptz, ?::timestamptz + interval '1 hour',
-         '{"payment":{"from":1,"to":2}}', ?, ?, now()) returning id`,
+         '{1,2}', ?, ?, now()) returning id`,
       [installation, day, day, `apart-${day}`, `apart-${day}`],
     );
     if (made) apart.push(made.id);

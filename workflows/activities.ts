@@ -11,7 +11,7 @@ const summaries: Record<keyof Activities, string> = {
   scanRows: 'pull all rows, beside the other lists',
   completeRows: 'pull the rows that the scan left',
   pullParts: 'pull the parts of documents in doubt once more',
-  backfillStream: 'pull everything of the list',
+  backfillStream: 'pull the list beside the live windows',
   post: 'judge and post documents',
   summarise: 'sum up days that are over',
   writeBack: 'write entry ids back',
@@ -22,9 +22,6 @@ const summaries: Record<keyof Activities, string> = {
   deliverSlice: 'deliver what is due, match open items, write numbers back',
   holdDelivery: 'pause or resume the delivery',
   planReplay: 'check the request, work out its intervals',
-  replayList: 'pull the interval of the list',
-  replayRows: 'pull the rows of the interval’s invoices',
-  markMirrored: 'mark the interval’s documents',
   scrubSlice: 'read a slice of records once more',
 };
 

@@ -68,13 +68,16 @@ const windowChecks = (kind: Kind): Record<string, Check> => ({
   windowTimeoutSeconds: orNull(isSeconds),
   searchAttributes: isFlag,
   fromDate: orNull(isDay),
-  replay: kind === 'replay' ? isReplay : (value) => value === undefined,
+  span: kind === 'replay' ? orNull(isSpan) : (value) => value === undefined,
 });
 
 const isAsked: Check = (value) => fields(value) !== null;
-const isReplay = shaped({
-  fromMirror: isFlag,
-  span: shaped({ windows: Array.isArray, invoice: isAsked, prepayment: isAsked, row: isAsked, payment: isAsked }),
+const isSpan = shaped({
+  windows: Array.isArray,
+  invoice: isAsked,
+  prepayment: isAsked,
+  row: isAsked,
+  payment: isAsked,
 });
 
 /** Ends the workflow where its input is none of a window, backfill or replay. */

@@ -4,7 +4,7 @@
  */
 import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
-import type { Span } from '../src/sync/replay/targets.ts';
+import type { Span } from '../src/sync/replay/spans.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 
 export interface WindowInput {
@@ -18,14 +18,8 @@ export interface WindowInput {
   searchAttributes: boolean;
   /** Backfill only: invoices dated from this day; null for everything. */
   fromDate: string | null;
-  /** Replay only. */
-  replay?: ReplayOf;
-}
-
-/** What a replay reads again: an interval of each stream, from the source or as the mirror holds it. */
-export interface ReplayOf {
-  span: Span;
-  fromMirror: boolean;
+  /** Replay only: what it reads again. Null: it asks the source nothing, and judges what was marked (`problems retry`). */
+  span?: Span | null;
 }
 
 /** The input of the workflow `replay`, as docs/OPERATIONS.md tells it: one of `windows`, `failed`, and `from` with `to`. */
@@ -37,14 +31,11 @@ export interface ReplayRequest {
   /** Times of the source: ISO 8601, without an offset in the installation's time zone. */
   from?: string;
   to?: string;
-  /** No question to the source: what the mirror holds is judged again. */
-  from_mirror?: boolean;
 }
 
 /** What the workflow `replay` is to do, planned from its request. */
 export interface PlannedReplay {
   installation: number;
-  fromMirror: boolean;
   /** As in WindowInput; each span has its own time-out. */
   searchAttributes: boolean;
   spans: { span: Span; timeoutSeconds: number }[];

@@ -27,24 +27,24 @@ import { planning, working } from './options.ts';
 import { allOrCancel, runSteps } from './steps.ts';
 
 const { planReplay } = activitiesAs(planning);
-const { replayList, replayRows, markMirrored } = activitiesAs(working);
+const { backfillStream } = activitiesAs(working);
 
 /**
  * Replays windows, or times, of one installation: each interval by a workflow of its own, one after the other. It may be
  * started in the Temporal UI (docs/OPERATIONS.md); the activity that plans it refuses an input that is wrong.
  */
 export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
-  const { installation, spans, leftOut, ...common } = await planned(request);
+  const { installation, spans, leftOut, searchAttributes } = await planned(request);
   const windows: ReplayedWindow[] = [];
   for (const [n, { span, timeoutSeconds }] of spans.entries()) {
     const input: WindowInput = {
       installation,
-      trigger: common.fromMirror ? 'from mirror' : 'replay',
+      trigger: 'replay',
       kind: 'replay',
       windowTimeoutSeconds: timeoutSeconds,
-      searchAttributes: common.searchAttributes,
+      searchAttributes,
       fromDate: null,
-      replay: { span, fromMirror: common.fromMirror },
+      span,
     };
     try {
       const outcome = await executeChild<typeof replayWindow>('replayWindow', {
@@ -85,23 +85,20 @@ function stopsTheRest(error: PlainError | undefined): boolean {
   return error !== undefined && ofEverything.has(error.code);
 }
 
-/** One interval, read beside the live windows: it moves none of their cursors. */
+/** One interval, read beside the live windows: it moves none of their cursors. Without one, what was marked is judged again. */
 export async function replayWindow(input: WindowInput): Promise<WindowOutcome> {
   checkWindowInput('replay', input);
   const outcome = await runSteps(input, async (window, add) => {
-    if (input.replay?.fromMirror) {
-      await markMirrored(input, window);
-      return;
-    }
+    if (!input.span) return;
     await allOrCancel(
       () => [
-        replayList(input, window, 'invoice'),
-        replayList(input, window, 'prepayment'),
-        replayList(input, window, 'payment'),
+        backfillStream(input, window, 'invoice'),
+        backfillStream(input, window, 'prepayment'),
+        backfillStream(input, window, 'payment'),
       ],
       add,
     );
-    add(await replayRows(input, window));
+    add(await backfillStream(input, window, 'row'));
   });
   if (outcome.outcome !== 'paused') return outcome;
   // A pause holds back what the schedule opens, and nothing else.

@@ -92,7 +92,7 @@ export async function runSteps(
     });
     await work.summarise(input, window);
     view.at('writing back', counts);
-    if (!input.replay?.fromMirror) {
+    if (input.span !== null) {
       const written = await work.writeBack(input, window);
       counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
       if (written.unconfirmed > 0) counts = { ...counts, written_back_unconfirmed: written.unconfirmed };
@@ -164,7 +164,7 @@ async function post(
     count(result.posted, result.held);
     add({ streams: [], api: result.api });
     // Parts that a document lacks are asked for by the next live window.
-    if (result.refetch === 0 || last || input.replay?.fromMirror) return;
+    if (result.refetch === 0 || last || input.span === null) return;
     add(await work.pullParts(input, window));
   }
 }

@@ -3,8 +3,6 @@ import { exitCodes } from '../domain/errors.ts';
 import type { ReportName } from '../reports/index.ts';
 import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
-import { definer, examplesOf as oldExamplesOf } from './program/define.ts';
-import { defineWindowCommands } from './program/windows.ts';
 
 /** A command with its arguments, what the help's list says of it, and its file; without a file it only holds others. */
 type Listed = [usage: string, summary: string, load?: () => Promise<{ command: Definition<never> }>];
@@ -23,6 +21,7 @@ const commands: Listed[] = [
   ['sync', 'one window now, waited for', () => import('./commands/sync.ts')],
   ['backfill', 'load everything again, beside the live windows', () => import('./commands/backfill.ts')],
   ['windows', 'the latest windows and how they ended', () => import('./commands/windows.ts')],
+  ['replay [window...]', 'read windows again, beside the live ones', () => import('./commands/replay.ts')],
   ['pause', 'hold back the windows of the schedule, or the delivery', () => import('./commands/pause.ts')],
   ['resume', 'let paused windows, or a paused delivery, go on', () => import('./commands/resume.ts')],
   [
@@ -38,7 +37,7 @@ const commands: Listed[] = [
   ],
   ['problems', 'what is held, and what the ERP refuses: why, and what to do', () => import('./commands/problems.ts')],
   [
-    'problems retry <id...>',
+    'problems retry [id...]',
     'judge documents again now, in a window of their own',
     () => import('./commands/problems-retry.ts'),
   ],
@@ -171,7 +170,7 @@ export function definitionOf(command: Command): Definition<never> | undefined {
 }
 
 export function examplesOf(command: Command): [string, string][] {
-  return definitionOf(command)?.examples ?? oldExamplesOf(command);
+  return definitionOf(command)?.examples ?? [];
 }
 
 /**
@@ -201,8 +200,6 @@ export async function createProgram(
       outputError: () => {},
     })
     .addHelpText('after', exitCodesText());
-  const define = definer(io, finished);
-  defineWindowCommands(program, define);
   for (const [usage, summary, load] of commands) {
     const command = addCommand(program, usage, summary);
     if (load === undefined) continue;
@@ -222,17 +219,10 @@ export async function createProgram(
       finished(await definition.run(new CommandContext(io, options), options as never, names));
     });
   }
-  (program.commands as Command[]).sort((a, b) => order.indexOf(a.name()) - order.indexOf(b.name()));
   return program;
 }
 
-/** Until every command is in the list above. */
-const order =
-  'dev run sync backfill windows replay pause resume cancel nudge status problems explain preview repost deliver late erp reconcile ledger adopt erase export report mapping migrate doctor budget sandbox'.split(
-    ' ',
-  );
-
-/** Adds `problems retry <id...>` to `problems`. */
+/** Adds `problems retry [id...]` to `problems`. */
 function addCommand(program: Command, usage: string, summary: string): Command {
   const [name = '', below] = namesOf(usage);
   const parent = below === undefined ? program : program.commands.find((one) => one.name() === name);
@@ -244,7 +234,7 @@ function addCommand(program: Command, usage: string, summary: string): Command {
     .helpOption('--help', 'print this help');
 }
 
-/** `problems` and `retry` of `problems retry <id...>`. */
+/** `problems` and `retry` of `problems retry [id...]`. */
 function namesOf(usage: string): string[] {
   return usage.split(' ').filter((word) => /^[a-z]/.test(word));
 }

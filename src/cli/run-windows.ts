@@ -42,7 +42,7 @@ export function runAndReport(
 
 /** Which windows to run; `from` is a backfill's first invoice date. */
 export interface WindowRun {
-  trigger: 'sync' | 'backfill';
+  trigger: 'sync' | 'backfill' | 'retry';
   from?: string | null;
   /** The longest wait, after the windows, for what they posted to be delivered. */
   waitDeliverySeconds: number;
@@ -66,6 +66,7 @@ export async function runWindows(
     from: run.from ?? null,
     // Counted only now: the counts take rate budget, and the first window's requests follow at once.
     beforeWindows: async () => {
+      if (run.trigger === 'retry') return;
       plans = await planLoads(context, app, installations, run);
       printPlans(context, app, plans, { several, isWindow: run.trigger !== 'backfill' });
     },

@@ -47,6 +47,8 @@ export const instant = column<Date>('timestamptz', 1184);
 /** json and jsonb, as text: read with src/records/json.ts where digits matter. */
 export const json = column<string>('json', 114, 3802);
 export const integers = column<number[]>('bigint[]', 1016);
+/** The same whose elements may be null. */
+export const integersOrNulls = column<(number | null)[]>('bigint[]', 1016);
 export const texts = column<string[]>('text[]', 1009);
 export const numerics = column<string[]>('numeric[]', 1231);
 
@@ -65,6 +67,13 @@ export function nullable<T>(of: Column<T>): Column<T | null> {
 export function oneOf<const Word extends string>(words: readonly Word[]): Column<Word> {
   const known = new Set<unknown>(words);
   return { oids: text.oids, sqlType: text.sqlType, nullable: false, accepts: (value) => known.has(value) };
+}
+
+/** An array of such words. */
+export function manyOf<const Word extends string>(words: readonly Word[]): Column<Word[]> {
+  const { accepts } = oneOf(words);
+  const all = (value: unknown) => Array.isArray(value) && value.every((each) => accepts?.(each));
+  return { oids: texts.oids, sqlType: texts.sqlType, nullable: false, accepts: all };
 }
 
 /** The columns of a shape as a statement lists them: `id, kind, n`. */

@@ -18,7 +18,9 @@ types.setTypeParser(20, (text) => {
 types.setTypeParser(1082, (text) => text);
 types.setTypeParser(114, (text) => text);
 types.setTypeParser(3802, (text) => text);
-types.setTypeParser(1016, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)));
+types.setTypeParser(1016, (text) =>
+  text === '{}' ? [] : Array.from(text.slice(1, -1).split(','), (each) => (each === 'NULL' ? null : Number(each))),
+);
 types.setTypeParser(1231, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',')));
 
 /**

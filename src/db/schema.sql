@@ -980,10 +980,18 @@ create table sync_window (
   closed_at timestamp with time zone,
   remarks json not null default '[]'::json,
   reset_of bigint,
-  streams json,
+  invoice_span bigint[],
+  prepayment_span bigint[],
+  row_span bigint[],
+  payment_span bigint[],
+  unread_streams text[] not null default '{}'::text[],
   constraint sync_window_pkey PRIMARY KEY (id),
+  constraint sync_window_invoice_span_check CHECK ((cardinality(invoice_span) = 2)),
   constraint sync_window_kind_check CHECK ((kind = ANY (ARRAY['window'::text, 'backfill'::text, 'replay'::text]))),
-  constraint sync_window_outcome_check CHECK ((outcome = ANY (ARRAY['open'::text, 'closed'::text, 'failed'::text])))
+  constraint sync_window_outcome_check CHECK ((outcome = ANY (ARRAY['open'::text, 'closed'::text, 'failed'::text]))),
+  constraint sync_window_payment_span_check CHECK ((cardinality(payment_span) = 2)),
+  constraint sync_window_prepayment_span_check CHECK ((cardinality(prepayment_span) = 2)),
+  constraint sync_window_row_span_check CHECK ((cardinality(row_span) = 2))
 );
 CREATE INDEX sync_window_failed ON vetledger.sync_window USING btree (installation, id) WHERE (outcome = 'failed'::text);
 CREATE INDEX sync_window_open ON vetledger.sync_window USING btree (installation, kind) WHERE (outcome = 'open'::text);
@@ -1010,6 +1018,20 @@ create table window_pause (
   constraint window_pause_pkey PRIMARY KEY (installation),
   constraint window_pause_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id)
 );
+
+create table window_unread (
+  window_id bigint not null,
+  installation bigint not null,
+  invoice_left int8multirange not null,
+  prepayment_left int8multirange not null,
+  row_left int8multirange not null,
+  payment_left int8multirange not null,
+  covered_by bigint[] not null default '{}'::bigint[],
+  is_covered boolean not null default false,
+  constraint window_unread_pkey PRIMARY KEY (window_id),
+  constraint window_unread_window_id_fkey FOREIGN KEY (window_id) REFERENCES sync_window(id) ON DELETE CASCADE
+);
+CREATE INDEX window_unread_uncovered ON vetledger.window_unread USING btree (installation, window_id) WHERE (NOT is_covered);
 
 create table write_back (
   installation bigint not null,

@@ -7,7 +7,7 @@ import { ignoredFilters } from '../sync/capabilities/filters.ts';
 import { readDefaultPageSizes } from '../sync/capabilities/server.ts';
 import { estimateLoad, type ListEstimate } from '../sync/load-estimate.ts';
 import { filtersOf } from '../sync/replay/pull.ts';
-import type { Asked, Span } from '../sync/replay/targets.ts';
+import type { Bounds, Span } from '../sync/replay/spans.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
 import { countTimeoutMs, type LoadPorts, listLoads, savingSeconds } from './plan-load.ts';
 
@@ -126,7 +126,7 @@ async function mirrored(db: Connection, installation: InstallationId, span: Span
         [installation, ...bindings],
       )
     ).n;
-  const changed = (kind: string, { from, to }: Asked) =>
+  const changed = (kind: string, { from, to }: Bounds) =>
     count(`kind = '${kind}' and modified >= ?::timestamptz and modified < ?::timestamptz`, [
       from === null ? '-infinity' : new Date(from),
       to === null ? 'infinity' : new Date(to),

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { bool, instant, integer, nullable, oneOf, storedJson, text } from '../db/columns.ts';
+import { bool, instant, integer, integers, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { storedError, storedTrouble } from '../db/stored-schemas.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { joinedTrouble } from '../domain/trouble.ts';
-import { coverageOf } from '../sync/replay/coverage-of.ts';
 import type { InstallationId, Remark } from '../terms.ts';
 
 const windowOutcomes = ['open', 'closed', 'failed'] as const;
@@ -65,22 +64,16 @@ export async function recordedWindows(
 ): Promise<RecordedWindow[]> {
   const found = await rows(
     db,
-    windowColumns,
-    `select ${Object.keys(windowColumns).join(', ')} from sync_window
-     where installation = any(?) and (not ? or outcome = 'failed') order by id desc limit ?`,
+    { ...windowColumns, covered_by: nullable(integers) },
+    `select ${Object.keys(windowColumns).map((column) => `w.${column}`)}, case when u.is_covered then u.covered_by end as covered_by
+     from sync_window w left join window_unread u on u.window_id = w.id
+     where w.installation = any(?) and (not ? or w.outcome = 'failed') order by w.id desc limit ?`,
     [installations, options.failedOnly, options.limit],
   );
-  const covered = new Map<number, number[] | null>();
-  for (const [installation, windows] of Map.groupBy(found, (window) => window.installation)) {
-    const failed = windows.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
-    if (failed.length === 0) continue;
-    for (const [id, by] of await coverageOf(db, installation, failed)) covered.set(id, by);
-  }
   return found.map(({ from_time, to_time, ...window }) => ({
     ...window,
     from: from_time,
     to: to_time,
-    covered_by: covered.get(window.id) ?? null,
   }));
 }
 

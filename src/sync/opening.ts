@@ -3,7 +3,7 @@ import type { ListAnswer } from '../practice/client.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullChanged } from './pull-changed.ts';
 import { pullSpan } from './replay/pull.ts';
-import type { Span } from './replay/targets.ts';
+import type { Span } from './replay/spans.ts';
 import { walkOnce } from './saved-walks.ts';
 import { type KnownState, walkChanged } from './streams.ts';
 
@@ -27,7 +27,7 @@ class FirstAnswerReceived extends Error {}
 export async function openWithInvoices(
   context: PullContext,
   fromDate: string | null,
-  { span = null, known }: { span?: Span | null | undefined; known?: KnownState | undefined } = {},
+  { span, known }: { span?: Span | undefined; known?: KnownState | undefined } = {},
 ): Promise<Opening> {
   const answered: { first: Opening | null } = { first: null };
   const client: PullContext['client'] = {
@@ -39,7 +39,7 @@ export async function openWithInvoices(
     },
   };
   try {
-    if (span !== null) await pullSpan({ ...context, client }, 'invoice', span);
+    if (span) await pullSpan({ ...context, client }, 'invoice', span);
     else if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice', null, known);
     else await walkInvoices({ ...context, client }, fromDate);
   } catch (error) {

@@ -6,8 +6,11 @@ import { storedError, storedUse } from '../db/stored-schemas.ts';
 import type { ApiUse } from '../domain/api-use.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { SavedReadAt } from '../domain/read-at.ts';
-import type { Remark } from '../terms.ts';
-import { endedStreams } from './replay/window-streams.ts';
+import { type Remark, recordKinds } from '../terms.ts';
+import { readCursors } from './cursors.ts';
+import { noteEnded } from './replay/coverage.ts';
+import { endedWindow, openingSpans, spanBindings, spanColumns } from './replay/noted-windows.ts';
+import type { StreamBounds } from './replay/spans.ts';
 
 /** A window under way; its row in `sync_window` is kept longer than Temporal keeps its history. */
 export interface OpenWindow {
@@ -41,25 +44,36 @@ export async function openWindowRow(
     from: string | null;
     to: string;
     remarks?: Remark[];
-    /** What it is to read of each stream (replay/window-streams.ts). */
-    streams: string;
+    /** What it is to read of each stream; null: nothing, and it asks the source nothing. */
+    spans: StreamBounds | null;
     workflowId: string;
     runId: string;
   },
 ): Promise<{ id: number; trigger: string; from: string | null; to: string } | null> {
-  const { installation, kind, trigger, from, to, remarks = [], streams, workflowId, runId } = opened;
+  const { installation, kind, trigger, from, to, remarks = [], spans, workflowId, runId } = opened;
   const found = await maybeRow(
     db,
     { id: integer, trigger: text, ...intervalShape },
-    `insert into sync_window (installation, kind, trigger, from_time, to_time, remarks, streams, workflow_id, run_id)
-     values (?, ?, ?, ?, ?, ?::json, ?::json, ?, ?)
+    `insert into sync_window (installation, kind, trigger, from_time, to_time, remarks, workflow_id, run_id, ${noted.columns})
+     values (?, ?, ?, ?, ?, ?::json, ?, ?, ${noted.values})
      on conflict (workflow_id, run_id) do update set trigger = sync_window.trigger where sync_window.outcome = 'open'
      returning id, trigger, from_time, to_time`,
-    [installation, kind, trigger, from, to, JSON.stringify(remarks), streams, workflowId, runId],
+    [
+      ...[installation, kind, trigger, from, to, JSON.stringify(remarks), workflowId, runId],
+      ...[
+        ...spanBindings(spans, { from: from === null ? null : Date.parse(from), to: Date.parse(to) }),
+        spans === null ? [] : recordKinds,
+      ],
+    ],
   );
   if (found === null) return null;
   return { id: found.id, trigger: found.trigger, ...intervalOf(found) };
 }
+
+const noted = {
+  columns: [...spanColumns, 'unread_streams'].join(', '),
+  values: [...spanColumns.map(() => '?::bigint[]'), '?::text[]'].join(', '),
+};
 
 /** When a window's row was made; null where there is no such window. */
 export async function windowOpenedAt(db: Connection, id: number): Promise<Date | null> {
@@ -91,15 +105,23 @@ export async function endWindowRow(
   { id, workflowId, runId }: { id: number; workflowId: string; runId: string },
   { outcome, counts, error }: WindowEnd,
 ): Promise<WindowEnded | null> {
-  const streams = await endedStreams(db, id, outcome);
-  const ended = await execute(
-    db,
-    `update sync_window set outcome = ?, counts = ?::json, error = ?::json, streams = coalesce(?::json, streams),
-       closed_at = clock_timestamp(), run_id = ?
-     where id = ? and workflow_id = ? and outcome = 'open'`,
-    [outcome, JSON.stringify(counts), jsonOf(error), streams, runId, id, workflowId],
-  );
-  if (ended > 0) return { outcome, api: counts.api, error };
+  const window = await endedWindow(db, id, outcome);
+  if (window !== null) {
+    const ended = await execute(
+      db,
+      `update sync_window set outcome = ?, counts = ?::json, error = ?::json, closed_at = clock_timestamp(), run_id = ?,
+         (${noted.columns}) = row(${noted.values})
+       where id = ? and workflow_id = ? and outcome = 'open'`,
+      [
+        ...[outcome, JSON.stringify(counts), jsonOf(error), runId, ...spanBindings(window.spans, window.own)],
+        ...[window.unread, id, workflowId],
+      ],
+    );
+    if (ended > 0) {
+      await noteEnded(db, window);
+      return { outcome, api: counts.api, error };
+    }
+  }
   const found = await maybeRow(
     db,
     { id: integer, outcome: oneOf(['closed', 'failed']), api: useColumn, error: errorColumn },
@@ -125,21 +147,27 @@ export async function insertFailedWindow(
   },
 ): Promise<number> {
   const { installation, kind, trigger, counts, error, workflowId, runId, beganAt, resetOf = null } = failed;
+  // As an open one notes: a live window reads from where the cursors stand.
+  const spans = kind === 'window' ? openingSpans(await readCursors(db, installation), null, beganAt) : null;
+  const unread = spans === null ? [] : [...recordKinds];
+  const own = { from: null, to: null };
   const { id } = await row(
     db,
     { id: integer },
     `with made as (
        insert into sync_window
-         (installation, kind, trigger, outcome, counts, error, workflow_id, run_id, opened_at, closed_at, reset_of)
-       values (?, ?, ?, 'failed', ?::json, ?::json, ?, ?, least(?, clock_timestamp()), clock_timestamp(), ?)
+         (installation, kind, trigger, outcome, counts, error, workflow_id, run_id, opened_at, closed_at, reset_of,
+          ${noted.columns})
+       values (?, ?, ?, 'failed', ?::json, ?::json, ?, ?, least(?, clock_timestamp()), clock_timestamp(), ?, ${noted.values})
        on conflict (workflow_id, run_id) do nothing returning id
      )
      select id from made union all select id from sync_window where workflow_id = ? and run_id = ?`,
     [
       ...[installation, kind, trigger, JSON.stringify(counts), jsonOf(error), workflowId, runId, beganAt, resetOf],
-      ...[workflowId, runId],
+      ...[...spanBindings(spans, own), unread, workflowId, runId],
     ],
   );
+  await noteEnded(db, { id, installation, kind, outcome: 'failed', openedAt: beganAt, own, spans, unread });
   return id;
 }
 

@@ -1,7 +1,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { StepProgress } from '../../activities/deps.ts';
-import type { backfill, syncWindow } from '../../workflows/index.ts';
+import type { backfill, replayWindow, syncWindow } from '../../workflows/index.ts';
 import {
   failureTypes,
   noCounts,
@@ -27,7 +27,8 @@ export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {
 
 export interface SyncOptions {
   installations: number[];
-  trigger: 'sync' | 'backfill';
+  /** `retry`: asks the source nothing, and judges what is marked. */
+  trigger: 'sync' | 'backfill' | 'retry';
   /** Backfill only: invoices dated from this day on. */
   from?: string | null;
   onProgress?: (progress: StepProgress) => void;
@@ -104,18 +105,28 @@ function startWindow(app: App, engine: Engine, installation: number, trigger: st
     staticDetails: staticDetails(configured),
   };
   const { workflow } = engine.client;
-  return kind === 'backfill'
-    ? workflow.start<typeof backfill>('backfill', {
+  switch (kind) {
+    case 'backfill':
+      return workflow.start<typeof backfill>('backfill', {
         ...described,
         workflowId: `backfill/${run}`,
         taskQueue: engine.backfillQueue,
-      })
-    : workflow.start<typeof syncWindow>('syncWindow', {
+      });
+    case 'replay':
+      return workflow.start<typeof replayWindow>('replayWindow', {
+        ...described,
+        workflowId: `replay/${run}`,
+        taskQueue: engine.backfillQueue,
+        workflowRunTimeout: runTimeoutMs(app),
+      });
+    case 'window':
+      return workflow.start<typeof syncWindow>('syncWindow', {
         ...described,
         workflowId: `sync-window/${run}`,
         taskQueue: engine.taskQueue,
         workflowRunTimeout: runTimeoutMs(app),
       });
+  }
 }
 
 /** After which Temporal ends the run of a live window. */
@@ -124,7 +135,8 @@ export function runTimeoutMs({ config }: App): number {
 }
 
 function kindOf(trigger: string): WindowInput['kind'] {
-  return trigger === 'backfill' ? 'backfill' : 'window';
+  if (trigger === 'backfill') return 'backfill';
+  return trigger === 'retry' ? 'replay' : 'window';
 }
 
 /** The argument of a window's workflow. */
@@ -141,6 +153,7 @@ export function windowInput(
     windowTimeoutSeconds: kind === 'backfill' ? null : app.config.windowTimeoutMinutes * 60,
     searchAttributes: engine.searchAttributes,
     fromDate,
+    ...(kind === 'replay' ? { span: null } : {}),
   };
 }
 

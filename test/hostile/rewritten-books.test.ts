@@ -218,7 +218,7 @@ describe('a window that ends', () => {
     await new MockActivityEnvironment({ workflowExecution: workflow }).run(async () => {
       const lease = await takeLease(db, { installation: id, lane: 'live' }, ownHolder());
       const row = await openWindowRow(db, {
-        ...{ installation: id, kind: 'window', trigger: 'manual', from: null, to: now, streams: '{}' },
+        ...{ installation: id, kind: 'window', trigger: 'manual', from: null, to: now, spans: null },
         ...workflow,
       });
       if (row === null || lease === null) throw new Error('the window has ended already');

@@ -10,7 +10,7 @@ const fewRows = 1_000;
 /** Tables that grow with the clinic. */
 const growing = [
   ...['mirror_record', 'mirror_version', 'document', 'entry', 'entry_line', 'summary_entry', 'summary_line'],
-  ...['summary_member', 'summary_waiting', 'write_back', 'sync_window'],
+  ...['summary_member', 'summary_waiting', 'write_back', 'sync_window', 'window_unread'],
 ];
 
 /**

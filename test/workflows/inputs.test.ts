@@ -32,12 +32,12 @@ test.each<[string, string, () => unknown[], string]>([
   ['another kind', 'backfill', () => [input()], 'kind'],
   ['no time-out', 'syncWindow', () => [{ ...input(), windowTimeoutSeconds: 0 }], 'windowTimeoutSeconds'],
   ['no day', 'syncWindow', () => [{ ...input(), fromDate: '2026-13-45' }], 'fromDate'],
-  ['a replay of nothing', 'replayWindow', () => [{ ...input(), kind: 'replay' }], 'replay'],
+  ['a replay of nothing', 'replayWindow', () => [{ ...input(), kind: 'replay' }], 'span'],
   [
     'a replay of half a span',
     'replayWindow',
-    () => [{ ...input(), kind: 'replay', replay: { fromMirror: false, span: { ...span, row: null } } }],
-    'replay',
+    () => [{ ...input(), kind: 'replay', span: { ...span, row: null } }],
+    'span',
   ],
 ])('%s: %s ends at once, and nothing was done', async (_name, type, args, wrong) => {
   const handle = await start(type, ...args());

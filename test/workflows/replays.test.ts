@@ -104,12 +104,11 @@ describe('a source that answers 500 for good', () => {
 });
 
 test('a window that never opened is covered by a replay, too', async () => {
-  const [{ id }] = (await clinic.rows<{ id: number }>(
-    `insert into sync_window (installation, kind, trigger, outcome, error, workflow_id, run_id, closed_at)
-     values (4711, 'window', 'schedule', 'failed', '{"code":"server_error","message":"500","todo":"wait"}', 'unopened', 'run', now())
-     returning id`,
-  )) as [{ id: number }];
-  expect(await failedWindows()).toMatchObject([{ id, covered_by: null }, {}]);
+  clinic.sandbox.setFaults({ unauthorizedOnce: { count: 9 } });
+  expect(await clinic.sync()).toMatchObject({ window: null, failedToOpen: { code: 'unauthorized' } });
+  clinic.sandbox.setFaults({ unauthorizedOnce: null });
+  const [{ id, covered_by }] = await failedWindows();
+  expect(covered_by).toBeNull();
   const { windows } = await fromTheUi({ installation: 4711, failed: true });
   expect(windows).toMatchObject([{ outcome: 'closed', replayed: [id] }]);
   expect((await failedWindows())[0]).toMatchObject({ id, covered_by: [windows[0]!.window] });
@@ -140,30 +139,6 @@ describe('started in the Temporal UI', () => {
     expect((await command('windows --gaps')).code).toBe(0);
   });
 
-  test('from the mirror everything of the interval is judged again, and nothing is asked of the source', async () => {
-    const marks = () =>
-      clinic.rows<{ kind: string; marks: number }>(
-        `select kind, sum(dirty_mark)::int as marks from document group by kind order by kind`,
-      );
-    const before = await marks();
-    const { requests } = clinic.sandbox.stats();
-    const { windows } = await fromTheUi({
-      installation: 4711,
-      from: '2020-01-01',
-      to: '2100-01-01',
-      from_mirror: true,
-    });
-    expect(windows).toMatchObject([{ outcome: 'closed', posted: 0, api: { requests: 0 } }]);
-    expect(clinic.sandbox.stats().requests).toBe(requests);
-    const after = await marks();
-    expect(after.map(({ kind, marks: n }, i) => [kind, n > before[i]!.marks])).toEqual([
-      ['invoice', true],
-      ['payment', true],
-      ['prepayment', true],
-    ]);
-    expect(await clinic.rows(`select id from document where dirty`)).toEqual([]);
-  });
-
   test.each([
     ['nothing', undefined, 'the input of the replay is wrong'],
     ['a word too many', { installation: 4711, failed: true, all: true }, 'Unrecognized key'],
@@ -177,6 +152,59 @@ describe('started in the Temporal UI', () => {
     const cause = error instanceof WorkflowFailedError ? error.cause : null;
     expect(cause).toBeInstanceOf(ApplicationFailure);
     expect((cause as ApplicationFailure).message).toContain(message);
+  });
+});
+
+describe('problems retry', () => {
+  const marks = () =>
+    clinic.rows<{ kind: string; marks: number }>(
+      `select kind, sum(dirty_mark)::int as marks from document group by kind order by kind`,
+    );
+
+  test.each(['--from 2020-01-01 --to 2100-01-01', '--window WINDOW'])(
+    '%s judges what the mirror holds again, and asks the source nothing',
+    async (choice) => {
+      const [loaded] = await clinic.rows<{ id: number }>(
+        `select id from sync_window where kind = 'replay' and outcome = 'closed' and (counts->'seen'->>'payments')::int > 0
+         and (counts->'seen'->>'prepayments')::int > 0 order by id desc limit 1`,
+      );
+      const before = await marks();
+      const { requests } = clinic.sandbox.stats();
+      const retried = await command(`problems retry ${choice.replace('WINDOW', String(loaded!.id))} --json`);
+      expect(retried.code, retried.stderr).toBe(0);
+      expect(retried.json()).toMatchObject({
+        windows: [{ outcome: 'closed', posted: 0, api: { requests: 0 } }],
+        problems: [],
+      });
+      expect(clinic.sandbox.stats().requests).toBe(requests);
+      const after = await marks();
+      expect(after.map(({ kind, marks: n }, i) => [kind, n > before[i]!.marks])).toEqual([
+        ['invoice', true],
+        ['payment', true],
+        ['prepayment', true],
+      ]);
+      expect(await clinic.rows(`select id from document where dirty`)).toEqual([]);
+      expect((await windowRows(clinic)).at(-1)).toMatchObject({ kind: 'replay', trigger: 'retry', outcome: 'closed' });
+    },
+  );
+
+  test('covers no failed window, since it reads nothing', async () => {
+    clinic.sandbox.setFaults({ unauthorizedOnce: { count: 9, action: 'unallocatedpayment.list' } });
+    const { window } = await clinic.sync();
+    clinic.sandbox.setFaults({ unauthorizedOnce: null });
+    expect((await command('problems retry --failed --json')).code).toBe(0);
+    expect((await failedWindows())[0]).toMatchObject({ id: window, covered_by: null });
+    expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+    expect((await failedWindows())[0].covered_by).not.toBeNull();
+  });
+
+  test.each([
+    ['problems retry', 2, 'Say what to judge again'],
+    ['problems retry 4711/invoice/1 --failed', 2, 'Say what to judge again'],
+    ['problems retry --from 2026-01-01', 2, 'Give --from and --to together'],
+    ['problems retry --window 99999', 1, 'there is no window 99999'],
+  ])('%s is refused plainly', async (line, code, message) => {
+    expect(await command(line)).toMatchObject({ code, stderr: expect.stringContaining(message) });
   });
 });
 

@@ -4,51 +4,94 @@ import { UserError } from '../../domain/errors.ts';
 import { findDocuments } from '../../queries/found-documents.ts';
 import { documentProblems } from '../../queries/problems.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
+import { markSpan } from '../../sync/replay/mark.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
 import { writeAgain } from '../../writeback/questions.ts';
 import { named } from '../books.ts';
-import { type Definition, waitDelivery } from '../command.ts';
+import { type ChoiceOptions, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
+import { type Definition, installation, option, waitDelivery, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { problemAnswer, problemsText } from '../render/problems.ts';
 import { windowAnswer, windowBlock, windowsDocument } from '../render/window.ts';
 import { exitCodeOf, runWindows } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';
 
-interface Options {
+interface Options extends ChoiceOptions {
+  window?: number[];
   waitDelivery: number;
 }
 
 export const command: Definition<Options> = {
   description:
-    'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once. Ids are those that `vetledger problems` prints; those of entries that the ERP refuses are for `vetledger deliver retry`.',
-  options: [waitDelivery],
-  examples: [['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents']],
+    'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once, with a window. Ids are those that `vetledger problems` prints; those of entries that the ERP refuses are for `vetledger deliver retry`. With --window, --failed, or --from and --to: every document of these windows or times is judged again as the mirror holds it, posted ones included, and nothing is asked of the source. That covers no failed window, since it reads nothing: see `vetledger replay`.',
+  options: [
+    option('--window <number>', 'the documents of this window (repeatable)', repeated),
+    ...choiceOptions,
+    installation,
+    waitDelivery,
+  ],
+  examples: [
+    ['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents'],
+    ['vetledger problems retry --window 1204', 'what a window has read, without a question to the source'],
+  ],
   answer: z.strictObject({ windows: z.array(windowAnswer), problems: z.array(problemAnswer) }),
   run: retry,
 };
 
-/** Marks the named documents to be judged again, runs a window of their installations, and prints which still have a problem. */
-async function retry(context: CommandContext, options: Options, ids: readonly string[]): Promise<number> {
-  const documents = ids.map(parseId);
-  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
-    for (const document of documents) await mark(app, document);
-    const installations = [...new Set(documents.map(({ installation }) => installation))];
-    const configured = installations.map((id) => installationOf(app.config, id));
-    const run = await runWindows(context, app, installations, {
-      trigger: 'sync',
-      waitDeliverySeconds: options.waitDelivery,
-    });
-    const windows = named(app.config, run);
-    const left = named(app.config, await documentProblems(app.db, configured)).filter(({ id }) => ids.includes(id));
-    await context.result({ ...windowsDocument(windows), problems: left }, () =>
-      [...windows.map(windowBlock), problemsText(left, 0)].join('\n\n'),
-    );
-    return exitCodeOf(windows);
-  });
+function repeated(value: string, before: number[] = []): number[] {
+  return [...before, wholeNumber(value)];
 }
 
 interface NamedDocument extends DocumentRef {
   installation: InstallationId;
+}
+
+/** Marks documents to be judged again, runs a window of their installations, and prints which still have a problem. */
+async function retry(context: CommandContext, options: Options, ids: readonly string[]): Promise<number> {
+  const { window: windows = [], waitDelivery: waitDeliverySeconds } = options;
+  checkChoice(options, [ids.length > 0, windows.length > 0], {
+    todo: 'Say what to judge again: documents by their id, --window, --failed, or --from and --to.',
+    command: 'problems retry',
+  });
+  const given = ids.map(parseId);
+  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
+    for (const document of given) await mark(app, document);
+    const isOfMirror = given.length === 0;
+    const documents = isOfMirror ? await markChosen(context, app, options, windows) : given;
+    const installations = [...new Set(documents.map((each) => each.installation))];
+    const trigger = isOfMirror ? 'retry' : 'sync';
+    const run =
+      installations.length === 0 ? [] : await runWindows(context, app, installations, { trigger, waitDeliverySeconds });
+    const retried = named(app.config, run);
+    const configured = installations.map((id) => installationOf(app.config, id));
+    const marked = new Set(documents.map((each) => `${each.installation}/${each.kind}/${each.id}`));
+    const left = named(app.config, await documentProblems(app.db, configured)).filter(({ id }) => marked.has(id));
+    await context.result({ ...windowsDocument(retried), problems: left }, () =>
+      retried.length === 0
+        ? 'The mirror holds no document of that.'
+        : [...retried.map(windowBlock), problemsText(left, 0)].join('\n\n'),
+    );
+    return exitCodeOf(retried);
+  });
+}
+
+/** Marks what the mirror holds of the windows or times that were chosen. */
+async function markChosen(
+  context: CommandContext,
+  app: App,
+  options: Options,
+  windows: readonly number[],
+): Promise<NamedDocument[]> {
+  const documents: NamedDocument[] = [];
+  for (const { installation: id, spans, leftOut } of await chosenSpans(app, options, windows, 'problems retry')) {
+    for (const each of leftOut) context.note(`left out: ${each}`);
+    const { overlapSeconds } = installationOf(app.config, id);
+    for (const span of spans) {
+      const marked = await markSpan(app.db, id, overlapSeconds * 1000, span);
+      for (const document of marked) documents.push({ installation: id, ...document });
+    }
+  }
+  return documents;
 }
 
 function parseId(text: string): NamedDocument {
@@ -58,17 +101,17 @@ function parseId(text: string): NamedDocument {
   throw usageError(`${text} is no id of a document; they look like 4711/invoice/123.`, 'problems retry');
 }
 
-async function mark(app: App, { installation, kind, id }: NamedDocument): Promise<void> {
-  installationOf(app.config, installation);
-  const found = await findDocuments(app.db, [installation], { kind, id });
+async function mark(app: App, { installation: of, kind, id }: NamedDocument): Promise<void> {
+  installationOf(app.config, of);
+  const found = await findDocuments(app.db, [of], { kind, id });
   if (found.length === 0) {
     throw new UserError(
       'document_unknown',
-      `There is no ${kind} ${id} of installation ${installation} here.`,
+      `There is no ${kind} ${id} of installation ${of} here.`,
       'Ids are those that `vetledger problems` prints.',
       1,
     );
   }
-  await markDirty(app.db, installation, kind, [id]);
-  if (kind === 'prepayment') await writeAgain(app.db, installation, [id]);
+  await markDirty(app.db, of, kind, [id]);
+  if (kind === 'prepayment') await writeAgain(app.db, of, [id]);
 }

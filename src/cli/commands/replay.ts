@@ -1,70 +1,122 @@
-import type { ReplayRequest } from '../../../workflows/messages.ts';
-import { UserError } from '../../domain/errors.ts';
-import { replayChanges } from '../../queries/replay-changes.ts';
+import { Option } from 'commander';
+import { z } from 'zod';
+import type { ReplayedWindow, ReplayRequest } from '../../../workflows/messages.ts';
+import { type ReplayChanges, replayChanges } from '../../queries/replay-changes.ts';
 import { type ReplayCost, replayCost } from '../../queries/replay-cost.ts';
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
-import { leftOutText, planReplay, replayTime, type Wanted } from '../../sync/replay/plan.ts';
-import type { Span } from '../../sync/replay/targets.ts';
-import { installationsOfWindows } from '../../sync/replay/window-streams.ts';
+import { type App, installationOf } from '../../runtime/app.ts';
+import type { Span } from '../../sync/replay/spans.ts';
+import { streamNames } from '../../sync/streams.ts';
+import { recordKinds } from '../../terms.ts';
 import { replayNow } from '../../windows/replay.ts';
+import { type ChoiceOptions, type Chosen, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
+import { type Definition, installation, waitDelivery, wholeNumber, yes } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { ProgressBars } from '../progress.ts';
-import { costText, replayBlock, replayDocument, type ToldReplay } from '../render/replay.ts';
+import { about, count, instant } from '../render/text.ts';
+import { windowAnswer, windowBlock, windowsDocument } from '../render/window.ts';
 import { deliverNow } from '../run-deliveries.ts';
 import { exitCodeOf, notOpenedError } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';
 
-export interface ReplayCommandOptions {
-  installation?: number;
-  failed?: true;
-  from?: string;
-  to?: string;
-  fromMirror?: true;
+interface Options extends ChoiceOptions {
   dryRun?: true;
   yes?: true;
   waitDelivery: number;
 }
 
+const records = z.strictObject({ invoice: z.number(), row: z.number(), payment: z.number(), prepayment: z.number() });
+
+export const command: Definition<Options> = {
+  description:
+    'Reads windows, or times, again from the source. It is safe at any time: it moves no cursor of the live windows, and nothing is posted twice. It prints beforehand what it costs, and asks on a terminal where that is much; afterwards it says what has changed, which is usually nothing. A failed window that it has read counts as covered. `vetledger problems retry --failed` judges again what the mirror holds, and asks the source nothing.',
+  options: [
+    installation,
+    ...choiceOptions,
+    new Option('--dry-run', 'print what it would cost, and end'),
+    yes,
+    waitDelivery,
+  ],
+  examples: [
+    ['vetledger replay --failed', 'what failed and nothing has covered since'],
+    ['vetledger replay 1204 1205 --dry-run', 'what two windows would cost'],
+    ['vetledger replay --installation 4711 --from 2026-03-01 --to 2026-03-02', 'a day of one installation'],
+  ],
+  answer: z.strictObject({
+    windows: z.array(
+      windowAnswer.extend({
+        replayed: z.array(z.number()),
+        changed: z.strictObject({
+          versions: z.number(),
+          posted: z.number(),
+          corrected: z.number(),
+          documents: z.array(z.string()),
+        }),
+      }),
+    ),
+    cost: z.array(
+      z.strictObject({
+        installation: z.number(),
+        intervals: z.number(),
+        records,
+        lists: z.array(
+          z.strictObject({
+            action: z.string(),
+            requests: z.number(),
+            weight: z.number(),
+            seconds: z.number(),
+          }),
+        ),
+        requests: z.number(),
+        weight: z.number(),
+        seconds: z.number(),
+        remarks: z.array(z.string()),
+      }),
+    ),
+    left_out: z.array(z.string()),
+  }),
+  run: replay,
+};
+
 /** Above this a terminal is asked before anything is spent. */
 const largeCost = { seconds: 600, weight: 1_000 };
 
-interface Planned {
-  request: ReplayRequest;
-  spans: Span[];
-  leftOut: string[];
+/** A replayed interval and what it has changed. */
+interface ToldReplay extends ReplayedWindow {
+  changed: ReplayChanges;
 }
 
 /** Replays windows, and says what it will cost beforehand and what it has changed. */
-export function replay(
-  context: CommandContext,
-  options: ReplayCommandOptions,
-  names: readonly string[],
-): Promise<number> {
+function replay(context: CommandContext, options: Options, names: readonly string[]): Promise<number> {
   const ids = names.map(windowId);
-  checkChoice(options, ids);
+  checkChoice(options, [ids.length > 0], {
+    todo: 'Say what to replay: windows by their number, --failed, or --from and --to.',
+    command: 'replay',
+  });
   return withApp(context, { temporal: options.dryRun !== true, handlesSignal: true }, async (app) => {
-    const planned = await plan(app, options, ids);
+    const planned = await chosenSpans(app, options, ids, 'replay');
     const costs: ReplayCost[] = [];
-    for (const { request, spans } of planned) {
-      if (spans.length === 0 || options.fromMirror) continue;
-      costs.push(await replayCost(app, installationOf(app.config, request.installation), spans, context.signal));
+    for (const { installation: id, spans } of planned) {
+      if (spans.length === 0) continue;
+      costs.push(await replayCost(app, installationOf(app.config, id), spans, context.signal));
     }
     const leftBefore = planned.flatMap(({ leftOut }) => leftOut);
     for (const each of leftBefore) context.note(`left out: ${each}`);
+    const document = (windows: ToldReplay[], leftOut: readonly string[] = []) => ({
+      ...windowsDocument(windows),
+      ...{ cost: costs, left_out: [...new Set([...leftBefore, ...leftOut])] },
+    });
     const todo = planned.filter(({ spans }) => spans.length > 0);
-    const document = (windows: ToldReplay[], leftOut: readonly string[] = []) =>
-      replayDocument(windows, costs, [...new Set([...leftBefore, ...leftOut])]);
-    if (todo.length === 0) {
-      await context.result(document([]), () => nothingText(options));
-      return 0;
-    }
-    for (const { request, spans } of todo) context.note(costText(request.installation, spans, costs));
-    if (options.dryRun) {
-      await context.result(document([]), () => 'Nothing was replayed: this was a dry run.');
-      return 0;
-    }
-    if (!(await isAgreed(context, costs, options))) {
-      await context.result(document([]), () => 'Nothing was replayed.');
+    for (const each of todo) context.note(costText(each, costs));
+    const notDone =
+      todo.length === 0
+        ? `Nothing to replay${options.failed ? ': every failed window is covered' : ''}.`
+        : options.dryRun
+          ? 'Nothing was replayed: this was a dry run.'
+          : (await isAgreed(context, costs, options))
+            ? null
+            : 'Nothing was replayed.';
+    if (notDone !== null) {
+      await context.result(document([]), () => notDone);
       return 0;
     }
     const { windows, leftOut } = await run(context, app, todo, options.waitDelivery);
@@ -77,111 +129,94 @@ export function replay(
 async function run(
   context: CommandContext,
   app: App,
-  todo: readonly Planned[],
-  waitDelivery: number,
+  todo: readonly Chosen[],
+  waitDeliverySeconds: number,
 ): Promise<{ windows: ToldReplay[]; leftOut: string[] }> {
   const bars = new ProgressBars(context.io.stderr);
-  const installations = todo.map(({ request }) => request.installation);
-  const { windows, leftOut } = await replayNow(
-    app,
-    todo.map(({ request }) => request),
-    {
-      onProgress: (progress) =>
-        bars.show({
-          ...progress,
-          step: todo.length > 1 ? `${progress.installation} ${progress.step}` : progress.step,
-        }),
-      afterWindows: async (engine) => {
-        bars.end();
-        await deliverNow(context, app, engine, installations, { seconds: waitDelivery });
-      },
-      signal: context.signal,
+  const { windows, leftOut } = await replayNow(app, todo.map(requestOf), {
+    onProgress: (progress) =>
+      bars.show({ ...progress, step: todo.length > 1 ? `${progress.installation} ${progress.step}` : progress.step }),
+    afterWindows: async (engine) => {
+      bars.end();
+      const installations = todo.map((each) => each.installation);
+      await deliverNow(context, app, engine, installations, { seconds: waitDeliverySeconds });
     },
-  ).finally(() => bars.end());
+    signal: context.signal,
+  }).finally(() => bars.end());
   const [first] = windows;
   if (first?.failedToOpen && windows.every((window) => window.failedToOpen)) throw notOpenedError(first.failedToOpen);
   const told: ToldReplay[] = [];
-  for (const window of windows) {
-    const versions = Object.values(window.pulled).reduce((sum, n) => sum + n, 0);
-    const { installation, posted: entries } = window;
-    told.push({
-      ...window,
-      changed: await replayChanges(app.db, { installation, window: window.window, versions, entries }),
-    });
+  for (const replayed of windows) {
+    const { installation: id, window, pulled, posted: entries } = replayed;
+    const versions = Object.values(pulled).reduce((sum, n) => sum + n, 0);
+    const changed = await replayChanges(app.db, { installation: id, window, versions, entries });
+    told.push({ ...replayed, changed });
   }
   return { windows: told, leftOut };
 }
 
-/** What each installation is asked to replay. */
-async function plan(app: App, options: ReplayCommandOptions, ids: readonly number[]): Promise<Planned[]> {
-  const { config, db } = app;
-  const chosen = chosenInstallations(config, options.installation);
-  const owners = ids.length > 0 ? await installationsOfWindows(db, ids) : new Map<number, number>();
-  const unknown = ids.filter((id) => !chosen.some((each) => each.id === owners.get(id)));
-  if (unknown.length > 0) {
-    throw new UserError(
-      'window_unknown',
-      `there is no window ${unknown.join(', ')}${options.installation === undefined ? '' : ` of installation ${options.installation}`}`,
-      '`vetledger windows --limit 100` lists them',
-      1,
-    );
-  }
-  const planned: Planned[] = [];
-  for (const { id, overlapSeconds, timezone } of chosen) {
-    const windows = ids.filter((each) => owners.get(each) === id);
-    if (ids.length > 0 && windows.length === 0) continue;
-    const wanted: Wanted =
-      windows.length > 0
-        ? { by: 'windows', windows }
-        : options.failed
-          ? { by: 'failed' }
-          : { by: 'times', from: replayTime(options.from, timezone), to: replayTime(options.to, timezone) };
-    if (wanted.by === 'times' && wanted.from > wanted.to)
-      throw usageError(`--from ${options.from} is after --to ${options.to}.`, 'replay');
-    const { spans, leftOut } = await planReplay(db, id, wanted, { overlapMs: overlapSeconds * 1000, now: app.clock() });
-    planned.push({ request: requestOf(id, wanted, options), spans, leftOut: leftOut.map(leftOutText) });
-  }
-  return planned;
-}
-
 /** As the Temporal UI would be given it. */
-function requestOf(installation: number, wanted: Wanted, { fromMirror }: ReplayCommandOptions): ReplayRequest {
-  const mirror = fromMirror ? { from_mirror: true } : {};
+function requestOf({ installation: id, wanted }: Chosen): ReplayRequest {
   switch (wanted.by) {
     case 'windows':
-      return { installation, windows: [...wanted.windows], ...mirror };
+      return { installation: id, windows: [...wanted.windows] };
     case 'failed':
-      return { installation, failed: true, ...mirror };
+      return { installation: id, failed: true };
     case 'times':
-      return { installation, from: wanted.from.toISOString(), to: wanted.to.toISOString(), ...mirror };
+      return { installation: id, from: wanted.from.toISOString(), to: wanted.to.toISOString() };
   }
 }
 
 /** Asks on a terminal where it is dear; elsewhere nobody can be asked. */
-async function isAgreed(
-  context: CommandContext,
-  costs: readonly ReplayCost[],
-  { yes }: ReplayCommandOptions,
-): Promise<boolean> {
+async function isAgreed(context: CommandContext, costs: readonly ReplayCost[], options: Options): Promise<boolean> {
   const isLarge = costs.some(({ seconds, weight }) => seconds > largeCost.seconds || weight > largeCost.weight);
-  if (yes || !isLarge) return true;
+  if (options.yes || !isLarge) return true;
   return (await context.confirm('Replay that now?')) ?? true;
-}
-
-function checkChoice({ failed, from, to }: ReplayCommandOptions, ids: readonly number[]): void {
-  const hasTimes = from !== undefined || to !== undefined;
-  const chosen = [ids.length > 0, failed === true, hasTimes].filter(Boolean).length;
-  if (chosen !== 1)
-    throw usageError('Say what to replay: windows by their number, --failed, or --from and --to.', 'replay');
-  if (hasTimes && (from === undefined || to === undefined))
-    throw usageError('Give --from and --to together.', 'replay');
 }
 
 function windowId(name: string): number {
   if (!/^\d{1,15}$/.test(name)) throw usageError(`“${name}” is not the number of a window.`, 'replay');
-  return Number(name);
+  return wholeNumber(name);
 }
 
-function nothingText({ failed }: ReplayCommandOptions): string {
-  return failed ? 'Nothing to replay: every failed window is covered.' : 'Nothing to replay.';
+/** What is about to be read of an installation, and what that costs. */
+function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCost[]): string {
+  const lines = [`installation ${id}: replays ${spans.map(spanText).join('; ')}`];
+  const cost = costs.find((each) => each.installation === id);
+  if (cost === undefined) return lines.join('\n');
+  const toRead = recordKinds.map((kind) => `${cost.records[kind]} ${streamNames[kind]}`).join(', ');
+  lines.push(
+    `  cost: ${count(cost.requests, 'request')}, weight ${cost.weight}, ${about(cost.seconds)} by the rate budget (${toRead})`,
+  );
+  for (const { action, requests, weight } of cost.lists) {
+    lines.push(`    ${action.padEnd(24)} ${count(requests, 'request')}, weight ${weight}`);
+  }
+  for (const remark of new Set(cost.remarks)) lines.push(`  ${remark}`);
+  return lines.join('\n');
+}
+
+function spanText({ invoice: { from, to }, windows }: Span): string {
+  const start = from === null ? 'the beginning' : instant(new Date(from));
+  return `${start} to ${instant(new Date(to))}${windows.length > 0 ? ` (${windowsText(windows)})` : ''}`;
+}
+
+function windowsText(windows: readonly number[]): string {
+  const shown = windows.slice(0, 10).join(', ');
+  return `window${windows.length > 1 ? 's' : ''} ${shown}${windows.length > 10 ? ', …' : ''}`;
+}
+
+/** One replayed interval as a block of lines. */
+function replayBlock(replayed: ToldReplay): string {
+  const { changed, replayed: windows } = replayed;
+  const parts = [
+    ...(changed.versions > 0 ? [count(changed.versions, 'new version')] : []),
+    ...(changed.posted > 0 ? [`${count(changed.posted, 'document')} posted`] : []),
+    ...(changed.corrected > 0 ? [`${count(changed.corrected, 'document')} corrected`] : []),
+  ];
+  return [
+    windowBlock(replayed),
+    ...(windows.length > 0 ? [`  replayed      ${windowsText(windows)}`] : []),
+    `  changed       ${parts.length > 0 ? parts.join(', ') : 'nothing'}`,
+    ...changed.documents.map((document) => `                ${document}`),
+  ].join('\n');
 }

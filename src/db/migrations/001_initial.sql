@@ -397,13 +397,35 @@ create table sync_window (
   remarks json not null default '[]',
   -- The window whose workflow was reset after its end: this row is the reset's.
   reset_of bigint,
-  -- What a window was to read of each stream, and what it has read.
-  streams json
+  -- What it was to read of each stream: of one that it has read, what it has read. Two elements, `from` and `to`: of changes source
+  -- times in ms, of payments the ids above `from` through `to`; null: without that bound. A null column of changes is its own
+  -- interval, from_time to to_time. Without payment_span it has noted nothing.
+  invoice_span bigint[] check (cardinality(invoice_span) = 2),
+  prepayment_span bigint[] check (cardinality(prepayment_span) = 2),
+  row_span bigint[] check (cardinality(row_span) = 2),
+  payment_span bigint[] check (cardinality(payment_span) = 2),
+  -- Of these streams, those that it has not read.
+  unread_streams text[] not null default '{}'
 );
 create index sync_window_recent on sync_window (installation, id desc);
 create unique index sync_window_run on sync_window (workflow_id, run_id);
 create index sync_window_open on sync_window (installation, kind) where outcome = 'open';
 create index sync_window_failed on sync_window (installation, id) where outcome = 'failed';
+
+-- What each failed window left unread, less what later windows have read since (src/sync/replay/coverage.ts). Ranges as the spans of
+-- sync_window; those of payments, too, are written with `from` inclusive and `to` exclusive.
+create table window_unread (
+  window_id bigint primary key references sync_window (id) on delete cascade,
+  installation bigint not null,
+  invoice_left int8multirange not null,
+  prepayment_left int8multirange not null,
+  row_left int8multirange not null,
+  payment_left int8multirange not null,
+  -- The windows that have read some of it; the last one has closed where it is covered.
+  covered_by bigint[] not null default '{}',
+  is_covered boolean not null default false
+);
+create index window_unread_uncovered on window_unread (installation, window_id) where not is_covered;
 
 -- A finished row is never changed. A daemon may note the same end a second time, when the answer to its first note was lost:
 -- that changes nothing, and is no error. Deleting stays possible: the retention does.

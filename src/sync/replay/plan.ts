@@ -1,11 +1,11 @@
-import { integer, nullable } from '../../db/columns.ts';
-import { type Connection, row } from '../../db/rows.ts';
+import { instant, integer, integers, integersOrNulls, nullable } from '../../db/columns.ts';
+import { type Connection, maybeRow, row } from '../../db/rows.ts';
 import { instantOf } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
-import type { InstallationId } from '../../terms.ts';
-import { uncoveredWindows } from './coverage-of.ts';
-import { mergeSpans, type Span, spanOf, spanOfTimes, type Unrepeatable } from './targets.ts';
-import { type NotedWindow, selectWindows } from './window-streams.ts';
+import { type InstallationId, recordKinds } from '../../terms.ts';
+import { uncoveredWindows } from './coverage.ts';
+import { selectWindows, spanSql } from './noted-windows.ts';
+import { changeStreams, mergeSpans, type Span, spanOf, type Unrepeatable } from './spans.ts';
 
 /** What somebody wants replayed of an installation. */
 export type Wanted =
@@ -23,8 +23,6 @@ export interface ReplayPlan {
 const spansAtMost = 50;
 /** Windows that a span names; one over a year has 100,000. */
 const namedAtMost = 50;
-/** Windows after one that are looked at for where its payments end. */
-const laterAtMost = 100;
 
 /**
  * The intervals that a replay asks for; windows that meet are asked as one. Throws UserError where a window does not exist or
@@ -67,7 +65,9 @@ async function wantedSpans(
   const spans: Span[] = [];
   const leftOut: Unrepeatable[] = [];
   for (const window of windows) {
-    const span = spanOf(window, await neighboursOf(db, installation, window), overlapMs);
+    const { id, openedAt, unread } = window;
+    const isOpenEnded = unread.includes('payment');
+    const span = spanOf(window, isOpenEnded ? await settledAfter(db, installation, openedAt, overlapMs, id) : null);
     if ('reason' in span) leftOut.push(span);
     else spans.push(span);
   }
@@ -108,7 +108,7 @@ function unrepeatableError({ window, reason }: Unrepeatable): UserError {
       )
     : new UserError(
         'window_untold',
-        `window ${window} never opened, and no window before it tells what it was to read`,
+        `window ${window} never opened, and has not noted what it was to read`,
         'replay its times: `vetledger replay --from … --to …`, with those of `vetledger windows`',
         2,
       );
@@ -123,21 +123,11 @@ function timesError(from: Date, to: Date): UserError {
   );
 }
 
-/** The window that opened before one, and the live windows that closed after it. */
-async function neighboursOf(db: Connection, installation: InstallationId, { id }: NotedWindow): Promise<NotedWindow[]> {
-  const before = await selectWindows(
-    db,
-    `installation = ? and id < ? and kind = 'window' and streams is not null order by id desc limit 1`,
-    [installation, id],
-  );
-  const after = await selectWindows(
-    db,
-    `installation = ? and id > ? and kind = 'window' and outcome = 'closed' order by id limit ?`,
-    [installation, id, laterAtMost],
-  );
-  return [...before, ...after];
-}
-
+/**
+ * Times that were given, widened to the whole windows that they meet. What lies outside every window is asked for by its times: its
+ * payments from where the cursor stood before, up to where it stood once they had settled; before the first window the ids that the
+ * mirror has of those times.
+ */
 async function timesSpan(
   db: Connection,
   installation: InstallationId,
@@ -145,39 +135,73 @@ async function timesSpan(
   to: Date,
   overlapMs: number,
 ): Promise<Span> {
-  const met = await selectWindows(
+  const asked = [from.getTime(), to.getTime()];
+  const { windows, unread_at, ...met } = await row(
     db,
-    `installation = ? and kind = 'window' and outcome <> 'open'
-       and coalesce(to_time, opened_at) > ? and (from_time is null or from_time < ?) order by id`,
-    [installation, from, to],
+    {
+      ...{ windows: nullable(integers), unread_at: nullable(instant) },
+      ...{ invoice: integers, prepayment: integers, row: integers, payment: integersOrNulls },
+    },
+    `with met as (
+       select id, opened_at, 'payment' = any (unread_streams) as unread,
+         ${recordKinds.map((stream) => `${spanSql(stream)} as ${stream}`).join(', ')}
+       from sync_window where installation = ? and kind = 'window' and outcome <> 'open' and payment_span is not null)
+     select (array_agg(id order by id))[:${namedAtMost}] as windows, max(opened_at) filter (where unread) as unread_at,
+       ${changeStreams.map((stream) => `array[least(?, min(${stream}[1])), greatest(?, max(${stream}[2]))]::bigint[] as ${stream}`).join(', ')},
+       array[case when count(*) = count(payment[1]) then min(payment[1]) end,
+         max(payment[2]) filter (where not unread)]::bigint[] as payment
+     from met where invoice[1] < ? and invoice[2] > ? and prepayment[1] is not null and "row"[1] is not null`,
+    [installation, ...asked, ...asked, ...asked, to.getTime(), from.getTime()],
   );
-  const [first] = met.length > 0 ? met : await firstAfter(db, installation, to);
-  const last = met.at(-1) ?? first;
-  const around = last ? await neighboursOf(db, installation, last) : [];
-  const before = first
-    ? await selectWindows(
-        db,
-        `installation = ? and id < ? and kind = 'window' and streams is not null order by id desc limit 1`,
-        [installation, first.id],
-      )
-    : await selectWindows(db, `installation = ? and kind = 'window' and streams is not null order by id desc limit 1`, [
-        installation,
-      ]);
-  const known = new Map([...before, ...met, ...(first ? [first] : []), ...around].map((window) => [window.id, window]));
-  const windows = [...known.values()].toSorted((a, b) => a.id - b.id);
-  const mirrored = {
-    from: await lastPaymentBefore(db, installation, new Date(from.getTime() - overlapMs)),
-    to: await lastPaymentBefore(db, installation, new Date(to.getTime() + overlapMs)),
-  };
-  return spanOfTimes(from, to, windows, overlapMs, mirrored);
+  const past = ([start = 0, end = 0]: readonly number[]) => ({ from: start, to: end });
+  const [firstPayment = null, lastPayment = null] = met.payment;
+  const changes = { invoice: past(met.invoice), prepayment: past(met.prepayment), row: past(met.row) };
+  if (windows !== null) {
+    const settled = unread_at && (await settledAfter(db, installation, unread_at, overlapMs));
+    const through = unread_at === null ? lastPayment : settled && Math.max(settled, lastPayment ?? settled);
+    return { windows, ...changes, payment: { from: firstPayment, to: through } };
+  }
+  const before = await maybeRow(
+    db,
+    { after: nullable(integer) },
+    `select payment_span[1] as after from sync_window
+     where installation = ? and kind = 'window' and payment_span is not null and opened_at <= ? order by id desc limit 1`,
+    [installation, from],
+  );
+  const after = before?.after ?? null;
+  const payment =
+    after === null
+      ? {
+          from: await lastPaymentBefore(db, installation, new Date(from.getTime() - overlapMs)),
+          to: await lastPaymentBefore(db, installation, new Date(to.getTime() + overlapMs)),
+        }
+      : { from: after, to: await settledAfter(db, installation, to, overlapMs) };
+  return { windows: [], ...changes, payment };
 }
 
-function firstAfter(db: Connection, installation: InstallationId, instant: Date): Promise<NotedWindow[]> {
-  return selectWindows(
+/**
+ * A payment id below which every payment lies that was there at an instant: where the cursor stood after a window that began more
+ * than the overlap after the first one that had read them. Null: no such window has run, and payments are asked for up to the present.
+ */
+async function settledAfter(
+  db: Connection,
+  installation: InstallationId,
+  at: Date,
+  overlapMs: number,
+  afterWindow = 0,
+): Promise<number | null> {
+  const found = await maybeRow(
     db,
-    `installation = ? and kind = 'window' and outcome <> 'open' and opened_at >= ? order by id limit 1`,
-    [installation, instant],
+    { id: nullable(integer) },
+    `with reader as (
+       select id, opened_at, closed_at, payment_span[2] as through from sync_window
+       where installation = ? and kind = 'window' and outcome = 'closed' and payment_span is not null and id > ?)
+     select through as id from reader
+     where opened_at > (select closed_at + make_interval(secs => ?) from reader where opened_at > ? order by id limit 1)
+     order by id limit 1`,
+    [installation, afterWindow, overlapMs / 1000, at],
   );
+  return found?.id ?? null;
 }
 
 /** The highest id of a payment in the mirror that changed before an instant; null without one. */
@@ -194,7 +218,7 @@ async function lastPaymentBefore(db: Connection, installation: InstallationId, i
 export function leftOutText({ window, reason }: Unrepeatable): string {
   return reason === 'loads everything'
     ? `window ${window} loads everything since the beginning: \`vetledger sync\` goes on where it was`
-    : `window ${window} never opened, and no window before it tells what it was to read: replay its times`;
+    : `window ${window} never opened, and has not noted what it was to read: replay its times`;
 }
 
 /** A time as an operator writes it. Throws UserError. */

@@ -1,0 +1,148 @@
+import { instant, integer, integersOrNulls, manyOf, nullable, oneOf } from '../../db/columns.ts';
+import { type Binding, type Connection, rows } from '../../db/rows.ts';
+import type { ReadAt } from '../../domain/read-at.ts';
+import { type InstallationId, type RecordKind, recordKinds } from '../../terms.ts';
+import { type Cursors, readCursors } from '../cursors.ts';
+import { changedFrom } from '../watermark.ts';
+import type { Bounds, changeStreams, NotedWindow, StreamBounds } from './spans.ts';
+
+/**
+ * What windows note of each stream (columns `…_span` and `unread_streams` of `sync_window`). Kept small, since there are 105,000
+ * windows in a year: of most of them three of the four spans are their own interval, and null.
+ */
+
+/** What a live window is to read: from where each cursor stands, up to `to`. `opened` is null where the source gave no answer. */
+export function openingSpans(cursors: Cursors, opened: ReadAt | null, to: Date): StreamBounds {
+  const from = positions(cursors, opened);
+  const changes = (stream: (typeof changeStreams)[number]): Bounds => ({ from: from[stream], to: to.getTime() });
+  return {
+    ...{ invoice: changes('invoice'), prepayment: changes('prepayment'), row: changes('row') },
+    payment: { from: from.payment, to: null },
+  };
+}
+
+/**
+ * What a backfill is to read: everything. Of payments it is known to have read what had settled when it opened; of invoices that are
+ * cut off by date nothing is.
+ */
+export function backfillSpans({ payment }: Cursors, fromDate: string | null, to: Date): StreamBounds {
+  const all = { from: null, to: to.getTime() };
+  return {
+    invoice: fromDate === null ? all : { from: null, to: null },
+    ...{ prepayment: all, row: all, payment: { from: null, to: payment.value?.after ?? null } },
+  };
+}
+
+function positions(cursors: Cursors, opened: ReadAt | null): Record<RecordKind, number | null> {
+  const of = (stream: RecordKind) => changedFrom(cursors[stream].value, opened)?.getTime() ?? null;
+  return {
+    ...{ invoice: of('invoice'), prepayment: of('prepayment'), row: of('row') },
+    payment: cursors.payment.value?.after ?? null,
+  };
+}
+
+/**
+ * An open window as it ends: a closed one has read every stream. A live one that fails has read those whose cursors have moved, and
+ * one that stands still has nothing that a later window leaves out. Null where the window is not open.
+ */
+export async function endedWindow(
+  trx: Connection,
+  id: number,
+  outcome: 'closed' | 'failed',
+): Promise<NotedWindow | null> {
+  const [window] = await selectWindows(trx, `id = ? and outcome = 'open'`, [id]);
+  if (window === undefined) return null;
+  const { installation, kind, spans } = window;
+  if (spans === null) return { ...window, outcome };
+  if (kind !== 'window') return { ...window, outcome, unread: outcome === 'closed' ? [] : window.unread };
+  const now = positions(await readCursors(trx, installation), null);
+  const unread = recordKinds.filter((stream) => outcome === 'failed' && now[stream] === spans[stream].from);
+  const ended = (stream: RecordKind): Bounds =>
+    unread.includes(stream) ? spans[stream] : { from: spans[stream].from, to: now[stream] };
+  return { ...window, outcome, unread, spans: eachStream(ended) };
+}
+
+function eachStream(of: (stream: RecordKind) => Bounds): StreamBounds {
+  return { invoice: of('invoice'), prepayment: of('prepayment'), row: of('row'), payment: of('payment') };
+}
+
+const spanShape = {
+  invoice_span: nullable(integersOrNulls),
+  prepayment_span: nullable(integersOrNulls),
+  row_span: nullable(integersOrNulls),
+  payment_span: nullable(integersOrNulls),
+};
+
+/** The columns of a window's spans, in the order of `spanBindings`. */
+export const spanColumns = Object.keys(spanShape);
+
+/** A window's spans for its row; what equals its own interval is left out. */
+export function spanBindings(spans: StreamBounds | null, own: Bounds): Binding[] {
+  return (['invoice', 'prepayment', 'row', 'payment'] as const).map((stream) => {
+    if (spans === null) return null;
+    const { from, to } = spans[stream];
+    return stream !== 'payment' && from === own.from && to === own.to ? null : [from, to];
+  });
+}
+
+/** A window's own interval as a span: that of its changes, of most windows. */
+const ownSpan = `array[(extract(epoch from from_time) * 1000)::bigint, (extract(epoch from to_time) * 1000)::bigint]`;
+
+/** A window's span of a stream, in SQL. */
+export function spanSql(stream: RecordKind): string {
+  return stream === 'payment' ? 'payment_span' : `coalesce(${stream}_span, ${ownSpan})`;
+}
+
+const windowColumns = {
+  id: integer,
+  installation: integer,
+  kind: oneOf(['window', 'backfill', 'replay']),
+  outcome: oneOf(['open', 'closed', 'failed']),
+  opened_at: instant,
+};
+
+/** The windows that a condition selects; it begins after `where` and ends with order and limit. */
+export async function selectWindows(
+  db: Connection,
+  condition: string,
+  bindings: readonly Binding[],
+): Promise<NotedWindow[]> {
+  const found = await rows(
+    db,
+    { ...windowColumns, ...spanShape, own: integersOrNulls, unread: manyOf(recordKinds) },
+    `select ${Object.keys(windowColumns).join(', ')}, ${ownSpan} as own, unread_streams as unread,
+       ${recordKinds.map((stream) => `${spanSql(stream)} as ${stream}_span`).join(', ')}
+     from sync_window where ${condition}`,
+    bindings,
+  );
+  return found.map(
+    ({ opened_at: openedAt, invoice_span, prepayment_span, row_span, payment_span, own, ...window }) => ({
+      ...{ ...window, openedAt, own: boundsOf(own) },
+      spans: payment_span && {
+        invoice: boundsOf(invoice_span),
+        prepayment: boundsOf(prepayment_span),
+        row: boundsOf(row_span),
+        payment: boundsOf(payment_span),
+      },
+    }),
+  );
+}
+
+function boundsOf(span: readonly (number | null)[] | null): Bounds {
+  const [from = null, to = null] = span ?? [];
+  return { from, to };
+}
+
+/** The installation of each of these windows; those that do not exist are missing. */
+export async function installationsOfWindows(
+  db: Connection,
+  ids: readonly number[],
+): Promise<Map<number, InstallationId>> {
+  const found = await rows(
+    db,
+    { id: integer, installation: integer },
+    'select id, installation from sync_window where id = any(?)',
+    [ids],
+  );
+  return new Map(found.map(({ id, installation }) => [id, installation]));
+}

@@ -1,0 +1,109 @@
+/**
+ * What windows and replays read of each stream, as intervals. Pure. Of invoices, prepayments and rows: source times of changes in
+ * ms, `from <= modified < to`. Of payments: ids, `from < id <= to`. Both join where one's `to` is the next one's `from`.
+ */
+import type { InstallationId, RecordKind } from '../../terms.ts';
+
+/** `from` null: from the beginning; `to` null: up to the present, or not known. */
+export interface Bounds {
+  from: number | null;
+  to: number | null;
+}
+
+export type StreamBounds = Record<RecordKind, Bounds>;
+
+export const changeStreams = ['invoice', 'prepayment', 'row'] as const satisfies readonly RecordKind[];
+
+/** A window with what it noted of its streams. */
+export interface NotedWindow {
+  id: number;
+  installation: InstallationId;
+  kind: 'window' | 'backfill' | 'replay';
+  outcome: 'open' | 'closed' | 'failed';
+  openedAt: Date;
+  /** Its own interval. */
+  own: Bounds;
+  /** What it was to read, and of a stream that it has read, what it has read; null where it noted nothing. */
+  spans: StreamBounds | null;
+  unread: RecordKind[];
+}
+
+/** Changes of an interval that is over. */
+interface PastBounds extends Bounds {
+  to: number;
+}
+
+/** One interval of each stream, read by one replay. */
+export interface Span {
+  /** The windows that it repeats; none where times were given in which no window ran. */
+  windows: number[];
+  invoice: PastBounds;
+  prepayment: PastBounds;
+  row: PastBounds;
+  payment: Bounds;
+}
+
+/** A window that a replay cannot repeat. */
+export interface Unrepeatable {
+  window: number;
+  reason: 'loads everything' | 'noted nothing';
+}
+
+/**
+ * What a replay of a window asks. `settled` is an id below which every payment lies that was there when it opened; null: up to the
+ * present.
+ */
+export function spanOf(
+  { id, kind, openedAt, spans, unread }: NotedWindow,
+  settled: number | null,
+): Span | Unrepeatable {
+  if (spans === null) return { window: id, reason: 'noted nothing' };
+  if (changeStreams.some((stream) => spans[stream].from === null)) return { window: id, reason: 'loads everything' };
+  const past = ({ from, to }: Bounds): PastBounds => ({ from, to: to ?? openedAt.getTime() });
+  const { from, to } = spans.payment;
+  // A window whose cursor has no id yet has read none for good.
+  const through = unread.includes('payment') ? settled : (to ?? (kind === 'window' ? from : null));
+  return {
+    windows: [id],
+    ...{ invoice: past(spans.invoice), prepayment: past(spans.prepayment), row: past(spans.row) },
+    payment: { from, to: through },
+  };
+}
+
+/** The spans of several windows; those that meet are read as one, so that an outage's failed windows are asked once. */
+export function mergeSpans(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
+  for (const span of spans.toSorted((a, b) => (a.invoice.from ?? 0) - (b.invoice.from ?? 0))) {
+    const last = merged.at(-1);
+    if (last && [...changeStreams, 'payment' as const].every((stream) => meets(last[stream], span[stream])))
+      merged.splice(-1, 1, join(last, span));
+    else merged.push(span);
+  }
+  return merged;
+}
+
+function meets(one: Bounds, other: Bounds): boolean {
+  const reaches = (a: Bounds, b: Bounds) => a.to === null || b.from === null || b.from <= a.to;
+  return reaches(one, other) && reaches(other, one);
+}
+
+function join(one: Span, other: Span): Span {
+  const past = (a: PastBounds, b: PastBounds): PastBounds => ({
+    from: ofBoth(a.from, b.from, Math.min),
+    to: Math.max(a.to, b.to),
+  });
+  return {
+    windows: [...new Set([...one.windows, ...other.windows])].toSorted((a, b) => a - b),
+    invoice: past(one.invoice, other.invoice),
+    prepayment: past(one.prepayment, other.prepayment),
+    row: past(one.row, other.row),
+    payment: {
+      from: ofBoth(one.payment.from, other.payment.from, Math.min),
+      to: ofBoth(one.payment.to, other.payment.to, Math.max),
+    },
+  };
+}
+
+function ofBoth(one: number | null, other: number | null, which: (a: number, b: number) => number): number | null {
+  return one === null || other === null ? null : which(one, other);
+}
