@@ -9,7 +9,7 @@ import type { OpenWindow } from '../src/sync/sync-windows.ts';
 
 export interface WindowInput {
   installation: number;
-  /** What started it: `schedule`, `sync`, `dev`, `backfill` or `replay`. Shown in the Temporal UI and stored in `sync_window`. */
+  /** What started it: `schedule`, `sync`, `dev`, `backfill`, `replay` or `retry`. Shown in the Temporal UI and stored in `sync_window`. */
   trigger: string;
   kind: 'window' | 'backfill' | 'replay';
   /** Seconds from opening until the window is cancelled; null for no limit (backfill). */

@@ -57,8 +57,7 @@ export async function runReplay(
     taskQueue: engine.backfillQueue,
     args: [request],
     staticSummary: `replay of installation ${installation}`,
-    staticDetails:
-      'Reads windows again, or judges again what the mirror holds of them. It moves no cursor, and posts nothing twice.',
+    staticDetails: 'Reads windows again. It moves no cursor, and posts nothing twice.',
   });
   const cancel = () => {
     handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'replay not cancelled'));

@@ -102,7 +102,10 @@ function startWindow(app: App, engine: Engine, installation: number, trigger: st
   const described = {
     args,
     staticSummary: `${windowSummary(kind, configured)} (${trigger})`,
-    staticDetails: staticDetails(configured),
+    staticDetails:
+      kind === 'replay'
+        ? 'Judges again what the mirror holds, and asks the source nothing.'
+        : staticDetails(configured),
   };
   const { workflow } = engine.client;
   switch (kind) {

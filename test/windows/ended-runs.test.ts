@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeEnded } from '../../activities/taking-over.ts';
 import type { TimedEvent } from '../../src/domain/events.ts';
+import { recordedWindows } from '../../src/queries/windows.ts';
 import { runTimeoutMs, windowInput } from '../../src/windows/run-window.ts';
 import { scheduleHandle, setSchedule } from '../../src/windows/schedules.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
@@ -70,6 +71,22 @@ const look = async () => {
   const { workflow: workflows } = clinic.engine.client;
   await closeEnded({ db, clock, log, workflows, onEvent: (event) => clinic.app.events.emit(event) });
 };
+
+test('what it was to read and has not is noted, and the next window covers it', async () => {
+  await clinic.sync();
+  const window = await dead('unread');
+  await clinic.rows(
+    `update sync_window set payment_span = '{0,null}', unread_streams = '{invoice,prepayment,row,payment}' where run_id = ?`,
+    [window.runId],
+  );
+  await clinic.engine.client.workflow.getHandle(window.workflowId, window.runId).terminate('not needed');
+  await look();
+  const { id } = await window.row();
+  const coverage = async () => (await recordedWindows(clinic.app.db, [4711], { failedOnly: true, limit: 1 }))[0];
+  expect(await coverage()).toMatchObject({ id, covered_by: null });
+  const { window: next } = await clinic.sync();
+  expect(await coverage()).toMatchObject({ id, covered_by: [next] });
+});
 
 test.each([
   ['timed out', 'window_timed_out', false],

@@ -184,7 +184,7 @@ describe('problems retry', () => {
         ['prepayment', true],
       ]);
       expect(await clinic.rows(`select id from document where dirty`)).toEqual([]);
-      expect((await windowRows(clinic)).at(-1)).toMatchObject({ kind: 'replay', trigger: 'retry', outcome: 'closed' });
+      expect((await windowRows(clinic)).at(-1)).toMatchObject({ trigger: 'retry', outcome: 'closed' });
     },
   );
 
