@@ -25,19 +25,17 @@ export async function noteEnded(trx: Connection, window: NotedWindow): Promise<v
       [id, installation, ...streams.map((stream) => multirange(leftBy(window, stream)))],
     );
   }
+  const read = streams.map((stream) => multirange(readBy(window, stream)));
+  if (outcome === 'failed' && read.every((each) => each === nothing)) return;
   const all = (each: (stream: (typeof streams)[number]) => string, joined: string) => streams.map(each).join(joined);
   await execute(
     trx,
-    `update window_unread u set ${all((stream) => `${stream}_left = ${stream}_left - ${stream}_read`, ', ')},
+    `update window_unread set ${all((stream) => `${stream}_left = ${stream}_left - ${stream}_read`, ', ')},
        covered_by = covered_by || ?::bigint, is_covered = closed and ${all(isRead, ' and ')}
      from (select ?::bool as closed, ${all((stream) => `?::int8multirange as ${stream}_read`, ', ')}) ended
      where installation = ? and not is_covered and window_id < ?
        and (${all((stream) => `${stream}_left && ${stream}_read`, ' or ')} or closed and ${all(isRead, ' and ')})`,
-    [
-      ...[id, outcome === 'closed'],
-      ...streams.map((stream) => multirange(readBy(window, stream))),
-      ...[installation, id],
-    ],
+    [id, outcome === 'closed', ...read, installation, id],
   );
 }
 
@@ -57,10 +55,12 @@ function leftBy({ spans, unread }: NotedWindow, stream: (typeof streams)[number]
   return stream !== 'payment' && spans[stream].to === null ? null : spans[stream];
 }
 
+const nothing = '{}';
+
 function multirange(bounds: Bounds | null): string {
-  if (bounds === null) return '{}';
+  if (bounds === null) return nothing;
   const { from, to } = bounds;
-  return from !== null && to !== null && from >= to ? '{}' : `{[${from ?? ''},${to ?? ''})}`;
+  return from !== null && to !== null && from >= to ? nothing : `{[${from ?? ''},${to ?? ''})}`;
 }
 
 /** The live windows that failed and that nothing covers yet, the oldest first. */
