@@ -69,7 +69,11 @@ export async function play(db: Db, installation: number, window: Played): Promis
   }
   if (outcome !== 'open')
     await db.transaction((trx) =>
-      endWindowRow(trx, { id: row.id, ...own }, { outcome, counts: noCounts, error: outcome === 'failed' ? error : null }),
+      endWindowRow(
+        trx,
+        { id: row.id, ...own },
+        { outcome, counts: noCounts, error: outcome === 'failed' ? error : null },
+      ),
     );
   return row.id;
 }
