@@ -6,7 +6,7 @@ import { Money, sum } from '../src/domain/money.ts';
 import { parseMapping } from '../src/mapping/parse.ts';
 import { post } from '../src/posting/index.ts';
 import type { InvoiceFacts, PostedBefore, PostingContext } from '../src/posting/types.ts';
-import { parseJson } from '../src/records/json.ts';
+import { readJson } from '../src/records/json.ts';
 import { parseRecord } from '../src/records/schema.ts';
 import { type Measured, machine, measure, perSecond, writeSection } from './measure.ts';
 import { type WireInvoice, wireInvoices } from './wire-invoices.ts';
@@ -21,8 +21,8 @@ const before: PostedBefore = { inForce: null, everPosted: false, state: null, do
 function parse({ invoice, rows }: WireInvoice): InvoiceFacts {
   return {
     kind: 'invoice',
-    invoice: parseRecord('invoice', parseJson(invoice), dialect),
-    rows: rows.map((row) => parseRecord('row', parseJson(row), dialect)),
+    invoice: parseRecord('invoice', readJson(invoice), dialect),
+    rows: rows.map((row) => parseRecord('row', readJson(row), dialect)),
     rowsFresh: true,
     payments: [],
     memberPayments: [],

@@ -4,11 +4,11 @@ import { integer, json, type RowOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { eraseNames } from '../ledger/journal/erase-names.ts';
+import { readRecord } from '../mirror/read.ts';
 import { storeErased } from '../mirror/stored-records.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { canonicalJson, isJsonObject, type JsonObject, parseJson, stringifyJson } from '../records/json.ts';
-import { keepMapped } from '../records/keep.ts';
-import { parseRecord } from '../records/schema.ts';
+import { fieldMapOf, keptText } from '../records/field-map.ts';
+import { canonicalJson, isJsonObject, type JsonObject, readJson } from '../records/json.ts';
 import type { RecordKind } from '../terms.ts';
 
 /** How much of a client was erased. */
@@ -100,7 +100,7 @@ class Erasing {
         [this.#installation, kind, ...after, field.split('.'), `(^|[^0-9])${this.#client}([^0-9]|$)`],
       );
       for (const each of found) {
-        if (parseRecord(kind, parseJson(each.raw), this.#dialect).clientId !== this.#client) continue;
+        if (readRecord(kind, each.raw, this.#dialect).clientId !== this.#client) continue;
         ids.add(each.id);
         await this.#erase(table, kind, each);
       }
@@ -138,7 +138,7 @@ class Erasing {
     const { payer_name, payer_organization_name } = this.#dialect.fields.invoice;
     if (kind === 'invoice') {
       for (const field of [payer_name, payer_organization_name])
-        this.#names.add(textAt(parseJson(raw), field.split('.')));
+        this.#names.add(textAt(readJson(raw), field.split('.')));
     }
     this.#erased[table] += 1;
     await storeErased(this.#trx, table, { installation: this.#installation, kind, id, version }, left);
@@ -147,8 +147,8 @@ class Erasing {
 
 /** The record with nothing personal in it, every digit of the rest as it was; null where nothing is to be erased. */
 function withoutPersonalData(kind: RecordKind, raw: string, dialect: Dialect): string | null {
-  const record = parseJson(raw);
-  const kept = parseJson(keepMapped(kind, raw, dialect));
+  const record = readJson(raw);
+  const kept = readJson(keptText(record, fieldMapOf(dialect, kind)));
   if (!isJsonObject(record) || !isJsonObject(kept)) return null;
   const more = kind === 'invoice' ? Object.entries(record).filter(([field]) => needed.test(field)) : [];
   const { invoice, prepayment } = dialect.fields;
@@ -158,7 +158,8 @@ function withoutPersonalData(kind: RecordKind, raw: string, dialect: Dialect): s
   };
   let left: JsonObject = { ...Object.fromEntries(more), ...kept };
   for (const field of personal[kind]) left = blanked(left, field.split('.'));
-  return canonicalJson(left) === canonicalJson(record) ? null : stringifyJson(left);
+  const text = canonicalJson(left);
+  return text === canonicalJson(record) ? null : text;
 }
 
 /** The text at a path of a record; empty where there is none. */

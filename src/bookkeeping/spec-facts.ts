@@ -1,10 +1,10 @@
-import { LosslessNumber } from 'lossless-json';
-import { parseMoney, roundHalfEven, sum } from '../domain/money.ts';
+import { roundHalfEven, sum } from '../domain/money.ts';
 import type { SpecCase, WrittenRecord } from '../mapping/specs.ts';
 import { creditChain } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseRecord } from '../records/schema.ts';
+import { amount } from '../records/values.ts';
 import { consolidatedPaymentType } from './facts.ts';
 
 /** A case's records as facts for posting. A field that is not written has the value of an ordinary document. */
@@ -21,21 +21,21 @@ export function specFacts(spec: SpecCase, decimals: number, dialect: Dialect): D
       ...totals,
     };
     return {
-      invoice: parseRecord('invoice', lossless({ ...defaults, ...invoice }), dialect),
+      invoice: parseRecord('invoice', { ...defaults, ...invoice }, dialect),
       rows: rows.map((row) => parseRecord('row', row, dialect)),
     };
   });
   const payments = spec.payments.map((payment, index) =>
     parseRecord(
       'payment',
-      lossless({ [fields.payment.id]: index + 1, [fields.payment.invoice]: parsed[0]?.invoice.id ?? null, ...payment }),
+      { [fields.payment.id]: index + 1, [fields.payment.invoice]: parsed[0]?.invoice.id ?? null, ...payment },
       dialect,
     ),
   );
   const prepayments = spec.prepayments.map((prepayment, index) =>
     parseRecord(
       'prepayment',
-      lossless({ [fields.prepayment.id]: index + 1, [fields.prepayment.client]: 1, ...prepayment }),
+      { [fields.prepayment.id]: index + 1, [fields.prepayment.client]: 1, ...prepayment },
       dialect,
     ),
   );
@@ -76,7 +76,7 @@ function completeRow(row: WrittenRecord, index: number, invoice: number, dialect
     [names.sum_vat]: '0',
     [names.sum_total]: gross.toFixed(),
   };
-  return lossless({ ...defaults, ...row });
+  return { ...defaults, ...row };
 }
 
 /** An invoice's totals as the source calculates them: each sum is rounded half-even by itself (field-notes: Invoice row). */
@@ -90,15 +90,5 @@ function totalsOf(rows: WrittenRecord[], decimals: number, { fields }: Dialect):
 }
 
 function sumOf(rows: WrittenRecord[], field: string) {
-  return sum(rows.flatMap((row) => parseMoney(String(row[field] ?? '')) ?? []));
-}
-
-/** Numbers as the JSON of the source is read: with all their digits. */
-function lossless(record: WrittenRecord): WrittenRecord {
-  return Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [
-      key,
-      typeof value === 'number' ? new LosslessNumber(String(value)) : value,
-    ]),
-  );
+  return sum(rows.flatMap((row) => amount.read(row[field] ?? '') ?? []));
 }

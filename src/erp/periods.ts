@@ -1,7 +1,7 @@
 import { bool, instant, json, nullable } from '../db/columns.ts';
 import { type Connection, execute, maybeRow } from '../db/rows.ts';
 import { type ClosedDays, dayAfter, daysFrom } from '../domain/dates.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import { isJsonObject, type JsonValue, readJson } from '../records/json.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type LockKind, lockKinds } from './capabilities.ts';
 import { companyKey } from './entry-key.ts';
@@ -61,7 +61,7 @@ export async function storedPeriods(db: Connection, company: string): Promise<St
     [recentSeconds, company],
   );
   if (found === null || found.periods === null || found.readAt === null) return null;
-  return { periods: periodsOf(parseJson(found.periods)), readAt: found.readAt, isRecent: found.isRecent === true };
+  return { periods: periodsOf(readJson(found.periods)), readAt: found.readAt, isRecent: found.isRecent === true };
 }
 
 /** For what kind the ERP's period of a day is closed, or that it has periods and none for this day; null: the day is open. */

@@ -1,9 +1,9 @@
-import { LosslessNumber } from 'lossless-json';
 import { type ParsedNode, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { isTimezone } from '../domain/dates.ts';
 import { isCurrency, minorUnitDecimals } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
+import { exactNumber } from '../records/json.ts';
 import { type ExpectedEntry, parseEntries, writtenTags } from './written-entries.ts';
 
 /** A record in the source's field names; amounts keep the digits that they were written with. */
@@ -87,7 +87,7 @@ export function parseSpecs(text: string): { specs: Specs } | { errors: string[] 
   visit(document, {
     Scalar(_, node) {
       if (typeof node.value !== 'number' || node.source === undefined) return;
-      node.value = /^-?\d+(\.\d+)?$/.test(node.source) ? new LosslessNumber(node.source) : node.source;
+      node.value = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(node.source) ? exactNumber(node.source) : node.source;
     },
   });
   const result = specsSchema.safeParse(document.toJS() ?? {});

@@ -1,8 +1,8 @@
 import type { ProblemCode } from '../domain/problems.ts';
-import { keepMapped } from '../records/keep.ts';
+import { fieldMapOf, keptText } from '../records/field-map.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
-import { incomingRecord, isSameContent } from './incoming.ts';
+import { incomingRecord } from './incoming.ts';
 import type { IncomingPage, MirrorScope } from './types.ts';
 
 /** Why a record with an id is put aside. */
@@ -31,8 +31,10 @@ export function refusedIn(scope: MirrorScope, kind: RecordKind, results: Incomin
   }
   if (new Set(results.map(({ id }) => id)).size === results.length) return refused;
   for (const [id, versions] of Map.groupBy(results, (item) => item.id)) {
-    const [first, ...others] = versions;
-    if (first === undefined || others.every((other) => hasSameContent(scope, kind, first, other))) continue;
+    if (versions.length === 1) continue;
+    // By what is read of them, whatever is kept.
+    const texts = versions.map(({ value }) => keptText(value, fieldMapOf(scope.dialect, kind)));
+    if (new Set(texts).size === 1) continue;
     const parentId = versions.map((item) => parentOf(scope, kind, item)).find((parent) => parent !== null) ?? null;
     const message = `${kind} ${id}: one answer has it in ${versions.length} versions that differ`;
     refused.set(id, { code: 'contradiction', message, parentId });
@@ -43,17 +45,6 @@ export function refusedIn(scope: MirrorScope, kind: RecordKind, results: Incomin
 /** The ids of which an answer has two versions that differ. */
 export function contradictedIn(scope: MirrorScope, kind: RecordKind, results: IncomingPage['results']): number[] {
   return [...refusedIn(scope, kind, results)].flatMap(([id, { code }]) => (code === 'contradiction' ? id : []));
-}
-
-/** Whether two records of one id say the same of what is read of them. */
-function hasSameContent(
-  { dialect }: MirrorScope,
-  kind: RecordKind,
-  first: { raw: string },
-  other: { raw: string },
-): boolean {
-  if (first.raw === other.raw) return true;
-  return isSameContent(keepMapped(kind, first.raw, dialect), keepMapped(kind, other.raw, dialect));
 }
 
 /** The invoice of a row or payment, as far as it can be read. */

@@ -2,14 +2,17 @@ import { integer, nullable } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { type DocumentIds, heldBy, markTogether } from '../documents/mark.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
-import { inSlices, mapped } from '../domain/slices.ts';
+import { inSlices, mapped, type Sliced } from '../domain/slices.ts';
+import { type FieldMap, fieldMapOf, keptText } from '../records/field-map.ts';
+import { readJson } from '../records/json.ts';
 import type { RecordKind } from '../terms.ts';
-import { comparable, incomingRecord, isLater, isOfOtherKeeping, isSameContent } from './incoming.ts';
+import { fieldMaps, storeFieldMap } from './field-maps.ts';
+import { contentHash, incomingRecord, isLater } from './incoming.ts';
 import { putUnusableAside } from './put-unusable-aside.ts';
 import { doubtRowSets } from './row-sets.ts';
 import {
   confirmUnchanged,
-  cutStored,
+  keepByMap,
   keepReplaced,
   lockStored,
   noteShown,
@@ -34,8 +37,7 @@ export async function savePage(
 ): Promise<SaveResult> {
   const { installation } = scope;
   const storing = page.results.filter(({ id }) => !page.aside?.has(id));
-  const read = mapped(storing, costOf, (item) => incomingRecord(scope, kind, item));
-  const incoming = new Map((await inSlices(read)).map((record) => [record.id, record]));
+  const incoming = await inSlices(incomingOf(scope, kind, storing));
   const ids = [...new Set(page.results.map(({ id }) => id))];
   const { unusable = [] } = page;
   const received = {
@@ -46,7 +48,8 @@ export async function savePage(
   await putUnusableAside(trx, installation, kind, unusable, page.answeredAt);
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
 
-  const { added, replaced, unchanged, cut, shown } = await compare(trx, scope, kind, [...incoming.values()], page);
+  const map = fieldMapOf(scope.dialect, kind, scope.keepRaw);
+  const { added, replaced, unchanged, rekept, shown } = await compare(trx, scope, kind, map, incoming, page);
   const echoes =
     kind !== 'row' && replaced.length > 0
       ? await findOwnEchoes(
@@ -55,10 +58,11 @@ export async function savePage(
         )
       : new Set<number>();
   const newer = replaced.map(({ next }) => next);
-  await cutStored(trx, installation, kind, cut);
+  if (added.length + newer.length + rekept.length > 0) await storeFieldMap(trx, map);
+  await keepByMap(trx, installation, kind, map.version, rekept);
   await keepReplaced(trx, installation, kind, idsOf(newer));
   const changed = [...added, ...newer].filter((next) => !echoes.has(next.id));
-  await upsert(trx, installation, kind, changed, page);
+  await upsert(trx, installation, kind, map.version, changed, page);
   await replaceByEchoes(
     trx,
     installation,
@@ -66,10 +70,14 @@ export async function savePage(
     newer.filter((next) => echoes.has(next.id)),
     page,
   );
-  await confirmUnchanged(trx, installation, kind, unchanged, page);
+  await confirmUnchanged(trx, installation, kind, idsOf(unchanged), page);
 
   await noteShown(trx, installation, kind, idsOf(shown));
-  const back = [...(await takeBack(trx, installation, kind, [...incoming.keys()])), ...shown];
+  const back = [
+    ...(await takeBack(trx, installation, kind, [...incoming.keys()])),
+    ...shown,
+    ...rekept.filter(({ hasGained }) => hasGained),
+  ];
 
   const parents = new Set<number>();
   // A record that has moved to another invoice changes both.
@@ -94,57 +102,113 @@ interface Compared {
   added: IncomingRecord[];
   replaced: Replacement[];
   unchanged: IncomingRecord[];
-  /** Stored texts that hold more than is to be kept, cut to that: of records stored before `keep_raw` was `mapped`. */
-  cut: { id: number; raw: string }[];
+  rekept: Rekept[];
   /** Those that were missing, and that this answer to a later request shows. */
   shown: Touched[];
 }
 
-/** Sorts received records into new ones, later versions, and unchanged ones. Those older than what is stored are left out. */
+/** A record that was kept by another field map: what is kept of its stored version from now on. */
+interface Rekept extends Touched {
+  raw: string;
+  hash: string;
+  /** It has a field that is read, and was not kept before. */
+  hasGained: boolean;
+}
+
+/**
+ * Sorts received records into new ones, later versions, and unchanged ones. Those older than what is stored are left out. A record
+ * that was kept by another field map is compared by that map, so that no edit of the map makes a version.
+ */
 async function compare(
   trx: Connection,
-  scope: MirrorScope,
+  { installation, dialect }: MirrorScope,
   kind: RecordKind,
-  incoming: IncomingRecord[],
+  map: FieldMap,
+  incoming: ReadonlyMap<number, IncomingRecord>,
   read: ReadSpan,
 ): Promise<Compared> {
-  const { installation } = scope;
-  const sorted = incoming.toSorted((a, b) => a.id - b.id);
+  const sorted = [...incoming.values()].toSorted((a, b) => a.id - b.id);
   const storedById = await lockStored(trx, installation, kind, idsOf(sorted));
+  const versions = new Set([...storedById.values()].map(({ fieldMap }) => fieldMap));
+  versions.delete(map.version);
+  const maps = await fieldMaps(trx, [...versions]);
   const added: IncomingRecord[] = [];
+  const differing: Differing[] = [];
   const unchanged: IncomingRecord[] = [];
-  const differing: { next: IncomingRecord; stored: StoredRecord; isUnchanged: boolean }[] = [];
-  for (const next of sorted) {
+  const sort = mapped(sorted, costOf, (next) => {
     const stored = storedById.get(next.id);
-    if (!stored) added.push(next);
-    else if (stored.contentHash === next.hash && stored.goneAt === null) unchanged.push(next);
-    else {
-      const isUnchanged = stored.goneAt === null && isOfOtherKeeping(scope, kind, stored.contentHash, next);
-      if (isUnchanged || isLater(read, next, stored)) differing.push({ next, stored, isUnchanged });
+    if (!stored) {
+      added.push(next);
+      return;
     }
-  }
+    const other = maps.get(stored.fieldMap);
+    const known = other ? keptText(next.value, other) : next.raw;
+    const isSame = stored.goneAt === null && stored.contentHash === (other ? contentHash(known) : next.hash);
+    if (isSame) unchanged.push(next);
+    if (isSame ? other !== undefined : isLater(read, next, stored)) differing.push({ next, stored, known, isSame });
+  });
+  await inSlices(sort);
   const raws = await rawRecords(
     trx,
     installation,
     kind,
     differing.map(({ next }) => next.id),
   );
+  const facts = fieldMapOf(dialect, kind);
   const replaced: Replacement[] = [];
-  const cut: Compared['cut'] = [];
-  const sort = mapped(differing, comparisonCostOf, ({ next, stored, isUnchanged }) => {
-    const storedRaw = raws.get(next.id);
-    if (storedRaw === undefined) throw new Error(`${kind} ${next.id} has left the mirror while it was locked`);
-    const texts = comparable(scope, kind, storedRaw, next);
-    if (texts.kept !== storedRaw) cut.push({ id: next.id, raw: texts.kept });
-    if (isUnchanged || (stored.goneAt === null && isSameContent(texts.stored, texts.received))) unchanged.push(next);
-    else replaced.push({ next, stored, version: { id: next.id, previousRaw: texts.stored, raw: texts.received } });
+  const rekept: Rekept[] = [];
+  const compareStored = mapped(differing, comparisonCostOf, ({ next, stored, known, isSame }) => {
+    const { id } = next;
+    const raw = raws.get(id);
+    if (raw === undefined) throw new Error(`${kind} ${id} has left the mirror while it was locked`);
+    if (stored.fieldMap === map.version) {
+      replaced.push({ next, stored, version: { id, previousRaw: raw, raw: next.raw } });
+      return;
+    }
+    // What both field maps keep.
+    const previous = readJson(raw);
+    const version = { id, previousRaw: keptText(previous, map), raw: keptText(readJson(known), map) };
+    if (isSame || (stored.goneAt === null && version.previousRaw === version.raw)) {
+      if (!isSame) unchanged.push(next);
+      // A text from which something was erased gains nothing: the source may still have it.
+      const mayGain = contentHash(raw) === stored.contentHash;
+      const hasGained = mayGain && keptText(previous, facts) !== keptText(next.value, facts);
+      rekept.push({ ...stored, raw: mayGain ? next.raw : version.previousRaw, hash: next.hash, hasGained });
+    } else {
+      rekept.push({ ...stored, raw: version.previousRaw, hash: stored.contentHash, hasGained: false });
+      replaced.push({ next, stored, version });
+    }
   });
-  await inSlices(sort);
+  await inSlices(compareStored);
   const shown = [...storedById.values()].filter(({ missingAt }) => missingAt !== null && missingAt <= read.askedAt);
-  return { added, replaced, unchanged, cut, shown };
+  return { added, replaced, unchanged, rekept, shown };
 }
 
-/** Units of src/domain/slices.ts: hashing a record, and reading two versions of it. */
+/** A received record that differs from the stored one, or was kept by another field map. */
+interface Differing {
+  next: IncomingRecord;
+  stored: StoredRecord;
+  /** What the stored record's field map keeps of the received one. */
+  known: string;
+  isSame: boolean;
+}
+
+/** Received records by id, each with its text and hash; of one that was received twice, the last. */
+function* incomingOf(
+  scope: MirrorScope,
+  kind: RecordKind,
+  items: IncomingPage['results'],
+): Sliced<Map<number, IncomingRecord>> {
+  const incoming = new Map<number, IncomingRecord>();
+  for (const item of items) {
+    const record = incomingRecord(scope, kind, item);
+    incoming.set(record.id, record);
+    yield costOf(record);
+  }
+  return incoming;
+}
+
+/** Units of src/domain/slices.ts: writing a record's text and hashing it, and reading two versions of it. */
 function costOf({ raw }: { raw: string }): number {
   return 2_000 + raw.length;
 }

@@ -1,4 +1,3 @@
-import { rowsAsArrays } from '../db/bulk.ts';
 import { instant, integer, json, nullable, type RowOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
@@ -8,6 +7,7 @@ import type { IncomingPage, IncomingRecord } from './types.ts';
 const storedShape = {
   id: integer,
   contentHash: text,
+  fieldMap: text,
   sourceTime: instant,
   askedAt: instant,
   answeredAt: instant,
@@ -30,7 +30,7 @@ export async function lockStored(
   const stored = await rows(
     trx,
     storedShape,
-    `select id, content_hash as "contentHash", source_time as "sourceTime", asked_at as "askedAt",
+    `select id, content_hash as "contentHash", field_map as "fieldMap", source_time as "sourceTime", asked_at as "askedAt",
        answered_at as "answeredAt", modified, gone_at as "goneAt",
        missing_at as "missingAt", parent_id as "parentId"
      from mirror_record where installation = ? and kind = ? and id = any(?) order by id for update`,
@@ -61,20 +61,15 @@ export async function confirmUnchanged(
   trx: Connection,
   installation: number,
   kind: RecordKind,
-  records: readonly IncomingRecord[],
+  ids: readonly number[],
   { sourceTime, askedAt, answeredAt }: ReadSpan,
 ): Promise<void> {
-  if (records.length === 0) return;
-  const { from, bindings } = rowsAsArrays(
-    'received',
-    { id: 'bigint', hash: 'text' },
-    records.map(({ id, hash }) => ({ id, hash })),
-  );
+  if (ids.length === 0) return;
   await execute(
     trx,
-    `update mirror_record m set source_time = ?, asked_at = ?, answered_at = ?, content_hash = received.hash
-     from ${from} where m.installation = ? and m.kind = ? and m.id = received.id and m.id = any(?) and m.asked_at < ?`,
-    [sourceTime, askedAt, answeredAt, ...bindings, installation, kind, records.map(({ id }) => id), askedAt],
+    `update mirror_record set source_time = ?, asked_at = ?, answered_at = ?
+     where installation = ? and kind = ? and id = any(?) and asked_at < ?`,
+    [sourceTime, askedAt, answeredAt, installation, kind, ids, askedAt],
   );
 }
 
@@ -94,20 +89,28 @@ export async function noteShown(
   );
 }
 
-/** Replaces the stored texts of records by what is to be kept of them; their versions stay. */
-export async function cutStored(
+/** Replaces the stored texts of records by what this field map keeps of them; their versions stay. */
+export async function keepByMap(
   trx: Connection,
   installation: number,
   kind: RecordKind,
-  records: readonly { id: number; raw: string }[],
+  fieldMap: string,
+  records: readonly { id: number; raw: string; hash: string }[],
 ): Promise<void> {
   if (records.length === 0) return;
   await execute(
     trx,
-    `update mirror_record m set raw = t.raw
-     from rows from (unnest(?::bigint[]), json_array_elements(?::json)) as t(id, raw)
+    `update mirror_record m set raw = t.raw, content_hash = t.hash, field_map = ?
+     from rows from (unnest(?::bigint[]), unnest(?::text[]), json_array_elements(?::json)) as t(id, hash, raw)
      where m.installation = ? and m.kind = ? and m.id = t.id`,
-    [records.map(({ id }) => id), `[${records.map(({ raw }) => raw).join(',')}]`, installation, kind],
+    [
+      fieldMap,
+      records.map(({ id }) => id),
+      records.map(({ hash }) => hash),
+      `[${records.map(({ raw }) => raw).join(',')}]`,
+      installation,
+      kind,
+    ],
   );
 }
 
@@ -133,6 +136,7 @@ export async function upsert(
   trx: Connection,
   installation: number,
   kind: RecordKind,
+  fieldMap: string,
   records: readonly IncomingRecord[],
   page: Pick<IncomingPage, 'sourceTime' | 'sourceTimeAtMost' | 'askedAt' | 'answeredAt'>,
 ): Promise<void> {
@@ -140,15 +144,15 @@ export async function upsert(
   await execute(
     trx,
     `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, asked_at,
-       answered_at, first_seen_at, content_hash, raw, needs_rows, rows_fresh_from)
-     select ?, ?, t.id, t.parent_id, 1, t.modified, ?, ?, ?, ?, t.hash, t.raw, t.needs_rows,
+       answered_at, first_seen_at, field_map, content_hash, raw, needs_rows, rows_fresh_from)
+     select ?, ?, t.id, t.parent_id, 1, t.modified, ?, ?, ?, ?, ?, t.hash, t.raw, t.needs_rows,
        case when t.needs_rows then least(date_trunc('second', coalesce(t.modified, ?)) + interval '1 second', ?) end
      from rows from (unnest(?::bigint[]), unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]),
        json_array_elements(?::json), unnest(?::boolean[])) as t(id, parent_id, modified, hash, raw, needs_rows)
      on conflict (installation, kind, id) do update set
        parent_id = excluded.parent_id, version = mirror_record.version + 1, modified = excluded.modified,
        source_time = excluded.source_time, asked_at = excluded.asked_at, answered_at = excluded.answered_at,
-       content_hash = excluded.content_hash, raw = excluded.raw,
+       field_map = excluded.field_map, content_hash = excluded.content_hash, raw = excluded.raw,
        needs_rows = excluded.needs_rows, rows_fresh_from = excluded.rows_fresh_from, rows_source_time = null,
        gone_at = null`,
     [
@@ -158,6 +162,7 @@ export async function upsert(
       page.askedAt,
       page.answeredAt,
       page.answeredAt,
+      fieldMap,
       page.sourceTimeAtMost,
       new Date(Math.ceil(page.sourceTimeAtMost.getTime() / 1000) * 1000),
       records.map((record) => record.id),

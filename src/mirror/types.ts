@@ -20,7 +20,7 @@ export interface UnusableInPage extends Unusable {
 
 /** One answer's records, as received. */
 export interface IncomingPage {
-  results: { id: number; raw: string; value: unknown; record?: SourceRecord | undefined }[];
+  results: { id: number; value: unknown; record?: SourceRecord | undefined }[];
   unusable?: readonly UnusableInPage[];
   /** Lower bound of the snapshot (DESIGN "Source time"). */
   sourceTime: Date;
@@ -36,11 +36,11 @@ export interface IncomingPage {
 /** A received record, with what the mirror stores beside its text. */
 export interface IncomingRecord {
   id: number;
-  /** The text that is kept (`keep_raw`). */
+  /** All of it, as received. */
+  value: unknown;
+  /** The canonical text of what is kept (src/records/field-map.ts). */
   raw: string;
-  /** The whole text, as received. */
-  whole: string;
-  /** SHA-256 of the text that is kept. Two texts of different hashes can still have the same content (`isSameContent`). */
+  /** SHA-256 of that text: the same content has the same one. */
   hash: string;
   parentId: number | null;
   modified: Date | null;

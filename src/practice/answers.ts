@@ -1,6 +1,6 @@
 import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
 import { retryAfterMs } from '../domain/retry-after.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import { isJsonObject, type JsonValue, readJson } from '../records/json.ts';
 import { dateOf, type HttpAnswer, type Method } from './http.ts';
 
 const longestErrorBody = 64 * 1024;
@@ -65,7 +65,7 @@ function namedIn(body: string, sent: readonly string[]): Named {
   if (body.length > longestErrorBody) return named;
   let value: JsonValue;
   try {
-    value = parseJson(body);
+    value = readJson(body);
   } catch {
     return named;
   }

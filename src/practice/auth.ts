@@ -3,7 +3,6 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { keepSecret } from '../domain/redact.ts';
 import { requestIds } from '../domain/request-ids.ts';
-import { inSlices } from '../domain/slices.ts';
 import { withoutEnd } from '../domain/text.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject } from '../records/json.ts';
@@ -160,7 +159,7 @@ async function readToken(answer: HttpAnswer, path: string, nowMs: number): Promi
       status: answer.status,
     });
   }
-  const value = await readAnswer(answer, 'POST', path, nowMs, [], (body) => inSlices(readSmall('token', body)));
+  const value = await readAnswer(answer, 'POST', path, nowMs, [], async (body) => readSmall('token', body));
   const token = isJsonObject(value) ? value.access_token : undefined;
   if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });

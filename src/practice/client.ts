@@ -4,8 +4,9 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { inSlices } from '../domain/slices.ts';
 import { withoutEnd } from '../domain/text.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../records/json.ts';
 import { readListBody, readSmall } from '../records/list-body.ts';
+import { recordId } from '../records/schema.ts';
 import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
@@ -21,7 +22,7 @@ import {
 import { type ExternalIdToWrite, type ExternalInfoPorts, readExternalId, writeExternalId } from './external-info.ts';
 import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
 import { type Log, newRequestId } from './log.ts';
-import { type RawRecord, rawRecord, readerOf, sortPage, type UnusableRecord } from './raw-record.ts';
+import { type RawRecord, readerOf, sortPage, type UnusableRecord } from './raw-record.ts';
 import { createTransport, defaultTimeouts, type Timeouts } from './transport.ts';
 
 export interface PracticeClientOptions {
@@ -175,7 +176,7 @@ function clientWith(
       action: actionOf(dialect, kind, action),
     });
   const send = (kind: ListKind, action: ActionKind, request: Sent) =>
-    sendAs(kind, action, request, (body) => inSlices(readSmall(kind, body, parseJson)));
+    sendAs(kind, action, request, async (body) => readSmall(kind, body));
 
   const documentPath = (kind: DocumentKind, id: number) => `${pathOf(dialect, kind)}${id}/`;
 
@@ -254,7 +255,7 @@ function clientWith(
     const { value } = await send(kind, 'write', { method: 'PATCH', path: documentPath(kind, id), body, priority });
     const idField = dialect.fields[kind].id;
     if (!isJsonObject(value) || !Object.hasOwn(value, idField)) return null;
-    const record = rawRecord(kind, value, idField);
+    const record = { id: recordId(kind, value, idField), value };
     if (record.id !== id) {
       throw new PracticeError('malformed_response', `PATCH of ${kind} ${id} answered with ${kind} ${record.id}`);
     }

@@ -1,5 +1,5 @@
 import type { Dialect, ListKind } from '../records/dialect.ts';
-import { type JsonValue, parseJson, storableJson, stringifyJson } from '../records/json.ts';
+import type { JsonValue } from '../records/json.ts';
 import { parseRecord, recordId } from '../records/schema.ts';
 import type { SourceRecord } from '../records/types.ts';
 import { keyOfCopy, type Place, type Unusable, unusableOf } from '../records/unusable.ts';
@@ -8,10 +8,7 @@ import { recordKinds } from '../terms.ts';
 /** One record as the source sent it. */
 export interface RawRecord {
   id: number;
-  /** Its JSON text, with the digits as sent. */
-  raw: string;
-  /** Records of a list parse their text at each access, to save memory. */
-  readonly value: JsonValue;
+  value: JsonValue;
   /** Its facts, for records of the synchronised lists (`recordOf`). */
   record?: SourceRecord | undefined;
 }
@@ -27,20 +24,13 @@ export interface UnusableRecord extends Unusable {
 }
 
 /** The function that reads the records of a list. Of the synchronised lists it gives what is unusable as such; of others it throws. */
-export function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value: JsonValue) => RawRecord | Unusable {
+export function readerOf(dialect: Dialect, kind: ListKind): (value: JsonValue) => RawRecord | Unusable {
   const synchronised = recordKinds.find((each) => each === kind);
-  return (raw, value) => {
-    const unusable = synchronised ? unusableOf(synchronised, raw, value, dialect) : null;
+  return (value) => {
+    const unusable = synchronised ? unusableOf(synchronised, value, dialect) : null;
     if (unusable) return unusable;
     const record = synchronised && parseRecord(synchronised, value, dialect);
-    return {
-      id: record?.id ?? recordId(kind, value, 'id'),
-      raw,
-      get value() {
-        return parseJson(raw);
-      },
-      record,
-    };
+    return { id: record?.id ?? recordId(kind, value, 'id'), value, record };
   };
 }
 
@@ -56,11 +46,11 @@ export function sortPage(
   const results: RawRecord[] = [];
   const unusable: UnusableRecord[] = [];
   const asked: Place = { above: boundOf(id__gt), below: boundOf(id__lt), filters };
-  const ids = read.flatMap((record) => ('raw' in record ? record.id : []));
+  const ids = read.flatMap((record) => ('id' in record ? record.id : []));
   const isById = ids.length > 1 && ids.every((id, at) => at === 0 || id >= (ids[at - 1] ?? 0));
   const copies = new Map<number, number>();
   for (const [at, record] of read.entries()) {
-    if ('raw' in record) {
+    if ('id' in record) {
       results.push(record);
       for (const each of unusable) {
         if (each.below !== null) continue;
@@ -80,9 +70,4 @@ export function sortPage(
 
 function boundOf(id: string | undefined): number | null {
   return id === undefined ? null : Number(id);
-}
-
-/** A record from a parsed value. Throws PracticeError `malformed_record`. */
-export function rawRecord(kind: string, value: JsonValue, idField: string): RawRecord {
-  return { id: recordId(kind, value, idField), raw: storableJson(stringifyJson(value)), value };
 }

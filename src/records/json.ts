@@ -1,49 +1,133 @@
-import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import { longestNumberDigits } from '../domain/money.ts';
 
 /**
- * A JSON value. A number is a `number` where that holds it exactly, digit for digit of its value, and a LosslessNumber
- * otherwise; from `parseJson` every number is a LosslessNumber.
+ * A JSON value. A number is a `number` where that holds it digit for digit of its value, and an ExactNumber otherwise. Equal
+ * numbers are equal values, however they were written: 1.50 is 1.5, and 1e3 is 1000.
  */
 export type JsonValue = unknown;
 export type JsonObject = Record<string, JsonValue>;
 
+/** A number that binary64 does not hold; JSON.stringify writes its digits. */
+export interface ExactNumber {
+  readonly rawJSON: string;
+}
+
+/** Of ECMAScript's source text access, which TypeScript does not declare yet. */
+const nativeJson = JSON as unknown as {
+  rawJSON(text: string): ExactNumber;
+  isRawJSON(value: unknown): value is ExactNumber;
+};
+
+export const isExactNumber = nativeJson.isRawJSON;
+
 /** Nesting beyond this is refused: records of the source nest three deep, and readers that recurse have a stack to lose. */
 export const maxDepth = 100;
 
-/**
- * Parses JSON with every number as it was written (`1.0` stays `1.0`): for what is sent back or shown. Of a repeated key the
- * last value counts, as in JSON.parse. Throws SyntaxError, also for text that is nested too deeply.
- */
-export function parseJson(text: string): JsonValue {
-  return losslessly(text, (number) => new LosslessNumber(number));
-}
-
-/**
- * Parses JSON without losing a digit of any value: `1.50` becomes 1.5. It accepts and refuses what `parseJson` does, and costs
- * a fraction of it where no number needs more than binary64 holds, as nearly always (docs/DECISIONS.md "Reading JSON").
- */
+/** Reads JSON without losing a digit. Throws SyntaxError, also for text that is nested too deeply. */
 export function readJson(text: string): JsonValue {
-  if (!mayHoldLongNumber.test(text)) {
-    refuseDepth(text);
-    return JSON.parse(text);
-  }
-  return losslessly(text, (number) => (isLongNumber.test(number) ? new LosslessNumber(number) : Number(number)));
+  const { value, exact } = parseMarked(text);
+  if (hasMoreBrackets(text, maxDepth) && isDeeper(value, maxDepth)) throw new SyntaxError('nested too deeply');
+  return exact(value);
+}
+
+export interface Parsed {
+  /** Numbers that binary64 does not hold are marked texts in it. */
+  value: JsonValue;
+  /** A part of the value with its numbers; it recurses, so that the part's depth must be known. */
+  exact(part: JsonValue): JsonValue;
 }
 
 /**
- * A number of more than 15 digits, or with an exponent: any other survives binary64 and back (IEEE 754: DBL_DIG). Tells too
- * much where a text has such digits behind a comma; digits of a plain text are not looked at.
+ * One native parse of a text of any depth. `mend`: NaN and Infinity, which some servers write and which are no JSON, become texts, so
+ * that the field is a defect of its record and not of the page. Throws SyntaxError.
  */
-const mayHoldLongNumber = /(?:^|[[,:])\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
-const isLongNumber = /^-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
-
-function losslessly(text: string, parseNumber: (number: string) => JsonValue): JsonValue {
-  refuseDepth(text);
-  return parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
+export function parseMarked(text: string, { mend = false } = {}): Parsed {
+  if (!holdsUnusualNumber(text) && !(mend && holdsNoNumber.test(text))) {
+    return { value: JSON.parse(text), exact: (part) => part };
+  }
+  return { value: JSON.parse(withUnusualNumbersAsTexts(text, mend)), exact: withNumbers };
 }
 
-function refuseDepth(text: string): void {
-  if (hasMoreBrackets(text, maxDepth) && depthOf(text) > maxDepth) throw new SyntaxError('nested too deeply');
+/**
+ * Whether a text may have a number of more than 15 digits, or with an exponent: any other survives binary64 and back (IEEE 754:
+ * DBL_DIG). Tells too much where a text has such digits behind a comma; digits of a plain text are not looked at.
+ */
+function holdsUnusualNumber(text: string): boolean {
+  return unusualInside.test(text) || unusualAlone.test(text);
+}
+
+const unusualInside = /[[,:]\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
+const unusualAlone = /^\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
+const holdsNoNumber = /[[,:]\s*-?(?:NaN|Infinity)/;
+const isUnusual = /^-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** What stands for a number outside texts, and the quotation marks that begin one. */
+const numberOrText = /"|-?(?:\d[\w.+-]*|\b(?:NaN|Infinity)\b)/g;
+/** Before the digits of a number that stands as a text: a character for private use. */
+const mark = '\ue000';
+
+function withUnusualNumbersAsTexts(text: string, mend: boolean): string {
+  let written = '';
+  let from = 0;
+  numberOrText.lastIndex = 0;
+  for (let found = numberOrText.exec(text); found !== null; found = numberOrText.exec(text)) {
+    const [token] = found;
+    if (token === '"') numberOrText.lastIndex = stringEnd(text, found.index) + 1;
+    else {
+      const isNumber = isUnusual.test(token) && jsonNumber.test(token);
+      if (!isNumber && !(mend && /[NI]/.test(token))) continue;
+      written += `${text.slice(from, found.index)}"${isNumber ? mark : ''}${token}"`;
+      from = numberOrText.lastIndex;
+    }
+  }
+  return written + text.slice(from);
+}
+
+function withNumbers(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.startsWith(mark) ? numberOf(value) : value;
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNumbers(each)]));
+}
+
+function numberOf(marked: string): JsonValue {
+  const text = marked.slice(mark.length);
+  return jsonNumber.test(text) ? exactNumber(text) : marked;
+}
+
+/** Powers of ten that are written out; beyond them a number keeps an exponent. */
+const longestPower = 100;
+/** Digits of an exponent that is reckoned with. */
+const longestExponent = 100;
+
+/** The number of a JSON text, which may have any length: equal numbers give equal values. 1e999999999 is not expanded. */
+export function exactNumber(text: string): number | ExactNumber {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
+  if (!parts) throw new TypeError(`not a JSON number: ${text}`);
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  // Not by a regular expression: looking for the zeros at the end takes the square of their number.
+  let length = digits.length;
+  while (digits[length - 1] === '0') length--;
+  const significant = digits.slice(0, length);
+  if (significant === '') return 0;
+  // No record of a practice has such a number: two notations of it count as different.
+  if (exponent.length > longestExponent) return nativeJson.rawJSON(text);
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  if (power > longestPower || power < -longestPower - significant.length) {
+    return nativeJson.rawJSON(`${sign}${significant}e${power}`);
+  }
+  const written = sign + decimal(significant, Number(power));
+  // One of more digits than an amount may have keeps them, so that it is refused as such (src/domain/money.ts).
+  const digitsWritten = Math.max(0, significant.length + Number(power)) + Math.max(0, -Number(power));
+  const isFloat = significant.length <= 15 && digitsWritten <= longestNumberDigits;
+  return isFloat ? Number(written) : nativeJson.rawJSON(written);
+}
+
+function decimal(significant: string, power: number): string {
+  if (power >= 0) return significant + '0'.repeat(power);
+  const padded = significant.padStart(1 - power, '0');
+  return `${padded.slice(0, power)}.${padded.slice(power)}`;
 }
 
 /** Whether a text has more opening brackets than `most`, those in its strings included: a cheap bound of its depth. */
@@ -58,133 +142,49 @@ function hasMoreBrackets(text: string, most: number): boolean {
   return false;
 }
 
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === quote) i = stringEnd(text, i);
-    else if (code === openBrace || code === openBracket) deepest = Math.max(deepest, ++depth);
-    else if (code === closeBrace || code === closeBracket) depth--;
-  }
-  return deepest;
+function isDeeper(value: JsonValue, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1));
 }
 
-const quote = 34;
-const [openBrace, closeBrace, openBracket, closeBracket] = [123, 125, 91, 93];
-
 /** Index of the closing quote of the string that begins at `start`; the text's length without one. */
-export function stringEnd(text: string, start: number): number {
+function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    if (!isEscaped(text, end)) return end;
+    let escapes = 0;
+    while (text[end - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return end;
   }
   return text.length;
 }
 
-/** Whether an odd number of backslashes stands before the character at `index`, within a string. */
-export function isEscaped(text: string, index: number): boolean {
-  let escapes = 0;
-  while (text[index - 1 - escapes] === '\\') escapes++;
-  return escapes % 2 === 1;
-}
-
 /** JSON text of a value; numbers keep their digits, NUL and lone surrogates are escaped. Throws TypeError. */
 export function stringifyJson(value: JsonValue): string {
-  const text = stringify(value);
+  const text = JSON.stringify(value);
   if (text === undefined) throw new TypeError('not a JSON value');
   return text;
 }
 
-const unstorableEscape = /\\u(?:0000|d[89a-f][\da-f]{2})/i;
-const replacementEscape = '\\ufffd';
-
-/**
- * JSON text in which escaped NULs and escaped lone surrogates are the replacement character. PostgreSQL stores them in a json
- * column, and then refuses every question about a field of that record.
- */
-export function storableJson(text: string): string {
-  if (!unstorableEscape.test(text)) return text;
-  const kept: string[] = [];
-  let from = 0;
-  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
-    const code = escapedCode(text, at);
-    const isPair = isHigh(code) && isLow(escapedCode(text, at + 6));
-    if (!isPair && (code === 0 || isHigh(code) || isLow(code))) {
-      kept.push(text.slice(from, at), replacementEscape);
-      from = at + 6;
-    }
-    at += code === null ? 2 : isPair ? 12 : 6;
-  }
-  return kept.join('') + text.slice(from);
-}
-
-/** The UTF-16 unit that an escape of four digits at this place stands for; null where there is none. */
-function escapedCode(text: string, at: number): number | null {
-  if (text.charCodeAt(at) !== backslash || text.charCodeAt(at + 1) !== letterU) return null;
-  let unit = 0;
-  for (let place = at + 2; place < at + 6; place++) {
-    const digit = hexDigit(text.charCodeAt(place));
-    if (digit < 0) return null;
-    unit = unit * 16 + digit;
-  }
-  return unit;
-}
-
-/** The value of a hexadecimal digit by its code; -1 for anything else. By codes, since a text may hold a hundred thousand escapes. */
-function hexDigit(code: number): number {
-  if (code >= 48 && code <= 57) return code - 48;
-  const lower = code | 32;
-  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
-}
-
-const [backslash, letterU] = [92, 117];
-
-function isHigh(code: number | null): boolean {
-  return code !== null && code >= 0xd800 && code < 0xdc00;
-}
-
-function isLow(code: number | null): boolean {
-  return code !== null && code >= 0xdc00 && code < 0xe000;
-}
-
 /** Whether it is a JSON object: not an array, number or null. */
 export function isJsonObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-/**
- * Canonical text for content hashes: equal values give the same text. Keys are sorted, numbers written by value (1.50 as 1.5,
- * -0.0 as 0); strings are unchanged ("1.50" is not "1.5").
- */
+/** Canonical text: equal values give the same text. Keys are sorted, numbers written by value; strings are unchanged ("1.50" is not "1.5"). */
 export function canonicalJson(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (isJsonObject(value)) {
-    const members = Object.keys(value)
-      .sort()
-      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
-    return `{${members.join(',')}}`;
-  }
-  if (isLosslessNumber(value)) return canonicalNumber(value.value);
-  if (typeof value === 'number') return canonicalNumber(String(value));
-  return stringifyJson(value);
+  return stringifyJson(sorted(value));
 }
 
-/** Digits of an exponent that is reckoned with. */
-const longestExponent = 100;
+function sorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}
 
-/** Significant digits and a power of ten. Works on text: numbers of any length, and 1e999999999 is not expanded. */
-function canonicalNumber(text: string): string {
-  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
-  if (!parts) throw new TypeError(`not a JSON number: ${text}`);
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
-  const digits = (whole + fraction).replace(/^0+/, '');
-  // Not by a regular expression: looking for the zeros at the end takes the square of their number.
-  let length = digits.length;
-  while (digits[length - 1] === '0') length--;
-  const significant = digits.slice(0, length);
-  if (significant === '') return '0';
-  // No record of a practice has such a number: two notations of it count as different.
-  if (exponent.length > longestExponent) return `${sign}${significant}e${exponent}${fraction && `,${fraction.length}`}`;
-  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
-  return power === 0n ? sign + significant : `${sign}${significant}e${power}`;
+/** JSON text of a value that holds no other. Numbers are told apart first: most need no escape. */
+export function scalarJson(value: JsonValue): string {
+  return typeof value === 'number' ? String(value) : stringifyJson(value);
 }

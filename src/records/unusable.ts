@@ -3,8 +3,8 @@ import { redact } from '../domain/redact.ts';
 import { clip, storable } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
+import { fieldMapOf, keptText, wholeRecord } from './field-map.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
-import { keepMapped } from './keep.ts';
 import { at, usableId } from './schema.ts';
 import { isAddress, readAddress } from './tenant.ts';
 import { readReference } from './values.ts';
@@ -43,13 +43,14 @@ const personal: ReadonlySet<string> = new Set([
 ]);
 
 /** Null for a record with an id that serves, of this installation and this list. */
-export function unusableOf(kind: RecordKind, raw: string, value: JsonValue, dialect: Dialect): Unusable | null {
+export function unusableOf(kind: RecordKind, value: JsonValue, dialect: Dialect): Unusable | null {
   if (!isJsonObject(value)) {
-    return { code: 'record_unusable', why: `it is no record but ${whatIs(value)}`, parentId: null, key: keyOf(raw) };
+    const key = keyOf(keptText(value, wholeRecord));
+    return { code: 'record_unusable', why: `it is no record but ${whatIs(value)}`, parentId: null, key };
   }
   const isForeign = namesAnother(kind, value, dialect);
   if (!isForeign && usableId(kind, value, dialect) !== undefined) return null;
-  const key = keyOf(keepMapped(kind, raw, dialect));
+  const key = keyOf(keptText(value, fieldMapOf(dialect, kind)));
   const text = outlineOf(kind, value, dialect);
   if (isForeign) {
     const why = `its url names another installation or another resource (${shown(value.url, longestAddress)}; ${text})`;

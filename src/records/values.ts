@@ -1,7 +1,6 @@
-import { isLosslessNumber } from 'lossless-json';
 import { isTooLongNumber, longestNumberDigits, Money, parseMoney, zero } from '../domain/money.ts';
 import type { Dialect } from './dialect.ts';
-import { isJsonObject, type JsonValue } from './json.ts';
+import { isExactNumber, isJsonObject, type JsonValue } from './json.ts';
 import { isAddress, type Resource, readAddress } from './tenant.ts';
 import type { DefectCode } from './types.ts';
 
@@ -11,7 +10,7 @@ import type { DefectCode } from './types.ts';
  * of fields.
  */
 export interface Scalar<T> {
-  /** `value` is as readJson or parseJson gives it, never null or undefined. Undefined: it cannot be read as this kind. */
+  /** `value` is as readJson gives it, never null or undefined. Undefined: it cannot be read as this kind. */
   read(value: JsonValue): T | undefined;
   /** The code and message of the defect when `read` gives undefined; the message ends the sentence "<field> …". */
   code: DefectCode;
@@ -27,7 +26,7 @@ export function failureOf(type: Scalar<unknown>, value: JsonValue): string {
 function textOf(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return textOfNumber(value);
-  return isLosslessNumber(value) ? value.value : undefined;
+  return isExactNumber(value) ? value.rawJSON : undefined;
 }
 
 /** The digits of a number as `readJson` gives it, never with an exponent, which no text field should show. */
@@ -109,11 +108,17 @@ export const flag: Scalar<boolean> = {
   failure: 'is neither true nor false',
 };
 
-/** A text; NUL and lone surrogates, which PostgreSQL refuses, become the replacement character. A blank text is null. */
+/** NUL and lone surrogates, which PostgreSQL refuses, become the replacement character. */
+export function replaceUnstorable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** A text that can be stored. A blank text is null. */
 export const text: Scalar<string | null> = {
   read: (value) => {
-    const found = textOf(value)?.toWellFormed().replaceAll('\0', '\ufffd');
-    return found === undefined ? undefined : found.trim() === '' ? null : found;
+    const found = textOf(value);
+    if (found === undefined) return undefined;
+    return found.trim() === '' ? null : replaceUnstorable(found);
   },
   code: 'field_invalid',
   failure: 'is no text',

@@ -1,6 +1,6 @@
 import type { Dialect } from '../records/dialect.ts';
 import { externalIdField, externalIdIn } from '../records/external-id.ts';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, readJson } from '../records/json.ts';
 import type { DocumentKind } from '../terms.ts';
 
 export const writeBackStates = ['pending', 'done', 'failed', 'taken', 'absent'] as const;
@@ -65,7 +65,7 @@ export function isEchoOf(
 
 function parseOrNull(raw: string): JsonValue {
   try {
-    return parseJson(raw);
+    return readJson(raw);
   } catch {
     return null;
   }

@@ -6,7 +6,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import type { ListAnswer, ListOptions, PracticeClient } from '../../src/practice/client.ts';
 import { sortPage } from '../../src/practice/raw-record.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { unusableOf } from '../../src/records/unusable.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { matching, ordered } from '../support/practice-list.ts';
@@ -100,7 +100,7 @@ export class Server {
     const texts = found.map(({ id, raw, value }) => {
       if (!isUnusable(this.#traits.unusable, kind, id)) return { id, raw, value };
       const text = raw.replace(`"id":${id}`, `"id":-${id}`);
-      const unusable = unusableOf(kind, text, parseJson(text), dialect);
+      const unusable = unusableOf(kind, readJson(text), dialect);
       if (unusable === null) throw new Error(`${text} is usable`);
       return unusable;
     });

@@ -1,7 +1,7 @@
 // The practice as a database sees it: transactions that begin, give out ids and `modified`, and commit later.
 
 import type { JsonValue } from '../../src/records/json.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { canonicalJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 /** A record as committed. */
@@ -43,12 +43,11 @@ export function stored(
   fields: Record<string, unknown> & { id: number },
   known: { modifiedMs: number; parent?: number; invoiceDate?: string; status?: number },
 ): Stored {
-  const raw = JSON.stringify(fields);
   return {
     kind,
     id: fields.id,
-    raw,
-    value: parseJson(raw),
+    raw: canonicalJson(fields),
+    value: fields,
     modifiedMs: known.modifiedMs,
     parent: known.parent ?? null,
     invoiceDate: known.invoiceDate ?? null,

@@ -26,8 +26,8 @@ import { hledger } from '../../src/ledger/export/hledger.ts';
 import { owedByName } from '../../src/mapping/owed.ts';
 import { oneLine, quoted } from '../../src/mapping/propose-text.ts';
 import { readAnswer } from '../../src/practice/answers.ts';
-import { canonicalJson, parseJson, readJson, storableJson } from '../../src/records/json.ts';
-import { keepMapped } from '../../src/records/keep.ts';
+import { fieldMapOf, keptText, wholeRecord } from '../../src/records/field-map.ts';
+import { canonicalJson, readJson } from '../../src/records/json.ts';
 import { readListBody } from '../../src/records/list-body.ts';
 import { originOf, parseRecord } from '../../src/records/schema.ts';
 import { unusableOf } from '../../src/records/unusable.ts';
@@ -84,8 +84,7 @@ const functions: Record<string, (value: string) => unknown> = {
   nearest: (value) => [nearest(value, ['receivable', 'voucher_liability']), isNear(value, 'same')],
   serverRequestId: (value) => serverRequestId({ 'x-request-id': value }),
   readJson: (value) => tried(() => readJson(value)),
-  parseJson: (value) => tried(() => parseJson(JSON.stringify([value]))),
-  storableJson,
+  'readJson, a text': (value) => tried(() => readJson(JSON.stringify([value]))),
   canonicalJson,
   'numbers of JSON': (value) => tried(() => readJson(`[${value.replace(/[^\d.eE+-]/g, '1')}]`)),
   values: (value) => [
@@ -93,13 +92,10 @@ const functions: Record<string, (value: string) => unknown> = {
     readReference(value, dialect, 'client'),
   ],
   parseRecord: (value) => kinds.map((kind) => parseRecord(kind, recordOf(kind, value), dialect)),
-  unusableOf: (value) =>
-    kinds.map((kind) =>
-      unusableOf(kind, JSON.stringify({ id: value, url: value }), { id: value, url: value }, dialect),
-    ),
+  unusableOf: (value) => kinds.map((kind) => unusableOf(kind, { id: value, url: value }, dialect)),
   originOf: (value) => originOf({ consultation: value }, dialect),
-  keepMapped: (value) =>
-    keepMapped('invoice', JSON.stringify({ id: 1, payer_name: value, unmapped: [value] }), dialect),
+  keptText: (value) => keptText({ id: 1, payer_name: value, unmapped: [value] }, fieldMapOf(dialect, 'invoice')),
+  'keptText, everything': (value) => keptText({ [value]: [value] }, wholeRecord),
   'readListBody, a field': (value) =>
     tried(() => atOnce(readListBody('invoice', JSON.stringify({ count: 1, results: [{ id: 1, value }] }), String))),
   'readListBody, the body': (value) =>

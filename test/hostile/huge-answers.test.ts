@@ -11,7 +11,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { useDatabase } from '../support/database.ts';
 import { type Handler, hastyClock, keptLog, roomyBudget, startServer } from '../support/practice-fakes.ts';
 
-/** What nothing from outside may hold the process up for. */
+/** What nothing from outside may hold the process up for, beside the parsing of one page. */
 const longestBlockMs = 200;
 const mb = 1024 * 1024;
 
@@ -80,20 +80,24 @@ function threadMs(): number {
   return (user + system) / 1_000;
 }
 
+/** A page is parsed in one go: about 30 ms for 4 MB as practices write them, some hundred as nobody does. */
+function parsingMs(body: string): number {
+  const started = threadMs();
+  if (body.length <= 4 * mb) JSON.parse(body);
+  return 2 * (threadMs() - started);
+}
+
 const page = (count: number, results: string) => `{"count":${count},"results":[${results}]}`;
 const ones = (count: number) => '1,'.repeat(count).slice(0, -1);
 
 describe('an answer that would fill the memory is refused by name, and nothing else waits for it', () => {
   test.each([
-    ['63 KB of gzip that are 32 million numbers', () => page(1, ones(32_000_000)), 'larger than 16 MB'],
-    ['7 million numbers where records belong', () => page(1, ones(7_000_000)), 'more than 50000 records'],
+    ['63 KB of gzip that are 32 million numbers', () => page(1, ones(32_000_000)), 'larger than 4 MB'],
+    ['2 million numbers where records belong', () => page(1, ones(2_000_000)), 'more than 50000 records'],
     ['a million empty records', () => page(1, '{},'.repeat(1_000_000).slice(0, -1)), 'more than 50000 records'],
-    ['records of many values each', () => page(1, `[${ones(9_000)}],`.repeat(800).slice(0, -1)), '1000000 values'],
-    ['14 MB beside the records', () => `{"count":1,"x":[${ones(7_000_000)}],"results":[]}`, 'characters, at most'],
-    ['no records at all', () => `[${ones(7_000_000)}]`, 'at most'],
-    ['a list that is nested without end', () => `{"count":1,"results":${'['.repeat(15_000_000)}`, 'at most'],
-  ])('%s', async (_, body, message) => {
-    const client = await clientOf(zipped(body()));
+  ])('%s', async (_, make, message) => {
+    const body = make();
+    const client = await clientOf(zipped(body));
     let refusal: unknown;
     const cost = await costOf(async () => {
       refusal = await client.list('invoice', {}, null).catch((error) => error);
@@ -104,7 +108,7 @@ describe('an answer that would fill the memory is refused by name, and nothing e
       todo: expect.stringContaining('record'),
     });
     expect(String(refusal)).toContain('/invoice/');
-    expect(cost.blockedMs).toBeLessThan(longestBlockMs);
+    expect(cost.blockedMs).toBeLessThan(longestBlockMs + parsingMs(body));
     expect(cost.grownMb).toBeLessThan(300);
   });
 
@@ -115,12 +119,12 @@ describe('an answer that would fill the memory is refused by name, and nothing e
       response.end(page(1000, Array.from({ length: size }, (_, i) => record(i + 1)).join(',')));
     });
     const answer = await client.list('invoice', {}, 1000);
-    expect(answer.results.length).toBe(16);
+    expect(answer.results.length).toBe(4);
     expect(answer.count).toBe(1000);
   });
 
-  test('an error message of 15 MB is not read', async () => {
-    const body = JSON.stringify({ detail: Array.from({ length: 3_000_000 }, () => 'no') });
+  test('an error message of 3 MB is not read', async () => {
+    const body = JSON.stringify({ detail: Array.from({ length: 600_000 }, () => 'no') });
     const client = await clientOf((_, response) => {
       response.writeHead(400, { 'content-encoding': 'gzip' });
       response.end(gzipSync(body));
@@ -131,16 +135,15 @@ describe('an answer that would fill the memory is refused by name, and nothing e
 });
 
 describe('a record that is too large is told apart and keeps its name', () => {
-  const deep = `${'['.repeat(7_000_000)}${']'.repeat(7_000_000)}`;
+  const deep = `${'['.repeat(1_500_000)}${']'.repeat(1_500_000)}`;
   test.each([
-    ['of 14 MB', `"${'x'.repeat(14 * mb)}"`],
-    ['of nothing but escapes', `"${'\\"'.repeat(7 * mb)}"`],
-    ['of 7 million numbers', `[${ones(7_000_000)}]`],
+    ['of 3 MB', `"${'x'.repeat(3 * mb)}"`],
+    ['of nothing but escapes', `"${'\\"'.repeat(1.5 * mb)}"`],
+    ['of 1.5 million numbers', `[${ones(1_500_000)}]`],
     ['that is nested without end', deep],
   ])('%s', async (_, huge) => {
-    const client = await clientOf(
-      zipped(page(3, `{"id":1,"total":"1.00"},{"id":2,"status":3,"note":${huge},"client":5},{"id":3,"total":1.50}`)),
-    );
+    const body = page(3, `{"id":1,"total":"1.00"},{"id":2,"status":3,"note":${huge},"client":5},{"id":3,"total":1.50}`);
+    const client = await clientOf(zipped(body));
     let answer: Awaited<ReturnType<PracticeClient['list']>> | undefined;
     const cost = await costOf(async () => {
       answer = await client.list('invoice', {}, null);
@@ -155,8 +158,8 @@ describe('a record that is too large is told apart and keeps its name', () => {
       field: 'the record',
       message: expect.stringContaining('without note'),
     });
-    expect(answer?.results[1]?.raw.length).toBeLessThan(2_000);
-    expect(cost.blockedMs).toBeLessThan(longestBlockMs);
+    expect(JSON.stringify(answer?.results[1]?.value).length).toBeLessThan(2_000);
+    expect(cost.blockedMs).toBeLessThan(longestBlockMs + parsingMs(body));
   });
 });
 
@@ -165,7 +168,7 @@ const { db } = useDatabase();
 test.each(rawKeepings)(
   'a page of 1,000 huge records is stored without holding anything up, keep_raw: %s',
   async (keepRaw) => {
-    const filler = (id: number) => `"${String(id).repeat(1_500).slice(0, 7_000)}",`.repeat(2);
+    const filler = (id: number) => `"${String(id).repeat(1_000).slice(0, 1_000)}",`.repeat(2);
     const records = (amount: string) =>
       Array.from({ length: 1_000 }, (_, i) => `{"id":${i + 1},"paid":${amount},"notes":[${filler(i)}${ones(900)}]}`);
     const client = await clientOf(
@@ -212,8 +215,8 @@ function slowRecord(kind: RecordKind, id: number, length: number): string {
 
 test.each(
   recordKinds.flatMap((kind): [RecordKind, number, number][] => [
-    [kind, 1_000, 12_000],
-    [kind, 30, 450_000],
+    [kind, 1_000, 4_000],
+    [kind, 9, 440_000],
   ]),
 )(
   'a page of %ss: %i records whose fields are slow to read, %i bytes each, hold nothing up',
@@ -228,7 +231,7 @@ test.each(
     } as const;
     const cost = await costOf(async () => {
       const answer = await client.list(kind, {}, 1_000);
-      expect(answer.results.length).toBeGreaterThan(10);
+      expect(answer.results.length).toBe(count);
       await db.transaction(async (trx) => {
         await savePage(trx, scope, kind, { ...answer, sourceTime: new Date(1e12), answeredAt: new Date(1e12) });
       });

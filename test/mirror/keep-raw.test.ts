@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import type { FindOwnEchoes } from '../../src/mirror/types.ts';
-import { parseJson, readJson, stringifyJson } from '../../src/records/json.ts';
-import { keepMapped } from '../../src/records/keep.ts';
+import type { Dialect } from '../../src/records/dialect.ts';
+import { fieldMapOf, keptText } from '../../src/records/field-map.ts';
+import { readJson, stringifyJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { type RawKeeping, type RecordKind, recordKinds } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
@@ -16,6 +17,8 @@ import { query } from '../support/sql.ts';
 
 const dialect = loadDialect();
 const samples = sandboxRecords();
+const keepMapped = (kind: RecordKind, raw: string, by: Dialect = dialect) =>
+  keptText(readJson(raw), fieldMapOf(by, kind));
 
 describe('the text that is kept', () => {
   const keys = [
@@ -39,7 +42,7 @@ describe('the text that is kept', () => {
 
   test.each(recordKinds)('has the facts of the whole text: %s', (kind) => {
     const record = fc.constantFrom(...samples[kind]).chain((raw) => {
-      const members = Object.entries(parseJson(raw) as object).map(
+      const members = Object.entries(readJson(raw) as object).map(
         ([key, value]) => `${JSON.stringify(key)}:${stringifyJson(value)}`,
       );
       return fc
@@ -63,45 +66,38 @@ describe('the text that is kept', () => {
     });
     fc.assert(
       fc.property(record, (raw) => {
-        const kept = keepMapped(kind, raw, dialect);
+        const kept = keepMapped(kind, raw);
         expect(parseRecord(kind, readJson(kept), dialect)).toEqual(parseRecord(kind, readJson(raw), dialect));
         expect(kept).not.toMatch(/"(?:notes|patient|payer_city|constructor|__proto__)"\s*:/);
-        expect(keepMapped(kind, kept, dialect)).toBe(kept);
+        expect(keepMapped(kind, kept)).toBe(kept);
       }),
       { numRuns: 500 },
     );
   });
 
-  test('keeps digits and order of what stays', () => {
+  test('is in one order and by value', () => {
     const raw = '{ "zip":"1", "paid": 10.00 ,"info":"x","id":7,"invoice":{"name":"Rex","id": 3.0},"more":[1,{"id":2}]}';
-    expect(keepMapped('payment', raw, dialect)).toBe('{ "paid": 10.00 ,"id":7,"invoice":{"id": 3.0}}');
-    expect(keepMapped('payment', '{"info":"x"}', dialect)).toBe('{}');
-    expect(keepMapped('payment', '{"a":1,"b":2}', dialect)).toBe('{}');
-  });
-
-  test('is the same text where nothing is to be cut', () => {
-    const raw = '{"id":1,\n "paid":1.0}';
-    expect(keepMapped('payment', raw, dialect)).toBe(raw);
+    expect(keepMapped('payment', raw)).toBe('{"id":7,"invoice":{"id":3},"paid":10}');
+    expect(keepMapped('payment', '{"info":"x"}')).toBe('{}');
+    expect(keepMapped('payment', '{"paid":90071992547409931.10}')).toBe('{"paid":90071992547409931.1}');
   });
 
   test('has what is sent back, the parts that rows are posted by, and the mark of a record that was too large', () => {
-    expect(keepMapped('prepayment', '{"external_info":{"till":{"no":1}},"x":1}', dialect)).toBe(
+    expect(keepMapped('prepayment', '{"external_info":{"till":{"no":1}},"x":1}')).toBe(
       '{"external_info":{"till":{"no":1}}}',
     );
     const row = '{"invoice_row_extra":{"account_number":"1","note":"x"},"invoicerow_vat_group":{"name":"A","by":"y"}}';
-    expect(keepMapped('row', row, dialect)).toBe(
+    expect(keepMapped('row', row)).toBe(
       '{"invoice_row_extra":{"account_number":"1"},"invoicerow_vat_group":{"name":"A"}}',
     );
     const large = '{"id":1,"vetledger:too_large":"is too large (9)"}';
-    expect(keepMapped('invoice', large, dialect)).toBe(large);
-    expect(keepMapped('row', '{"invoicerow_vat_group":{"by":"y"}}', dialect)).toBe('{"invoicerow_vat_group":{}}');
+    expect(keepMapped('invoice', large)).toBe(large);
+    expect(keepMapped('row', '{"invoicerow_vat_group":{"by":"y"}}')).toBe('{"invoicerow_vat_group":{}}');
   });
 
   test('names of a reference are cut, in lists of them, too', () => {
     const raw = '{"client":{"id":4,"name":"Aino"},"consolidated_invoices":[{"url":"/i/1/","by":"Aino"}, 2]}';
-    expect(keepMapped('invoice', raw, dialect)).toBe(
-      '{"client":{"id":4},"consolidated_invoices":[{"url":"/i/1/"}, 2]}',
-    );
+    expect(keepMapped('invoice', raw)).toBe('{"client":{"id":4},"consolidated_invoices":[{"url":"/i/1/"},2]}');
   });
 
   test('follows the names of the installation', () => {
@@ -121,11 +117,12 @@ describe('versions', () => {
     record: Record<string, unknown>,
     kind: RecordKind = 'invoice',
     findOwnEchoes?: FindOwnEchoes,
+    by: Dialect = dialect,
   ) {
     const raw = JSON.stringify({ id: 1, ...record });
-    const scope = { installation, timezone: 'Europe/Helsinki', dialect, keepRaw };
+    const scope = { installation, timezone: 'Europe/Helsinki', dialect: by, keepRaw };
     const sourceTime = new Date(Date.parse('2026-05-04T08:00:00Z') + ++seconds * 10_000);
-    const page = { results: [{ id: 1, raw, value: parseJson(raw) }], ...answerTimes({ sourceTime }) };
+    const page = { results: [{ id: 1, value: readJson(raw) }], ...answerTimes({ sourceTime }) };
     return (await db.transaction((trx) => savePage(trx, scope, kind, page, findOwnEchoes))).pulled;
   }
   const inTable = async (table: 'mirror_record' | 'mirror_version') => {
@@ -175,13 +172,14 @@ describe('versions', () => {
     expect(await older()).toEqual([{ raw: { id: 1, ...client('A') } }]);
   });
 
-  test('changing to `all` makes none', async () => {
+  test('changing to `all` makes none, and keeps the rest from the next answer on', async () => {
     installation++;
     await answer('mapped', { ...client('A'), notes: 'one' });
     expect(await answer('all', { ...client('A'), notes: 'one' })).toBe(0);
-    expect(await answer('all', { ...client('A'), notes: 'two' })).toBe(0);
+    expect(await stored()).toEqual({ version: 1, raw: { id: 1, ...client('A'), notes: 'one' } });
+    expect(await answer('all', { ...client('A'), notes: 'two' })).toBe(1);
     expect(await answer('all', { ...client('B'), notes: 'two' })).toBe(1);
-    expect(await stored()).toEqual({ version: 2, raw: { id: 1, ...client('B'), notes: 'two' } });
+    expect(await stored()).toEqual({ version: 3, raw: { id: 1, ...client('B'), notes: 'two' } });
   });
 
   test.each([
@@ -199,6 +197,54 @@ describe('versions', () => {
     expect((await stored())?.raw).toMatchObject({ payer_name: null });
   });
 
+  describe('an edit of the field map', () => {
+    const withMore = loadDialect({ fields: { invoice: { payer_country_code: 'country' } } });
+    const record = { ...client('A'), payer_country_code: 'FI', country: 'SE' };
+    const dirty = async () => {
+      const [found] = await query<{ dirty: boolean }>(
+        db,
+        `select dirty from document where installation = ? and kind = 'invoice' and id = 1`,
+        [installation],
+      );
+      return found?.dirty ?? false;
+    };
+    const judged = () => db.raw('update document set dirty = false where installation = ?', [installation]);
+
+    test('makes no version; the document is judged again by the field that was not kept', async () => {
+      installation++;
+      await answer('mapped', record);
+      await judged();
+      expect(await answer('mapped', record)).toBe(0);
+      expect(await dirty()).toBe(false);
+      expect(await answer('mapped', record, 'invoice', undefined, withMore)).toBe(0);
+      expect(await stored()).toEqual({ version: 1, raw: { id: 1, ...client('A'), country: 'SE' } });
+      expect(await dirty()).toBe(true);
+      await judged();
+      expect(await answer('mapped', record, 'invoice', undefined, withMore)).toBe(0);
+      expect(await dirty()).toBe(false);
+      expect(await older()).toEqual([]);
+    });
+
+    test('and a change of the record make one version, of which the older has what both maps keep', async () => {
+      installation++;
+      await answer('mapped', record);
+      expect(await answer('mapped', { ...record, payer_name: 'B' }, 'invoice', undefined, withMore)).toBe(1);
+      expect(await stored()).toEqual({ version: 2, raw: { id: 1, ...client('B'), country: 'SE' } });
+      expect(await older()).toEqual([{ raw: { id: 1, ...client('A') } }]);
+    });
+
+    test('brings no erased name back', async () => {
+      installation++;
+      await answer('mapped', record);
+      await db.raw(
+        `update mirror_record set raw = (raw::jsonb || '{"payer_name": null}')::json where installation = ?`,
+        [installation],
+      );
+      for (const _ of [1, 2]) expect(await answer('mapped', record, 'invoice', undefined, withMore)).toBe(0);
+      expect(await stored()).toEqual({ version: 1, raw: { id: 1, ...client('A'), payer_name: null } });
+    });
+  });
+
   test.each([
     ['all', 'mapped'],
     ['mapped', 'all'],
@@ -212,7 +258,7 @@ describe('versions', () => {
     await answer(before, { paid: 1, info: 'a' }, 'prepayment');
     await answer(after, { paid: 1, info: 'b', external_info: { external_id: 'x' } }, 'prepayment', note);
     expect(compared).toEqual([
-      { id: 1, previousRaw: '{"id":1,"paid":1}', raw: '{"id":1,"paid":1,"external_info":{"external_id":"x"}}' },
+      { id: 1, previousRaw: '{"id":1,"paid":1}', raw: '{"external_info":{"external_id":"x"},"id":1,"paid":1}' },
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { PracticeError } from '../../src/domain/practice-error.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { createPracticeClient, type PracticeClient, type PracticeClientOptions } from '../../src/practice/client.ts';
 import { createTransport } from '../../src/practice/transport.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson, stringifyJson } from '../../src/records/json.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { unusedPort } from '../embedded/support.ts';
 import {
@@ -103,13 +103,13 @@ describe('a list', () => {
     expect(server.requests[0]!.target).toBe('/proxy/4711/api/0.1/invoice/');
   });
 
-  test('gives each record as it came, digit for digit, but for what PostgreSQL cannot hold', async () => {
-    const record = '{"id":7,"sum_total":-0.0,"price":1.50,"big":12345678901234567890.10,"name":"a\\u0000\\ud800"}';
+  test('gives each record with all its digits', async () => {
+    const record = '{"id":7,"sum_total":-1.25,"price":1.5,"big":12345678901234567890.1,"name":"a\\u0000\\ud800"}';
     const { client } = await setup([page(record)]);
     const answer = await client.list('row', {}, null);
     expect(answer.count).toBe(1);
-    expect(answer.results.map(({ id, raw }) => ({ id, raw }))).toEqual([
-      { id: 7, raw: record.replace('\\u0000\\ud800', '\\ufffd\\ufffd') },
+    expect(answer.results.map(({ id, value }) => ({ id, text: stringifyJson(value) }))).toEqual([
+      { id: 7, text: record },
     ]);
   });
 
@@ -488,19 +488,22 @@ describe('counters', () => {
 });
 
 describe('writing the external id', () => {
-  const prepayment = parseJson('{"id":9,"paid":"1.00","external_info":{"external_id":null,"till":3.50,"x":{"y":[1]}}}');
+  const prepayment = readJson(
+    '{"id":9,"paid":"1.00","external_info":{"external_id":null,"till":9007199254740993.25,"x":{"y":[1]}}}',
+  );
   const toWrite = { kind: 'prepayment' as const, record: prepayment, externalId: 'E-1' };
 
   test('sends every key there was, and gives the new record', async () => {
-    const answer = '{"id":9,"paid":"1.00","external_info":{"external_id":"E-1","till":3.50,"x":{"y":[1]}}}';
+    const answer =
+      '{"id":9,"paid":"1.00","external_info":{"external_id":"E-1","till":9007199254740993.25,"x":{"y":[1]}}}';
     const { client, server, budget } = await setup([json(answer)]);
     const record = await client.writeExternalId(toWrite);
-    expect(record).toMatchObject({ id: 9, raw: answer });
+    expect(record).toMatchObject({ id: 9, value: readJson(answer) });
     const [request] = server.requests;
     expect(request).toMatchObject({
       method: 'PATCH',
       target: '/4711/api/0.1/unallocatedpayment/9/',
-      body: '{"external_info":{"external_id":"E-1","till":3.50,"x":{"y":[1]}}}',
+      body: '{"external_info":{"external_id":"E-1","till":9007199254740993.25,"x":{"y":[1]}}}',
     });
     expect(request!.headers['content-type']).toBe('application/json');
     expect(budget.takes).toEqual([{ action: 'unallocatedpayment.write', weight: 1, priority: 1 }]);
@@ -546,15 +549,18 @@ describe('writing the external id', () => {
     });
 
     test.each([
-      ['a list', '{"count":1,"results":[{"id":3,"url":"https://x/3/","external_id":"E-0","till":3.50}]}'],
-      ['a bare list', '[{"id":3,"url":"https://x/3/","external_id":"E-0","till":3.50}]'],
-      ['an object', '{"id":3,"url":"https://x/3/","external_id":"E-0","till":3.50}'],
+      [
+        'a list',
+        '{"count":1,"results":[{"id":3,"url":"https://x/3/","external_id":"E-0","till":9007199254740993.25}]}',
+      ],
+      ['a bare list', '[{"id":3,"url":"https://x/3/","external_id":"E-0","till":9007199254740993.25}]'],
+      ['an object', '{"id":3,"url":"https://x/3/","external_id":"E-0","till":9007199254740993.25}'],
     ])('%s: it is changed, its other keys kept', async (_, answer) => {
       const { client, server } = await setup([json(answer), json('{}')], { dialect });
       await client.writeExternalId(toWrite);
       expect(server.requests.map(({ method, target, body }) => [method, target, body])).toEqual([
         ['GET', path, ''],
-        ['PATCH', `${path}3/`, '{"external_id":"E-1","till":3.50}'],
+        ['PATCH', `${path}3/`, '{"external_id":"E-1","till":9007199254740993.25}'],
       ]);
     });
 

@@ -7,7 +7,7 @@ import { savePage } from '../../src/mirror/save-page.ts';
 import { setMatch } from '../../src/prepayments/decide.ts';
 import { followClaimed, followMarked } from '../../src/prepayments/follow.ts';
 import { usedPrepayments } from '../../src/prepayments/used.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import type { DocumentKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerTimes } from '../support/practice-list.ts';
@@ -31,7 +31,7 @@ class World {
   async see(kind: DocumentKind, record: { id: number } & Record<string, unknown>): Promise<void> {
     this.#asked += 1_000;
     const raw = JSON.stringify(record);
-    const page = { results: [{ id: record.id, raw, value: parseJson(raw) }] };
+    const page = { results: [{ id: record.id, raw, value: readJson(raw) }] };
     const scope = { installation: this.id, timezone: 'Europe/Helsinki', dialect, keepRaw: 'all' as const };
     await db.transaction((trx) =>
       savePage(trx, scope, kind, { ...page, ...answerTimes({ sourceTime: new Date(this.#asked) }) }),

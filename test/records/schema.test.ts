@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { atOnce } from '../../src/domain/slices.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { readListBody } from '../../src/records/list-body.ts';
 import { originOf, parseRecord } from '../../src/records/schema.ts';
 
@@ -10,7 +10,7 @@ const api = 'https://clinic.example/4711/api/0.1';
 
 /** A record as JSON text with single parts replaced, so that every case shows the wire itself. */
 function wire(fields: Record<string, string>): unknown {
-  return parseJson(
+  return readJson(
     `{${Object.entries(fields)
       .map(([name, json]) => `"${name}":${json}`)
       .join(',')}}`,
@@ -270,7 +270,7 @@ test.each([
 });
 
 test('a record that is no object is malformed', () => {
-  expect(() => parseRecord('payment', parseJson('[1]'), dialect)).toThrow(
+  expect(() => parseRecord('payment', readJson('[1]'), dialect)).toThrow(
     expect.objectContaining({ code: 'malformed_record' }),
   );
 });
@@ -280,7 +280,7 @@ describe('the envelope of a list', () => {
     ['a number', '{"count":2,"results":[{},{}]}'],
     ['a text', '{"count":"2","results":[{},{}],"next":null}'],
   ])('its count as %s', (_, text) => {
-    expect(atOnce(readListBody('invoice', text, (raw) => raw))).toEqual({ count: 2, results: ['{}', '{}'] });
+    expect(atOnce(readListBody('invoice', text, (value) => value))).toEqual({ count: 2, results: [{}, {}] });
   });
 
   test.each([
@@ -291,7 +291,7 @@ describe('the envelope of a list', () => {
     ['results of another kind', '{"count":1,"results":{"id":1}}'],
     ['null', 'null'],
   ])('%s is no envelope', (_, text) => {
-    expect(() => atOnce(readListBody('invoice', text, (raw) => raw))).toThrow(
+    expect(() => atOnce(readListBody('invoice', text, (value) => value))).toThrow(
       expect.objectContaining({ code: 'malformed_response' }),
     );
   });
@@ -299,7 +299,7 @@ describe('the envelope of a list', () => {
 
 test('an installation that names its fields otherwise', () => {
   const other = loadDialect({ fields: { payment: { id: 'pk', paid: 'money.amount' } } });
-  expect(String(parseRecord('payment', parseJson('{"pk":3,"money":{"amount":"1.10"},"invoice":1}'), other).paid)).toBe(
+  expect(String(parseRecord('payment', readJson('{"pk":3,"money":{"amount":"1.10"},"invoice":1}'), other).paid)).toBe(
     '1.1',
   );
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { unusableOf } from '../../src/records/unusable.ts';
 
@@ -10,7 +10,7 @@ const api = 'https://clinic.example/4711/api/0.1';
 
 function clientOf(client: string, of = dialect) {
   const json = `{"id":90,"paid":"1.00","client":${JSON.stringify(client)}}`;
-  const { clientId, defects } = parseRecord('prepayment', parseJson(json), of);
+  const { clientId, defects } = parseRecord('prepayment', readJson(json), of);
   return defects.length === 0 ? clientId : defects.map(({ code, field }) => `${code} ${field}`).join();
 }
 
@@ -71,7 +71,7 @@ test.each([
 test('a department has a page of settings, too', () => {
   const read = (department: string) => {
     const json = `{"id":90,"paid":"1.00","department":"${api}/${department}/2/"}`;
-    return parseRecord('prepayment', parseJson(json), dialect).departmentId;
+    return parseRecord('prepayment', readJson(json), dialect).departmentId;
   };
   expect([read('department'), read('settings/department'), read('settings'), read('client')]).toEqual([
     2,
@@ -87,7 +87,7 @@ test.each([
   ['an id and the address of another one', `{"id":5,"url":"${api}/client/6/"}`, unreadable],
   ['neither', '{}', unreadable],
 ])('a reference that is an object with %s', (_, client, expected) => {
-  const { clientId, defects } = parseRecord('prepayment', parseJson(`{"id":9,"paid":"1","client":${client}}`), dialect);
+  const { clientId, defects } = parseRecord('prepayment', readJson(`{"id":9,"paid":"1","client":${client}}`), dialect);
   expect(defects.length === 0 ? clientId : `${defects[0]?.code} ${defects[0]?.field}`).toBe(expected);
 });
 
@@ -111,7 +111,7 @@ test('property: whatever an address looks like, it is ours only where its last s
 });
 
 describe('records of which no document can be made', () => {
-  const read = (json: string) => unusableOf('payment', json, parseJson(json), dialect);
+  const read = (json: string) => unusableOf('payment', readJson(json), dialect);
 
   test.each([
     ['an id that serves', '{"id":7,"paid":"1.00"}', null],
@@ -143,7 +143,7 @@ describe('records of which no document can be made', () => {
         invoice_number: 'x'.repeat(999),
       },
     });
-    const why = unusableOf('invoice', json, parseJson(json), dialect)?.why ?? '';
+    const why = unusableOf('invoice', readJson(json), dialect)?.why ?? '';
     expect(why).toContain('its id is -7, which is no positive integer (status 3');
     expect(why).toContain('total "12.50"');
     expect(why).not.toMatch(/Aino|Talli|FI1|010101/);

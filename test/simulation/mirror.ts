@@ -5,7 +5,7 @@ import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sand
 import { encode, Wire, type WireRecord } from '../../sandbox/src/wire.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { DocumentFacts } from '../../src/posting/types.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { parseRecord, type RecordOf } from '../../src/records/schema.ts';
 import type {
   InvoiceRecord,
@@ -240,7 +240,7 @@ export class Mirror {
   #parsed<Kind extends RecordKind>(kind: Kind, id: number, wire: WireRecord): RecordOf<Kind> {
     const damage = this.#damage(kind, id);
     const shown = damage ? { ...wire, [damage.field]: damage.value } : wire;
-    return parseRecord(kind, parseJson(encode(shown)), dialect);
+    return parseRecord(kind, readJson(encode(shown)), dialect);
   }
 }
 

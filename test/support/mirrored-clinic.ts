@@ -21,7 +21,7 @@ import { acceptRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import type { MirrorScope } from '../../src/mirror/types.ts';
 import { followMarked } from '../../src/prepayments/follow.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { demoConfig, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
@@ -117,7 +117,7 @@ export class MirroredClinic {
         if (kind === 'row' && options.withoutRows) continue;
         const results = records[kind].map((record) => {
           const raw = encode(record);
-          const value = parseJson(raw);
+          const value = readJson(raw);
           return { id: (record as { id: number }).id, raw, value };
         });
         await savePage(trx, scope, kind, { results, ...answerTimes({ sourceTime }) });

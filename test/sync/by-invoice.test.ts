@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { pullPayments } from '../../src/sync/payments.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { useDatabase } from '../support/database.ts';
@@ -18,7 +18,7 @@ const payments = Array.from({ length: 11_600 }, (_, i) => {
     paid: '1.00',
     date_added: '2026-05-01T08:00:00Z',
   });
-  return { id: i + 1, parent: (i % invoices) + 1, raw, value: parseJson(raw) };
+  return { id: i + 1, parent: (i % invoices) + 1, raw, value: readJson(raw) };
 }).sort((a, b) => ((a.id * 7919) % 11_601) - ((b.id * 7919) % 11_601));
 
 /** Pulls from a list of payments in no order, more than offsets reach, that honours nothing but the given filters. */
@@ -27,7 +27,7 @@ async function pull(installation: number, honoured: string[], known = invoices) 
   const scope = { installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), keepRaw: 'mapped' as const };
   const mirrored = Array.from({ length: known }, (_, i) => {
     const raw = `{"id":${i + 1},"status":3}`;
-    return { id: i + 1, raw, value: parseJson(raw) };
+    return { id: i + 1, raw, value: readJson(raw) };
   });
   await db.transaction((trx) =>
     savePage(trx, scope, 'invoice', { results: mirrored, ...answerTimes({ sourceTime: now }) }),

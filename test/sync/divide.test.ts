@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Rng } from '../../sandbox/src/rng.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { ListAnswer } from '../../src/practice/client.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { furtherDimensions } from '../../src/sync/walk/dimensions.ts';
 import { contradictedFilter } from '../../src/sync/walk/filter-check.ts';
@@ -26,7 +26,7 @@ function server(kind: RecordKind, items: Item[], order: ListOrder | 'shuffled', 
   const iso = (at: number) => new Date(at * 1000).toISOString();
   const records = items.map(({ id, day, at = 1_770_000_000 }) => ({
     ...{ id, raw: '{}', invoiceDate: day ?? null, modifiedMs: at * 1000 },
-    value: parseJson(JSON.stringify({ id, invoice_date: day ?? null, modified: iso(at), date_added: iso(at) })),
+    value: readJson(JSON.stringify({ id, invoice_date: day ?? null, modified: iso(at), date_added: iso(at) })),
   }));
   const rng = new Rng(1, 'order');
   // Of equal times, too, the order is none that ids would tell.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { contradictedFilter } from '../../src/sync/walk/filter-check.ts';
 import { filterTimestamp, sinceTimestamp, untilTimestamp } from '../../src/sync/walk/timestamps.ts';
@@ -10,7 +10,7 @@ const zone = 'Europe/Helsinki';
 const check = (kind: RecordKind, fields: object, filter: string, value: string) =>
   contradictedFilter(
     { [filter]: value },
-    parseRecord(kind, parseJson(JSON.stringify({ id: 7, ...fields })), loadDialect()),
+    parseRecord(kind, readJson(JSON.stringify({ id: 7, ...fields })), loadDialect()),
     zone,
   );
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import type { SourceRecord } from '../../src/records/types.ts';
 import { probeList, verdictOf } from '../../src/sync/capabilities/probe.ts';
@@ -12,8 +12,8 @@ const dialect = loadDialect();
 const zone = 'Europe/Helsinki';
 
 type Wire = { id: number; [field: string]: unknown };
-const invoiceOf = (wire: Wire): SourceRecord => parseRecord('invoice', parseJson(JSON.stringify(wire)), dialect);
-const rowOf = (wire: Wire): SourceRecord => parseRecord('row', parseJson(JSON.stringify(wire)), dialect);
+const invoiceOf = (wire: Wire): SourceRecord => parseRecord('invoice', readJson(JSON.stringify(wire)), dialect);
+const rowOf = (wire: Wire): SourceRecord => parseRecord('row', readJson(JSON.stringify(wire)), dialect);
 
 /** Invoices of ten days, a minute of `modified` apart. */
 const invoices = Array.from({ length: 10 }, (_, i) => ({
@@ -129,7 +129,7 @@ describe('the answer', () => {
 });
 
 describe('a list', () => {
-  const item = (wire: Wire) => ({ id: wire.id, raw: '', value: parseJson(JSON.stringify(wire)) });
+  const item = (wire: Wire) => ({ id: wire.id, raw: '', value: readJson(JSON.stringify(wire)) });
   const payments = [1, 2, 3, 4].map((id) => item({ id, invoice: 20 + (id % 2) }));
   const first = { count: 4, results: payments };
   const refused = (message: string, status = 400, fields: string[] = []) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { acceptRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/payments.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
@@ -19,7 +19,7 @@ const scope = () => ({ installation, timezone: 'Europe/Helsinki', dialect: loadD
 async function answer(kind: RecordKind, seconds: number, records: ({ id: number } & Record<string, unknown>)[]) {
   const results = records.map((record) => {
     const raw = JSON.stringify(record);
-    return { id: record.id, raw, value: parseJson(raw) };
+    return { id: record.id, raw, value: readJson(raw) };
   });
   const page = { results, ...answerTimes({ sourceTime: at(seconds), sourceTimeAtMost: at(seconds + 1) }) };
   return db.transaction((trx) => savePage(trx, scope(), kind, page));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { savePage } from '../../src/mirror/save-page.ts';
-import { parseJson } from '../../src/records/json.ts';
+import { readJson } from '../../src/records/json.ts';
 import { noteIgnored } from '../../src/sync/capabilities/filters.ts';
 import { noteTimestampStyle } from '../../src/sync/capabilities/server.ts';
 import type { PullContext } from '../../src/sync/context.ts';
@@ -154,7 +154,7 @@ test('a set that another answer leaves in doubt is stale, although it was fresh 
   await fetchedAt(99);
   const row = (id: number) => {
     const raw = `{"id": ${id}, "invoice": "http://127.0.0.1/1/api/0.1/invoice/1/"}`;
-    return { id, parent: 1, raw, value: parseJson(raw) };
+    return { id, parent: 1, raw, value: readJson(raw) };
   };
   const options: ListServerOptions = { isHonoured: () => true, order: 'ascending' };
   const list: PullContext['client']['list'] = async (_kind, filters, pageSize) => {
@@ -177,7 +177,7 @@ const rowsEach = 4;
 const rows = Array.from({ length: invoices * rowsEach }, (_, i) => {
   const [id, parent] = [i + 1, Math.floor(i / rowsEach) + 1];
   const raw = `{"id": ${id}, "invoice": "http://127.0.0.1/1/api/0.1/invoice/${parent}/"}`;
-  return { id, parent, raw, value: parseJson(raw) };
+  return { id, parent, raw, value: readJson(raw) };
 });
 
 function rowList(ignored: string[]) {

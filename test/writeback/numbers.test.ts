@@ -11,7 +11,7 @@ import { savePage } from '../../src/mirror/save-page.ts';
 import { ExternalIdTaken } from '../../src/practice/external-info.ts';
 import { checkWriteBacks } from '../../src/reconcile/e10-write-backs.ts';
 import type { Dialect } from '../../src/records/dialect.ts';
-import { isJsonObject, parseJson } from '../../src/records/json.ts';
+import { isJsonObject, readJson } from '../../src/records/json.ts';
 import type { DocumentKind, PostingMode } from '../../src/terms.ts';
 import { ownEchoes } from '../../src/writeback/echoes.ts';
 import { writeBackNumbers } from '../../src/writeback/numbers.ts';
@@ -236,7 +236,7 @@ describe('a version that shows only what we wrote', () => {
         ...{ modified: at, external_info: info, ...changes },
       };
       const raw = JSON.stringify(record);
-      const page = { results: [{ id: 1, raw, value: parseJson(raw) }], ...answerTimes({ sourceTime: new Date(at) }) };
+      const page = { results: [{ id: 1, raw, value: readJson(raw) }], ...answerTimes({ sourceTime: new Date(at) }) };
       return db.transaction((trx) =>
         savePage(trx, scope, 'invoice', page, ownEchoes(trx, installation, dialect)).then(({ pulled }) => pulled),
       );

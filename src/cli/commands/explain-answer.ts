@@ -4,7 +4,7 @@ import { formatMoney } from '../../domain/money.ts';
 import type { EntryRecord } from '../../ledger/journal/entry-records.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation } from '../../queries/explain.ts';
-import { parseJson } from '../../records/json.ts';
+import { readJson } from '../../records/json.ts';
 import type { DocumentKind } from '../../terms.ts';
 import { amount, date, instant, plainError, remark } from '../answer.ts';
 import { entryAnswer, linesAnswer } from '../render/entry.ts';
@@ -196,7 +196,7 @@ export function explanationDocument(explanation: Explanation) {
       modified,
       read_at: sourceTime,
       gone_at: goneAt,
-      record: parseJson(raw),
+      record: readJson(raw),
     })),
     judgement: judgement && {
       state: judgement.state,

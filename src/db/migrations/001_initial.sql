@@ -285,7 +285,11 @@ create table mirror_record (
   -- Lower bound of the snapshot this version was read from (the server's clock); only a later answer replaces it.
   source_time timestamptz not null,
   first_seen_at timestamptz not null,
+  -- Which fields the text has (field_map); `all`: the whole record.
+  field_map text not null default 'all',
+  -- SHA-256 of the text as it was received: the text itself loses what is erased.
   content_hash text not null,
+  -- The canonical text of what is kept: equal content gives the same text.
   raw json not null,
   -- For an invoice: whether its rows are needed (it is final), the source time its rows must reach to be fresh (proof P2:
   -- its `modified` rounded up to the next second, never later than the answer that brought it), and that of the last
@@ -318,6 +322,12 @@ create index mirror_record_stale_rows on mirror_record (installation, id)
 create index mirror_record_recent_invoices on mirror_record (installation, modified)
   where kind = 'invoice' and needs_rows and gone_at is null;
 create index mirror_record_missing on mirror_record (installation, kind, id) where missing_at is not null;
+
+-- What was kept of records by each version of the field map, so that a record kept by an earlier one is compared alike.
+create table field_map (
+  version text primary key,
+  kept json not null
+);
 
 -- Earlier versions, as they were when a newer one replaced them.
 create table mirror_version (

@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import type { RawKeeping, RecordKind } from '../terms.ts';
+import type { Dialect } from './dialect.ts';
+import { canonicalJson, isJsonObject, type JsonValue, scalarJson, stringifyJson } from './json.ts';
+import { tooLargeKey } from './shrink.ts';
+import { replaceUnstorable } from './values.ts';
+
+/**
+ * What is kept of a value. `whole`: everything. `field`: what is read of a field; of a reference that is an object, its id and url, since
+ * it may also hold the name of whom it refers to (values.ts `readReference`). Else the members named.
+ */
+export type Kept = 'whole' | 'field' | { readonly [key: string]: Kept };
+
+/** What the mirror keeps of the records of a kind, and its version: another version keeps other fields. */
+export interface FieldMap {
+  version: string;
+  kept: Kept;
+  plan: Plan;
+}
+
+export function fieldMap(version: string, kept: Kept): FieldMap {
+  return { version, kept, plan: planOf(kept) };
+}
+
+/** The field map of `keep_raw: all`. */
+export const wholeRecord = fieldMap('all', 'whole');
+
+const mapsOfDialect = new WeakMap<Dialect, Map<RecordKind, FieldMap>>();
+
+/** Kept of a record: the fields that the dialect maps, external_info, which is sent back whole, and the mark of one that was too large. */
+export function fieldMapOf(dialect: Dialect, kind: RecordKind, keepRaw: RawKeeping = 'mapped'): FieldMap {
+  if (keepRaw === 'all') return wholeRecord;
+  const maps = mapsOfDialect.get(dialect) ?? new Map<RecordKind, FieldMap>();
+  mapsOfDialect.set(dialect, maps);
+  const known = maps.get(kind);
+  if (known) return known;
+  const kept = mappedFields(dialect, kind);
+  const map = fieldMap(hash('sha256', JSON.stringify(kept)).slice(0, 16), kept);
+  maps.set(kind, map);
+  return map;
+}
+
+interface Members {
+  [key: string]: Kept & (string | Members);
+}
+
+function mappedFields(dialect: Dialect, kind: RecordKind): Kept {
+  const record: Members = { [tooLargeKey]: 'field' };
+  for (const field of Object.values(dialect.fields[kind])) keepPath(record, field.split('.'));
+  const { kinds: carriers, field } = dialect.external_info;
+  if (kind === 'prepayment' || carriers.some((carrier) => carrier === kind)) record[field] = 'whole';
+  return sortedMembers(record);
+}
+
+function sortedMembers(members: Members): Members {
+  const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, kept]) => [key, typeof kept === 'object' ? sortedMembers(kept) : kept]));
+}
+
+/** Keeps the field at a path; a field within another one stays a field beside it. */
+function keepPath(members: Members, [key, ...path]: string[]): void {
+  if (key === undefined) return;
+  const before = members[key];
+  if (path.length === 0 && (before === undefined || before === 'field')) {
+    members[key] = 'field';
+    return;
+  }
+  const inner: Members = typeof before === 'object' ? before : {};
+  if (before === 'field' || path.length === 0) Object.assign(inner, { id: 'field', url: 'field' });
+  members[key] = inner;
+  keepPath(inner, path);
+}
+
+/**
+ * The canonical text of what is kept of a record: it is stored, compared by its hash, and read for posting. Equal content gives the
+ * same text, and NUL and lone surrogates, which PostgreSQL refuses, are the replacement character in it.
+ */
+export function keptText(value: JsonValue, { plan }: FieldMap): string {
+  const text = write(value, plan);
+  return mayBeUnstorable.test(text) ? write(storableValue(value), plan) : text;
+}
+
+/** As JSON.stringify escapes them. Tells too much where a text holds such an escape itself. */
+const mayBeUnstorable = /\\u(?:0000|d[89a-f])/;
+
+/** What is kept, as it is written: each member's key with its colon. Null: everything. */
+type Plan = Member[] | null;
+
+interface Member {
+  key: string;
+  start: string;
+  plan: Plan;
+}
+
+function planOf(kept: Kept): Plan {
+  if (kept === 'whole') return null;
+  if (kept === 'field') return reference;
+  return Object.entries(kept).map(([key, inner]) => memberOf(key, planOf(inner)));
+}
+
+function memberOf(key: string, plan: Plan): Member {
+  return { key, start: `${JSON.stringify(key)}:`, plan };
+}
+
+/** References may nest. */
+const reference: Member[] = [];
+reference.push(memberOf('id', reference), memberOf('url', reference));
+
+function write(value: JsonValue, plan: Plan): string {
+  if (typeof value !== 'object' || value === null) return scalarJson(value);
+  if (plan === null) return canonicalJson(value);
+  if (Array.isArray(value)) return `[${value.map((each) => write(each, plan)).join(',')}]`;
+  if (!isJsonObject(value)) return stringifyJson(value);
+  let members = '';
+  for (const { key, start, plan: inner } of plan) {
+    if (!Object.hasOwn(value, key)) continue;
+    members += (members === '' ? start : `,${start}`) + write(value[key], inner);
+  }
+  return `{${members}}`;
+}
+
+function storableValue(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return replaceUnstorable(value);
+  if (Array.isArray(value)) return value.map(storableValue);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [replaceUnstorable(key), storableValue(inner)]),
+  );
+}
