@@ -538,6 +538,12 @@ CREATE INDEX erp_unit_timely ON vetledger.erp_unit USING btree (company, unit_da
 CREATE INDEX erp_unit_undo_of ON vetledger.erp_unit USING btree (installation, undo_of, undo_n) WHERE (undo_of IS NOT NULL);
 CREATE INDEX erp_unit_waiting ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent) AND (follows IS NOT NULL));
 
+create table field_map (
+  version text not null,
+  kept json not null,
+  constraint field_map_pkey PRIMARY KEY (version)
+);
+
 create table installation_state (
   installation bigint not null,
   conditions_hash text,
@@ -628,6 +634,7 @@ create table mirror_record (
   modified timestamp with time zone,
   source_time timestamp with time zone not null,
   first_seen_at timestamp with time zone not null,
+  field_map text not null default 'all'::text,
   content_hash text not null,
   raw json not null,
   needs_rows boolean not null default false,

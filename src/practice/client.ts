@@ -119,7 +119,7 @@ export interface PracticeClient {
 }
 
 /** A page that was too large is asked for again with this fraction of its size. */
-const pageShrink = 4;
+export const pageShrink = 4;
 
 /** A client of one installation's practice API. Throws RangeError for time-outs that the budget does not cover. */
 export function createPracticeClient(options: PracticeClientOptions): PracticeClient {

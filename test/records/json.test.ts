@@ -149,7 +149,7 @@ describe('the text that is kept of a record', () => {
       fc.property(number, ({ sign, digits, places }) => {
         const text = written({ sign, digits, places }, plain);
         const kept = keptText(readJson(`{"paid":${text}}`), fieldMapOf(loadDialect(), 'payment'));
-        const [, whole = '', fraction = ''] = /:-?(\d+)(?:\.(\d+))?(?:e-\d+)?\}$/.exec(kept) ?? [];
+        const [, whole = '', fraction = ''] = /:-?(\d+)(?:\.(\d+))?(?:e[+-]\d+)?\}$/.exec(kept) ?? [];
         const significant = (all: string) => all.replace(/^0+|0+$/g, '');
         expect(significant(whole + fraction)).toBe(significant(String(digits)));
       }),

@@ -1,11 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
 import { readDefaultPageSizes } from '../../src/sync/capabilities/server.ts';
 import { pullList } from '../../src/sync/pull-list.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerOf } from '../support/practice-list.ts';
 import { pullContextOf } from '../support/pull-context.ts';
+import { query } from '../support/sql.ts';
 
 const { db, truncate } = useDatabase();
 beforeEach(truncate);
@@ -57,4 +59,22 @@ test('later requests of a list ask for, and are weighed by, multiples of its own
     expect(unit).toBe(size);
     if (pageSize !== null) expect(pageSize % size).toBe(0);
   }
+});
+
+test('a page by offset that is too large is asked for in smaller pages', async () => {
+  const asked: number[] = [];
+  const context = pullContextOf({
+    ...{ db, dialect: loadDialect() },
+    client: {
+      list: async (_, filters, pageSize, { page = 1 } = {}) => {
+        if (page > 1) asked.push(pageSize ?? 0);
+        if (page > 1 && (pageSize ?? 50) > 15) throw new PracticeError('answer_too_large', 'it is too large');
+        const server = { isHonoured: () => false, order: 'ascending' } as const;
+        return answerOf(records, { filters, pageSize, page }, server, { sourceTime: at });
+      },
+    },
+  });
+  await pullList(context, 'payment', {}, null, { keepWalk: false });
+  expect(await query(db, 'select count(*)::int as n from mirror_record', [])).toEqual([{ n: records.length }]);
+  expect(asked.filter((size) => size > 15).length).toBeLessThan(4);
 });

@@ -1,4 +1,5 @@
-import type { ListAnswer } from '../../practice/client.ts';
+import { PracticeError } from '../../domain/practice-error.ts';
+import { type ListAnswer, pageShrink } from '../../practice/client.ts';
 import { copiesIn, receivedIn } from './count-proof.ts';
 import { isAscending, isDescending } from './order.ts';
 import type { RangeFilter, WalkRequests } from './walk-requests.ts';
@@ -102,13 +103,18 @@ class Pass {
     let repairs = 0;
     let hasSlipped = false;
     // Every third pass has another page size, so that copies of a record on two pages come together on one.
-    let pageSize = Math.max(1, requests.pageSizeFor(requests.largestCount ?? 1) - (this.#number % 3) * 7);
+    const wanted = Math.min(requests.pageSizeFor(requests.largestCount ?? 1), requests.largestOffsetPage);
+    let pageSize = Math.max(1, wanted - (this.#number % 3) * 7);
     for (let page = 1; ; page++) {
       if ((page - 1) * longest > maxOffset) {
         this.isBeyondReach = true;
         return this;
       }
       const answer = await this.#read(pageSize, page);
+      if (answer === 'too large') {
+        requests.largestOffsetPage = Math.ceil(pageSize / pageShrink);
+        return this.#again();
+      }
       // Whether copies take up places cannot be told: where the list ends if they do, the page after it is asked for, too.
       if (page > 1 && (page - 1) * longest >= this.count && (answer === null || receivedIn(answer) === 0)) {
         this.isChain = (this.#isAscending || this.#isDescending) && !hasSlipped;
@@ -129,7 +135,7 @@ class Pass {
       if (this.#ordered && !this.#isAscending) {
         // The server ignores `ordering`: the pass starts again without it.
         await requests.noteIgnored('ordering');
-        return new Pass(requests, this.#ranges, this.#number, this.#received, this.#save).run();
+        return this.#again();
       }
       longest = Math.max(longest, places);
       longestDifferent = Math.max(longestDifferent, places - copiesIn(answer));
@@ -148,10 +154,19 @@ class Pass {
     }
   }
 
-  async #read(pageSize: number, page: number): Promise<ListAnswer | null> {
+  #again(): Promise<Pass> {
+    return new Pass(this.#requests, this.#ranges, this.#number, this.#received, this.#save).run();
+  }
+
+  async #read(pageSize: number, page: number): Promise<ListAnswer | null | 'too large'> {
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#requests.ask(this.#ranges, pageSize, page, this.#ordered);
-      if (answer === null) return null;
+      const answer = await this.#requests
+        .ask(this.#ranges, pageSize, page, this.#ordered)
+        .catch((error): 'too large' => {
+          if (pageSize > 1 && error instanceof PracticeError && error.code === 'answer_too_large') return 'too large';
+          throw error;
+        });
+      if (answer === null || answer === 'too large') return answer;
       await this.#save(answer);
       if (receivedIn(answer) > 0 || answer.count === 0 || attempt > emptyRetries) return answer;
     }

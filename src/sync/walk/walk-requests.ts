@@ -30,6 +30,8 @@ export class WalkRequests {
   /** The highest count of any answer: an upper bound of what one request can match. */
   largestCount: number | null = null;
   readonly ignored: Set<string>;
+  /** The most records that a page by offset is asked to hold: less, once one was too large to be read. */
+  largestOffsetPage = Number.POSITIVE_INFINITY;
   /** Whether an upper bound of ids was seen to leave out exactly the records that it should. */
   isUpperIdHonoured = false;
   readonly #ports: WalkPorts;
