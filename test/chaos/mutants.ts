@@ -96,7 +96,12 @@ export const mutants: Record<string, Fault[]> = {
             `update mirror_record m set source_time = '1970-01-01', asked_at = '1970-01-01', answered_at = '1970-01-01', modified = null
              from unnest(?::bigint[], ?::text[]) as t(id, raw)
              where m.installation = ? and m.kind = ? and m.id = t.id and m.raw::text <> t.raw`,
-            [older.results.map(({ id }) => id), older.results.map(({ value }) => canonicalJson(value)), scope.installation, kind],
+            [
+              older.results.map(({ id }) => id),
+              older.results.map(({ value }) => canonicalJson(value)),
+              scope.installation,
+              kind,
+            ],
           );
           await real.savePage(trx, scope, kind, older, findOwnEchoes);
           return saved;
