@@ -1,5 +1,5 @@
 import { Money, parseMoney, zero } from '../../../domain/money.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import { isExactNumber, type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { asId, asList, asRecord, asText, wrongForm } from '../api/form.ts';
 
@@ -50,11 +50,9 @@ const noise = 1e-6;
  * but for sums, whose noise is taken away. What has more decimals for another reason stays as it is, and is seen.
  */
 export function asAmount(value: JsonValue, decimals: number): Money {
-  // What is neither a number nor an object with fields is a number with more digits than binary64 holds.
-  const isNumber = typeof value === 'number' || (typeof value === 'object' && value !== null && !Array.isArray(value));
-  const text = isNumber && !isJsonObject(value) ? String(value) : '';
-  // With an exponent only where it is noise: no amount is so large that it needs one.
-  const isNoise = /e-/i.test(text) && new Money(text).abs().lessThan(noise);
+  const text = typeof value === 'number' || isExactNumber(value) ? stringifyJson(value) : '';
+  const isNoise = text !== '' && new Money(text).abs().lessThan(noise);
+  // No amount is so large that it needs an exponent.
   const amount = isNoise ? zero : parseMoney(/e/i.test(text) ? '' : text);
   if (amount === null) throw wrongForm('an amount', value);
   const rounded = amount.toDecimalPlaces(decimals);
