@@ -8,6 +8,15 @@ import type { PlainError } from '../src/domain/errors.ts';
  */
 export const unexplainedAttemptsAtMost = 10;
 
+/** Attempts to open a window, whatever ends them: a source that does not answer is asked again by the next window. */
+export const openingAttemptsAtMost = 3;
+
+/**
+ * Attempts of a step whose process understands the installation otherwise than the one that opened its window: another process may take
+ * it. Where none does, for some two minutes, the window fails.
+ */
+export const differingAttemptsAtMost = 8;
+
 /**
  * Work that does nothing for so long is stopped and tried again. The longest that one step can take by itself is a request with
  * all its attempts and pauses, nine minutes; waiting for the rate budget or for a lease is progress.

@@ -10,6 +10,7 @@ import { pauseDelivery, resumeDelivery } from '../src/erp/outbox/state.ts';
 import { barredError, isBarred } from '../src/ledger/adoption.ts';
 import type { DeliveryInput, DeliveryReport, HoldNote } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
+import { isServedElsewhere } from './elsewhere.ts';
 import { readPeriods } from './erp-periods.ts';
 import { tellDelivery } from './events.ts';
 import { plainErrorOf } from './failures.ts';
@@ -18,6 +19,9 @@ import { tellNumbers } from './write-back.ts';
 
 /** How long a request to begin a delivery may take at the end of a window. */
 const requestTimeoutMs = 10_000;
+
+/** After so long the next slice may come to a process that serves the installation. */
+const elsewherePauseMs = 1_000;
 
 /** How long open items are matched, and numbers written back, after a slice that leaves entries to send, and after one that does not. */
 const besideBacklogMs = 5_000;
@@ -37,6 +41,7 @@ export function deliverActivities(deps: ActivityDeps) {
     async deliverSlice(input: DeliveryInput): Promise<DeliveryReport> {
       const { delivery } = deps;
       const known = deps.installations.get(input.installation);
+      if (await isServedElsewhere(deps, input.installation)) return { ...nothingDue, nextDueMs: elsewherePauseMs };
       if (!delivery || !known || !isDelivered(known.erp)) return nothingDue;
       return withHeartbeat(deps, input, async (heartbeat) => {
         const configured = await withMappingInForce(deps.db, known);

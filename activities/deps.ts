@@ -16,6 +16,8 @@ export interface ActivityDeps {
   /** Short statements that may not wait for a connection behind long ones; default: `db`. */
   promptDb?: Db;
   installations: ReadonlyMap<number, InstallationConfig>;
+  /** Whether a process at work serves an installation; default: no other one does. */
+  isServed?: (installation: number) => Promise<boolean>;
   practice(installation: number): PracticeClient;
   /** For health signals to the activity's own workflow, and to learn how another one ended. */
   workflows: Pick<WorkflowClient, 'getHandle' | 'withDeadline'>;
@@ -44,9 +46,20 @@ export interface StepProgress {
   total: number | null;
 }
 
-export function installationOf(deps: ActivityDeps, id: number): InstallationConfig {
-  const found = deps.installations.get(id);
-  if (!found) throw new Error(`installation ${id} is not in the configuration of this worker`);
+/** No process at work serves an installation. */
+export class NotServed extends Error {
+  readonly code = 'installation_not_served';
+  readonly todo = 'start `vetledger run` with a configuration that has it: it goes on where it was';
+
+  constructor(installation: number) {
+    super(`no process that is at work serves installation ${installation}`);
+  }
+}
+
+/** Throws NotServed: another process that serves it would have taken the step (elsewhere.ts). */
+export function installationOf({ installations }: Pick<ActivityDeps, 'installations'>, id: number): InstallationConfig {
+  const found = installations.get(id);
+  if (!found) throw new NotServed(id);
   return found;
 }
 

@@ -1,4 +1,5 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { InstallationDiffers } from '../src/bookkeeping/identity.ts';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-versions.ts';
 import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/database-errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
@@ -9,6 +10,7 @@ import { storable } from '../src/domain/text.ts';
 import { isPlainError } from '../src/domain/trouble.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
 import { NoProgress } from './attempts.ts';
+import { NotServed } from './deps.ts';
 
 /**
  * A domain error as Temporal is to treat it. A PracticeError that is retryable is retried, after the delay that the source
@@ -39,7 +41,12 @@ export function toFailure(error: unknown): unknown {
     return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
   }
   if (error instanceof LeaseLost || error instanceof UserError) return fatal(plainErrorOf(error));
-  if (error instanceof LeaseExpired || error instanceof NoProgress) {
+  if (
+    error instanceof LeaseExpired ||
+    error instanceof NoProgress ||
+    error instanceof NotServed ||
+    error instanceof InstallationDiffers
+  ) {
     return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
   }
   if (isLostConnection(error)) {
@@ -88,6 +95,21 @@ export function plainErrorIn(failure: unknown): PlainError | null {
 /** Whether an activity is not tried again after this failure. */
 export function isFinal(failure: unknown): boolean {
   return failure instanceof ApplicationFailure && failure.nonRetryable === true;
+}
+
+/** The same failure, not to be tried again. */
+export function finalFailure(failure: unknown): unknown {
+  if (failure instanceof ApplicationFailure) {
+    const { message, type, details } = failure;
+    return ApplicationFailure.create({
+      message,
+      nonRetryable: true,
+      ...(type ? { type } : {}),
+      details: details ?? [],
+    });
+  }
+  const isUnexpected = failure instanceof Error && !(failure instanceof TemporalFailure);
+  return isUnexpected ? ApplicationFailure.fromError(failure, { nonRetryable: true }) : failure;
 }
 
 /** A failure that is not retried. */

@@ -1,5 +1,6 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
+import { differentIdentity } from '../src/bookkeeping/identity.ts';
 import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
@@ -11,14 +12,16 @@ import type { PracticeClient } from '../src/practice/client.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
 import {
+  differingAttemptsAtMost,
   NoProgress,
   noProgressMinutes,
   tooManyAttempts,
   unexplainedAttemptsAtMost,
   unexplainedBefore,
 } from './attempts.ts';
-import type { ActivityDeps, StepProgress } from './deps.ts';
-import { fatal, isFinal, plainErrorIn, toFailure, unexplainedError } from './failures.ts';
+import { type ActivityDeps, installationOf, type StepProgress } from './deps.ts';
+import { attemptsBefore } from './elsewhere.ts';
+import { fatal, finalFailure, isFinal, plainErrorIn, plainErrorOf, toFailure, unexplainedError } from './failures.ts';
 import { type LaneWriter, laneWriter, renewedLease } from './lane.ts';
 import { StepLog } from './step-log.ts';
 import { StepRow } from './step-row.ts';
@@ -59,6 +62,8 @@ export interface Heartbeat {
   client(of: PracticeClient, limit?: AbortController): PracticeClient;
   /** What the requests of all attempts have cost so far. */
   use(): ApiUse;
+  /** Which attempt of the activity this is; those that came to a process without the installation do not count. */
+  attempt: number;
 }
 
 /** What the work of an activity belongs to. */
@@ -67,6 +72,8 @@ interface WorkOf {
   isOfWindow?: boolean;
   /** The activity fails for good where nothing of it has succeeded for so long. */
   givesUpAfterMs?: number;
+  /** The activity fails for good with so many attempts, whatever ends them. */
+  attemptsAtMost?: number;
 }
 
 /**
@@ -78,11 +85,16 @@ export async function withHeartbeat<T>(
   deps: ActivityDeps,
   input: Pick<WindowInput, 'installation'>,
   work: (heartbeat: Heartbeat) => Promise<T>,
-  { isOfWindow = false, givesUpAfterMs = Number.POSITIVE_INFINITY }: WorkOf = {},
+  {
+    isOfWindow = false,
+    givesUpAfterMs = Number.POSITIVE_INFINITY,
+    attemptsAtMost = Number.POSITIVE_INFINITY,
+  }: WorkOf = {},
 ): Promise<T> {
   const { installation } = input;
   const context = Context.current();
-  const { activityId, activityType, attempt } = activityInfo();
+  const { activityId, activityType } = activityInfo();
+  const { attempt, elsewhere } = attemptsBefore();
   const promptDb = deps.promptDb ?? deps.db;
   const stepLog = new StepLog(deps.clock);
   const key = { runId: ownWorkflow().runId, activity: activityId };
@@ -131,8 +143,9 @@ export async function withHeartbeat<T>(
       deps.log[level]({ err: error, installation }, 'lease not renewed; it is tried again, and told once');
     }
   };
+  const send = () => context.heartbeat(elsewhere === 0 ? progress : { ...progress, elsewhere });
   const timer = setInterval(() => {
-    context.heartbeat(progress);
+    send();
     heartbeats += 1;
     heartbeatsWithoutProgress += 1;
     if (heartbeatsWithoutProgress === heartbeatsUntilStopped) {
@@ -189,9 +202,10 @@ export async function withHeartbeat<T>(
       );
     },
     use: () => stepLog.use(),
+    attempt,
   };
   try {
-    context.heartbeat(null);
+    send();
     if (!isBegun) await begin();
     const result = await endWithin(stopWithinMs, work(heartbeat), signal, () =>
       deps.log.error(
@@ -203,8 +217,9 @@ export async function withHeartbeat<T>(
     if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
-    const failure = toFailure(error);
-    const last = unexplainedError(error, failure);
+    const told = toFailure(error);
+    const last = unexplainedError(error, told);
+    const failure = attempt < attemptsAtMost ? told : finalFailure(told);
     if (last !== null) unexplained += 1;
     const explained = plainErrorIn(failure) ?? last;
     if (explained !== null) stepLog.failed(explained);
@@ -258,7 +273,11 @@ export function withLease<T>(
   return withHeartbeat(
     deps,
     input,
-    async (heartbeat) => work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window))),
+    async (heartbeat) => {
+      const differs = differentIdentity(installationOf(deps, input.installation), window.identity);
+      if (differs !== null) throw heartbeat.attempt < differingAttemptsAtMost ? differs : fatal(plainErrorOf(differs));
+      return work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window)));
+    },
     { isOfWindow: true, givesUpAfterMs: givesUpAfterMs(input, window) },
   );
 }

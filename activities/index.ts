@@ -1,5 +1,6 @@
 import { deliverActivities } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
+import { leavingElsewhere } from './elsewhere.ts';
 import { withLogIds } from './log-ids.ts';
 import { postActivities } from './post.ts';
 import { pullActivities } from './pull.ts';
@@ -11,7 +12,7 @@ import { writeBackActivities } from './write-back.ts';
 
 /** The activities of a worker, made from what they depend on. */
 export function createActivities(deps: ActivityDeps) {
-  return withLogIds({
+  const all = {
     ...windowActivities(deps),
     ...pullActivities(deps),
     ...postActivities(deps),
@@ -20,7 +21,8 @@ export function createActivities(deps: ActivityDeps) {
     ...scrubActivities(deps),
     ...summariseActivities(deps),
     ...writeBackActivities(deps),
-  });
+  };
+  return withLogIds(leavingElsewhere(all, deps));
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -42,7 +42,7 @@ function idsIn([input, window]: unknown[]): LogIds {
   return { ...(installation === null ? {} : { installation }), ...(id === null ? {} : { window: id }) };
 }
 
-function numberIn(value: unknown, key: string): number | null {
+export function numberIn(value: unknown, key: string): number | null {
   const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : null;
   return typeof found === 'number' ? found : null;
 }

@@ -3,6 +3,7 @@ import { releaseLease, takeLease } from '../src/db/lease.ts';
 import { scrubSlice } from '../src/sync/scrub/scrub.ts';
 import type { ScrubInput, ScrubReport } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
+import { isServedElsewhere } from './elsewhere.ts';
 import { ownHolder, withHeartbeat } from './heartbeat.ts';
 import { sourceAccess } from './source-access.ts';
 
@@ -10,12 +11,15 @@ import { sourceAccess } from './source-access.ts';
 const requestsAtMost = 50;
 /** After so long a process that may not scrub now asks again. */
 const elsewherePauseMs = 60_000;
+/** After so long the next slice may come to a process that serves the installation. */
+const soonMs = 1_000;
 
 export function scrubActivities(deps: ActivityDeps) {
   return {
     /** Reads the part of the scrub's pass that is due. */
     async scrubSlice(input: ScrubInput): Promise<ScrubReport> {
       const configured = deps.installations.get(input.installation);
+      if (await isServedElsewhere(deps, input.installation)) return { state: 'elsewhere', pauseMs: soonMs };
       if (!configured || configured.scrubDays === 0) return { state: 'off', pauseMs: 0 };
       if (!deps.scrubs) return { state: 'elsewhere', pauseMs: elsewherePauseMs };
       return withHeartbeat(deps, input, async (heartbeat): Promise<ScrubReport> => {

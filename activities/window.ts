@@ -1,6 +1,5 @@
-import { activityInfo } from '@temporalio/activity';
 import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
-import { identityAtOpening } from '../src/bookkeeping/identity.ts';
+import { identityAtOpening, identityOf } from '../src/bookkeeping/identity.ts';
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { startAtOpening } from '../src/bookkeeping/start-date.ts';
@@ -28,6 +27,7 @@ import {
   type WindowEnding,
   type WindowInput,
 } from '../workflows/messages.ts';
+import { openingAttemptsAtMost } from './attempts.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { closeWindow, failWindow, noteNotOpened } from './ending.ts';
 import { tellOpened } from './events.ts';
@@ -83,7 +83,7 @@ export function windowActivities(deps: ActivityDeps) {
           throw fatal(plain);
         }
       };
-      return withHeartbeat(deps, input, opening, { isOfWindow: true });
+      return withHeartbeat(deps, input, opening, { isOfWindow: true, attemptsAtMost: openingAttemptsAtMost });
     },
 
     /**
@@ -187,7 +187,7 @@ async function open(
   }
   // Nobody else moves cursors or walks of the live lane from here on.
   const cursors = await readCursors(db, id);
-  const known = pulls && activityInfo().attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
+  const known = pulls && heartbeat.attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
   const { span } = input;
   const asks = span !== null;
   const opened = asks
@@ -220,7 +220,13 @@ async function open(
   const { trigger, ...window } = row;
   return {
     ...{
-      window: { ...window, token: lease.token, opened: savedReadAt(opened), remarks },
+      window: {
+        ...window,
+        token: lease.token,
+        opened: savedReadAt(opened),
+        remarks,
+        identity: identityOf(installation),
+      },
       api: heartbeat.use(),
       trigger,
     },

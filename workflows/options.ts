@@ -12,13 +12,11 @@ export function isToGoOn(renewedAfterMs: number): boolean {
   return !continueAsNewSuggested && Date.now() - runStartTime.getTime() < renewedAfterMs;
 }
 
-/** Attempts to open a window, whatever ends them. */
-const openingAttempts = 3;
 /** Attempts to record how a window ended. */
 const closingAttempts = 20;
 
 /**
- * Opening a window. A source that does not answer fails it after a few attempts; the time-out leaves room to wait for another
+ * Opening a window. A source that does not answer fails it after a few attempts (activities/attempts.ts); the time-out leaves room to wait for another
  * window of the installation.
  */
 export const opening: ActivityOptions = {
@@ -28,7 +26,6 @@ export const opening: ActivityOptions = {
     initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '5 seconds',
-    maximumAttempts: openingAttempts,
   },
 };
 
@@ -53,10 +50,10 @@ export const working: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 };
 
-/** Reading from the database what a replay is to ask. */
+/** Reading from the database what a replay is to ask. Several attempts may come to processes that do not serve the installation. */
 export const planning: ActivityOptions = {
   startToCloseTimeout: '5 minutes',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds', maximumAttempts: 5 },
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds', maximumAttempts: 20 },
 };
 
 /** A slice of the scrub, which waits for the rate budget for half an hour at most. A failed one is tried again after a pause. */

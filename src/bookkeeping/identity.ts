@@ -26,8 +26,24 @@ const shape = { currency: text, timezone: text, source: text };
 /** How the configuration calls each of them. */
 const settingOf = { currency: 'currency', timezone: 'timezone', source: 'base_url' } as const;
 
-function identityOf({ currency, timezone, baseUrl }: InstallationConfig): BookIdentity {
+export function identityOf({ currency, timezone, baseUrl }: InstallationConfig): BookIdentity {
   return { currency, timezone, source: new URL(baseUrl).origin };
+}
+
+/** Two processes understand an installation differently. */
+export class InstallationDiffers extends Error {
+  readonly code = 'installation_differs';
+  readonly todo = 'correct the configuration of one of the processes at work, and restart it';
+}
+
+/** What is wrong where this process understands an installation otherwise than the one that opened a window, or null. */
+export function differentIdentity(installation: InstallationConfig, opened: BookIdentity): InstallationDiffers | null {
+  const changes = changesOf(opened, identityOf(installation));
+  if (changes.length === 0) return null;
+  const differences = changes.map((one) => `${settingOf[one.what]} is ${one.old} for it and ${one.new} for this one`);
+  return new InstallationDiffers(
+    `The process that opened the window of installation ${installation.id} has another configuration: ${differences.join('; ')}.`,
+  );
 }
 
 async function readIdentity(db: Connection, installation: InstallationId): Promise<BookIdentity | null> {

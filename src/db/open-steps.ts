@@ -18,7 +18,7 @@ export interface StepKey {
 }
 
 export interface OpenStep {
-  /** The attempt that wrote this, by Temporal's count. */
+  /** The attempt that wrote this; those that came to a process without the installation do not count. */
   attempt: number;
   /** Whether it came to its end; the process of one that did not has died, or stood still for too long. */
   isEnded: boolean;

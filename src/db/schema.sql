@@ -104,21 +104,12 @@ create table daemon (
   host text not null,
   process bigint not null,
   version text not null,
-  task_queue text,
+  task_queue text not null,
+  installations bigint[] not null,
   started_at timestamp with time zone not null default clock_timestamp(),
   heard_at timestamp with time zone not null default clock_timestamp(),
   temporal_gone_since timestamp with time zone,
   constraint daemon_pkey PRIMARY KEY (id)
-);
-
-create table daemon_installation (
-  daemon uuid not null,
-  installation bigint not null,
-  base_url text not null,
-  currency text not null,
-  timezone text not null,
-  constraint daemon_installation_pkey PRIMARY KEY (daemon, installation),
-  constraint daemon_installation_daemon_fkey FOREIGN KEY (daemon) REFERENCES daemon(id) ON DELETE CASCADE
 );
 
 create table department_lock (
@@ -776,9 +767,9 @@ create table reconcile_verdict (
 create table schedule_watch (
   installation bigint not null,
   task_queue text not null,
-  missed bigint not null,
-  skipped bigint not null,
-  dropped bigint not null,
+  missed bigint,
+  skipped bigint,
+  dropped bigint,
   missed_at timestamp with time zone,
   paused boolean not null,
   note text,

@@ -10,7 +10,7 @@ import { ConfigError } from '../domain/errors.ts';
 import type { App } from './app.ts';
 import { ensureBound } from './binding/bind.ts';
 import { workflowBundle } from './bundle.ts';
-import { enter, type Presence } from './presence.ts';
+import { enter, type Presence, servedInstallations } from './presence.ts';
 import type { PresenceTimes } from './presence-times.ts';
 import { deliveryQueueOf, deliveryRequests } from './request-deliveries.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
@@ -46,10 +46,7 @@ export interface Engine {
   failed: Promise<never>;
   /** Takes no more work from now on; activities that are under way get some seconds to end, then they are cancelled. */
   drain(): void;
-  /**
-   * Serves these installations from now on, and follows their mapping files; gives them with the mappings in force. Throws ConfigError
-   * where that does not go with other processes.
-   */
+  /** Serves these installations from now on, and follows their mapping files; gives them with the mappings in force. */
   serve(config: Served): Promise<InstallationConfig[]>;
   stop(): Promise<void>;
 }
@@ -88,11 +85,13 @@ export async function startEngine(
   const presence = await enter(app, {
     command,
     taskQueue: app.config.temporal.taskQueue,
+    installations: app.config.installations.map(({ id }) => id),
     ...(times ? { times } : {}),
   });
   const installations = new Map<number, InstallationConfig>();
   const serve = async (config: Served) => {
     const served = await startMappings(app, config);
+    await presence.serve(served.map(({ id }) => id));
     installations.clear();
     for (const installation of served) installations.set(installation.id, installation);
     return served;
@@ -100,13 +99,7 @@ export async function startEngine(
   try {
     app.config.installations.splice(0, Number.POSITIVE_INFINITY, ...(await serve(app.config)));
     const engine = await startWorkers(app, { ...hooks, installations, presence, scrubs }, progress, only, command);
-    return {
-      ...engine,
-      serve: async (config) => {
-        await presence.serve(config.installations);
-        return serve(config);
-      },
-    };
+    return { ...engine, serve };
   } catch (error) {
     await presence.end();
     throw error;
@@ -157,6 +150,7 @@ async function startWorkers(
     db: app.db,
     promptDb: app.promptDb,
     installations,
+    isServed: async (id) => (await servedInstallations(app.promptDb, app.config.temporal.taskQueue)).has(id),
     practice: (id) => app.practice(id),
     workflows: client.workflow,
     clock: app.clock,

@@ -72,9 +72,55 @@ export function watchedSchedules(
     db,
     watchShape,
     `select installation, missed, skipped, dropped, paused, note, missed_at as "missedAt" from schedule_watch
-     where installation = any(?) and task_queue = ?`,
+     where installation = any(?) and task_queue = ? and missed is not null`,
     [installations, taskQueue],
   );
+}
+
+/**
+ * Notes that a Schedule is made or set, before Temporal has it: the database names every Schedule that opens windows. `restNote`: the
+ * note of one that rests.
+ */
+export async function nameSchedule(
+  db: Connection,
+  { taskQueue, restNote }: { taskQueue: string; restNote: string },
+  installation: InstallationId,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into schedule_watch as s (installation, task_queue, paused) values (?, ?, false)
+     on conflict (installation, task_queue) do update set paused = false, note = null where s.note = ?`,
+    [installation, taskQueue, restNote],
+  );
+}
+
+/** Notes that a Schedule rests. */
+export async function noteResting(
+  db: Connection,
+  { taskQueue, restNote }: { taskQueue: string; restNote: string },
+  installation: InstallationId,
+): Promise<void> {
+  await execute(db, 'update schedule_watch set paused = true, note = ? where installation = ? and task_queue = ?', [
+    restNote,
+    installation,
+    taskQueue,
+  ]);
+}
+
+/** The installations, without these, whose Schedule on this task queue does not rest. */
+export async function otherSchedules(
+  db: Connection,
+  { taskQueue, restNote }: { taskQueue: string; restNote: string },
+  without: readonly InstallationId[],
+): Promise<InstallationId[]> {
+  const found = await rows(
+    db,
+    { installation: integer },
+    `select installation from schedule_watch
+     where task_queue = ? and note is distinct from ? and installation <> all(?::bigint[]) order by installation`,
+    [taskQueue, restNote, without],
+  );
+  return found.map(({ installation }) => installation);
 }
 
 /**

@@ -24,6 +24,8 @@ export interface OpenWindow {
   opened: SavedReadAt;
   /** What the window's first answer shows of the source's clock. */
   remarks: Remark[];
+  /** How the process that opened the window understands the installation: the processes of its steps must agree. */
+  identity: { currency: string; timezone: string; source: string };
 }
 
 const useColumn = storedJson('sync_window.counts', storedUse);

@@ -9,7 +9,7 @@ import { createNudger, type Nudger } from './nudges.ts';
 import { startObserving } from './observation.ts';
 import { startReloads } from './reload.ts';
 import type { WindowReport } from './run-window.ts';
-import { pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
+import { triggerSchedule } from './schedules.ts';
 import { startScrubs } from './scrubs.ts';
 import { openDue, startSchedules } from './start.ts';
 import { startDeliveries } from './wait-for-deliveries.ts';
@@ -107,7 +107,6 @@ export async function runSchedules(
   try {
     if (receiver) onListening?.(receiver.url);
     const { intervals, due } = await startSchedules(app, engine);
-    await pauseOrphanedSchedules(app, engine);
     opening = openDue(app, engine, due, ending.signal);
     watch = startWatch(app, engine, intervals, watchEveryMs);
     onWatch?.(watch);

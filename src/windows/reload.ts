@@ -8,9 +8,10 @@ import { type Config, type InstallationConfig, loadConfig } from '../config/load
 import { sleep } from '../domain/concurrency.ts';
 import { UserError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';
+import { servedInstallations } from '../runtime/presence.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { cancelRunning } from './cancelling.ts';
-import { pauseOrphanedSchedules } from './schedules.ts';
+import { pauseUnserved } from './schedules.ts';
 import { startScrubs } from './scrubs.ts';
 import { type Intervals, startSchedules } from './start.ts';
 
@@ -90,7 +91,6 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
   try {
     next = await loadConfig(app.config.file, ports.env);
     plan = reloadPlan(app.config, next);
-    // Refuses what does not go with other processes that are at work.
     plan = { ...plan, installations: await engine.serve({ ...next, installations: plan.installations }) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
@@ -108,10 +108,11 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
     for (const [id, every] of intervals) ports.intervals.set(id, every);
     ports.open(due.filter((id) => added.includes(id)));
   });
-  await pauseOrphanedSchedules(app, engine);
+  await pauseUnserved(app, engine);
+  const served = await servedInstallations(app.db, app.config.temporal.taskQueue);
   for (const id of removed) {
     ports.intervals.delete(id);
-    await cancelRunning(app, engine.client, id, { delivery: false, waitMs: 0 });
+    if (!served.has(id)) await cancelRunning(app, engine.client, id, { delivery: false, waitMs: 0 });
   }
   await startScrubs(app, engine);
   app.log.info({ added, removed, changed }, 'the configuration was reloaded');

@@ -9,6 +9,7 @@ import {
   type WindowInput,
   type WindowOutcome,
 } from '../../workflows/messages.ts';
+import { changedIdentity } from '../bookkeeping/identity.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { withGrace } from '../domain/concurrency.ts';
 import type { PlainError } from '../domain/errors.ts';
@@ -69,6 +70,9 @@ export async function runWindowNow(
   options: { trigger: string; from?: string | null; signal: AbortSignal },
 ): Promise<WindowReport> {
   const { trigger, from = null, signal } = options;
+  // Another process may open the window, by its own configuration: one that differs from the books is told here.
+  const wrong = await changedIdentity(app.db, installationOf(app.config, installation));
+  if (wrong !== null) return notOpened(installation, wrong);
   const handle = await startWindow(app, engine, installation, trigger, from);
   const cancel = () => {
     handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'window not cancelled'));

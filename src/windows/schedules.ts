@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   ScheduleAlreadyRunning,
   type ScheduleHandle,
+  ScheduleNotFoundError,
   type ScheduleOptions,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
@@ -9,10 +10,11 @@ import type { Duration } from '@temporalio/common';
 import { spreadShare } from '../domain/intervals.ts';
 import { noteNudge } from '../mirror/installation-state.ts';
 import { type App, installationOf } from '../runtime/app.ts';
+import { servedInstallations } from '../runtime/presence.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { windowPause } from '../sync/pauses.ts';
-import type { ScheduleCounters } from '../sync/schedule-state.ts';
-import { wantedState } from './pausing.ts';
+import { nameSchedule, noteResting, otherSchedules, type ScheduleCounters } from '../sync/schedule-state.ts';
+import { isPausedByOthers, wantedState } from './pausing.ts';
 import { runTimeoutMs, staticDetails, windowInput, windowSummary } from './run-window.ts';
 import { orphanNote, scheduleId } from './schedule-names.ts';
 
@@ -84,6 +86,7 @@ export async function setSchedule(
   };
   const pause = await windowPause(app.db, installation);
   let state = wantedState(pause, { paused: false });
+  await nameSchedule(app.db, scheduleRows(app), installation);
   try {
     await engine.client.schedule.create({ scheduleId: scheduled, ...timing, action, state });
     return { paused: state.paused, isNew: true };
@@ -115,21 +118,34 @@ export async function scheduleCounters(app: App, engine: Engine, installation: n
   };
 }
 
-/** Pauses the schedules of this database and task queue whose installation is no longer configured. */
-export async function pauseOrphanedSchedules(app: App, engine: Engine): Promise<void> {
-  const configured = new Set(app.config.installations.map((installation) => scheduleId(app, installation.id)));
-  for await (const schedule of engine.client.schedule.list()) {
-    const ours = new RegExp(`^sync-window/\\d+-${app.temporalName}(-|$)`).test(schedule.scheduleId);
-    if (!ours || configured.has(schedule.scheduleId) || schedule.state.paused) continue;
-    const handle = engine.client.schedule.getHandle(schedule.scheduleId);
-    // Its action tells the owner: the name alone does not, for schedules made before it held the queue.
-    if ((await handle.describe()).action.taskQueue !== engine.taskQueue) continue;
-    await handle.pause(orphanNote);
-    app.log.warn(
-      { schedule: schedule.scheduleId },
-      'paused the schedule of an installation that is no longer configured',
-    );
+/**
+ * Pauses the Schedules of this database and task queue whose installation no process at work serves: their windows could not open. A
+ * process that serves it again resumes its Schedule.
+ */
+export async function pauseUnserved(app: App, engine: Engine): Promise<void> {
+  const { db, config, log } = app;
+  const own = config.installations.map(({ id }) => id);
+  const others = await otherSchedules(db, scheduleRows(app), own);
+  if (others.length === 0) return;
+  const served = await servedInstallations(db, config.temporal.taskQueue);
+  for (const installation of others.filter((id) => !served.has(id))) {
+    try {
+      const handle = scheduleHandle(app, engine, installation);
+      // One that a person has paused in Temporal stays so, with its note.
+      if (isPausedByOthers((await handle.describe()).state)) continue;
+      await handle.pause(orphanNote);
+      log.warn({ installation }, `its schedule was paused: ${orphanNote} any more`);
+    } catch (error) {
+      // Somebody has deleted it, or it was never made.
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    }
+    await noteResting(db, scheduleRows(app), installation);
   }
+}
+
+/** Which rows of the database are about the Schedules of this task queue. */
+function scheduleRows({ config }: App): { taskQueue: string; restNote: string } {
+  return { taskQueue: config.temporal.taskQueue, restNote: orphanNote };
 }
 
 /**

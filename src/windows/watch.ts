@@ -1,7 +1,8 @@
 /**
  * Watches that every installation gets its windows: tells of lag from the database, sets Schedules to their interval and to the pause of
- * their installation, makes one again that is gone, and notes the end of windows that could not note it. Temporal drops a tick that comes
- * too late, or while two windows are pending, and tells nobody; this tells the log once, and once when it is over, and notes it for `status`.
+ * their installation, makes one again that is gone, pauses one whose installation no process serves, and notes the end of windows that
+ * could not note it. Temporal drops a tick that comes too late, or while two windows are pending, and tells nobody; this tells the log
+ * once, and once when it is over, and notes it for `status`.
  */
 
 import type { ScheduleSummary } from '@temporalio/client';
@@ -14,7 +15,7 @@ import { type PauseState, pauseStates } from '../sync/pauses.ts';
 import { noteSchedule, type ScheduleCounters, type WindowPace, windowPaces } from '../sync/schedule-state.ts';
 import { isPausedByOthers, ToldPauses, wantedState } from './pausing.ts';
 import { scheduleId } from './schedule-names.ts';
-import { scheduleCounters, setSchedule } from './schedules.ts';
+import { pauseUnserved, scheduleCounters, setSchedule } from './schedules.ts';
 import { type Intervals, idleAtMost, intervalSecondsOf } from './start.ts';
 
 /** What the watch knows of an installation. */
@@ -105,6 +106,7 @@ export class Watcher {
     await this.#told.look(installations, pauses);
     await this.#setSchedules(paces, pauses, signal);
     await this.#ask(seen, signal);
+    await pauseUnserved(app, this.#engine);
     this.watched = this.#withCounters(seen);
     this.#tellMissed(now);
     await this.#closeEnded();

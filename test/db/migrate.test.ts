@@ -172,8 +172,8 @@ test('`migrate` refuses while a process of the version before is at work', async
   await execute(owner, `delete from migration`);
   await execute(
     owner,
-    `insert into daemon (id, command, host, process, version)
-     values ('00000000-0000-4000-8000-000000000001', 'run', 'mill', 1, '0.1.0')`,
+    `insert into daemon (id, command, host, process, version, task_queue, installations)
+     values ('00000000-0000-4000-8000-000000000001', 'run', 'mill', 1, '0.1.0', 'vetledger', '{}')`,
   );
   await expect(migrateAsOwner({ url, ownerUrl })).rejects.toMatchObject({
     code: 'older_processes_at_work',
@@ -190,8 +190,8 @@ test('a process at work does not keep `migrate` from finding that nothing is mis
   await migrate(owner);
   await execute(
     owner,
-    `insert into daemon (id, command, host, process, version)
-     values ('00000000-0000-4000-8000-000000000001', 'run', 'mill', 1, '0.1.0')`,
+    `insert into daemon (id, command, host, process, version, task_queue, installations)
+     values ('00000000-0000-4000-8000-000000000001', 'run', 'mill', 1, '0.1.0', 'vetledger', '{}')`,
   );
   expect(await migrateAsOwner({ url, ownerUrl })).toEqual([]);
   await checkSchema(db);

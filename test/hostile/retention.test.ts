@@ -121,7 +121,7 @@ test('windows, walks, daemons, slots and steps of no open window go; the latest 
     );
     await query(
       db,
-      `insert into daemon (id, command, host, process, version, heard_at) values (gen_random_uuid(), 'run', 'h', 1, '1', now() - make_interval(days => ?::int))`,
+      `insert into daemon (id, command, host, process, version, task_queue, installations, heard_at) values (gen_random_uuid(), 'run', 'h', 1, '1', 'q', '{}', now() - make_interval(days => ?::int))`,
       [days],
     );
     await query(

@@ -213,7 +213,8 @@ describe('a window that ends', () => {
       log: pino({ level: 'warn' }, { write: (line: string) => log.push(line) }),
     } as Partial<ActivityDeps> as ActivityDeps;
     const now = new Date().toISOString();
-    const opened = { opened: { sourceTime: now, askedAt: now }, remarks: [] };
+    const identity = { currency: 'EUR', timezone: 'UTC', source: 'https://a.example' };
+    const opened = { opened: { sourceTime: now, askedAt: now }, remarks: [], identity };
     const workflow = { workflowId: `window of ${id}`, runId: randomUUID() };
     await new MockActivityEnvironment({ workflowExecution: workflow }).run(async () => {
       const lease = await takeLease(db, { installation: id, lane: 'live' }, ownHolder());

@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
@@ -17,6 +18,8 @@ const changedMapping = demo.replace(/gift_card_liability: *"?\d+"?/, 'gift_card_
 const quick = { heartbeatMs: 100 };
 
 let clinic: TestClinic;
+/** The practice API of the installation 4712. */
+let second: Sandbox;
 let folder: string;
 let mapping: string;
 const apps: App[] = [];
@@ -29,6 +32,13 @@ beforeAll(async () => {
   copyFileSync(demoMapping, mapping);
   clinic = await startTestClinic({ seed: 61, invoices: 30, mapping });
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  second = await startSandbox({
+    rateWindowSeconds: 1,
+    seed: 62,
+    invoices: 5,
+    installation: 4712,
+    token: clinic.sandbox.token,
+  });
   // The daemons of these tests are the only processes.
   await clinic.engine.stop();
   clinic.engine.stop = async () => {};
@@ -46,6 +56,7 @@ afterAll(async () => {
   }
   await client.close();
   await clinic?.stop();
+  await second?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -65,13 +76,12 @@ const configFile = (change: (config: string) => string) => {
 const same = (config: string) => config;
 const withQueue = (queue: string) => (config: string) =>
   config.replace(/^(temporal: .*)\}$/m, `$1, task_queue: ${queue}}`);
-/** A second installation, whose practice API nobody ever asks for here. */
+/** A second installation beside the first. */
 const withSecond = (config: string) => {
   const own = /^ {2}- id: 4711\n(?: {4}.*\n)*/m.exec(config)?.[0] ?? '';
-  return config.replace(own, `${own}${own.replace('4711', '4712').replace(clinic.sandbox.url, 'http://127.0.0.1:9')}`);
+  return config.replace(own, `${own}${own.replace('4711', '4712').replace(clinic.sandbox.url, second.url)}`);
 };
-const onlySecond = (config: string) =>
-  config.replace('id: 4711', 'id: 4712').replace(clinic.sandbox.url, 'http://127.0.0.1:9');
+const onlySecond = (config: string) => config.replace('id: 4711', 'id: 4712').replace(clinic.sandbox.url, second.url);
 const withMapping = (file: string) => (config: string) => config.replace(mapping, file);
 
 async function open(change: (config: string) => string): Promise<App> {
@@ -128,6 +138,11 @@ const { client } = await import('@temporalio/client').then(async ({ Client, Conn
 const schedules = () => client.schedule.list();
 const schedule = (id: string) => client.schedule.getHandle(id);
 const isPaused = async (id: string) => (await schedule(id).describe()).state.paused;
+const scheduleOf = (id: number) => `sync-window/${id}-${clinic.app.databaseId}`;
+const paused = async (): Promise<Record<number, boolean>> => ({
+  4711: await isPaused(scheduleOf(4711)),
+  4712: await isPaused(scheduleOf(4712)),
+});
 
 test('daemons of the same installations share a queue and its work', async () => {
   const first = await start(same);
@@ -138,56 +153,100 @@ test('daemons of the same installations share a queue and its work', async () =>
   expect(await clinic.rows('select from daemon')).toHaveLength(2);
 });
 
-test('a second daemon with other installations is refused, both are named, and with another queue both work', async () => {
+/** Who closed windows of which installations since then. */
+const closedBy = (daemon: Daemon, after = 0) => [
+  ...new Set(daemon.windows.slice(after).flatMap((one) => (one.outcome === 'closed' ? [one.installation] : []))),
+];
+const troubles = () =>
+  clinic.rows(
+    `select installation, error from sync_window where outcome = 'failed'
+     union all select installation, trouble from open_step where trouble is not null`,
+  );
+
+test('daemons with different clinic lists share a queue: each clinic is worked on where it is served, and without trouble', async () => {
+  const first = await start(same);
+  const other = await start(onlySecond);
+  await closedWindow(first, 3);
+  await closedWindow(other, 3);
+  expect({ first: closedBy(first), other: closedBy(other) }).toEqual({ first: [4711], other: [4712] });
+  expect(await troubles()).toEqual([]);
+  expect(await paused()).toEqual({ 4711: false, 4712: false });
+});
+
+test('a command with another clinic list works beside a daemon', async () => {
   const first = await start(same);
   await closedWindow(first);
-  const refused = await start(withSecond);
-  expect(await refused.ended).toMatchObject({
-    code: 'task_queue_shared',
-    exitCode: 2,
-    message: expect.stringMatching(
-      /task queue vetledger .*`vetledger run` \(process \d+ on .*serves installations 4711, .*`vetledger run` \(process .*would serve installations 4711, 4712/,
-    ),
-    todo: expect.stringContaining('another temporal.task_queue'),
-  });
-  const own = `sync-window/4711-${clinic.app.databaseId}`;
+  const ran = await vetledger(['sync', '--config', configFile(onlySecond), '--json'], clinic.env);
+  expect(ran.code).toBe(0);
+  expect(ran.json().windows).toMatchObject([{ installation: 4712, outcome: 'closed' }]);
+});
+
+test('a clinic that was removed from every configuration: its windows are paused, and go on when a process serves it again', async () => {
+  const both = await start(withSecond);
+  await waitFor('windows of both', () => closedBy(both).length === 2, lostTaskMs);
+  const newer = await start(same);
+  await closedWindow(newer);
+  expect(await paused()).toEqual({ 4711: false, 4712: false });
+  await both.stop();
+  await waitFor('pause of the removed one', async () => (await paused())[4712] === true, lostTaskMs);
+  expect((await schedule(scheduleOf(4712)).describe()).state.note).toBe('no process serves the installation');
+  expect((await paused())[4711]).toBe(false);
+  const again = await start(onlySecond);
+  await closedWindow(again);
+  expect(await paused()).toEqual({ 4711: false, 4712: false });
+});
+
+test('a daemon that was killed with an older clinic list keeps no other from starting', async () => {
+  await clinic.rows(
+    `insert into daemon (id, command, host, process, version, task_queue, installations)
+     values (gen_random_uuid(), 'run', 'gone', 1, '0', 'vetledger', '{4711, 4799}')`,
+  );
+  await closedWindow(await start(same));
+  await clinic.rows(`delete from daemon where host = 'gone'`);
+});
+
+test('a daemon on another task queue has schedules of its own', async () => {
+  const first = await start(same);
+  await closedWindow(first);
   await start((config) => withQueue('other')(onlySecond(config)));
-  const others = `sync-window/4712-${clinic.app.databaseId}-other`;
+  const others = `${scheduleOf(4712)}-other`;
   await waitFor('schedule of the other', () =>
     schedule(others)
       .describe()
       .catch(() => null),
   );
-  expect(await isPaused(own)).toBe(false);
-  // The other way round, too: who starts again looks for orphans on its own queue only.
+  expect(await isPaused(scheduleOf(4711))).toBe(false);
   await first.stop();
   await closedWindow(await start(same));
   expect(await isPaused(others)).toBe(false);
 });
 
-test('short commands are refused like daemons; another address, currency or zone of an installation is, on every queue', async () => {
+test('another address, currency or zone of an installation is told, and nothing of it gets into the books', async () => {
   const first = await start(same);
   await closedWindow(first);
-  const refused = async (command: string, change: (config: string) => string) => {
-    const ran = await vetledger([...command.split(' '), '--config', configFile(change), '--json'], clinic.env);
-    expect({ command, code: ran.code }).toEqual({ command, code: 2 });
-    return ran.json().error;
-  };
-  for (const command of ['sync', 'backfill'])
-    expect(await refused(command, withSecond)).toMatchObject({ code: 'task_queue_shared' });
+  const posted = () => clinic.rows('select count(*)::int as n from entry');
+  const before = await posted();
   const changes: [setting: string, change: (config: string) => string][] = [
-    ['base_url', (config) => config.replace(/base_url: .*/, 'base_url: http://127.0.0.1:9')],
+    ['base_url', (config) => config.replace(/base_url: .*/, `base_url: ${second.url}`)],
     ['currency', (config) => config.replace('currency: EUR', 'currency: SEK')],
     ['timezone', (config) => config.replace('Europe/Helsinki', 'Europe/Oslo')],
   ];
   for (const [setting, change] of changes) {
-    for (const queue of ['vetledger', 'other']) {
-      expect(await refused('run', (config) => withQueue(queue)(change(config)))).toMatchObject({
-        code: 'installation_differs',
-        message: expect.stringMatching(new RegExp(`\`vetledger run\`.*this one, \`vetledger run\`.*${setting} is`)),
-      });
-    }
+    const ran = await vetledger(['sync', '--config', configFile(change), '--json'], clinic.env);
+    expect({ setting, code: ran.code, error: ran.json().error }).toMatchObject({
+      ...{ setting, code: 2 },
+      error: { code: 'identity_changed', message: expect.stringContaining(`${setting} is`) },
+    });
+    const wrong = await start(change);
+    const told = () =>
+      clinic.rows<{ id: number }>(
+        `select id from sync_window where error::text like '%identity_changed%${setting} is%'`,
+      );
+    await waitFor('the refusal', async () => (await told()).length, lostTaskMs);
+    await wrong.stop();
   }
+  await closedWindow(first, first.windows.length);
+  expect(await posted()).toEqual(before);
 });
 
 /** An invoice of an amount that no other has, paid by gift card. */
@@ -252,22 +311,6 @@ test('a daemon goes on by the mapping that a command has put in force', async ()
     lostTaskMs,
   );
   expect(await Promise.race([first.ended, 'at work'])).toBe('at work');
-});
-
-test('a daemon that was killed is forgotten after a bounded time', async () => {
-  await clinic.rows(
-    `insert into daemon (id, command, host, process, version, task_queue, heard_at)
-     values (gen_random_uuid(), 'run', 'gone', 1, '0', 'vetledger', clock_timestamp() - interval '5 seconds')`,
-  );
-  await clinic.rows(
-    `insert into daemon_installation (daemon, installation, base_url, currency, timezone)
-     select id, 4799, 'http://gone', 'EUR', 'UTC' from daemon where host = 'gone'`,
-  );
-  const early = await start(same);
-  expect(await early.ended).toMatchObject({ code: 'task_queue_shared', todo: expect.stringContaining('after 60 s') });
-  await clinic.rows(`update daemon set heard_at = heard_at - interval '60 seconds' where host = 'gone'`);
-  await closedWindow(await start(same));
-  expect(await clinic.rows(`select from daemon where host = 'gone'`)).toEqual([]);
 });
 
 test('a daemon that cannot reach the database ends with exit code 3 within a bound', async () => {

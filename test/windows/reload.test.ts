@@ -10,6 +10,7 @@ import { withTemporalClient } from '../../src/runtime/temporal-client.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { nudgeNow } from '../../src/windows/nudge-now.ts';
 import { reloadPlan } from '../../src/windows/reload.ts';
+import { orphanNote } from '../../src/windows/schedule-names.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { waitFor } from '../workflows/support.ts';
@@ -168,7 +169,7 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
       await logged('info', 'the configuration was reloaded');
       expect(app.config.installations.map(({ id }) => id)).toEqual([4711]);
       const { state } = await client.schedule.getHandle(`sync-window/4713-${app.temporalName}`).describe();
-      expect(state).toMatchObject({ paused: true, note: 'the installation is no longer configured' });
+      expect(state).toMatchObject({ paused: true, note: orphanNote });
       for (const id of [4711, 4712, 4713]) {
         await client.schedule.getHandle(`sync-window/${id}-${app.temporalName}`).delete();
       }

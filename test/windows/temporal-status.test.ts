@@ -47,8 +47,8 @@ async function silentPort(): Promise<number> {
 async function daemon(goneSince: Date | null, heardSecondsAgo = 0): Promise<void> {
   await query(
     db,
-    `insert into daemon (id, command, host, process, version, temporal_gone_since, heard_at)
-     values (gen_random_uuid(), 'run', 'h', 1, '0', ?, clock_timestamp() - make_interval(secs => ?))`,
+    `insert into daemon (id, command, host, process, version, task_queue, installations, temporal_gone_since, heard_at)
+     values (gen_random_uuid(), 'run', 'h', 1, '0', 'vetledger', '{}', ?, clock_timestamp() - make_interval(secs => ?))`,
     [goneSince, heardSecondsAgo],
   );
 }
@@ -98,7 +98,12 @@ test('a process that does not reach Temporal says so with its heartbeat, until i
   const clock = () => new Date('2026-05-04T09:00:00Z');
   const outages = new Outages(pino({ enabled: false }), new Events(clock), clock);
   const app = { config: { installations: [] }, presenceDb: db, clock, outages } as unknown as App;
-  const presence = await enter(app, { command: 'run', taskQueue: 'vetledger', times: { heartbeatMs: 5 } });
+  const presence = await enter(app, {
+    command: 'run',
+    taskQueue: 'vetledger',
+    installations: [],
+    times: { heartbeatMs: 5 },
+  });
   onTestFinished(() => presence.end());
   outages.down('temporal', { code: 'temporal_unreachable', message: 'm', todo: 't' });
   await waitFor('its heartbeat', async () => (await temporalGoneSince(db))?.getTime() === clock().getTime());

@@ -121,10 +121,11 @@ test('a schedule that is set keeps a pause that was made in Temporal', async () 
   expect(await setSchedule(clinic.app, clinic.engine, 4711, 1_800)).toEqual({ paused: false, isNew: false });
 });
 
-test('the schedule of an installation that is no longer configured is paused, and goes on when it is again', async () => {
+test('the schedule of an installation that no process serves is paused, and goes on when one does again', async () => {
   const { client } = clinic.engine;
   const { spec, action, policies } = await schedule().describe();
   await client.schedule.create({ scheduleId: orphan, spec, policies, action: { ...action, workflowId: orphan } });
+  await clinic.rows(`insert into schedule_watch (installation, task_queue, paused) values (4712, 'vetledger', false)`);
   await withDaemon(() =>
     waitFor('paused orphan', async () => (await client.schedule.getHandle(orphan).describe()).state.paused).then(
       () => undefined,

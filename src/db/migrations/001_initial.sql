@@ -150,22 +150,13 @@ create table daemon (
   host text not null,
   process bigint not null,
   version text not null,
-  -- Null for a command that runs no worker.
-  task_queue text,
+  task_queue text not null,
+  -- What it serves: the others leave the steps of these installations to it.
+  installations bigint[] not null,
   started_at timestamptz not null default clock_timestamp(),
   heard_at timestamptz not null default clock_timestamp(),
   -- Since when a process has not reached Temporal (src/runtime/presence.ts): `status`, another process, tells it.
   temporal_gone_since timestamptz
-);
-
--- What each of them serves, and how it understands it.
-create table daemon_installation (
-  daemon uuid not null references daemon (id) on delete cascade,
-  installation bigint not null,
-  base_url text not null,
-  currency text not null,
-  timezone text not null,
-  primary key (daemon, installation)
 );
 
 -- One lease per installation and lane, and one per company of an ERP (lane `delivery`, installation 0): they run beside each other, and
@@ -459,7 +450,7 @@ create table open_step (
   installation bigint not null,
   -- The activity's name.
   step text not null,
-  -- The attempt that wrote last, by Temporal's count, and whether it came to its end.
+  -- The attempt that wrote last, and whether it came to its end. Attempts in processes without the installation do not count.
   attempt integer not null,
   is_ended boolean not null,
   -- Attempts that ended for a reason that nothing explains.
@@ -475,15 +466,17 @@ create table open_step (
   primary key (run_id, activity)
 );
 
--- What the Schedules in Temporal say about windows that did not open (src/sync/schedule-state.ts): `status` asks no Temporal.
+-- The Schedules that daemons have made in Temporal, and what these say about windows that did not open (src/sync/schedule-state.ts):
+-- `status` asks no Temporal, and the watch finds a Schedule whose installation no process serves any more.
 create table schedule_watch (
   installation bigint not null,
   -- Daemons with another task queue have schedules of their own.
   task_queue text not null,
-  -- Ticks so far that opened no window: too late for the catch-up window, another window still under way, no room to wait.
-  missed bigint not null,
-  skipped bigint not null,
-  dropped bigint not null,
+  -- Ticks so far that opened no window: too late for the catch-up window, another window still under way, no room to wait. Null until a
+  -- daemon has asked.
+  missed bigint,
+  skipped bigint,
+  dropped bigint,
   -- When the daemon last saw `missed` or `dropped` grow.
   missed_at timestamptz,
   paused boolean not null,
