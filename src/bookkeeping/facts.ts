@@ -7,13 +7,10 @@ import { creditChain, longestChain } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import { usedPrepayments } from '../prepayments/used.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { prepaymentUse } from '../records/prepayment-words.ts';
 import type { RecordOf } from '../records/schema.ts';
+import { consolidatedPayment, prepaymentUse } from '../records/source-codes.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
 import { redatedInvoices } from './late-decision-store.ts';
-
-/** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
-export const consolidatedPaymentType = 6;
 
 /**
  * The facts of documents as the mirror holds them, ready for posting. A constant number of statements for any number of
@@ -85,7 +82,7 @@ class FactsReader {
       rowsFresh: stored.rowsFresh,
       payments: recordsOf(paymentsOf(record.id)),
       memberPayments: record.consolidatedInvoiceIds.flatMap((member) =>
-        recordsOf(paymentsOf(member)).filter((payment) => payment.paymentType === consolidatedPaymentType),
+        recordsOf(paymentsOf(member)).filter((payment) => payment.paymentType === consolidatedPayment),
       ),
       originalDate: chains.get(record.id)?.first?.invoiceDate ?? null,
       creditCircle: chains.get(record.id)?.circle ?? null,

@@ -4,7 +4,7 @@ import { type Line, signed } from '../domain/entry.ts';
 import { Money, sum } from '../domain/money.ts';
 import type { DocumentFacts, PrepaymentShare } from '../posting/types.ts';
 import { type Taken, type Taker, takenByUses, takersOf } from '../prepayments/taken.ts';
-import { prepaymentUse } from '../records/prepayment-words.ts';
+import { prepaymentUse } from '../records/source-codes.ts';
 import { type DocumentRef, documentKinds, type InstallationId, lineRoles, sides } from '../terms.ts';
 
 export type OriginalVat = NonNullable<PrepaymentShare['vat']>;

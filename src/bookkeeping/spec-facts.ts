@@ -4,8 +4,8 @@ import { creditChain } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseRecord } from '../records/schema.ts';
+import { consolidatedPayment } from '../records/source-codes.ts';
 import { amount } from '../records/values.ts';
-import { consolidatedPaymentType } from './facts.ts';
 
 /** A case's records as facts for posting. A field that is not written has the value of an ordinary document. */
 export function specFacts(spec: SpecCase, decimals: number, dialect: Dialect): DocumentFacts[] {
@@ -52,7 +52,7 @@ export function specFacts(spec: SpecCase, decimals: number, dialect: Dialect): D
         payments: payments.filter(({ invoiceId }) => invoiceId === invoice.id),
         memberPayments: payments.filter(
           ({ invoiceId, paymentType }) =>
-            paymentType === consolidatedPaymentType && invoiceId !== null && members.has(invoiceId),
+            paymentType === consolidatedPayment && invoiceId !== null && members.has(invoiceId),
         ),
         originalDate: chain.first?.invoiceDate ?? null,
         creditCircle: chain.circle,

@@ -3,13 +3,12 @@ import { hasOffset, instantOf, isToldTwice } from '../domain/dates.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { fieldMapOf, keptText } from '../records/field-map.ts';
 import { recordOf } from '../records/schema.ts';
+import { finalStatus } from '../records/source-codes.ts';
 import type { SourceRecord } from '../records/types.ts';
 import type { RecordKind } from '../terms.ts';
 import type { StoredRecord } from './stored-records.ts';
 import type { IncomingPage, IncomingRecord, MirrorScope } from './types.ts';
 
-/** Status 3 Finalized: the only one that posts (practice-api: Invoice status). */
-const finalStatus = 3;
 const hourMs = 3_600_000;
 
 export function incomingRecord(

@@ -2,6 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { roleAccount } from '../mapping/look-ups.ts';
+import { finalStatus, voidStatus } from '../records/source-codes.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { capitalised, Findings, invoiceName } from './findings.ts';
@@ -12,8 +13,6 @@ import { provePlausibleInvoice, reviewCollector, reviewDueSum, reviewOverpaid } 
 import { type Posting, sell } from './sale.ts';
 import type { Dating, InvoiceFacts, Judgement, PostingContext } from './types.ts';
 
-const finalized = 3;
-const voided = 99;
 /** Draft, sent, open, invoicing (practice-api: Invoice status). */
 const notFinal = [0, 1, 2, 4];
 
@@ -25,11 +24,11 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   findings.documentDate = invoice.invoiceDate === null ? null : businessDate(invoice.invoiceDate, context.timezone);
 
   if (facts.gone) {
-    if (invoice.status === finalized) findings.goneOpening(context);
+    if (invoice.status === finalStatus) findings.goneOpening(context);
     return findings.state('gone');
   }
   if (invoice.status !== null && notFinal.includes(invoice.status)) return findings.state('not_final');
-  if (invoice.status !== finalized && invoice.status !== voided) {
+  if (invoice.status !== finalStatus && invoice.status !== voidStatus) {
     findings.hold('status_unknown', `its status is ${invoice.status ?? 'absent'}`);
     return findings.held();
   }
@@ -38,12 +37,12 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   const isEarly =
     findings.documentDate !== null && context.startDate !== null && findings.documentDate < context.startDate;
   // Recorded since the cut-over, so no opening balance holds it: `decide` has it decided (ACCOUNTING "Dates").
-  const isLate = isEarly && invoice.status === finalized && isSinceStart(dating.recorded, context);
+  const isLate = isEarly && invoice.status === finalStatus && isSinceStart(dating.recorded, context);
   if (isEarly && !isLate && context.startDate !== null) {
     reviewOpening(facts, context.startDate, context, findings);
     return findings.state('before_start');
   }
-  if (invoice.status === voided) return findings.state('voided');
+  if (invoice.status === voidStatus) return findings.state('voided');
 
   findings.date(invoice.invoiceDate, 'the invoice date', context);
   findings.defects(invoice.defects);
@@ -140,8 +139,8 @@ function reviewOpening(facts: InvoiceFacts, startDate: string, context: PostingC
   const paidSince = facts.payments.some((payment) => since(payment.dateAdded) || since(payment.modified));
   const dated = `it is dated ${findings.documentDate}, before start_date ${startDate}`;
   if (since(invoice.created)) findings.report('opening_changed', `${dated}, and was created on ${invoice.created}`);
-  else if (since(invoice.modified) && (invoice.status === voided || !paidSince)) {
-    const what = invoice.status === voided ? 'voided' : 'changed';
+  else if (since(invoice.modified) && (invoice.status === voidStatus || !paidSince)) {
+    const what = invoice.status === voidStatus ? 'voided' : 'changed';
     findings.report('opening_changed', `${dated}, and was ${what} on ${invoice.modified}`);
   }
 }

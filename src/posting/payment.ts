@@ -2,7 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
-import { prepaymentUse } from '../records/prepayment-words.ts';
+import { consolidatedPayment, prepaymentUse } from '../records/source-codes.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { Findings, invoiceName } from './findings.ts';
@@ -13,7 +13,6 @@ import { vatGivenBack } from './prepayment-vat.ts';
 import { provePlausible } from './proofs.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
-const consolidated = 6;
 const rounding = 3;
 const netting = 12;
 
@@ -90,7 +89,7 @@ export function judgePayment(
   // R7: the prepayment's liability stands under the client whose prepayment it was, whoever pays the invoice.
   const liable = type === prepaymentUse ? (facts.prepayment?.clientId ?? invoice.clientId) : null;
   const client = liable === null ? shared.party : clientParty(liable);
-  const rule = type === prepaymentUse ? 'R7' : type === consolidated ? 'R10' : 'R4';
+  const rule = type === prepaymentUse ? 'R7' : type === consolidatedPayment ? 'R10' : 'R4';
   const common = { rule, departmentId: shared.departmentId, paymentType: type };
   const lines = [
     lineOf(paid, { ...common, ...money, party: moneyParty(money.role, client, context) }),

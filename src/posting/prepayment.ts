@@ -1,7 +1,7 @@
 import { businessDate } from '../domain/dates.ts';
 import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
-import { isKnownStatus, isNoMoney } from '../records/prepayment-words.ts';
+import { isKnownStatus, isNoMoney } from '../records/source-codes.ts';
 import type { CalendarDate } from '../terms.ts';
 import { Findings } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';

@@ -1,4 +1,5 @@
 import { Money, minorUnit, roundHalfEven, sum } from '../domain/money.ts';
+import { consolidatedPayment } from '../records/source-codes.ts';
 import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { Findings } from './findings.ts';
 import { type CompleteRow, rateOf } from './groups.ts';
@@ -103,7 +104,9 @@ export function reviewVatRates(rows: CompleteRow[], decimals: number, findings: 
 /** P1 of a consolidated invoice (R10): its total is the sum of its members' payments of type 6. Reported, does not hold. */
 export function reviewCollector(totalWithVat: Money, memberPayments: PaymentRecord[], findings: Findings): void {
   const collected = sum(
-    memberPayments.filter(({ paymentType }) => paymentType === 6).map(({ paid }) => paid ?? new Money(0)),
+    memberPayments
+      .filter(({ paymentType }) => paymentType === consolidatedPayment)
+      .map(({ paid }) => paid ?? new Money(0)),
   );
   if (collected.equals(totalWithVat)) return;
   findings.refetch = true;

@@ -3,7 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { instantOf } from '../domain/dates.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { isNoMoney, prepaymentUse } from '../records/prepayment-words.ts';
+import { isNoMoney, prepaymentUse } from '../records/source-codes.ts';
 import type { PaymentRecord, PrepaymentRecord } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
 

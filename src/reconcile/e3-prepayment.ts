@@ -1,5 +1,5 @@
 import { type Money, sum, zero } from '../domain/money.ts';
-import { isNoMoney } from '../records/prepayment-words.ts';
+import { isNoMoney } from '../records/source-codes.ts';
 import type { DocumentRef } from '../terms.ts';
 import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
 import {

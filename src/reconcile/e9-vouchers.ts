@@ -2,6 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import { paymentAccount, soldRole } from '../mapping/look-ups.ts';
 import type { Mapping } from '../mapping/schema.ts';
+import { finalStatus } from '../records/source-codes.ts';
 import { type SoldRole, soldRoles } from '../terms.ts';
 import { type Difference, formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
 import {
@@ -28,8 +29,6 @@ interface Terms {
 }
 
 const noTerms: Terms = { sold: zero, redeemed: zero, opening: zero, apart: zero };
-
-const finalised = 3;
 
 /**
  * Equation E9: `gift_card_liability` and `voucher_liability` are what was sold to them less the posted payments by them. It must hold
@@ -137,7 +136,7 @@ export class VoucherEquation {
 }
 
 function isOpening({ record, state, gone }: ReconciledInvoice, { startDate, timezone }: ReconcileInput): boolean {
-  if (gone || record.status !== finalised || startDate === null) return false;
+  if (gone || record.status !== finalStatus || startDate === null) return false;
   const date = record.invoiceDate === null ? null : businessDate(record.invoiceDate, timezone);
   return state === 'before_start' || (date !== null && date < startDate);
 }

@@ -1,6 +1,6 @@
 import type { Money } from '../domain/money.ts';
 import { absenceProblems } from '../domain/problems.ts';
-import { isNoMoney } from '../records/prepayment-words.ts';
+import { finalStatus, isNoMoney, voidStatus } from '../records/source-codes.ts';
 import { formatAmount, type Note } from './reconcile-report.ts';
 import type {
   ReconciledDocument,
@@ -9,9 +9,6 @@ import type {
   ReconciledPrepayment,
 } from './reconciled-documents.ts';
 
-/** Statuses of an invoice (practice-api: Invoice). */
-const finalStatus = 3;
-const voidStatus = 99;
 /** Changes of one document that are told. */
 const toldAtMost = 8;
 

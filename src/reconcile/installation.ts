@@ -1,6 +1,6 @@
 import type { Connection } from '../db/rows.ts';
 import { outsideBooks, outsideByKind } from '../documents/outside-books.ts';
-import { prepaymentUse } from '../records/prepayment-words.ts';
+import { prepaymentUse } from '../records/source-codes.ts';
 import type { DocumentRef } from '../terms.ts';
 import { ClearingBalances } from './clearing-balances.ts';
 import { checkSummaries } from './e1-summaries.ts';

@@ -1,7 +1,7 @@
 import { formatISO, parseISO, subMonths } from 'date-fns';
 import { businessDate, daysFrom } from '../domain/dates.ts';
 import { type Money, zero } from '../domain/money.ts';
-import { prepaymentUse } from '../records/prepayment-words.ts';
+import { prepaymentUse } from '../records/source-codes.ts';
 import type { CalendarDate } from '../terms.ts';
 import { isMoney } from './e3-prepayment.ts';
 import { formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';

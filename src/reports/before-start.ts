@@ -4,12 +4,11 @@ import { type Connection, rows } from '../db/rows.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
+import { finalStatus } from '../records/source-codes.ts';
 import type { DocumentKind } from '../terms.ts';
 import type { ReportInput } from './report-sections.ts';
 
 const pageSize = 500;
-/** The status of an invoice that is owed (practice-api: Invoice). */
-const finalised = 3;
 const recordShape = { id: integer, parent_id: nullable(integer), raw: json };
 
 type Input = ReportInput & { dialect: Dialect };
@@ -36,7 +35,8 @@ export async function* recordsBefore<Kind extends Exclude<DocumentKind, 'payment
 
 /** Invoices of before the cut-over that are owed. */
 export async function* finalInvoicesBefore(db: Connection, input: Input): AsyncGenerator<RecordOf<'invoice'>[]> {
-  for await (const page of recordsBefore(db, input, 'invoice')) yield page.filter(({ status }) => status === finalised);
+  for await (const page of recordsBefore(db, input, 'invoice'))
+    yield page.filter(({ status }) => status === finalStatus);
 }
 
 /** The payments on these invoices that are dated before the cut-over. */

@@ -6,7 +6,7 @@ import { Money } from '../domain/money.ts';
 import { readRecord } from '../mirror/read.ts';
 import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
-import { isNoMoney } from '../records/prepayment-words.ts';
+import { isNoMoney } from '../records/source-codes.ts';
 import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
 import { creditLessDebit, debitLessCredit } from './signed.ts';
 import type { VatInput } from './vat.ts';

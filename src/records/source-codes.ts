@@ -1,3 +1,10 @@
+/** Statuses of an invoice (practice-api: Invoice status): only a final one posts, and a void one is reversed. */
+export const finalStatus = 3;
+export const voidStatus = 99;
+
+/** The payment type by which members of a consolidated invoice are settled (practice-api: Invoice payment; ACCOUNTING R10). */
+export const consolidatedPayment = 6;
+
 /** The payment type of a prepayment that is applied to an invoice (practice-api: Invoice payment; ACCOUNTING R7). */
 export const prepaymentUse = 8;
 
