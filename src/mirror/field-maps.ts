@@ -1,6 +1,11 @@
-import { json, text } from '../db/columns.ts';
+import { z } from 'zod';
+import { storedJson, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { type FieldMap, fieldMap, wholeRecord } from '../records/field-map.ts';
+import { type FieldMap, fieldMap, type Kept, wholeRecord } from '../records/field-map.ts';
+
+const keptFields: z.ZodType<Kept> = z.lazy(() =>
+  z.union([z.literal(['whole', 'field']), z.record(z.string(), keptFields)]),
+);
 
 /** Stores what a version of the field map keeps, before records are stored by it. */
 export async function storeFieldMap(trx: Connection, { version, kept }: FieldMap): Promise<void> {
@@ -18,11 +23,11 @@ export async function fieldMaps(db: Connection, versions: readonly string[]): Pr
   if (versions.includes(wholeRecord.version)) maps.set(wholeRecord.version, wholeRecord);
   const found = await rows(
     db,
-    { version: text, kept: json },
+    { version: text, kept: storedJson('field_map.kept', keptFields) },
     'select version, kept from field_map where version = any(?)',
     [versions],
   );
-  for (const { version, kept } of found) maps.set(version, fieldMap(version, JSON.parse(kept)));
+  for (const { version, kept } of found) maps.set(version, fieldMap(version, kept));
   for (const version of versions) if (!maps.has(version)) throw new Error(`the mirror lacks the field map ${version}`);
   return maps;
 }

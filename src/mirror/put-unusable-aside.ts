@@ -1,4 +1,5 @@
-import { integer, json, nullable, type RowOf } from '../db/columns.ts';
+import { z } from 'zod';
+import { integer, nullable, type RowOf, storedJson } from '../db/columns.ts';
 import { type Binding, type Connection, execute, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
 import type { Place } from '../records/unusable.ts';
@@ -42,9 +43,13 @@ function messageOf(kind: RecordKind, { page, position, why }: UnusableInPage): s
 }
 
 /** The columns of `put_aside` that tell a place, and the place of such a row. */
-export const placeColumns = { above: nullable(integer), below: nullable(integer), filters: json };
+export const placeColumns = {
+  above: nullable(integer),
+  below: nullable(integer),
+  filters: storedJson('put_aside.filters', z.record(z.string(), z.string())),
+};
 export function placeOf({ above, below, filters }: RowOf<typeof placeColumns>): Place {
-  return { above, below, filters: JSON.parse(filters) };
+  return { above, below, filters };
 }
 
 function bindingsOf({ above, below, filters }: Place): [number | null, number | null, string] {

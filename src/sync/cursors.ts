@@ -1,23 +1,29 @@
-import { integer, json, oneOf } from '../db/columns.ts';
+import { z } from 'zod';
+import { integer, oneOf, storedJson } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
 
-/** How far the completed walks of one stream have read. */
-export interface CursorValue {
+const time = z.iso.datetime({ offset: true });
+const ms = z.number();
+
+const cursorValue = z.strictObject({
   /** Invoices, prepayments and rows (watermark.ts): the time up to which changes were read, ISO 8601. */
-  watermark?: string;
+  watermark: time.exactOptional(),
   /** When that was asked, by the database's clock, and how many ms the source's clock was ahead of it. */
-  askedAt?: string;
-  skew?: number;
+  askedAt: time.exactOptional(),
+  skew: ms.exactOptional(),
   /** The last watermark at which both clocks agreed. */
-  agreed?: string;
+  agreed: time.exactOptional(),
   /** After the source's clock was put forward: how far ahead it was before, for transactions of then that commit until then. */
-  before?: { skew: number; until: string };
+  before: z.strictObject({ skew: ms, until: time }).exactOptional(),
   /** Earlier than the watermark: a window since then, which has not ended, has seen the source's clock put back. */
-  askFrom?: string;
+  askFrom: time.exactOptional(),
   /** Payments: the id above which the next walk starts; null: from the beginning. */
-  after?: number | null;
-}
+  after: z.int().nullable().exactOptional(),
+});
+
+/** How far the completed walks of one stream have read. */
+export type CursorValue = z.infer<typeof cursorValue>;
 
 /** A stream's cursor; `value` is null and `revision` 0 before its first walk has completed. */
 export interface Cursor {
@@ -33,13 +39,13 @@ const noCursor: Cursor = { value: null, revision: 0 };
 export async function readCursors(db: Connection, installation: number): Promise<Cursors> {
   const found = await rows(
     db,
-    { stream: oneOf(recordKinds), value: json, revision: integer },
+    { stream: oneOf(recordKinds), value: storedJson('sync_cursor.value', cursorValue), revision: integer },
     'select stream, value, revision from sync_cursor where installation = ?',
     [installation],
   );
   const cursors: Cursors = { invoice: noCursor, prepayment: noCursor, payment: noCursor, row: noCursor };
   for (const { stream, value, revision } of found) {
-    cursors[stream] = { value: JSON.parse(value), revision };
+    cursors[stream] = { value, revision };
   }
   return cursors;
 }

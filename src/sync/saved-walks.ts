@@ -1,8 +1,9 @@
-import { bool, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { z } from 'zod';
+import { bool, integer, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
-import { readAtOf, readSpanOf, type SavedReadAt, type SavedSpan, savedReadAt, savedSpan } from '../domain/read-at.ts';
+import { readAtOf, readSpanOf, savedReadAt, savedSpan } from '../domain/read-at.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
 import type { PullContext, PullCounts, PullOwner, PullResult } from './context.ts';
 import type { WalkState } from './walk/types.ts';
@@ -19,18 +20,49 @@ export const keptForHours = 72;
 type Scope = Pick<PullContext, 'db' | 'installation' | 'owner' | 'run'>;
 type WriteScope = Scope & Pick<PullContext, 'transact'>;
 
-/** A walk under way. `question` identifies what is read: its filters and the id above which it began. */
-export interface SavedWalk {
-  question: string;
-  filters: Record<string, string>;
-  state: WalkState;
+const time = z.iso.datetime();
+const count = z.int();
+const readAt = z.strictObject({ sourceTime: time, askedAt: time });
+const readSpan = z.strictObject({ sourceTime: time, askedAt: time, answeredAt: time });
+
+const walkState: z.ZodType<WalkState> = z.strictObject({
+  proven: count.nullable(),
+  after: count.nullable(),
+  expected: count.nullable(),
+  open: count.nullable(),
+  copies: count.exactOptional(),
+  received: count,
+  began: readAt.nullable(),
+});
+
+const savedWalk = z.strictObject({
+  question: z.string(),
+  filters: z.record(z.string(), z.string()),
+  state: walkState,
   /** Of this run, the counts below. */
-  run: string;
-  received: number;
-  pulled: number;
+  run: z.string(),
+  received: count,
+  pulled: count,
   /** Of all runs: when the answers so far were read. */
-  read: SavedSpan;
-}
+  read: readSpan,
+});
+
+const finishedWalk = z.strictObject({
+  question: z.string(),
+  run: z.string(),
+  seen: count,
+  pulled: count,
+  began: readAt,
+  read: readSpan,
+  /** Of a scan of all rows: its row sets were settled (row-scan.ts). */
+  setsSettled: z.literal(true).exactOptional(),
+});
+
+/** A walk under way. `question` identifies what is read: its filters and the id above which it began. */
+export type SavedWalk = z.infer<typeof savedWalk>;
+type FinishedWalk = z.infer<typeof finishedWalk>;
+
+const storedState = storedJson('sync_walk.state', z.union([savedWalk, finishedWalk]));
 
 /** What is left of an earlier attempt to read a list. */
 export interface LeftWalk {
@@ -61,13 +93,13 @@ export type KnownWalks = Map<RecordKind, StoredWalk | null>;
 export async function readWalks({ db, installation, owner }: Scope): Promise<KnownWalks> {
   const found = await rows(
     db,
-    { stream: oneOf(recordKinds), state: json, isKept: bool },
+    { stream: oneOf(recordKinds), state: storedState, isKept: bool },
     `select stream, state, saved_at > clock_timestamp() - make_interval(hours => ?) as "isKept" from sync_walk
      where installation = ? and owner = ?`,
     [keptForHours, installation, owner],
   );
   const known: KnownWalks = new Map(recordKinds.map((stream) => [stream, null]));
-  for (const { stream, state, isKept } of found) known.set(stream, { walk: JSON.parse(state), isKept });
+  for (const { stream, state, isKept } of found) known.set(stream, { walk: state, isKept });
   return known;
 }
 
@@ -81,12 +113,12 @@ export async function storedWalk(
   if (told !== undefined) return told;
   const found = await maybeRow(
     db,
-    { state: json, isKept: bool },
+    { state: storedState, isKept: bool },
     `select state, saved_at > clock_timestamp() - make_interval(hours => ?) as "isKept" from sync_walk
      where installation = ? and stream = ? and owner = ?`,
     [keptForHours, installation, stream, owner],
   );
-  return found && { walk: JSON.parse(found.state), isKept: found.isKept };
+  return found && { walk: found.state, isKept: found.isKept };
 }
 
 /** What is left of earlier attempts to walk a list, by whatever is saved of them; the walk itself asks for it at most once. */
@@ -184,16 +216,6 @@ export function finishedOf(stored: StoredWalk | null, run: string, question: str
   const { seen, pulled } = walk.run === run ? walk : { seen: 0, pulled: 0 };
   return { seen, pulled, began: readAtOf(walk.began), read: readSpanOf(walk.read) };
 }
-
-interface FinishedWalk extends PullCounts {
-  question: string;
-  run: string;
-  began: SavedReadAt;
-  read: SavedSpan;
-  /** Of a scan of all rows: its row sets were settled (row-scan.ts). */
-  setsSettled?: true;
-}
-
 /** Whether the row sets of a finished scan were settled. */
 export function areSetsAccepted(stored: StoredWalk): boolean {
   return 'setsSettled' in stored.walk;

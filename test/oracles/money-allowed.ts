@@ -46,22 +46,10 @@ export const allowed: Allowance[] = [
     why: 'year, month and day',
   },
   {
-    file: /^src\/mirror\/put-unusable-aside\.ts$/,
-    rule: 'json',
-    code: /./,
-    why: 'the filters of a question, which are texts',
-  },
-  {
     file: /^src\/practice\/raw-record\.ts$/,
     rule: 'conversion',
     code: /^Number\(id\)$/,
     why: 'the ids that a question asked between',
-  },
-  {
-    file: /^src\/mirror\/field-maps\.ts$/,
-    rule: 'json',
-    code: /./,
-    why: 'names of fields',
   },
   {
     file: /^src\/erp\/targets\/files\/format\.ts$/,
