@@ -96,23 +96,60 @@ interface PulledPage extends PullResult {
   isWhole: boolean;
 }
 
-/** Everything from the first to the last id of a page, in one request; null where the server ignores or refuses the filters. */
+/**
+ * What lies from the first to the last id of a page, in one request. A server without `id__lt` (no filter of practice-api) shows what
+ * lies above the last id, too, in a page of the same weight. Null where the server ignores or refuses `id__gt`, or
+ * shows other records first.
+ */
 async function pullPage(
   context: PullContext,
   kind: RecordKind,
   { ids, records }: IdPage,
   defaultPageSize: number,
 ): Promise<PulledPage | null> {
-  const { db, dialect, installation } = context;
-  const ignored = await ignoredFilters(db, installation, kind);
-  if (ignored.has('id__gt') || ignored.has('id__lt')) return null;
-  const [lowest = 0, highest = 0] = [ids[0], ids.at(-1)];
-  const filters = { id__gt: String(lowest - 1), id__lt: String(highest + 1) };
+  const { dialect } = context;
+  const bounds = { id__gt: String((ids[0] ?? 0) - 1), id__lt: String((ids.at(-1) ?? 0) + 1) };
   const pageSize = pageSizeFor(records, defaultPageSize, dialect.max_page_size);
-  const answer = await askUnlessRefused(context, kind, filters, pageSize, defaultPageSize);
-  if (answer === null || answer.results.some(({ id }) => id < lowest || id > highest)) return null;
+  const answer = await askBetween(context, kind, bounds, pageSize, defaultPageSize);
+  if (answer === null) return null;
+  await noteContradicted(context, kind, bounds, answer);
   const received = new Set(answer.results.map(({ id }) => id));
+  if (!ids.some((id) => received.has(id)) && !isWholeList(answer)) return null;
   return { ...(await save(context, kind, answer)), received, isWhole: isWholeList(answer) };
+}
+
+type IdBounds = { id__gt: string; id__lt: string };
+
+/** Asks with those of the bounds that the server takes; null where it takes none as a lower bound. */
+async function askBetween(
+  context: PullContext,
+  kind: RecordKind,
+  { id__gt, id__lt }: IdBounds,
+  pageSize: number,
+  defaultPageSize: number,
+): Promise<ListAnswer | null> {
+  for (;;) {
+    const ignored = await ignoredFilters(context.db, context.installation, kind);
+    if (ignored.has('id__gt')) return null;
+    const isBounded = !ignored.has('id__lt');
+    const filters = isBounded ? { id__gt, id__lt } : { id__gt };
+    const answer = await askUnlessRefused(context, kind, filters, pageSize, defaultPageSize);
+    // A refused upper bound is left out of the next request.
+    if (answer !== null || !isBounded) return answer;
+  }
+}
+
+/** Notes the filters that records of an answer contradict. */
+async function noteContradicted(
+  { dialect, installation, timezone, transact }: PullContext,
+  kind: RecordKind,
+  filters: Record<string, string>,
+  { results }: ListAnswer,
+): Promise<void> {
+  const contradicted = new Set(
+    results.flatMap((item) => contradictedFilter(filters, recordOf(kind, item, dialect), timezone) ?? []),
+  );
+  for (const filter of contradicted) await transact((trx) => noteIgnored(trx, installation, kind, filter));
 }
 
 /**
@@ -125,7 +162,7 @@ export async function pullById(
   kind: RecordKind,
   id: number,
 ): Promise<PullResult & { found: boolean }> {
-  const { db, dialect, installation, timezone, transact } = context;
+  const { db, installation } = context;
   const ignored = await ignoredFilters(db, installation, kind);
   const filters: Record<string, string> = {};
   if (!ignored.has('id__gt')) filters.id__gt = String(id - 1);
@@ -136,10 +173,7 @@ export async function pullById(
     if (answer !== null && (isFound || (answer.results.length === 0 && isWholeList(answer)))) {
       return { ...(await save(context, kind, answer)), found: isFound };
     }
-    for (const item of answer?.results ?? []) {
-      const filter = contradictedFilter(filters, recordOf(kind, item, dialect), timezone);
-      if (filter !== null) await transact((trx) => noteIgnored(trx, installation, kind, filter));
-    }
+    if (answer !== null) await noteContradicted(context, kind, filters, answer);
   }
   let found = false;
   const result = await pullList(context, kind, {}, id - 1, {

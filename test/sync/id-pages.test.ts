@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { PracticeError } from '../../src/domain/practice-error.ts';
 import type { JsonObject } from '../../src/records/json.ts';
 import { pullByIds } from '../../src/sync/by-id.ts';
 import { coveringPages } from '../../src/sync/id-pages.ts';
@@ -73,13 +74,14 @@ describe('wanted ids are covered with pages', () => {
 describe('records are pulled by their ids', () => {
   const { db } = useDatabase();
   /** A list of prepayments with these ids; `weights` are those of its questions. */
-  const listOf = (ids: readonly number[], { ignores = false } = {}) => {
+  const listOf = (ids: readonly number[], { lacks = [] as string[] } = {}) => {
     const weights: number[] = [];
     const list = async (_kind: unknown, filters: Record<string, string>, pageSize: number | null) => {
       const size = pageSize ?? 50;
       weights.push(Math.ceil(size / 50));
-      const [above, below] = [Number(filters.id__gt ?? 0), Number(filters.id__lt ?? Number.POSITIVE_INFINITY)];
-      const matching = ids.filter((id) => ignores || (id > above && id < below));
+      const bound = (filter: string, none: number) => (lacks.includes(filter) ? none : Number(filters[filter] ?? none));
+      const [above, below] = [bound('id__gt', 0), bound('id__lt', Number.POSITIVE_INFINITY)];
+      const matching = ids.filter((id) => id > above && id < below);
       const at = new Date();
       return {
         ...{ count: matching.length, sourceTime: at, sourceTimeAtMost: at, askedAt: at, answeredAt: at },
@@ -107,6 +109,33 @@ describe('records are pulled by their ids', () => {
     expect([...found].sort((a, b) => a - b)).toEqual(ids.filter((id) => all.includes(id)));
     expect(source.weights.reduce((sum, each) => sum + each, 0)).toBe(weight);
   });
+
+  test.each([
+    ['ignores', 0],
+    ['refuses', 1],
+  ])(
+    'a server that %s id__lt, which is no filter of the specification, costs a page for fifty records',
+    async (how, refused) => {
+      const installation = 10 + refused;
+      const source = listOf(all, { lacks: ['id__lt'] });
+      const asked: string[][] = [];
+      const list = async (...request: Parameters<typeof source.list>) => {
+        asked.push(Object.keys(request[1]));
+        if (how === 'refuses' && 'id__lt' in request[1]) {
+          throw new PracticeError('refused', 'unknown filter', { status: 400, fields: ['id__lt'] });
+        }
+        return source.list(...request);
+      };
+      const found = await pullByIds(
+        pullContextOf({ db, installation, client: { list } as never }),
+        'prepayment',
+        all.slice(0, 200),
+      );
+      expect(found.size).toBe(200);
+      expect(source.weights.reduce((sum, each) => sum + each, 0)).toBe(4);
+      expect(asked.filter((filters) => filters.includes('id__lt')).length).toBe(1);
+    },
+  );
 
   test('what the mirror does not know between them is asked for, too', async () => {
     const source = listOf(all);
