@@ -8,7 +8,7 @@ import { readRecord } from '../mirror/read.ts';
 import { storeErased } from '../mirror/stored-records.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { fieldMapOf, keptText } from '../records/field-map.ts';
-import { canonicalJson, isJsonObject, type JsonObject, readJson } from '../records/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, readJson, readVerbatim } from '../records/json.ts';
 import type { RecordKind } from '../terms.ts';
 
 /** How much of a client was erased. */
@@ -147,8 +147,8 @@ class Erasing {
 
 /** The record with nothing personal in it, every digit of the rest as it was; null where nothing is to be erased. */
 function withoutPersonalData(kind: RecordKind, raw: string, dialect: Dialect): string | null {
-  const record = readJson(raw);
-  const kept = readJson(keptText(record, fieldMapOf(dialect, kind)));
+  const record = readVerbatim(raw);
+  const kept = readVerbatim(keptText(record, fieldMapOf(dialect, kind)));
   if (!isJsonObject(record) || !isJsonObject(kept)) return null;
   const more = kind === 'invoice' ? Object.entries(record).filter(([field]) => needed.test(field)) : [];
   const { invoice, prepayment } = dialect.fields;

@@ -4,7 +4,7 @@ import { type DocumentIds, heldBy, markTogether } from '../documents/mark.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { inSlices, mapped, type Sliced } from '../domain/slices.ts';
 import { type FieldMap, fieldMapOf, keptText } from '../records/field-map.ts';
-import { readJson } from '../records/json.ts';
+import { readVerbatim } from '../records/json.ts';
 import type { RecordKind } from '../terms.ts';
 import { fieldMaps, storeFieldMap } from './field-maps.ts';
 import { contentHash, incomingRecord, isLater } from './incoming.ts';
@@ -166,8 +166,8 @@ async function compare(
       return;
     }
     // What both field maps keep.
-    const previous = readJson(raw);
-    const version = { id, previousRaw: keptText(previous, map), raw: keptText(readJson(known), map) };
+    const previous = readVerbatim(raw);
+    const version = { id, previousRaw: keptText(previous, map), raw: keptText(readVerbatim(known), map) };
     if (isSame || (stored.goneAt === null && version.previousRaw === version.raw)) {
       if (!isSame) unchanged.push(next);
       // A text from which something was erased gains nothing: the source may still have it.

@@ -176,7 +176,13 @@ function clientWith(
       action: actionOf(dialect, kind, action),
     });
   const send = (kind: ListKind, action: ActionKind, request: Sent) =>
-    sendAs(kind, action, request, async (body) => readSmall(kind, body));
+    sendAs(kind, action, request, async (body) => readSmall(kind, body, 'all'));
+
+  /** The member of a list's records that is sent back whole (writeExternalId). */
+  const sentBack = (kind: ListKind) =>
+    kind === 'prepayment' || dialect.external_info.kinds.some((carrier) => carrier === kind)
+      ? { member: dialect.external_info.field }
+      : undefined;
 
   const documentPath = (kind: DocumentKind, id: number) => `${pathOf(dialect, kind)}${id}/`;
 
@@ -200,7 +206,7 @@ function clientWith(
       kind,
       'list',
       { method: 'GET', path, weight, priority },
-      (body) => inSlices(readListBody(kind, body, read)),
+      (body) => inSlices(readListBody(kind, body, read, sentBack(kind))),
     );
     if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
     const { count } = value;

@@ -2,7 +2,7 @@ import { longestNumberDigits } from '../domain/money.ts';
 
 /**
  * A JSON value. A number is a `number` where that holds it digit for digit of its value, and an ExactNumber otherwise. Equal
- * numbers are equal values, however they were written: 1.50 is 1.5, and 1e3 is 1000.
+ * numbers are equal values, however they were written: 1.50 is 1.5, and 1e3 is 1000. Read verbatim, they keep their notation.
  */
 export type JsonValue = unknown;
 export type JsonObject = Record<string, JsonValue>;
@@ -25,7 +25,16 @@ export const maxDepth = 100;
 
 /** Reads JSON without losing a digit. Throws SyntaxError, also for text that is nested too deeply. */
 export function readJson(text: string): JsonValue {
-  const { value, exact } = parseMarked(text);
+  return readWith(text, {});
+}
+
+/** As `readJson`; numbers keep their notation, too (`1.50`): for what is sent back. */
+export function readVerbatim(text: string): JsonValue {
+  return readWith(text, { verbatim: 'all' });
+}
+
+function readWith(text: string, options: ParseOptions): JsonValue {
+  const { value, exact } = parseMarked(text, options);
   if (hasMoreBrackets(text, maxDepth) && isDeeper(value, maxDepth)) throw new SyntaxError('nested too deeply');
   return exact(value);
 }
@@ -37,15 +46,22 @@ export interface Parsed {
   exact(part: JsonValue): JsonValue;
 }
 
-/**
- * One native parse of a text of any depth. `mend`: NaN and Infinity, which some servers write and which are no JSON, become texts, so
- * that the field is a defect of its record and not of the page. Throws SyntaxError.
- */
-export function parseMarked(text: string, { mend = false } = {}): Parsed {
-  if (!holdsUnusualNumber(text) && !(mend && holdsNoNumber.test(text))) {
-    return { value: JSON.parse(text), exact: (part) => part };
-  }
-  return { value: JSON.parse(withUnusualNumbersAsTexts(text, mend)), exact: withNumbers };
+interface ParseOptions {
+  /** NaN and Infinity, which some servers write and which are no JSON, become texts: the field is then a defect of its record, not of the page. */
+  mend?: boolean;
+  /** Whose numbers keep their notation: all, or those in members of this name. */
+  verbatim?: 'all' | { member: string } | undefined;
+}
+
+/** One native parse of a text of any depth. Throws SyntaxError. */
+export function parseMarked(text: string, { mend = false, verbatim }: ParseOptions): Parsed {
+  const isMarked = holdsUnusualNumber(text) || (verbatim !== undefined && oddInside.test(text));
+  if (!isMarked && !(mend && holdsNoNumber.test(text))) return { value: JSON.parse(text), exact: (part) => part };
+  const member = typeof verbatim === 'object' ? verbatim.member : undefined;
+  return {
+    value: JSON.parse(withUnusualNumbersAsTexts(text, mend, verbatim !== undefined)),
+    exact: (part) => withNumbers(part, verbatim === 'all', member),
+  };
 }
 
 /**
@@ -58,6 +74,9 @@ function holdsUnusualNumber(text: string): boolean {
 
 const unusualInside = /[[,:]\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
 const unusualAlone = /^\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
+/** A number that JSON.stringify would write otherwise: with zeros at its end, or a negative zero. */
+const oddInside = /[[,:]\s*-(?:0\s*[,\]}]|0\.0)|[[,:]\s*-?\d+\.\d*0\s*[,\]}]/;
+const isOdd = /^-0$|^-?\d+\.\d*0$/;
 const holdsNoNumber = /[[,:]\s*-?(?:NaN|Infinity)/;
 const isUnusual = /^-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -66,7 +85,7 @@ const numberOrText = /"|-?(?:\d[\w.+-]*|\b(?:NaN|Infinity)\b)/g;
 /** Before the digits of a number that stands as a text: a character for private use. */
 const mark = '\ue000';
 
-function withUnusualNumbersAsTexts(text: string, mend: boolean): string {
+function withUnusualNumbersAsTexts(text: string, mend: boolean, isVerbatim: boolean): string {
   let written = '';
   let from = 0;
   numberOrText.lastIndex = 0;
@@ -74,7 +93,7 @@ function withUnusualNumbersAsTexts(text: string, mend: boolean): string {
     const [token] = found;
     if (token === '"') numberOrText.lastIndex = stringEnd(text, found.index) + 1;
     else {
-      const isNumber = isUnusual.test(token) && jsonNumber.test(token);
+      const isNumber = (isUnusual.test(token) || (isVerbatim && isOdd.test(token))) && jsonNumber.test(token);
       if (!isNumber && !(mend && /[NI]/.test(token))) continue;
       written += `${text.slice(from, found.index)}"${isNumber ? mark : ''}${token}"`;
       from = numberOrText.lastIndex;
@@ -83,16 +102,19 @@ function withUnusualNumbersAsTexts(text: string, mend: boolean): string {
   return written + text.slice(from);
 }
 
-function withNumbers(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return value.startsWith(mark) ? numberOf(value) : value;
-  if (Array.isArray(value)) return value.map(withNumbers);
+function withNumbers(value: JsonValue, isVerbatim: boolean, member: string | undefined): JsonValue {
+  if (typeof value === 'string') return value.startsWith(mark) ? numberOf(value, isVerbatim) : value;
+  if (Array.isArray(value)) return value.map((each) => withNumbers(each, isVerbatim, member));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNumbers(each)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, withNumbers(each, isVerbatim || key === member, member)]),
+  );
 }
 
-function numberOf(marked: string): JsonValue {
+function numberOf(marked: string, isVerbatim: boolean): JsonValue {
   const text = marked.slice(mark.length);
-  return jsonNumber.test(text) ? exactNumber(text) : marked;
+  if (!jsonNumber.test(text)) return marked;
+  return isVerbatim ? nativeJson.rawJSON(text) : exactNumber(text);
 }
 
 /** Powers of ten that are written out; beyond them a number keeps an exponent. */

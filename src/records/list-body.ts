@@ -17,15 +17,16 @@ const unitsPerValue = 20;
 
 /**
  * Reads the body of an answer of the list `kind`: parsed once, then record by record, in slices. `read` is called with each record;
- * one that is too large comes without its large fields (`shrink`). Throws PracticeError `malformed_response`, `answer_too_large`, and
+ * one that is too large comes without its large fields (`shrink`). Numbers in `verbatim` members keep their notation. Throws PracticeError `malformed_response`, `answer_too_large`, and
  * SyntaxError where the body is no JSON.
  */
 export function* readListBody<Item>(
   kind: string,
   body: string,
   read: (value: JsonValue) => Item,
+  verbatim?: { member: string },
 ): Sliced<ListBody<Item>> {
-  const { value: page, exact } = parseMarked(body, { mend: true });
+  const { value: page, exact } = parseMarked(body, { mend: true, verbatim });
   yield body.length;
   const found = isJsonObject(page) && Array.isArray(page.results) ? (page.results as JsonValue[]) : null;
   const counted = isJsonObject(page) ? page.count : undefined;
@@ -47,9 +48,12 @@ export function* readListBody<Item>(
   return { count, results };
 }
 
-/** Reads an answer that is no list of records. Throws PracticeError `answer_too_large`, and SyntaxError where it is no JSON. */
-export function readSmall(what: string, text: string): JsonValue {
-  const { value, exact } = parseMarked(text);
+/**
+ * Reads an answer that is no list of records; `verbatim`: its numbers keep their notation. Throws PracticeError `answer_too_large`, and
+ * SyntaxError where it is no JSON.
+ */
+export function readSmall(what: string, text: string, verbatim?: 'all'): JsonValue {
+  const { value, exact } = parseMarked(text, { verbatim });
   const excess = excessOf(extentOf(value));
   if (excess !== null) throw tooLarge(what, excess);
   return exact(value);

@@ -11,7 +11,7 @@ import { ExternalIdTaken, type ExternalIdToWrite } from '../practice/external-in
 import { longestPauseMs, retryPauseMs } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { externalIdIn } from '../records/external-id.ts';
-import { readJson } from '../records/json.ts';
+import { readVerbatim } from '../records/json.ts';
 import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
 import {
   noteSending,
@@ -198,7 +198,7 @@ export class WriteBack {
     try {
       await this.#ports.send({
         kind,
-        record: readJson(row.raw ?? ''),
+        record: readVerbatim(row.raw ?? ''),
         externalId: row.value,
         mayReplace: (current) => this.#standing(row, current, doubtOf(row) ?? [before]) !== 'foreign',
       });
@@ -259,7 +259,7 @@ export class WriteBack {
   async #current({ id, raw }: WriteBackRow): Promise<{ isCarried: boolean; current: string | null }> {
     const { dialect } = this.#installation;
     const { kind } = this.selection;
-    const shown = externalIdIn(dialect, kind, raw === null ? null : readJson(raw));
+    const shown = externalIdIn(dialect, kind, raw === null ? null : readVerbatim(raw));
     if (shown.isCarried) return { isCarried: true, current: shown.value };
     if (dialect.external_info.mode === 'subresource') {
       return { isCarried: true, current: await this.#ports.read({ kind, id }) };

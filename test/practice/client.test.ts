@@ -5,7 +5,7 @@ import { PracticeError } from '../../src/domain/practice-error.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { createPracticeClient, type PracticeClient, type PracticeClientOptions } from '../../src/practice/client.ts';
 import { createTransport } from '../../src/practice/transport.ts';
-import { readJson, stringifyJson } from '../../src/records/json.ts';
+import { readJson, readVerbatim, stringifyJson } from '../../src/records/json.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { unusedPort } from '../embedded/support.ts';
 import {
@@ -101,6 +101,13 @@ describe('a list', () => {
     cleanups.push(server.close);
     await client.list('invoice', {}, null);
     expect(server.requests[0]!.target).toBe('/proxy/4711/api/0.1/invoice/');
+  });
+
+  test('keeps the notation of what is sent back, and of nothing else', async () => {
+    const info = '{"external_id":null,"till":3.50,"x":[1e2,-0.0,{"paid":2.0}]}';
+    const { client } = await setup([page(`{"id":7,"paid":2.50,"external_info":${info}}`)]);
+    const { results } = await client.list('prepayment', {}, null);
+    expect(stringifyJson(results[0]!.value)).toBe(`{"id":7,"paid":2.5,"external_info":${info}}`);
   });
 
   test('gives each record with all its digits', async () => {
@@ -488,22 +495,22 @@ describe('counters', () => {
 });
 
 describe('writing the external id', () => {
-  const prepayment = readJson(
-    '{"id":9,"paid":"1.00","external_info":{"external_id":null,"till":9007199254740993.25,"x":{"y":[1]}}}',
+  const prepayment = readVerbatim(
+    '{"id":9,"paid":"1.00","external_info":{"external_id":null,"till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993],"x":{"y":[1]}}}',
   );
   const toWrite = { kind: 'prepayment' as const, record: prepayment, externalId: 'E-1' };
 
   test('sends every key there was, and gives the new record', async () => {
     const answer =
-      '{"id":9,"paid":"1.00","external_info":{"external_id":"E-1","till":9007199254740993.25,"x":{"y":[1]}}}';
+      '{"id":9,"paid":"1.00","external_info":{"external_id":"E-1","till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993],"x":{"y":[1]}}}';
     const { client, server, budget } = await setup([json(answer)]);
     const record = await client.writeExternalId(toWrite);
-    expect(record).toMatchObject({ id: 9, value: readJson(answer) });
+    expect(record).toMatchObject({ id: 9, value: readVerbatim(answer) });
     const [request] = server.requests;
     expect(request).toMatchObject({
       method: 'PATCH',
       target: '/4711/api/0.1/unallocatedpayment/9/',
-      body: '{"external_info":{"external_id":"E-1","till":9007199254740993.25,"x":{"y":[1]}}}',
+      body: '{"external_info":{"external_id":"E-1","till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993],"x":{"y":[1]}}}',
     });
     expect(request!.headers['content-type']).toBe('application/json');
     expect(budget.takes).toEqual([{ action: 'unallocatedpayment.write', weight: 1, priority: 1 }]);
@@ -551,16 +558,26 @@ describe('writing the external id', () => {
     test.each([
       [
         'a list',
-        '{"count":1,"results":[{"id":3,"url":"https://x/3/","external_id":"E-0","till":9007199254740993.25}]}',
+        '{"count":1,"results":[{"id":3,"url":"https://x/3/","external_id":"E-0","till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993]}]}',
       ],
-      ['a bare list', '[{"id":3,"url":"https://x/3/","external_id":"E-0","till":9007199254740993.25}]'],
-      ['an object', '{"id":3,"url":"https://x/3/","external_id":"E-0","till":9007199254740993.25}'],
+      [
+        'a bare list',
+        '[{"id":3,"url":"https://x/3/","external_id":"E-0","till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993]}]',
+      ],
+      [
+        'an object',
+        '{"id":3,"url":"https://x/3/","external_id":"E-0","till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993]}',
+      ],
     ])('%s: it is changed, its other keys kept', async (_, answer) => {
       const { client, server } = await setup([json(answer), json('{}')], { dialect });
       await client.writeExternalId(toWrite);
       expect(server.requests.map(({ method, target, body }) => [method, target, body])).toEqual([
         ['GET', path, ''],
-        ['PATCH', `${path}3/`, '{"external_id":"E-1","till":9007199254740993.25}'],
+        [
+          'PATCH',
+          `${path}3/`,
+          '{"external_id":"E-1","till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993]}',
+        ],
       ]);
     });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { fieldMapOf, keptText, wholeRecord } from '../../src/records/field-map.ts';
-import { canonicalJson, exactNumber, readJson, stringifyJson } from '../../src/records/json.ts';
+import { canonicalJson, exactNumber, readJson, readVerbatim, stringifyJson } from '../../src/records/json.ts';
 
 describe('what is read is written by value, and no digit is lost', () => {
   test.each([
@@ -23,6 +23,15 @@ describe('what is read is written by value, and no digit is lost', () => {
     ['a text that begins as a marked number does', '["\ue000x",9007199254740993]', null],
   ])('%s', (_, text, written) => {
     expect(stringifyJson(readJson(text))).toBe(written ?? text);
+  });
+
+  test.each([
+    ['decimals', '{"sum":1.50,"vat":[0.2400,-0.0,-0,10,100,0]}'],
+    ['exponents', '[1E+2,1e-7,15e-1,1e400]'],
+    ['long numbers', '{"a":12345678901234567890.10,"b":{"c":9007199254740993}}'],
+    ['digits in texts', '{"a":"1.50,2.0","b":1.50}'],
+  ])('read verbatim, %s keep their notation', (_, text) => {
+    expect(stringifyJson(readVerbatim(text))).toBe(text);
   });
 
   test('a repeated key takes its last value', () => {
