@@ -85,8 +85,6 @@ export interface PracticeClient {
     pageSize: number | null,
     options?: ListOptions,
   ): Promise<ListAnswer>;
-  /** PATCHes a prepayment; the new record, or null where the answer does not contain it. */
-  patchPrepayment(id: number, body: JsonObject, priority?: number): Promise<RawRecord | null>;
   /**
    * Writes the external document id of a document and keeps every other key of its external_info. The new record, or null where the
    * answer does not contain it, as with the sub-resource. Throws ExternalIdTaken where that shows another id.
@@ -286,8 +284,6 @@ function clientWith(
   return {
     list: (kind, filters, pageSize, options = {}) =>
       inSmallerPages(kind, pageSize, options.page, (size) => listPage(kind, filters, size, options)),
-
-    patchPrepayment: (id, body, priority = priorities.live) => patchDocument('prepayment', id, body, priority),
 
     writeExternalId: (document, priority = priorities.live) =>
       writeExternalId(dialect, externalInfoPorts(document.kind, priority), document),

@@ -5,7 +5,7 @@ import { PracticeError } from '../../src/domain/practice-error.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { createPracticeClient, type PracticeClient, type PracticeClientOptions } from '../../src/practice/client.ts';
 import { createTransport } from '../../src/practice/transport.ts';
-import { readJson, readVerbatim, stringifyJson } from '../../src/records/json.ts';
+import { readVerbatim, stringifyJson } from '../../src/records/json.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { unusedPort } from '../embedded/support.ts';
 import {
