@@ -1,5 +1,5 @@
 import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
-import { identityAtOpening, identityOf } from '../src/bookkeeping/identity.ts';
+import { changedIdentity, identityOf } from '../src/bookkeeping/identity.ts';
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { startAtOpening } from '../src/bookkeeping/start-date.ts';
@@ -179,8 +179,7 @@ async function open(
   const { workflowId, runId } = ownWorkflow();
   await failAbandoned(deps, input, transact);
   const { context } = sourceAccess(deps, input, heartbeat, transact);
-  const books = { db, transact };
-  const wrong = (await identityAtOpening(books, installation)) ?? (await startAtOpening(books, installation));
+  const wrong = (await changedIdentity(db, installation)) ?? (await startAtOpening({ db, transact }, installation));
   if (wrong) {
     deps.log.error({ installation: id, ...wrong }, 'the window could not be opened');
     throw fatal(wrong);

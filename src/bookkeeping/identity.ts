@@ -1,9 +1,8 @@
 import { type ActedBy, recordAction } from '../actions/record.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
-import { bool, integer, text } from '../db/columns.ts';
-import type { Transact } from '../db/lease.ts';
+import { integer, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { ConfigError, type PlainError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -107,32 +106,6 @@ function errorOf({ id }: InstallationConfig, changes: readonly IdentityChange[])
       ? `Set currency back to ${currency.old}: amounts in the books cannot change their currency. Books in ${currency.new} need a database of their own (database_url, or data_dir with the embedded servers).`
       : `Set it back; or, if it is the same clinic, take the change into the books: vetledger adopt --installation ${id} --reason TEXT --yes`,
   };
-}
-
-/** As `changedIdentity`, for a window that opens: books that were begun before identities were kept get theirs. */
-export async function identityAtOpening(
-  { db, transact }: { db: Connection; transact: Transact },
-  installation: InstallationConfig,
-): Promise<PlainError | null> {
-  const noted = await readIdentity(db, installation.id);
-  if (noted === null) {
-    await transact((trx) => noteIdentityOfOldBooks(trx, installation));
-    return null;
-  }
-  const changes = changesOf(noted, identityOf(installation));
-  return changes.length === 0 ? null : errorOf(installation, changes);
-}
-
-/** Notes the identity of books that were begun before it was kept: what the configuration says now. */
-async function noteIdentityOfOldBooks(db: Connection, installation: InstallationConfig): Promise<void> {
-  const { posted } = await row(
-    db,
-    { posted: bool },
-    `select exists (select from entry where installation = ?)
-       and not exists (select from book_identity where installation = ?) as posted`,
-    [installation.id, installation.id],
-  );
-  if (posted) await noteIdentity(db, installation);
 }
 
 async function noteIdentity(db: Connection, installation: InstallationConfig): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Which processes are at work on a database, and which installations each of them serves (table `daemon`). Their configurations need not
- * agree: a step of an installation that its process does not serve is left to another one (activities/heartbeat.ts).
+ * agree: a step of an installation that its process does not serve is left to another one (activities/elsewhere.ts).
  */
 
 import { randomUUID } from 'node:crypto';
