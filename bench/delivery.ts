@@ -185,7 +185,7 @@ async function match(
   { target, way }: { target: ErpTarget; way: ReadWay },
 ): Promise<number> {
   await query(db, 'delete from erp_item_match');
-  await query(db, 'update erp_open_item set settled = 0, not_before = null, remark = null');
+  await query(db, 'update erp_open_item set matched = 0, not_before = null, remark = null');
   const asked = way === 'lines only' ? target : readingWhole(target);
   const ports = { db, installation, target: asked, holder: 'bench', clock: systemClock, signal: never, log };
   const started = performance.now();

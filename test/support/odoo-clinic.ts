@@ -26,7 +26,7 @@ export async function untilDelivered(clinic: TestClinic): Promise<void> {
   for (let n = 0; n < 600; n++) {
     const [left] = await clinic.rows<{ units: number; items: number }>(
       `select (select count(*)::int from erp_unit where state not in ('delivered', 'refused', 'excluded')) as units,
-         (select count(*)::int from erp_open_item where touched <> settled) as items`,
+         (select count(*)::int from erp_open_item where touched <> matched) as items`,
     );
     if (left!.units === 0 && left!.items === 0) return;
     await sleep(400);

@@ -336,7 +336,7 @@ class Round {
     });
     if (this.#plan.erp === null) return;
     const { matching } = hurriedRecord(this.#plan.erp).capabilities.lines;
-    const openItems = matching ? '(select count(*) from erp_open_item where touched <> settled)::int' : '0';
+    const openItems = matching ? '(select count(*) from erp_open_item where touched <> matched)::int' : '0';
     await this.#until('the end of the delivery', settleMs, async () => {
       const [left] = await this.#asked<{ n: number }>(
         `select (select count(*) from erp_unit where state not in ('delivered', 'refused', 'excluded', 'cancelled_out'))::int

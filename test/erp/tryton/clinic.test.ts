@@ -53,7 +53,7 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
     for (let n = 0; n < 600; n++) {
       const [left] = await clinic.rows<{ units: number; items: number }>(
         `select (select count(*)::int from erp_unit where state not in ('delivered', 'refused', 'excluded')) as units,
-           (select count(*)::int from erp_open_item where touched <> settled) as items`,
+           (select count(*)::int from erp_open_item where touched <> matched) as items`,
       );
       if (left!.units === 0 && left!.items === 0) return;
       await sleep(200);
