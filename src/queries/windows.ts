@@ -70,10 +70,9 @@ export async function recordedWindows(
      where w.installation = any(?) and (not ? or w.outcome = 'failed') order by w.id desc limit ?`,
     [installations, options.failedOnly, options.limit],
   );
-  return found.map(({ from_time, to_time, ...window }) => ({
+  return found.map(({ from_time, to_time, error, remarks, covered_by, ...window }) => ({
     ...window,
-    from: from_time,
-    to: to_time,
+    ...{ from: from_time, to: to_time, error, remarks, covered_by },
   }));
 }
 
