@@ -8,7 +8,7 @@ import type { PlainError } from '../src/domain/errors.ts';
  */
 export const unexplainedAttemptsAtMost = 10;
 
-/** Attempts to open a window, whatever ends them: a source that does not answer is asked again by the next window. */
+/** Attempts to open a window; each failure counts. The next window asks the source again. */
 export const openingAttemptsAtMost = 3;
 
 /**

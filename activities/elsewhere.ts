@@ -5,6 +5,7 @@
 
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { backoffMs } from '../src/domain/backoff.ts';
 import type { ActivityDeps } from './deps.ts';
 import { numberIn } from './log-ids.ts';
 
@@ -42,6 +43,9 @@ export function leavingElsewhere<Activities extends Record<string, Activity>>(
   return Object.fromEntries(leaving) as Activities;
 }
 
+/** Between attempts that a process leaves: the process that serves the installation is to take the next one soon. */
+const leavingPauses = { firstMs: 100, longestMs: 5_000 };
+
 /** Fails this attempt, and has the next one know that it counts for nothing. */
 function leave(installation: number): ApplicationFailure {
   const { attempt, elsewhere } = attemptsBefore();
@@ -49,13 +53,8 @@ function leave(installation: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'installation_elsewhere',
     message: `this process does not serve installation ${installation}: another one takes over attempt ${attempt}`,
-    nextRetryDelay: pauseMs(elsewhere),
+    nextRetryDelay: backoffMs(elsewhere + 1, leavingPauses),
   });
-}
-
-/** Soon, and later where nobody takes it. */
-function pauseMs(elsewhere: number): number {
-  return Math.min(5_000, 100 * 2 ** Math.min(elsewhere, 10));
 }
 
 /** Which attempt this is, without those that a process left to another one, and how many these were: every heartbeat carries their number. */

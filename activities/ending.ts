@@ -63,7 +63,7 @@ export async function failWindow(
       limit: input.windowTimeoutSeconds === null ? null : limitText(input.windowTimeoutSeconds),
     });
     const ended = await noteEnd(trx, window, { outcome: 'failed', counts: noted.counts, error: explained });
-    // Where the answer to its first note was lost, the row tells more than this: the steps are gone.
+    // The first note of an end takes the steps away: when the end is noted again, the window's row has the error.
     const plain = ended === null ? endedAlready(input, window, null) : (ended.error ?? explained);
     const all = { ...noted.counts, api: ended?.api ?? noted.counts.api };
     if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');

@@ -72,7 +72,7 @@ interface WorkOf {
   isOfWindow?: boolean;
   /** The activity fails for good where nothing of it has succeeded for so long. */
   givesUpAfterMs?: number;
-  /** The activity fails for good with so many attempts, whatever ends them. */
+  /** The activity fails for good after so many attempts; each failure counts. */
   attemptsAtMost?: number;
 }
 
@@ -129,7 +129,7 @@ export async function withHeartbeat<T>(
     isBegun = true;
     if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
     await stepRow.began(state());
-    // The attempt before this one died, and could not tell.
+    // The attempt before this one died before it could signal.
     if (left?.isEnded !== true)
       await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
   };
@@ -159,7 +159,7 @@ export async function withHeartbeat<T>(
     // What the row says of the attempts before stays.
     if (!isBegun) return;
     if (!isOfWindow) return stepRow.forget();
-    // What is final is told by the failure itself, but for what it has cost.
+    // A final failure carries its error; only its cost needs the row.
     if (stepRow.isThere || stepLog.use().requests > 0 || !isFinal(failure)) await stepRow.failed(state(true));
   };
   const heartbeat: Heartbeat = {
