@@ -5,8 +5,9 @@
 //     posting          the pure posting core on one core
 //     full-load        (a) a full load of 20,000 invoices, unthrottled, three times: records/s, peak memory
 //     full-load-large  the same of 200,000, once
-//     throttled        (b) a full load under the limits, a window of 10 s: budget used, 429s, weight, time
+//     throttled        (b) a full load under the limits, a window of 10 s: time over the bound, weight, 429s, entries meanwhile
 //     throttled-60s    the same at the true window
+//     throttled-elsewhere   the same of a server that differs where the specification is silent
 //     idle             (c) idle and small windows: requests, weight, time
 //     nudge            (c) from a change in the source to its entry in the ledger
 //     two-workers      (d) two workers, and one killed and restarted
@@ -34,7 +35,7 @@ import { killed } from './scenarios/killed.ts';
 import { lateCommits } from './scenarios/late-commits.ts';
 import { manyInstallations } from './scenarios/many-installations.ts';
 import { sandboxRead } from './scenarios/sandbox-read.ts';
-import { throttled, throttledAtTrueWindow } from './scenarios/throttled.ts';
+import { throttled, throttledAtTrueWindow, throttledElsewhere } from './scenarios/throttled.ts';
 import { twoWorkers } from './scenarios/two-workers.ts';
 import { windowCost } from './scenarios/window-cost.ts';
 
@@ -49,6 +50,7 @@ const scenarios: Record<string, Scenario> = {
   'full-load-large': largeFullLoad,
   throttled,
   'throttled-60s': throttledAtTrueWindow,
+  'throttled-elsewhere': throttledElsewhere,
   idle,
   nudge: (_services, quick) => script('nudge.ts', quick ? ['--changes', '1', '--print'] : []),
   delivery: (_services, quick) => script('delivery.ts', quick ? ['--invoices', '60', '--pairs', '1', '--print'] : []),

@@ -27,6 +27,8 @@ export interface Engine {
   counts(): Promise<ListCounts>;
   /** Seconds from the start of its first to the end of its last pull activity, where it does other things, too. */
   pullSeconds?(): Promise<number>;
+  /** When entries were posted, in order, where it posts any. */
+  entries?(): Promise<{ kind: string; at: number }[]>;
   dispose(): Promise<void>;
 }
 
@@ -132,6 +134,10 @@ export async function vetledger({ source, services, overlapSeconds = 600 }: Engi
       );
       return services.activitySeconds(window!.workflow_id, window!.run_id, /^pull/);
     },
+    entries: async () =>
+      (await query<{ kind: string; created_at: Date }>('select kind, created_at from entry order by created_at')).map(
+        ({ kind, created_at }) => ({ kind, at: created_at.getTime() }),
+      ),
     dispose: async () => {
       await database.drop();
       rmSync(folder, { recursive: true, force: true });

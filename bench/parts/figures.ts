@@ -21,9 +21,12 @@ export function total(counts: ListCounts): number {
   return lists.reduce((sum, list) => sum + counts[list], 0);
 }
 
-/** The least weight that brings all records of a list: 50 for each unit, whatever the page size. */
-export function leastWeight(counts: ListCounts, list: keyof ListCounts): number {
-  return Math.ceil(counts[list] / 50);
+/** What a page holds that is asked for without a size: the unit of weight. */
+export const usualPageSize = 50;
+
+/** The least weight that brings all records of a list: one for each default page, whatever the page size. */
+export function leastWeight(counts: ListCounts, list: keyof ListCounts, defaultPageSize = usualPageSize): number {
+  return Math.ceil(counts[list] / defaultPageSize);
 }
 
 /** Whole windows that must pass before that much weight of a list has been granted: the first limit is free at once. */
@@ -31,9 +34,20 @@ export function windowsFor(weight: number, limit: number): number {
   return Math.max(0, Math.ceil(weight / limit) - 1);
 }
 
-/** Seconds of the quickest possible load: its slowest list, no time lost anywhere. */
-export function leastSeconds(counts: ListCounts, windowSeconds: number): number {
-  return Math.max(...lists.map((list) => windowsFor(leastWeight(counts, list), listLimits[list]) * windowSeconds));
+/** practice-api: Limits; the write of a prepayment stands under the limit of its kind. */
+export const writeLimit = 300;
+
+/**
+ * The bound: seconds that no load can do without, by its slowest action. A rolling window grants the first limit at once, and the
+ * same again in each window after it. `writes`: prepayments that are written back, one request each.
+ */
+export function boundSeconds(
+  counts: ListCounts,
+  windowSeconds: number,
+  { writes = 0, defaultPageSize = usualPageSize } = {},
+): number {
+  const shares = lists.map((list) => leastWeight(counts, list, defaultPageSize) / listLimits[list]);
+  return (Math.max(1, ...shares, writes / writeLimit) - 1) * windowSeconds;
 }
 
 export interface Use {
@@ -65,25 +79,21 @@ export function sumOf(marks: Mark[], field: 'requests' | 'weight' | 'throttled',
 
 export const listActions = lists.map((list) => `${list}.list`);
 
-/**
- * The list requests of pulling: prepayments are also read before they are written back, and those readings come after all else
- * has been pulled.
- */
+/** The list requests of pulling. Prepayments are read again before they are written back: theirs count until the first write. */
 export function pullMarks(marks: Mark[]): Mark[] {
-  const isPull = ({ action, weight }: Mark) => weight > 0 && action !== prepaymentList && listActions.includes(action);
-  const end = marks.findLastIndex(isPull);
-  const written = marks.findIndex(({ action }) => action === 'unallocatedpayment.partial_update');
+  const written = marks.findIndex(({ action }) => action === writeAction);
   return marks.filter(
     ({ action }, index) =>
-      listActions.includes(action) && (index <= end || (written === -1 && action === prepaymentList)),
+      listActions.includes(action) && (action !== prepaymentList || written === -1 || index < written),
   );
 }
 
 const prepaymentList = 'unallocatedpayment.list';
+const writeAction = 'unallocatedpayment.partial_update';
 
-/** Seconds between the first and the last grant of any list. */
-export function pullSeconds(marks: Mark[]): number {
-  const granted = pullMarks(marks).filter(({ weight }) => weight > 0);
+/** Seconds between the first and the last grant. */
+export function spanSeconds(marks: Mark[]): number {
+  const granted = marks.filter(({ weight }) => weight > 0);
   return granted.length ? (granted.at(-1)!.at - granted[0]!.at) / 1000 : 0;
 }
 

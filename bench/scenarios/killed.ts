@@ -33,7 +33,7 @@ export async function killed(services: Services, quick: boolean): Promise<void> 
         const { seconds } = await engine.run();
         const after = await source.marks();
         const everything = [...before, ...after];
-        const all = pullMarks(beforeWriteBacks(everything));
+        const all = pullMarks(everything);
         const twice = lists.map((list) => sumOf(all, 'weight', [`${list}.list`]) - leastWeight(source.counts, list));
         const least = lists.reduce((sum, list) => sum + leastWeight(source.counts, list), 0);
         rows.push([
@@ -71,19 +71,13 @@ export async function killed(services: Services, quick: boolean): Promise<void> 
         rows,
       ),
       '',
-      'Counted until vetledger writes back its first prepayment: the load is whole by then, what follows is reading before writing and',
-      'the next window, measured in (c).',
+      'Prepayments are counted until vetledger writes back the first one: what follows is reading before and after writing. The next window,',
+      'which the second run opens, too, is in the count.',
       '',
       'The killed process of dlt loses its lists whole, finished ones too: nothing of a run is kept before its extraction has ended. The',
       'Airbyte CDK begins unfinished lists again; what it read before may have to be loaded twice, too.',
     ].join('\n'),
   );
-}
-
-/** The load itself: after it vetledger reads prepayments again to write back, and its next window asks what an idle one asks (c). */
-function beforeWriteBacks(marks: Mark[]): Mark[] {
-  const first = marks.findIndex(({ action }) => action === 'unallocatedpayment.partial_update');
-  return first === -1 ? marks : marks.slice(0, first);
 }
 
 /** Waits that long from the first request on, and returns the marks by then. */

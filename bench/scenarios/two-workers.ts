@@ -9,7 +9,7 @@ import {
   listLimits,
   lists,
   pullMarks,
-  pullSeconds,
+  spanSeconds,
   sumOf,
   table,
   useOf,
@@ -74,7 +74,7 @@ export async function twoWorkers(services: Services, quick: boolean): Promise<vo
         what,
         sumOf(all, 'throttled'),
         `${count(weight)} (${fixed(weight / least, 3)})`,
-        fixed(pullSeconds(all), 1),
+        fixed(spanSeconds(marks), 1),
         failed.length ? `failed: ${JSON.stringify(failed)}` : 'closed',
       ]);
       console.error(`${totals.at(-1)!.join(', ')}; shares ${shares.at(-1)!.slice(1).join(' ')}`);
