@@ -1,13 +1,17 @@
 import { knownLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
+import { judgingBatch } from '../src/bookkeeping/judge-documents.ts';
 import { postWaiting } from '../src/bookkeeping/post.ts';
+import { postInvoicesInLoad, postPrepaymentsInLoad } from '../src/bookkeeping/post-in-load.ts';
 import { postingContexts } from '../src/bookkeeping/posting-context.ts';
 import { describeUnexpected } from '../src/db/database-errors.ts';
 import { countWaiting } from '../src/documents/count.ts';
+import { acceptNextSets, scanSoFar } from '../src/sync/scan-so-far.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { withLease } from './heartbeat.ts';
+import { sourceAccess } from './source-access.ts';
 
 export interface PostReport {
   /** Entries appended, reversals included. */
@@ -16,6 +20,16 @@ export interface PostReport {
   held: number;
   /** Documents whose parts are to be fetched again before they are judged for good. */
   refetch: number;
+  /** For lock dates. */
+  api: ApiUse;
+}
+
+/** How far a first load has posted what it reads. */
+export interface LoadPosted {
+  /** Entries appended. */
+  posted: number;
+  /** The last prepayment that was looked at. */
+  lastPrepayment: number;
   /** For lock dates. */
   api: ApiUse;
 }
@@ -44,6 +58,35 @@ export function postActivities(deps: ActivityDeps) {
         });
         const { held, wanted } = await countWaiting(deps.db, installation.id);
         return { posted, held, refetch: wanted, api: heartbeat.use() };
+      });
+    },
+
+    /**
+     * Posts what a first load has read so far, and what nothing that it still reads can change: prepayments above `lastPrepayment`, and
+     * the invoices whose row sets the scan of all rows covers by now, with their payments.
+     */
+    async postInLoad(input: WindowInput, window: OpenWindow, lastPrepayment: number): Promise<LoadPosted> {
+      return withLease(deps, input, window, async (heartbeat, { transact }) => {
+        const { db } = deps;
+        const installation = await withMappingInForce(db, installationOf(deps, input.installation));
+        const lockDateOf = lockDates(deps, installation.id, heartbeat, transact);
+        const contextFor = postingContexts(installation, lockDateOf, deps.clock);
+        const poster = { db, installation, contextFor, windowId: window.id, transact };
+        const beat = (done: number) => heartbeat.beat({ step: 'posting', done, total: null });
+        const prepayments = await postPrepaymentsInLoad(poster, lastPrepayment);
+        let posted = prepayments.entries;
+        beat(posted);
+        const { context } = sourceAccess(deps, input, heartbeat, transact);
+        const scan = await scanSoFar(context);
+        for (let after = 0; scan !== null; ) {
+          const sets = await acceptNextSets(context, scan, { after, limit: judgingBatch });
+          const last = sets.at(-1);
+          if (last === undefined) break;
+          posted += await postInvoicesInLoad(poster, sets);
+          beat(posted);
+          after = last;
+        }
+        return { posted, lastPrepayment: prepayments.last, api: heartbeat.use() };
       });
     },
   };

@@ -13,6 +13,7 @@ const summaries: Record<keyof Activities, string> = {
   pullParts: 'pull the parts of documents in doubt once more',
   backfillStream: 'pull the list beside the live windows',
   post: 'judge and post documents',
+  postInLoad: 'post what is read so far',
   summarise: 'sum up days that are over',
   writeBack: 'write entry ids back',
   takeCensus: 'count once a day',

@@ -2,7 +2,8 @@ import { activitiesAs } from './activities.ts';
 import { checkWindowInput } from './inputs.ts';
 import type { PausedOutcome, WindowInput, WindowOutcome } from './messages.ts';
 import { working } from './options.ts';
-import { allOrCancel, runSteps } from './steps.ts';
+import { allOrCancel } from './side-by-side.ts';
+import { runSteps } from './steps.ts';
 
 const { backfillStream, completeRows, scanRows } = activitiesAs(working);
 

@@ -61,6 +61,10 @@ export class WindowView {
 
   at(step: string, counts: WindowCounts): void {
     this.step = step;
+    this.count(counts);
+  }
+
+  count(counts: WindowCounts): void {
     this.counts = counts;
     this.show();
   }

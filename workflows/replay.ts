@@ -24,7 +24,8 @@ import {
   type WindowOutcome,
 } from './messages.ts';
 import { planning, working } from './options.ts';
-import { allOrCancel, runSteps } from './steps.ts';
+import { allOrCancel } from './side-by-side.ts';
+import { runSteps } from './steps.ts';
 
 const { planReplay } = activitiesAs(planning);
 const { backfillStream } = activitiesAs(working);

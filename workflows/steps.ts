@@ -23,6 +23,7 @@ import {
   type WindowOutcome,
 } from './messages.ts';
 import { closing, opening, openingAndPulling, working } from './options.ts';
+import { streamLoad } from './side-by-side.ts';
 
 const open = activitiesAs(opening);
 const openAndPull = activitiesAs(openingAndPulling);
@@ -74,7 +75,29 @@ export async function runSteps(
   }
   const add = (report: PullReport) => {
     counts = addReport(counts, report);
-    view.at('pulling', counts);
+    view.count(counts);
+  };
+
+  let lastPrepayment = 0;
+  const postSome = async () => {
+    const report = await work.postInLoad(input, window, lastPrepayment);
+    lastPrepayment = report.lastPrepayment;
+    counts = { ...counts, posted: counts.posted + report.posted };
+    add({ streams: [], api: report.api });
+    return false;
+  };
+  const writeBack = async () => {
+    const { written, unconfirmed, api } = await work.writeBack(input, window);
+    // What one pass has left unconfirmed is looked for again by the next.
+    const { written_back_unconfirmed: _, ...others } = counts;
+    counts = { ...others, written_back: counts.written_back + written, api: addUse(counts.api, api) };
+    if (unconfirmed > 0) counts = { ...counts, written_back_unconfirmed: unconfirmed };
+    view.count(counts);
+    return written > 0;
+  };
+  const census = async () => {
+    const { api } = await work.takeCensus(input, window);
+    counts = { ...counts, api: addUse(counts.api, api) };
   };
 
   const steps = async () => {
@@ -85,28 +108,26 @@ export async function runSteps(
       return;
     }
     view.at('pulling', counts);
-    await pull(window, add, new Set(streams.map(({ stream }) => stream)));
-    view.at('posting', counts);
-    await post(window, input, add, (posted, held) => {
-      counts = { ...counts, posted: counts.posted + posted, held };
-    });
+    const pullLists = () => pull(window, add, new Set(streams.map(({ stream }) => stream)));
+    const postAll = async () => {
+      view.at('posting', counts);
+      await post(window, input, add, (posted, held) => {
+        counts = { ...counts, posted: counts.posted + posted, held };
+      });
+    };
+    if (isFirstLoad(input, window)) await streamLoad({ pullLists, postAll, postSome, writeBack });
+    else {
+      await pullLists();
+      await postAll();
+    }
     await work.summarise(input, window);
     view.at('writing back', counts);
-    if (input.span !== null) {
-      const written = await work.writeBack(input, window);
-      counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
-      if (written.unconfirmed > 0) counts = { ...counts, written_back_unconfirmed: written.unconfirmed };
-    }
+    if (input.span !== null) await writeBack();
     if (input.kind !== 'replay') await census();
   };
-  const census = async () => {
-    const { api } = await work.takeCensus(input, window);
-    counts = { ...counts, api: addUse(counts.api, api) };
-  };
-
   const { windowTimeoutSeconds } = input;
   // A first load takes as long as it takes: its activities end where they fail for too long (activities/heartbeat.ts).
-  const isUnlimited = windowTimeoutSeconds === null || (input.kind === 'window' && window.from === null);
+  const isUnlimited = windowTimeoutSeconds === null || isFirstLoad(input, window);
   const scope = isUnlimited ? null : new CancellationScope({ cancellable: true, timeout: windowTimeoutSeconds * 1000 });
   try {
     if (scope === null) await steps();
@@ -169,22 +190,9 @@ async function post(
   }
 }
 
-/**
- * Runs activities at once, and adds the report of each as it comes: what one has done and cost counts, although another one fails.
- * When one fails, the others are cancelled and awaited before this rejects, so that nothing of a failed window still runs when the
- * next one opens.
- */
-export function allOrCancel<T>(start: () => Promise<T>[], add: (report: T) => void): Promise<void> {
-  return CancellationScope.cancellable(async () => {
-    const started = start().map((running) => running.then(add));
-    try {
-      await Promise.all(started);
-    } catch (error) {
-      CancellationScope.current().cancel();
-      await Promise.allSettled(started);
-      throw error;
-    }
-  });
+/** A window before which nothing was read reads everything. */
+function isFirstLoad({ kind }: WindowInput, { from }: OpenWindow): boolean {
+  return kind === 'window' && from === null;
 }
 
 /** No later window reads again what a replay has not read, unless the window that it repeats is asked for anew. */

@@ -3,7 +3,8 @@ import { activitiesAs } from './activities.ts';
 import { checkWindowInput } from './inputs.ts';
 import type { PausedOutcome, WindowInput, WindowOutcome } from './messages.ts';
 import { working } from './options.ts';
-import { allOrCancel, FirstLoadNeeded, runSteps } from './steps.ts';
+import { allOrCancel } from './side-by-side.ts';
+import { FirstLoadNeeded, runSteps } from './steps.ts';
 
 const { pullInvoices, pullPrepayments, pullPayments, pullRows, scanRows } = activitiesAs(working);
 

@@ -4,6 +4,7 @@ import type { StoredDocument } from '../documents/document.ts';
 import type { Problem } from '../domain/problems.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { asideProblems } from '../mirror/put-aside.ts';
+import { isCertainInLoad } from '../posting/in-load.ts';
 import { post, type Remap, remap } from '../posting/index.ts';
 import { refOf } from '../posting/name-absence.ts';
 import type { Decision, DocumentFacts, PostingContext, PrepaymentShare } from '../posting/types.ts';
@@ -24,6 +25,8 @@ export interface JudgedDocument {
   awaitsParts: boolean;
   /** The shares of prepayments that it was judged with. */
   shares: readonly PrepaymentShare[];
+  /** No document that a first load has still to read changes the decision (src/posting/in-load.ts). */
+  isCertain: boolean;
 }
 
 /**
@@ -55,7 +58,7 @@ export async function judgeDocuments(
     const awaitsParts = found.refetch && document.refetch !== 'done';
     const decision = awaitsParts && !finalRound ? undecided(document, found) : found;
     shares?.decided(facts, decision);
-    return { document, decision, awaitsParts, shares: sharesOf(told) };
+    return { document, decision, awaitsParts, shares: sharesOf(told), isCertain: isCertainInLoad(told, found) };
   };
   return [...held, ...(await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide)))];
 }
@@ -74,7 +77,7 @@ function heldAside(document: DocumentWithHistory, problem: Problem | null): Judg
     remapHeld,
     late,
   };
-  return { document, decision, awaitsParts: false, shares: [] };
+  return { document, decision, awaitsParts: false, shares: [], isCertain: false };
 }
 
 function sharesOf(facts: DocumentFacts): readonly PrepaymentShare[] {

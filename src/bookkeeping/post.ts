@@ -11,7 +11,7 @@ import { saveJudged } from '../documents/save.ts';
 import { settleAll } from '../domain/concurrency.ts';
 import { divideFailed } from '../domain/divide-failed.ts';
 import { holdPeriod } from '../ledger/close.ts';
-import { followClaimed, followMarked } from '../prepayments/follow.ts';
+import { followClaimed, followMarked, notePrepayments } from '../prepayments/follow.ts';
 import type { DocumentKind, DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append-decided.ts';
 import { holdIdentity } from './identity.ts';
@@ -134,19 +134,26 @@ function claimNext(
   return claimDocuments(trx, installation, { limit: judgingBatch, includeAwaitingParts: finalRound, ...options });
 }
 
-async function postClaimed(
+/**
+ * Judges and posts claimed documents, in the transaction that claimed them. With `onlyCertain` those stay marked, as they are, of which a
+ * first load may still read what changes their entries.
+ */
+export async function postClaimed(
   trx: Connection,
   installation: InstallationConfig,
   contextFor: ContextFor,
   windowId: number | null,
   claimed: readonly StoredDocument[],
-  { finalRound }: { finalRound: boolean },
+  { finalRound, onlyCertain = false }: { finalRound: boolean; onlyCertain?: boolean },
 ): Promise<Batch> {
   if (claimed.length === 0) return { documents: 0, entries: 0 };
-  await followClaimed(trx, installation, claimed);
+  if (onlyCertain) await notePrepayments(trx, installation, idsOf('prepayment', claimed));
+  else await followClaimed(trx, installation, claimed);
   await holdPeriod(trx, installation.id);
   await holdSharesIfGiven(trx, installation, claimed);
-  const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
+  const judged = (await judgeDocuments(trx, installation, contextFor, claimed, { finalRound })).filter(
+    ({ isCertain }) => isCertain || !onlyCertain,
+  );
   await holdMapping(trx, installation);
   await holdIdentity(trx, installation, { posting: judged.some(({ decision }) => decision.entries.length > 0) });
   const appended = await appendDecided(trx, installation, judged, windowId);
@@ -164,4 +171,8 @@ async function postClaimed(
   );
   await markOtherTakers(trx, installation, appended);
   return { documents: claimed.length, entries: appended.reduce((sum, { entryIds }) => sum + entryIds.length, 0) };
+}
+
+function idsOf(kind: DocumentKind, documents: readonly DocumentRef[]): number[] {
+  return documents.flatMap((document) => (document.kind === kind ? document.id : []));
 }

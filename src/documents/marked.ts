@@ -18,6 +18,29 @@ export async function markedIds(
   return found.map(({ id }) => id);
 }
 
+/** The marked payments of those of the invoices that are not marked themselves, by id. */
+export async function markedPaymentsOf(
+  db: Connection,
+  installation: number,
+  invoices: readonly number[],
+): Promise<number[]> {
+  if (invoices.length === 0) return [];
+  const found = await rows(
+    db,
+    { id: integer },
+    // Looked up one by one: joined without statistics, each payment is compared with each document.
+    `select m.id from mirror_record m
+     cross join lateral (
+       select from document d where d.installation = m.installation and d.kind = 'payment' and d.id = m.id and d.dirty limit 1) own
+     cross join lateral (
+       select from document d
+       where d.installation = m.installation and d.kind = 'invoice' and d.id = m.parent_id and not d.dirty limit 1) invoice
+     where m.installation = ? and m.kind = 'payment' and m.parent_id = any(?) order by m.id`,
+    [installation, invoices],
+  );
+  return found.map(({ id }) => id);
+}
+
 /** Of these documents those that were ever posted. */
 export async function everPosted(
   db: Connection,

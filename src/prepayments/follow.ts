@@ -77,6 +77,22 @@ export async function followClaimed(
   await findMatches(trx, id, scope);
 }
 
+/**
+ * Notes these prepayments without matching them, in the transaction that judges them: a first load matches when it has read all payments
+ * and prepayments (`followMarked`).
+ */
+export async function notePrepayments(
+  trx: Connection,
+  installation: Followed,
+  ids: readonly number[],
+): Promise<TouchedPrepayment[]> {
+  if (ids.length === 0) return [];
+  await takeTurn(trx, installation.id);
+  const touched = await trackPrepayments(trx, installation, ids);
+  await adjustChanges(trx, installation.id, touched, installation.dialect.prepayment.refund_lowers_unused_amount);
+  return touched;
+}
+
 /** One transaction at a time finds out about an installation's prepayments. */
 export async function takeTurn(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger prepayments ' || ?::bigint, 0))`, [

@@ -13,7 +13,7 @@ import { type PullOptions, pullList } from './pull-list.ts';
  */
 
 /** Condition on `mirror_record`: an invoice whose row set is stale. */
-const isStale = `kind = 'invoice' and needs_rows and gone_at is null
+export const isStale = `kind = 'invoice' and needs_rows and gone_at is null
   and (rows_source_time is null or rows_source_time < rows_fresh_from)`;
 
 export async function countStaleSets({ db, installation }: PullContext): Promise<number> {

@@ -14,6 +14,7 @@ import {
   storedWalk,
   walkOnce,
 } from './saved-walks.ts';
+import type { TimestampStyle } from './walk/timestamps.ts';
 import { stepToleranceMs } from './watermark.ts';
 
 /** Row sets settled in one transaction. */
@@ -123,8 +124,7 @@ async function invoicesWithRowsChangedAfter({ db, installation }: PullContext, i
  */
 async function acceptCoveredSets(context: PullContext, read: ReadSpan): Promise<void> {
   const { db, installation } = context;
-  const style = await readTimestampStyle(db, installation);
-  const marginMs = context.overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
+  const marginMs = commitMarginMs(context, await readTimestampStyle(db, installation));
   const committedBy = new Date(agreedTime(read).getTime() - marginMs);
   const changed = [...(await invoicesWithRowsChangedAfter(context, committedBy))];
   const skewAtLeast = (skewMs(read) - stepToleranceMs) / 1000;
@@ -147,4 +147,9 @@ async function acceptCoveredSets(context: PullContext, read: ReadSpan): Promise<
     });
     after = last.id;
   }
+}
+
+/** A change was committed so long after its `modified` at the latest; the reasons are beside `acceptCoveredSets`. */
+export function commitMarginMs({ overlapMs }: PullContext, style: TimestampStyle): number {
+  return overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
 }

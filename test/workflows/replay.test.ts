@@ -51,8 +51,9 @@ describe('stored histories', () => {
     expect(activitiesOf('failed-window.json')).toContain('failWindow');
     expect(activitiesOf('timed-out-window.json')).toContain('failWindow');
     expect(activitiesOf('given-up-window.json')).toContain('failWindow');
-    expect(timersOf('given-up-window.json')).toBe(1);
-    expect(timersOf('first-window-given-up.json')).toBe(0);
+    expect(timersOf('given-up-window.json')).toHaveLength(1);
+    // Pauses between passes, and no time-out of the window.
+    expect(Math.max(...timersOf('first-window-given-up.json'))).toBeLessThan(10);
     expect(activitiesOf('first-window-given-up.json')).toContain('failWindow');
     expect(activitiesOf('not-opened-window.json')).toEqual(['openWindow', 'noteNotOpened']);
     expect(activitiesOf('first-window.json')).toContain('scanRows');
@@ -116,6 +117,7 @@ const known = new Set(
    state pauseMs
    idle censusDue
    replayed span spans windows invoice row payment prepayment failed failedToOpen leftOut timeoutSeconds
+   identity currency timezone source lastPrepayment
    settled refused uncertain drafted left unapproved nextDueMs waitingFor`.split(/\s+/),
 );
 
@@ -126,8 +128,11 @@ function activitiesOf(name: string): string[] {
   return events.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType.name ?? []);
 }
 
+/** Of each timer, in seconds. */
 const timersOf = (name: string) =>
-  historyOf(name).events.filter(({ timerStartedEventAttributes }) => timerStartedEventAttributes).length;
+  historyOf(name).events.flatMap(({ timerStartedEventAttributes }) =>
+    timerStartedEventAttributes ? Number(timerStartedEventAttributes.startToFireTimeout?.seconds ?? 0) : [],
+  );
 
 /** Every payload of a history, decoded: in JSON they are base64, where a name would not be found. */
 function payloadsOf(value: unknown): unknown[] {

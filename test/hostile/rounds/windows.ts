@@ -53,12 +53,15 @@ export async function runWindow({
   signal,
   dies,
   perform,
+  pause,
 }: {
   kind: WindowInput['kind'];
   installation: number;
   signal: AbortSignal;
   dies: boolean;
   perform: PerformUntil;
+  /** Between two passes of what goes on beside a first load's pull. */
+  pause: () => Promise<void>;
 }): Promise<WindowEnd> {
   const input: WindowInput = {
     ...{ installation, trigger: 'sync', kind, windowTimeoutSeconds: 60 },
@@ -68,7 +71,7 @@ export async function runWindow({
   try {
     const opened = await openAs(kind, (pulls) => perform('openWindow', signal, input, pulls));
     window = opened.window;
-    await windowSteps(kind, input, opened, (name, ...args) => perform(name, signal, ...args));
+    await windowSteps(kind, input, opened, pause, (name, ...args) => perform(name, signal, ...args));
     await perform('closeWindow', null, input, window, noCounts);
     return { outcome: 'closed', error: null };
   } catch (error) {
@@ -97,6 +100,7 @@ async function windowSteps(
   kind: WindowInput['kind'],
   input: WindowInput,
   { window, pulled = { streams: [], idle: null } }: OpenReport,
+  pause: () => Promise<void>,
   perform: Perform,
 ): Promise<void> {
   if (pulled.idle !== null) {
@@ -104,6 +108,64 @@ async function windowSteps(
     return;
   }
   const done = new Set(pulled.streams.map(({ stream }) => stream));
+  const pullAndPost = async () => {
+    await pullLists(kind, input, window, done, perform);
+    for (let round = 0; ; round++) {
+      const last = round >= refetchRounds;
+      const { refetch } = await perform('post', input, window, last);
+      if (refetch === 0 || last) break;
+      await perform('pullParts', input, window);
+    }
+  };
+  if (kind === 'window' && window.from === null) await streamed(pullAndPost, input, window, pause, perform);
+  else await pullAndPost();
+  await perform('summarise', input, window);
+  await perform('writeBack', input, window);
+  await perform('takeCensus', input, window);
+}
+
+/** As workflows/side-by-side.ts, where the passes of posting end with the pull. */
+async function streamed(
+  work: () => Promise<void>,
+  input: WindowInput,
+  window: OpenWindow,
+  pause: () => Promise<void>,
+  perform: Perform,
+): Promise<void> {
+  let isOver = false;
+  const passes = async (pass: () => Promise<void>) => {
+    for (; !isOver; await pause()) {
+      try {
+        await pass();
+      } catch {
+        return;
+      }
+    }
+  };
+  let last = 0;
+  const post = async () => {
+    last = (await perform('postInLoad', input, window, last)).lastPrepayment;
+  };
+  const writeBack = async () => {
+    await perform('writeBack', input, window);
+  };
+  const main = async () => {
+    try {
+      await work();
+    } finally {
+      isOver = true;
+    }
+  };
+  await allOrNone([main, () => passes(post), () => passes(writeBack)]);
+}
+
+async function pullLists(
+  kind: WindowInput['kind'],
+  input: WindowInput,
+  window: OpenWindow,
+  done: ReadonlySet<string>,
+  perform: Perform,
+): Promise<void> {
   if (kind === 'window') {
     await allOrNone([
       ...(done.has('invoice') ? [] : [() => perform('pullInvoices', input, window)]),
@@ -121,15 +183,6 @@ async function windowSteps(
     ]);
     await perform('completeRows', input, window);
   }
-  for (let round = 0; ; round++) {
-    const last = round >= refetchRounds;
-    const { refetch } = await perform('post', input, window, last);
-    if (refetch === 0 || last) break;
-    await perform('pullParts', input, window);
-  }
-  await perform('summarise', input, window);
-  await perform('writeBack', input, window);
-  await perform('takeCensus', input, window);
 }
 
 export class WindowRunner {
@@ -149,6 +202,7 @@ export class WindowRunner {
       return await runWindow({
         ...{ kind, installation: this.#installation, signal: stop.signal, dies: diesAfterMs !== null },
         perform: (name, signal, ...args) => this.#perform(name, workflow, signal, args),
+        pause: () => new Promise((resolve) => void setTimeout(resolve, retryPauseMs)),
       });
     } finally {
       clearTimeout(timer);

@@ -20,6 +20,7 @@ const windowTimeoutMs = 1_800_000;
 const openingAttempts = 3;
 const longestPauseMs = 300_000;
 const failedPauseMs = 5_000;
+const passPauseMs = 300;
 
 export interface TemporalOptions {
   time: SimulatedTime;
@@ -65,6 +66,7 @@ export class SimulatedTemporal {
     try {
       return await runWindow({
         ...{ kind: 'window', installation, signal: stop.signal, dies: false },
+        pause: () => time.sleep(passPauseMs),
         perform: (name, signal, ...args) => {
           const performed = this.#perform(name, workflow, args, { signal });
           const begin = () => {
