@@ -1,6 +1,6 @@
+import { judgingBatch } from '../src/bookkeeping/judge-documents.ts';
 import { knownLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
-import { judgingBatch } from '../src/bookkeeping/judge-documents.ts';
 import { postWaiting } from '../src/bookkeeping/post.ts';
 import { postInvoicesInLoad, postPrepaymentsInLoad } from '../src/bookkeeping/post-in-load.ts';
 import { postingContexts } from '../src/bookkeeping/posting-context.ts';

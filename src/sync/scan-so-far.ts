@@ -68,7 +68,7 @@ function createdOf({ dialect, timezone }: PullContext, raw: string): number | nu
 
 /** Null where the half of them are not known. */
 function medianOf(values: readonly (number | null)[]): number | null {
-  const known = values.flatMap((value) => (value ?? []));
+  const known = values.flatMap((value) => value ?? []);
   if (known.length * 2 <= values.length) return null;
   return known.toSorted((a, b) => a - b)[Math.floor(known.length / 2)] ?? null;
 }
