@@ -229,7 +229,6 @@ create table entry_line (
   row_ids bigint[] not null default '{}'::bigint[],
   party_named boolean not null default false,
   constraint entry_line_pkey PRIMARY KEY (entry_id, line),
-  constraint entry_line_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
   constraint entry_line_amount_check CHECK ((amount > (0)::numeric)),
   constraint entry_line_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
 );
@@ -238,8 +237,7 @@ create table entry_party_name (
   entry_id text not null,
   party_code text not null,
   name text not null,
-  constraint entry_party_name_pkey PRIMARY KEY (entry_id, party_code),
-  constraint entry_party_name_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id)
+  constraint entry_party_name_pkey PRIMARY KEY (entry_id, party_code)
 );
 CREATE INDEX entry_party_name_party ON vetledger.entry_party_name USING btree (party_code);
 
@@ -1004,7 +1002,6 @@ create table voucher (
   number bigint not null,
   constraint voucher_installation_journal_fiscal_year_number_key UNIQUE (installation, journal, fiscal_year, number),
   constraint voucher_pkey PRIMARY KEY (entry_id),
-  constraint voucher_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
   constraint voucher_journal_check CHECK ((journal = ANY (ARRAY['S'::text, 'P'::text, 'A'::text]))),
   constraint voucher_number_check CHECK ((number > 0))
 );
@@ -1517,6 +1514,7 @@ CREATE OR REPLACE FUNCTION vetledger.refresh_statistics(table_name text)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'vetledger', 'pg_temp'
+ SET default_statistics_target TO '10'
 AS $function$
 begin
   execute format('analyze (skip_locked) vetledger.%I', table_name);
@@ -1594,6 +1592,22 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.refuse_without_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+declare
+  refused text;
+begin
+  select a.entry_id into refused from added a where not exists (select from entry e where e.id = a.entry_id) limit 1;
+  if found then
+    raise exception 'there is no entry %, which % names', refused, tg_table_name
+      using errcode = 'foreign_key_violation', constraint = tg_name;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.wait_for_summary()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1617,9 +1631,13 @@ CREATE TRIGGER entry_in_open_period AFTER INSERT ON vetledger.entry REFERENCING 
 
 CREATE TRIGGER entry_waits_for_summary AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wait_for_summary();
 
+CREATE TRIGGER entry_line_has_entry AFTER INSERT ON vetledger.entry_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_without_entry();
+
 CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_added_lines();
+
+CREATE TRIGGER entry_party_name_has_entry AFTER INSERT ON vetledger.entry_party_name REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_without_entry();
 
 CREATE TRIGGER entry_share_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_share FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -1652,6 +1670,8 @@ CREATE TRIGGER member_waits_no_more AFTER INSERT ON vetledger.summary_member REF
 CREATE TRIGGER summary_member_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_member FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER sync_window_finished BEFORE UPDATE ON vetledger.sync_window FOR EACH ROW WHEN ((old.outcome <> 'open'::text)) EXECUTE FUNCTION keep_finished_window();
+
+CREATE TRIGGER voucher_has_entry AFTER INSERT ON vetledger.voucher REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_without_entry();
 
 CREATE TRIGGER voucher_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.voucher FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -59,3 +59,19 @@ it('an entry in the books takes no more lines, even if they balance', async () =
   });
   await expect(adding).rejects.toThrow(`entry ${id} is in the books`);
 });
+
+it.each([
+  [
+    'a line',
+    `insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by)
+     values (:id, 1, '1700', 'receivable', 'debit', 1, 'R1', 'x')`,
+  ],
+  ['the name of a party', `insert into entry_party_name (entry_id, party_code, name) values (:id, 'client:1', 'x')`],
+  [
+    'a voucher',
+    `insert into voucher (entry_id, installation, journal, fiscal_year, number) values (:id, 1, 'S', 2026, 1)`,
+  ],
+])('%s of no entry is refused', async (_name, sql) => {
+  const id = `${installation}/invoice/1/1`;
+  await expect(execute(db, sql.replace(':id', `'${id}'`))).rejects.toThrow(`there is no entry ${id}`);
+});

@@ -19,7 +19,8 @@ export async function numberVouchers(
        select id, seq, case kind when 'invoice' then 'S' when 'payment' then 'P' else 'A' end as journal,
          extract(year from entry_date - make_interval(months => ?::int))::int as year
        from entry where installation = ?::bigint and seq >= ?),
-     last as (
+     -- Materialized, since PostgreSQL would otherwise look for the last number again for each entry.
+     last as materialized (
        select journal, year, coalesce((
          select v.number from voucher v where v.installation = ?::bigint and v.journal = s.journal and v.fiscal_year = s.year
          order by v.number desc limit 1), 0) as number
