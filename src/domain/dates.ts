@@ -151,8 +151,10 @@ function parseWire(text: string): Wire | null {
   const day = datePattern.exec(text.trim())?.groups;
   if (!day?.date) return null;
   // Date.UTC takes the years 0 to 99 for those of the twentieth century, and a day that does not exist for one of the next month.
-  const dayStart = new Date(0).setUTCFullYear(Number(day.year), Number(day.month) - 1, Number(day.day));
-  if (!isInCalendar(dayStart) || dateOf(dayStart) !== day.date) return null;
+  const [month, ofMonth] = [Number(day.month) - 1, Number(day.day)];
+  const date = new Date(0);
+  const dayStart = date.setUTCFullYear(Number(day.year), month, ofMonth);
+  if (!isInCalendar(dayStart) || date.getUTCMonth() !== month || date.getUTCDate() !== ofMonth) return null;
   if (day.time === undefined) return { date: day.date, wallMs: dayStart, offsetMinutes: null };
   const time = timePattern.exec(day.time)?.groups;
   if (!time) return null;
@@ -168,6 +170,31 @@ function minutesOf(hours = '0', minutes = '0'): number {
 }
 
 function offsetMs(utcMs: number, timezone: string): number {
+  return offsetOfDay(Math.floor(utcMs / dayMs), timezone) ?? readOffsetMs(utcMs, timezone);
+}
+
+/** Days whose offsets are kept for each zone: a dozen years. */
+const keptDays = 5_000;
+const offsetsOfDays = new Map<string, Map<number, number | null>>();
+
+/**
+ * The offset of a zone on a day of UTC, counted from 1970; null on a day on which it changes. Kept, because every record has some
+ * timestamps, and Intl takes a microsecond or more for each.
+ */
+function offsetOfDay(day: number, timezone: string): number | null {
+  const known = offsetsOfDays.get(timezone) ?? new Map<number, number | null>();
+  offsetsOfDays.set(timezone, known);
+  const kept = known.get(day);
+  if (kept !== undefined) return kept;
+  const atStart = readOffsetMs(day * dayMs, timezone);
+  // No zone changes its offset and changes it back within a day.
+  const found = atStart === readOffsetMs((day + 1) * dayMs, timezone) ? atStart : null;
+  if (known.size >= keptDays) known.clear();
+  known.set(day, found);
+  return found;
+}
+
+function readOffsetMs(utcMs: number, timezone: string): number {
   return tzOffset(timezone, new Date(utcMs)) * minuteMs;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { businessDate, firstOpenDay, instantOf } from '../../src/domain/dates.ts';
+import { businessDate, dateIn, firstOpenDay, instantOf } from '../../src/domain/dates.ts';
 
 const helsinki = 'Europe/Helsinki';
 
@@ -70,6 +70,23 @@ describe('instant', () => {
       .map((instant) => [instant.toISOString(), instant.toISOString().replace('Z', '999Z')] as const)
       .filter((texts) => texts.some((text) => instantOf(text, helsinki)?.toISOString() !== texts[0]));
     expect(misread).toEqual([]);
+  });
+});
+
+describe('local time', () => {
+  // Changes of offset at odd minutes, of half an hour, across the date line, and from local mean time.
+  test.each([
+    ['Europe/Helsinki', '2026-03-28', '2026-10-24', '1921-04-30'],
+    ['America/St_Johns', '2006-10-28', '2006-04-01', '2026-03-07'],
+    ['Australia/Lord_Howe', '2026-04-04', '2026-10-03'],
+    ['Pacific/Apia', '2011-12-29'],
+  ])('%s: each quarter of an hour around a change is as Intl has it', (timezone, ...days) => {
+    const clock = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short' });
+    const instants = days.flatMap((day) =>
+      Array.from({ length: 3 * 96 }, (_, n) => new Date(Date.parse(`${day}T00:00:00Z`) + n * 900_000)),
+    );
+    // Twice: the second time from what is kept.
+    for (const instant of [...instants, ...instants]) expect(dateIn(timezone, instant)).toBe(clock.format(instant));
   });
 });
 
