@@ -1,4 +1,3 @@
-import { formatISO, parseISO, subMonths } from 'date-fns';
 import { businessDate, daysFrom } from '../domain/dates.ts';
 import { type Money, zero } from '../domain/money.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
@@ -76,8 +75,9 @@ function monthOf(date: CalendarDate): string {
 
 /** The month so many months before; after it where negative. The year 1 is the first that a date can have. */
 function monthBefore(month: string, months: number): string {
-  const found = subMonths(parseISO(`${month}-01`), months);
-  return found.getFullYear() < 1 ? '0001-01' : formatISO(found).slice(0, 7);
+  const [year = 0, ofYear = 0] = month.split('-').map(Number);
+  const count = Math.max(12, year * 12 + ofYear - 1 - months);
+  return `${String(Math.floor(count / 12)).padStart(4, '0')}-${String((count % 12) + 1).padStart(2, '0')}`;
 }
 
 function lastDayOf(month: string): CalendarDate {

@@ -6,8 +6,10 @@ import { text } from '../db/columns.ts';
 import { type Db, openDatabase, poolSizes } from '../db/pool.ts';
 import { row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
-import { acquirePostgres, acquireTemporal, type ServicesOptions } from '../embedded/index.ts';
+import type { ServicesOptions } from '../embedded/options.ts';
+import { acquirePostgres } from '../embedded/postgres.ts';
 import { ServiceError } from '../embedded/service-error.ts';
+import type { TemporalHandle } from '../embedded/temporal.ts';
 import { type Delivery, openDelivery } from '../erp/delivery.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';
@@ -98,7 +100,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     env: options.env,
   };
   try {
-    const starting = options.temporal ? acquireTemporal(services).catch(whereNeeded(options)) : Promise.resolve(null);
+    const starting = options.temporal ? startTemporal(services).catch(whereNeeded(options)) : Promise.resolve(null);
     // Both start at the same time. When one fails, the other is released by the catch block below.
     const [postgres, temporal] = await Promise.allSettled([acquirePostgres(services), starting]);
     for (const service of [postgres, temporal]) {
@@ -158,6 +160,12 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     await close();
     throw error;
   }
+}
+
+/** Most commands ask Temporal nothing, and its client takes longer to load than most of them to run. */
+async function startTemporal(services: ServicesOptions): Promise<TemporalHandle> {
+  const { acquireTemporal } = await import('../embedded/temporal.ts');
+  return acquireTemporal(services);
 }
 
 /** What a Temporal that cannot be reached means for a command. */

@@ -1,4 +1,3 @@
-import { isGrpcServiceError } from '@temporalio/client';
 import { causeOfFullDisk, isLostConnection, tellable } from '../db/database-errors.ts';
 import { codeOf, UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
@@ -47,4 +46,11 @@ export function toUserError(error: unknown): UserError {
     1,
     error,
   );
+}
+
+/** An error of Temporal's client, by its members: loading the client would cost each command more than most of them do. */
+function isGrpcServiceError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { details, metadata } = error as { details?: unknown; metadata?: unknown };
+  return typeof details === 'string' && typeof metadata === 'object' && metadata !== null;
 }
