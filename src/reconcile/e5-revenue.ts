@@ -1,5 +1,4 @@
 import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
-import type { RowRecord } from '../records/types.ts';
 import { type CalendarDate, type LineRole, soldRoles } from '../terms.ts';
 import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type ReconciledInvoice,
   waitingHint,
 } from './reconciled-documents.ts';
+import type { RowFacts } from './record-facts.ts';
 
 export interface RevenueFinding {
   differences: Difference[];
@@ -40,7 +40,7 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
       message: `${message}${waitingHint(invoice)}`,
     });
 
-  checkEarlierEntries(invoice, lines, decimals, difference);
+  if (invoice.wasCorrected) checkEarlierEntries(invoice, lines, decimals, difference);
   if (invoice.inForce === null || isHeldChange(invoice)) return finding;
   if (invoice.record.consolidatedInvoiceIds.length > 0) {
     const revenue = sum(lines.map((line) => line.amount.abs()));
@@ -83,7 +83,7 @@ interface Group {
   exact: Money;
 }
 
-function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[] {
+function netGroups(lines: LineInForce[], rows: RowFacts[], unit: Money): Group[] {
   const left = new Map(rows.map((row) => [row.id, row]));
   const groups: Group[] = [];
   const revenue = lines.filter(({ role }) => netRoles.includes(role));
@@ -117,10 +117,10 @@ function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[
  * Rows that were deleted and entered again have new ids, and are not posted again when their facts are the same. They are the rows
  * of the group of the line's kept rows; without a kept row, those of a group with the line's VAT group and sum.
  */
-function enteredAgain(line: LineInForce, kept: RowRecord[], left: Map<number, RowRecord>, unit: Money): RowRecord[] {
+function enteredAgain(line: LineInForce, kept: RowFacts[], left: Map<number, RowFacts>, unit: Money): RowFacts[] {
   const groups = Map.groupBy(left.values(), groupOf);
   const vat = vatKey(line.vatGroup, line.vatRate);
-  const hasSumOfLine = (rows: RowRecord[]) => {
+  const hasSumOfLine = (rows: RowFacts[]) => {
     const exact = sum(rows.map((row) => row.sum ?? zero));
     return exact.plus(line.amount).abs().lessThanOrEqualTo(unit);
   };
@@ -133,7 +133,7 @@ function enteredAgain(line: LineInForce, kept: RowRecord[], left: Map<number, Ro
   return found ?? [];
 }
 
-function groupOf(row: RowRecord): string {
+function groupOf(row: RowFacts): string {
   return JSON.stringify([
     row.accountNumber?.trim() || null,
     row.dimensions,
@@ -142,7 +142,7 @@ function groupOf(row: RowRecord): string {
   ]);
 }
 
-function vatGroups(lines: LineInForce[], rows: RowRecord[]): Group[] {
+function vatGroups(lines: LineInForce[], rows: RowFacts[]): Group[] {
   const groups = new Map<string, Group>();
   for (const [key, own] of Map.groupBy(rows, vatKeyOfRow)) {
     const exact = sum(own.map((row) => row.sumVat ?? zero));
@@ -157,7 +157,7 @@ function vatGroups(lines: LineInForce[], rows: RowRecord[]): Group[] {
   return [...groups.values()];
 }
 
-function vatKeyOfRow(row: RowRecord): string {
+function vatKeyOfRow(row: RowFacts): string {
   return vatKey(row.vatGroup?.name ?? null, row.vatGroup?.rate ?? row.vatPercentage);
 }
 

@@ -1,97 +1,86 @@
-import { date, integer, integers, nullable, numeric, oneOf, type RowOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
-import { Money, zero } from '../domain/money.ts';
-import { type DocumentKind, lineRoles } from '../terms.ts';
-import type { ReconcileInput } from './reconcile-report.ts';
+import { UnexpectedResult } from '../db/rows.ts';
+import { Money } from '../domain/money.ts';
+import { type CalendarDate, type LineRole, lineRoles } from '../terms.ts';
 import type { LedgerSum, LineInForce } from './reconciled-documents.ts';
 
-const entryShape = { id: text, document_id: integer, document_date: date, reverses: nullable(text) };
+/**
+ * Column: all entries of the record `m` in their order, with their lines, as one JSON text. PostgreSQL gathers them, since a row of a
+ * result for each line costs more than the line itself.
+ */
+export const entriesColumn = `(
+  select json_agg(json_build_array(e.id, e.reverses, e.document_date, (
+    select json_agg(json_build_array(l.account, l.role, l.invoice_id, l.party_code, l.payment_type, l.department_id, l.vat_group,
+      l.vat_rate::text, l.row_ids, case l.side when 'debit' then l.amount else -l.amount end::text) order by l.line)
+    from entry_line l where l.entry_id = e.id)) order by e.n)
+  from entry e where e.installation = m.installation and e.kind = m.kind and e.document_id = m.id) as entries`;
 
-const lineShape = {
-  entry_id: text,
-  account: text,
-  role: oneOf(lineRoles),
-  invoice_id: nullable(integer),
-  party_code: nullable(text),
-  payment_type: nullable(integer),
-  department_id: nullable(integer),
-  vat_group: nullable(text),
-  vat_rate: nullable(numeric),
-  row_ids: integers,
-  // Debit positive.
-  amount: numeric,
-};
+type GatheredLine = [
+  account: string,
+  role: string,
+  invoiceId: number | null,
+  partyCode: string | null,
+  paymentType: number | null,
+  departmentId: number | null,
+  vatGroup: string | null,
+  vatRate: string | null,
+  rowIds: number[],
+  amount: string,
+];
+type GatheredEntry = [id: string, reverses: string | null, documentDate: CalendarDate, lines: GatheredLine[] | null];
+
+/** A line with all that is compared; `amount` debit positive. */
+type LedgerLine = LedgerSum & LineInForce;
 
 /** An entry with its lines. */
-export interface StoredEntry extends RowOf<typeof entryShape> {
-  lines: RowOf<typeof lineShape>[];
+export interface StoredEntry {
+  id: string;
+  reverses: string | null;
+  lines: LedgerLine[];
 }
 
-/** All entries of the documents, by document, in their order. */
-export async function entriesOf(
-  db: Connection,
-  { id: installation }: Pick<ReconcileInput, 'id'>,
-  kind: DocumentKind,
-  ids: number[],
-): Promise<Map<number, StoredEntry[]>> {
-  const entries = await rows(
-    db,
-    entryShape,
-    `select id, document_id, document_date, reverses from entry
-     where installation = ? and kind = ? and document_id = any(?::bigint[]) order by document_id, n`,
-    [installation, kind, ids],
-  );
-  const lines = await rows(
-    db,
-    lineShape,
-    `select entry_id, account, role, invoice_id, party_code, payment_type, department_id, vat_group, vat_rate, row_ids,
-       case side when 'debit' then amount else -amount end as amount
-     from entry_line where entry_id = any(?::text[]) order by entry_id, line`,
-    [entries.map(({ id }) => id)],
-  );
-  const byEntry = Map.groupBy(lines, (line) => line.entry_id);
-  return Map.groupBy(
-    entries.map((entry) => ({ ...entry, lines: byEntry.get(entry.id) ?? [] })),
-    (entry) => entry.document_id,
-  );
+/** Reads `entriesColumn`. */
+export function readEntries(gathered: string | null): StoredEntry[] {
+  if (gathered === null) return [];
+  return (JSON.parse(gathered) as GatheredEntry[]).map(([id, reverses, documentDate, lines]) => ({
+    id,
+    reverses,
+    lines: (lines ?? []).map((line) => ledgerLine(line, documentDate)),
+  }));
+}
+
+function ledgerLine(
+  [account, role, invoiceId, partyCode, paymentType, departmentId, vatGroup, vatRate, rowIds, amount]: GatheredLine,
+  documentDate: CalendarDate,
+): LedgerLine {
+  if (!isLineRole(role)) throw new UnexpectedResult(`a line has the role ${role}, which is none`);
+  return {
+    ...{ account, role, invoiceId, partyCode, paymentType, departmentId, documentDate, vatGroup, rowIds },
+    vatRate: vatRate === null ? null : new Money(vatRate),
+    amount: new Money(amount),
+  };
+}
+
+const knownRoles = new Set<string>(lineRoles);
+
+function isLineRole(role: string): role is LineRole {
+  return knownRoles.has(role);
 }
 
 /** The sums of a document's lines by their tags; sums of zero are left out. */
 export function sumsByTags(entries: StoredEntry[]): LedgerSum[] {
   const sums = new Map<string, LedgerSum>();
-  for (const { document_date: documentDate, lines } of entries) {
-    for (const line of lines) {
-      const tags = {
-        account: line.account,
-        role: line.role,
-        invoiceId: line.invoice_id,
-        partyCode: line.party_code,
-        paymentType: line.payment_type,
-        departmentId: line.department_id,
-        documentDate,
-      };
-      const key = JSON.stringify(tags);
-      sums.set(key, { ...tags, amount: (sums.get(key)?.amount ?? zero).plus(line.amount) });
-    }
+  for (const line of entries.flatMap(({ lines }) => lines)) {
+    const { account, role, invoiceId, partyCode, paymentType, departmentId, documentDate } = line;
+    const party = partyCode === null ? 'none' : `code ${partyCode}`;
+    const key = `${role} ${invoiceId} ${paymentType} ${departmentId} ${documentDate} ${party}\0${account}`;
+    const before = sums.get(key);
+    sums.set(key, before === undefined ? line : { ...line, amount: before.amount.plus(line.amount) });
   }
   return [...sums.values()].filter(({ amount }) => !amount.isZero());
 }
 
-/** The lines of the entry in force, or null. */
-export function linesInForce(entries: StoredEntry[]): LineInForce[] | null {
+/** The entries that no other one reverses: one, or none. */
+export function entriesInForce(entries: StoredEntry[]): StoredEntry[] {
   const reversed = new Set(entries.map(({ reverses }) => reverses));
-  const inForce = entries.filter(({ id, reverses }) => reverses === null && !reversed.has(id));
-  if (inForce.length === 0) return null;
-  return inForce.flatMap(({ document_date: documentDate, lines }) =>
-    lines.map((line) => ({
-      account: line.account,
-      role: line.role,
-      partyCode: line.party_code,
-      vatGroup: line.vat_group,
-      vatRate: line.vat_rate === null ? null : new Money(line.vat_rate),
-      documentDate,
-      rowIds: line.row_ids,
-      amount: new Money(line.amount),
-    })),
-  );
+  return entries.filter(({ id, reverses }) => reverses === null && !reversed.has(id));
 }

@@ -1,13 +1,13 @@
-import { bool, date, integer, json, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
+import { bool, integer, json, nullable, type RowOf } from '../db/columns.ts';
 import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { ProblemDetails } from '../documents/save.ts';
 import { notedUses, usedPrepayments } from '../prepayments/used.ts';
-import { readJson } from '../records/json.ts';
-import { parseRecord, type RecordOf } from '../records/schema.ts';
+import { type JsonValue, parseMarked, readJson } from '../records/json.ts';
+import { parseRecord } from '../records/schema.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
-import { type DocumentKind, documentStates, type RecordKind } from '../terms.ts';
-import { entriesOf, linesInForce, type StoredEntry, sumsByTags } from './load-entries.ts';
+import type { CalendarDate, DocumentKind, DocumentState } from '../terms.ts';
+import { entriesColumn, entriesInForce, readEntries, type StoredEntry, sumsByTags } from './load-entries.ts';
 import type { ReconcileInput } from './reconcile-report.ts';
 import type {
   ReconciledDocument,
@@ -15,32 +15,33 @@ import type {
   ReconciledPayment,
   ReconciledPrepayment,
 } from './reconciled-documents.ts';
+import { invoiceFacts, paymentFacts, type RowFacts, rowFacts } from './record-facts.ts';
 
-const pageSize = 500;
+const pageSize = 200;
 
 /** What loading needs of an installation. */
 export type LoadedBooks = Pick<ReconcileInput, 'id' | 'dialect'>;
 
-// Right after a first load the tables have no statistics yet, and a join may be planned to read them whole for each page.
-// So each table is queried on its own, by the ids of the page.
+// Right after a first load the tables have no statistics yet, and a join may be planned to read them whole for each page. So what
+// belongs to a record is asked for by a subquery of its own, which PostgreSQL answers for one record at a time.
 
 /** Every mirrored invoice with its payments, rows and ledger sums, by id; one page is in memory at a time. */
 export async function* loadInvoices(db: Connection, input: LoadedBooks): AsyncGenerator<ReconciledInvoice> {
-  for await (const records of recordPages(db, input, 'invoice')) {
-    const ids = records.map(({ id }) => id);
-    const entries = await entriesOf(db, input, 'invoice', ids);
-    const paymentRecords = await childrenOf(db, input, 'payment', ids);
-    const payments = await withUses(db, input, await withLedger(db, input, 'payment', paymentRecords));
+  for await (const page of recordPages(db, input, 'invoice')) {
+    const ids = page.map(({ id }) => id);
+    const payments = await paymentsOf(db, input, await storedRecords(db, input, 'payment', 'parent_id', ids));
     const paymentsByInvoice = Map.groupBy(payments, ({ record }) => record.invoiceId);
-    const rowsByInvoice = Map.groupBy(await childrenOf(db, input, 'row', ids), (row) => row.parent_id);
-    for (const document of await withLedger(db, input, 'invoice', records, entries)) {
-      const { id } = document.record;
-      const present = (rowsByInvoice.get(id) ?? []).filter(({ gone }) => !gone);
+    const rowsByInvoice = await presentRows(db, input, ids);
+    for (const stored of page) {
+      const record = invoiceFacts(readJson(stored.raw), input.dialect);
+      const entries = readEntries(stored.entries);
+      const inForce = entriesInForce(entries);
       yield {
-        ...document,
-        payments: paymentsByInvoice.get(id) ?? [],
-        rows: present.map((row) => parse('row', row, input)),
-        inForce: linesInForce(entries.get(id) ?? []),
+        ...documentOf(record, stored, entries),
+        payments: paymentsByInvoice.get(record.id) ?? [],
+        rows: rowsByInvoice.get(record.id) ?? [],
+        inForce: inForce.length === 0 ? null : inForce.flatMap(({ lines }) => lines),
+        wasCorrected: inForce.length < entries.length,
       };
     }
   }
@@ -53,15 +54,16 @@ export async function* loadPaymentsWithoutInvoice(
 ): AsyncGenerator<ReconciledPayment> {
   const withoutInvoice = `and not exists (select from mirror_record i
     where i.installation = m.installation and i.kind = 'invoice' and i.id = m.parent_id)`;
-  for await (const records of recordPages(db, input, 'payment', withoutInvoice)) {
-    yield* await withUses(db, input, await withLedger(db, input, 'payment', records));
-  }
+  for await (const page of recordPages(db, input, 'payment', withoutInvoice)) yield* await paymentsOf(db, input, page);
 }
 
 /** Every mirrored prepayment with its ledger sums, by id. */
 export async function* loadPrepayments(db: Connection, input: LoadedBooks): AsyncGenerator<ReconciledPrepayment> {
-  for await (const records of recordPages(db, input, 'prepayment')) {
-    yield* await withLedger(db, input, 'prepayment', records);
+  for await (const page of recordPages(db, input, 'prepayment')) {
+    for (const stored of page) {
+      const record = parseRecord('prepayment', readJson(stored.raw), input.dialect);
+      yield documentOf(record, stored, readEntries(stored.entries));
+    }
   }
 }
 
@@ -72,23 +74,15 @@ export async function* loadUses(
 ): AsyncGenerator<ReconciledPayment> {
   for await (const page of notedUses(db, input.id, input.timezone, pageSize)) {
     const ids = page.map(({ paymentId }) => paymentId);
-    const records = await rows(
-      db,
-      recordShape,
-      `select ${recordColumns} from mirror_record m
-       where m.installation = ? and m.kind = 'payment' and m.id = any(?::bigint[]) order by m.id`,
-      [input.id, ids],
-    );
-    yield* await withUses(db, input, await withLedger(db, input, 'payment', records));
+    yield* await paymentsOf(db, input, await storedRecords(db, input, 'payment', 'id', ids));
   }
 }
 
-/** Adds to payments of type 8 whose prepayment they used. */
-async function withUses(
-  db: Connection,
-  input: LoadedBooks,
-  payments: ReconciledPayment[],
-): Promise<ReconciledPayment[]> {
+/** Payments; those of type 8 with whose prepayment they used. */
+async function paymentsOf(db: Connection, input: LoadedBooks, stored: StoredRecord[]): Promise<ReconciledPayment[]> {
+  const payments = stored.map((each) =>
+    documentOf(paymentFacts(readJson(each.raw), input.dialect), each, readEntries(each.entries)),
+  );
   const uses = payments.filter(({ record }) => record.paymentType === prepaymentUse).map(({ record }) => record.id);
   const used = await usedPrepayments(db, input.id, uses);
   return payments.map((payment) => {
@@ -97,10 +91,26 @@ async function withUses(
   });
 }
 
-const recordShape = { id: integer, parent_id: nullable(integer), raw: json, gone: bool, version: integer };
+const recordShape = {
+  id: integer,
+  raw: json,
+  gone: bool,
+  version: integer,
+  document: nullable(json),
+  entries: nullable(json),
+};
 type StoredRecord = RowOf<typeof recordShape>;
+type GatheredDocument = [
+  state: DocumentState,
+  problem: string | null,
+  details: ProblemDetails | null,
+  dirty: boolean,
+  documentDate: CalendarDate | null,
+];
 
-const recordColumns = 'm.id, m.parent_id, m.raw, m.gone_at is not null as gone, m.version';
+const recordColumns = `m.id, m.raw, m.gone_at is not null as gone, m.version, (
+  select json_build_array(d.state, d.problem_code, d.problem_details, d.dirty, d.document_date) from document d
+  where d.installation = m.installation and d.kind = m.kind and d.id = m.id) as document, ${entriesColumn}`;
 
 function recordPages(
   db: Connection,
@@ -119,66 +129,55 @@ function recordPages(
   );
 }
 
-function childrenOf(
+function storedRecords(
   db: Connection,
   input: LoadedBooks,
-  kind: 'row' | 'payment',
-  parents: number[],
+  kind: DocumentKind,
+  by: 'id' | 'parent_id',
+  ids: number[],
 ): Promise<StoredRecord[]> {
   return rows(
     db,
     recordShape,
     `select ${recordColumns} from mirror_record m
-     where m.installation = ? and m.kind = ? and m.parent_id = any(?::bigint[]) order by m.id`,
-    [input.id, kind, parents],
-  );
-}
-
-async function withLedger<Kind extends DocumentKind>(
-  db: Connection,
-  input: LoadedBooks,
-  kind: Kind,
-  records: StoredRecord[],
-  knownEntries?: Map<number, StoredEntry[]>,
-): Promise<ReconciledDocument<RecordOf<Kind>>[]> {
-  const ids = records.map(({ id }) => id);
-  const entries = knownEntries ?? (await entriesOf(db, input, kind, ids));
-  const documents = await rows(
-    db,
-    {
-      id: integer,
-      state: oneOf(documentStates),
-      problem_code: nullable(text),
-      problem_details: nullable(json),
-      dirty: bool,
-      document_date: nullable(date),
-    },
-    `select id, state, problem_code, problem_details, dirty, document_date from document
-     where installation = ? and kind = ? and id = any(?::bigint[])`,
+     where m.installation = ? and m.kind = ? and m.${by} = any(?::bigint[]) order by m.id`,
     [input.id, kind, ids],
   );
-  const documentsById = new Map(documents.map((document) => [document.id, document]));
-  return records.map((record) => {
-    const document = documentsById.get(record.id);
-    return {
-      record: parse(kind, record, input),
-      gone: record.gone,
-      changed: record.version > 1,
-      state: document?.state ?? null,
-      problem: document?.problem_code ?? null,
-      ...changesOf(document?.problem_details ?? null),
-      dirty: document?.dirty ?? false,
-      documentDate: document?.document_date ?? null,
-      sums: sumsByTags(entries.get(record.id) ?? []),
-    };
-  });
 }
 
-function changesOf(details: string | null): Pick<ReconciledDocument<never>, 'changes'> {
-  const { changes } = (details === null ? {} : JSON.parse(details)) as ProblemDetails;
-  return changes === undefined ? {} : { changes };
+/** The rows of invoices that are not gone, by invoice. */
+async function presentRows(
+  db: Connection,
+  { id, dialect }: LoadedBooks,
+  invoices: number[],
+): Promise<Map<number, RowFacts[]>> {
+  const found = await rows(
+    db,
+    { invoice: integer, raws: json },
+    `select m.parent_id as invoice, json_agg(m.raw order by m.id) as raws from mirror_record m
+     where m.installation = ? and m.kind = 'row' and m.parent_id = any(?::bigint[]) and m.gone_at is null
+     group by m.parent_id`,
+    [id, invoices],
+  );
+  return new Map(
+    found.map(({ invoice, raws }) => {
+      const { value, exact } = parseMarked(raws, {});
+      return [invoice, (exact(value) as JsonValue[]).map((raw) => rowFacts(raw, dialect))];
+    }),
+  );
 }
 
-function parse<Kind extends RecordKind>(kind: Kind, record: StoredRecord, input: LoadedBooks): RecordOf<Kind> {
-  return parseRecord(kind, readJson(record.raw), input.dialect);
+function documentOf<Record>(
+  record: Record,
+  { gone, version, document }: StoredRecord,
+  entries: StoredEntry[],
+): ReconciledDocument<Record> {
+  const [state, problem, details, dirty, documentDate] =
+    document === null ? [null, null, null, false, null] : (JSON.parse(document) as GatheredDocument);
+  return {
+    ...{ record, gone, state, problem, dirty, documentDate },
+    changed: version > 1,
+    ...(details?.changes === undefined ? {} : { changes: details.changes }),
+    sums: sumsByTags(entries),
+  };
 }

@@ -1,8 +1,9 @@
 import type { ProblemDetails } from '../documents/save.ts';
 import { type Money, sum } from '../domain/money.ts';
 import type { StoredUse } from '../prepayments/used.ts';
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
+import type { PrepaymentRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState, LineRole } from '../terms.ts';
+import type { InvoiceFacts, PaymentFacts, RowFacts } from './record-facts.ts';
 
 /** The sum of a document's lines with the same tags, over all of its entries; sums of zero are left out. */
 export interface LedgerSum {
@@ -31,7 +32,7 @@ export interface LineInForce {
 }
 
 /** A document with what is compared: its record in the mirror, its state, and its sums in the ledger. */
-export interface ReconciledDocument<Record extends SourceRecord> {
+export interface ReconciledDocument<Record = unknown> {
   record: Record;
   /** Confirmed missing from the source. */
   gone: boolean;
@@ -47,17 +48,19 @@ export interface ReconciledDocument<Record extends SourceRecord> {
   sums: LedgerSum[];
 }
 
-export interface ReconciledPayment extends ReconciledDocument<PaymentRecord> {
+export interface ReconciledPayment extends ReconciledDocument<PaymentFacts> {
   /** Of a payment of type 8: whose prepayment it used, as stored; absent for others and where it was never looked for. */
   used?: Omit<StoredUse, 'paymentId'>;
 }
 export type ReconciledPrepayment = ReconciledDocument<PrepaymentRecord>;
 
-export interface ReconciledInvoice extends ReconciledDocument<InvoiceRecord> {
+export interface ReconciledInvoice extends ReconciledDocument<InvoiceFacts> {
   payments: ReconciledPayment[];
-  rows: RowRecord[];
+  rows: RowFacts[];
   /** Lines of its entry in force; null when it has none. */
   inForce: LineInForce[] | null;
+  /** It has entries that are not in force any more. */
+  wasCorrected: boolean;
 }
 
 /** Total of the sums or lines that `wanted` picks, debit positive. */
@@ -83,11 +86,11 @@ export function postedAmount(kind: 'payment' | 'prepayment', sums: LedgerSum[]):
 }
 
 /** A posted document whose changed facts are held: the equations use its facts as posted (ACCOUNTING Dates). */
-export function isHeldChange({ state, problem }: ReconciledDocument<SourceRecord>): boolean {
+export function isHeldChange({ state, problem }: ReconciledDocument): boolean {
   return state === 'posted' && problem !== null;
 }
 
 /** The end of a difference's message where the next window may remove it: one of the documents is to be judged again. */
-export function waitingHint(...documents: ReconciledDocument<SourceRecord>[]): string {
+export function waitingHint(...documents: ReconciledDocument[]): string {
   return documents.some(({ dirty }) => dirty) ? '; it waits to be judged again by the next sync' : '';
 }

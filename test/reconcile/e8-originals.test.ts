@@ -3,7 +3,8 @@ import { Money } from '../../src/domain/money.ts';
 import type { ShareInForce } from '../../src/ledger/journal/shares.ts';
 import { OriginalsVat } from '../../src/reconcile/e8-originals.ts';
 import type { LedgerSum, ReconciledPayment, ReconciledPrepayment } from '../../src/reconcile/reconciled-documents.ts';
-import type { PaymentRecord, PrepaymentRecord } from '../../src/records/types.ts';
+import type { PaymentFacts } from '../../src/reconcile/record-facts.ts';
+import type { PrepaymentRecord } from '../../src/records/types.ts';
 import type { LineRole } from '../../src/terms.ts';
 
 const money = (text: string) => new Money(text);
@@ -32,7 +33,7 @@ const refund = (paid: string, more: object = {}, record: object = {}) =>
 const use = (paid: string, prepaymentIds: number[], more: object = {}, used: object = {}) =>
   ({
     ...posted,
-    record: { id: 12, paid: money(paid) } as PaymentRecord,
+    record: { id: 12, paid: money(paid) } as PaymentFacts,
     used: { clientId: 1, prepaymentIds, isCancelled: false, ...used },
     ...more,
   }) as ReconciledPayment;
@@ -152,10 +153,10 @@ describe('E8 per original', () => {
   });
 
   test('a difference names its client’s unmatched uses and the VAT at stake; those of others are a remark', () => {
-    const stranger = { ...use('81', [], {}, { clientId: 2 }), record: { id: 13, paid: money('81') } as PaymentRecord };
+    const stranger = { ...use('81', [], {}, { clientId: 2 }), record: { id: 13, paid: money('81') } as PaymentFacts };
     const cancelled = {
       ...use('5', [], {}, { isCancelled: true }),
-      record: { id: 14, paid: money('5') } as PaymentRecord,
+      record: { id: 14, paid: money('5') } as PaymentFacts,
     };
     const { differences, listed } = check({
       prepayments: [original('81', { dirty: true })],

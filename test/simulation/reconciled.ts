@@ -57,6 +57,7 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
           rowIds: line.rowIds,
           amount: signed(line),
         })) ?? null,
+      wasCorrected: (own?.entries.length ?? 0) > (standing === undefined ? 0 : 1),
     };
     found('E2', checkReceivable(book, settings).differences);
     found('E5', checkRevenue(book, setting.decimals).differences);
