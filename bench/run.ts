@@ -5,6 +5,7 @@
 //     posting          the pure posting core on one core
 //     full-load        (a) a full load of 20,000 invoices, unthrottled, three times: records/s, peak memory
 //     full-load-large  the same of 200,000, once
+//     load-cost        the processor time of the first, by program and by the daemon's parts
 //     throttled        (b) a full load under the limits, a window of 10 s: time over the bound, weight, 429s, entries meanwhile
 //     throttled-60s    the same at the true window
 //     throttled-elsewhere   the same of a server that differs where the specification is silent
@@ -33,6 +34,7 @@ import { fullLoad, largeFullLoad } from './scenarios/full-load.ts';
 import { idle } from './scenarios/idle.ts';
 import { killed } from './scenarios/killed.ts';
 import { lateCommits } from './scenarios/late-commits.ts';
+import { loadCost } from './scenarios/load-cost.ts';
 import { manyInstallations } from './scenarios/many-installations.ts';
 import { sandboxRead } from './scenarios/sandbox-read.ts';
 import { throttled, throttledAtTrueWindow, throttledElsewhere } from './scenarios/throttled.ts';
@@ -48,6 +50,7 @@ const scenarios: Record<string, Scenario> = {
   },
   'full-load': fullLoad,
   'full-load-large': largeFullLoad,
+  'load-cost': loadCost,
   throttled,
   'throttled-60s': throttledAtTrueWindow,
   'throttled-elsewhere': throttledElsewhere,

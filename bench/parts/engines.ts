@@ -40,6 +40,8 @@ export interface EngineOptions {
   /** dlt: a full load replaces what is there, without staging tables; otherwise every run merges. */
   replace?: boolean;
   airbyteKeeps?: boolean;
+  /** vetledger: further variables of its environment. */
+  env?: Record<string, string>;
 }
 
 export type EngineName = 'vetledger' | 'dlt' | 'airbyte';
@@ -61,7 +63,7 @@ export interface Vetledger extends Engine {
 /** Our own budget, for sandboxes whose limits are off. */
 const unlimited = 1_000_000_000;
 
-export async function vetledger({ source, services, overlapSeconds = 600 }: EngineOptions): Promise<Vetledger> {
+export async function vetledger({ source, services, overlapSeconds = 600, env }: EngineOptions): Promise<Vetledger> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
   const database = await services.newDatabase();
   const configFile = join(folder, 'vetledger.yaml');
@@ -94,7 +96,7 @@ export async function vetledger({ source, services, overlapSeconds = 600 }: Engi
     // As an executable: its first line sets Node.js flags.
     command: join(root, 'bin/vetledger.js'),
     args: [...args, '--config', configFile],
-    env: { PRACTICE_TOKEN: source.token, DATABASE_URL: database.url },
+    env: { PRACTICE_TOKEN: source.token, DATABASE_URL: database.url, ...env },
     timeoutMs,
   });
   const query = async <Row extends pg.QueryResultRow>(text: string) => (await database.client.query<Row>(text)).rows;

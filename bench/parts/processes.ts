@@ -92,6 +92,8 @@ interface Sampled {
   pid: number;
   parent: number;
   cpuSeconds: number;
+  /** Of its children that have ended. */
+  endedCpuSeconds: number;
   rssMb: number;
 }
 
@@ -110,9 +112,24 @@ function treeOf(root: number): Sampled[] {
   return all.filter(({ pid }) => tree.has(pid));
 }
 
-/** Processor seconds that a process and all below it have used so far; 0 where there is no /proc. */
+/** Processor seconds that a process and all below it have used so far, those that have ended included; 0 where there is no /proc. */
 export function usageOf(pid: number): number {
-  return treeOf(pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  return treeOf(pid).reduce((sum, { cpuSeconds, endedCpuSeconds }) => sum + cpuSeconds + endedCpuSeconds, 0);
+}
+
+/** The process whose command line holds a text. */
+export function processWith(text: string): number {
+  const found = processIds().find((pid) => commandLineOf(pid).includes(text));
+  if (found === undefined) throw new Error(`no process has ${text} in its command line`);
+  return found;
+}
+
+function commandLineOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
 }
 
 function processIds(): number[] {
@@ -137,6 +154,7 @@ function statOf(pid: number): Sampled | null {
       pid,
       parent: fields[1]!,
       cpuSeconds: (fields[11]! + fields[12]!) / ticksPerSecond,
+      endedCpuSeconds: (fields[13]! + fields[14]!) / ticksPerSecond,
       rssMb: (fields[21]! * 4096) / 1e6,
     };
   } catch {
