@@ -38,9 +38,19 @@ export async function insertRows<Row extends Record<keyof Row, Value>>(
   rows: readonly Row[],
 ): Promise<void> {
   if (rows.length === 0) return;
+  const { sql, bindings } = insertion(table, types, rows);
+  await execute(db, sql, bindings);
+}
+
+/** The statement that `insertRows` runs, to be one of several in a `with`. */
+export function insertion<Row extends Record<keyof Row, Value>>(
+  table: string,
+  types: ColumnTypes<Row>,
+  rows: readonly Row[],
+): { sql: string; bindings: Binding[] } {
   const { from, bindings } = rowsAsArrays('new_row', types, rows);
   const names = Object.keys(types).join(', ');
-  await execute(db, `insert into ${table} (${names}) select ${names} from ${from}`, bindings);
+  return { sql: `insert into ${table} (${names}) select ${names} from ${from}`, bindings };
 }
 
 function isList(type: string): boolean {

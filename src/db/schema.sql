@@ -190,7 +190,6 @@ create table entry (
   constraint entry_idempotency_key_key UNIQUE (idempotency_key),
   constraint entry_installation_kind_document_id_n_key UNIQUE (installation, kind, document_id, n),
   constraint entry_installation_seq_key UNIQUE (installation, seq),
-  constraint entry_balances TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint entry_pkey PRIMARY KEY (id),
   constraint entry_reverses_fkey FOREIGN KEY (reverses) REFERENCES entry(id),
   constraint entry_posting_mode_check CHECK ((posting_mode = ANY (ARRAY['document'::text, 'daily_summary'::text])))
@@ -1528,11 +1527,9 @@ AS $function$
 declare
   refused text;
 begin
-  select e.id into refused
+  select added_to.entry_id into refused
   from (select a.entry_id, count(*) as n from added a group by a.entry_id) added_to
-  join entry e on e.id = added_to.entry_id
-  where e.xmin <> pg_current_xact_id()::xid
-    and added_to.n <> (select count(*) from entry_line l where l.entry_id = added_to.entry_id)
+  where added_to.n <> (select count(*) from entry_line l where l.entry_id = added_to.entry_id)
   limit 1;
   if found then
     raise exception 'entry % is in the books; it takes no more lines', refused
@@ -1577,19 +1574,25 @@ end $function$;
 CREATE OR REPLACE FUNCTION vetledger.refuse_unbalanced()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
 AS $function$
 declare
-  difference numeric;
+  refused record;
 begin
-  select sum(case l.side when 'debit' then l.amount else -l.amount end) into difference
-  from vetledger.entry_line l where l.entry_id = new.id;
-  if difference is null then
-    raise exception 'entry % has no lines', new.id using errcode = 'check_violation', constraint = 'entry_balances';
-  elsif difference <> 0 then
-    raise exception 'entry % does not balance: debit less credit is %', new.id, difference
-      using errcode = 'check_violation', constraint = 'entry_balances';
+  select of_lines.id, of_lines.difference into refused
+  from (
+    select p.id, (
+      select sum(case l.side when 'debit' then l.amount else -l.amount end) from entry_line l where l.entry_id = p.id
+    ) as difference
+    from posted p) of_lines
+  where of_lines.difference is distinct from 0 limit 1;
+  if not found then
+    return null;
+  elsif refused.difference is null then
+    raise exception 'entry % has no lines', refused.id using errcode = 'check_violation', constraint = 'entry_lines_balance';
   end if;
-  return null;
+  raise exception 'entry % does not balance: debit less credit is %', refused.id, refused.difference
+    using errcode = 'check_violation', constraint = 'entry_lines_balance';
 end $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.refuse_without_entry()
@@ -1600,7 +1603,8 @@ AS $function$
 declare
   refused text;
 begin
-  select a.entry_id into refused from added a where not exists (select from entry e where e.id = a.entry_id) limit 1;
+  select named.entry_id into refused from (select distinct a.entry_id from added a) named
+  where (select e.id from entry e where e.id = named.entry_id) is null limit 1;
   if found then
     raise exception 'there is no entry %, which % names', refused, tg_table_name
       using errcode = 'foreign_key_violation', constraint = tg_name;
@@ -1623,11 +1627,11 @@ CREATE TRIGGER action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger
 
 CREATE TRIGGER action_outcome_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action_outcome FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-CREATE CONSTRAINT TRIGGER entry_balances AFTER INSERT ON vetledger.entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_unbalanced();
-
 CREATE TRIGGER entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER entry_in_open_period AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION refuse_closed_period();
+
+CREATE TRIGGER entry_lines_balance AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION refuse_unbalanced();
 
 CREATE TRIGGER entry_waits_for_summary AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wait_for_summary();
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type Connection, execute } from '../../src/db/rows.ts';
+import { execute } from '../../src/db/rows.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
@@ -10,35 +10,32 @@ beforeEach(() => {
   installation += 1;
 });
 
-const insertEntry = (trx: Connection, id: string, seq: number) =>
+/** Inserts an entry and its lines, as they are given. */
+const insertEntry = (id: string, lines: [side: string, amount: string][]) =>
   execute(
-    trx,
-    `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
+    db,
+    `with line as (
+       insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by)
+       select ?, n, '1700', 'receivable', side, amount, 'R1', 'x'
+       from unnest(?::text[], ?::numeric[]) with ordinality as t(side, amount, n))
+     insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
        idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
-     values (?, ?, 'invoice', ?, 1, ?, '2026-01-15', '2026-01-15', 'posted', '', ?, 'x', 'x', 'x', '2026-01', false)`,
-    [id, installation, seq, seq, id],
-  );
-const insertLine = (trx: Connection, id: string, line: number, side: string, amount: string) =>
-  execute(
-    trx,
-    `insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by)
-     values (?, ?, '1700', 'receivable', ?, ?, 'R1', 'x')`,
-    [id, line, side, amount],
+     values (?, ?, 'invoice', 1, 1, 1, '2026-01-15', '2026-01-15', 'posted', '', ?, 'x', 'x', 'x', '2026-01', false)`,
+    [id, lines.map(([side]) => side), lines.map(([, amount]) => amount), id, installation, id],
   );
 
 it('an entry that does not balance is refused by the database itself, and named', async () => {
   const id = `${installation}/invoice/1/1`;
-  const posting = db.transaction(async (trx) => {
-    await insertEntry(trx, id, 1);
-    await insertLine(trx, id, 1, 'debit', '100.00');
-    await insertLine(trx, id, 2, 'credit', '99.99');
-  });
+  const posting = insertEntry(id, [
+    ['debit', '100.00'],
+    ['credit', '99.99'],
+  ]);
   await expect(posting).rejects.toThrow(`entry ${id} does not balance: debit less credit is 0.01`);
 });
 
 it('an entry without lines is refused', async () => {
   const id = `${installation}/invoice/1/1`;
-  await expect(db.transaction((trx) => insertEntry(trx, id, 1))).rejects.toThrow(`entry ${id} has no lines`);
+  await expect(insertEntry(id, [])).rejects.toThrow(`entry ${id} has no lines`);
 });
 
 it('an entry in the books takes no more lines, even if they balance', async () => {
@@ -53,10 +50,14 @@ it('an entry in the books takes no more lines, even if they balance', async () =
     ],
   });
   await db.transaction((trx) => appendEntries(trx, installation, [sale], { decimals: 2, windowId: null }));
-  const adding = db.transaction(async (trx) => {
-    await insertLine(trx, id, 8, 'debit', '5.00');
-    await insertLine(trx, id, 9, 'credit', '5.00');
-  });
+  const adding = execute(
+    db,
+    `insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by)
+     values (:id, 8, '1700', 'receivable', 'debit', 5, 'R1', 'x'), (:id, 9, '1700', 'receivable', 'credit', 5, 'R1', 'x')`.replaceAll(
+      ':id',
+      `'${id}'`,
+    ),
+  );
   await expect(adding).rejects.toThrow(`entry ${id} is in the books`);
 });
 

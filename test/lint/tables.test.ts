@@ -6,11 +6,11 @@ const root = new URL('../../', import.meta.url);
 const source = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const tables = new Set([...source('src/db/schema.sql').matchAll(/^create table (\w+)/gm)].map(([, name]) => name));
 
-/** Tables that a file's statements write: named, given to `insertRows`, or what its parameter `table` may be. */
+/** Tables that a file's statements write: named, given to `insertRows` or `insertion`, or what its parameter `table` may be. */
 function written(text: string): string[] {
   return [
     ...text.matchAll(/\b(?:insert into|update|delete from|merge into)\s+(\w+)/g),
-    ...text.matchAll(/\binsertRows\(\s*[\w.#]+,\s*'(\w+)'/g),
+    ...text.matchAll(/\b(?:insertRows\(\s*[\w.#]+,|insertion\()\s*'(\w+)'/g),
     ...[...text.matchAll(/\btable(?: of \[|: )((?:'\w+'(?:, | \| )?)+)/g)].flatMap(([, names]) => [
       ...names!.matchAll(/(\w+)/g),
     ]),
@@ -47,5 +47,6 @@ test.each([
   ["for (const table of ['lease', 'document']) delete", ['lease', 'document']],
   ["write(table: 'entry' | 'meta')", ['entry', 'meta']],
   ["insertRows(trx, 'entry_line', types, rows)", ['entry_line']],
+  ["insertion('entry_line', types, rows)", ['entry_line']],
   ['`select from entry for update`', []],
 ])('%s writes %j', (text, expected) => expect(written(text)).toEqual(expected));

@@ -239,11 +239,12 @@ describe('report vat', () => {
     )) as [{ id: number; month: string }];
     const before = (await sections(`vat --month ${month}`)) as { vat: Figures; late: Figures };
     await clinic.asOwner(
-      `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description, reverses,
+      `with own as (
+       insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description, reverses,
          idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
        select id || 'x', installation, kind, document_id, 99, 1000000, entry_date, document_date, 'source_changed', 'undone', id,
          'x', 'x', repeat('0', 64), repeat('0', 64), '${month}', true
-       from entry where kind = 'invoice' and document_id = ${id};
+       from entry where kind = 'invoice' and document_id = ${id})
        insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by, vat_group, vat_rate, vat_base, has_vat)
        select entry_id || 'x', line, account, role, case side when 'debit' then 'credit' else 'debit' end, amount, rule, mapped_by,
          vat_group, vat_rate, vat_base, has_vat
@@ -277,11 +278,12 @@ describe('report vat', () => {
     )) as [{ id: number; month: string }];
     const before = (await sections(`vat --month ${month}`)) as { vat: Figures };
     await clinic.asOwner(
-      `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
+      `with own as (
+       insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
          idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
        select 'taken', installation, 'prepayment', document_id, 98, 1000001, entry_date, '${month}-01', 'posted', 'taken',
          'y', 'y', repeat('0', 64), repeat('1', 64), '${month}', false
-       from entry where kind = 'invoice' and document_id = ${id} and n = 1;
+       from entry where kind = 'invoice' and document_id = ${id} and n = 1)
        insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by, vat_group, vat_rate, vat_base, has_vat)
        select 'taken', line, account, role, side, amount, rule, mapped_by, vat_group, vat_rate, vat_base, has_vat
        from entry_line where entry_id = (select id from entry where kind = 'invoice' and document_id = ${id} and n = 1)`,

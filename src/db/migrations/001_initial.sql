@@ -924,34 +924,38 @@ end $$;
 create trigger entry_in_open_period after insert on entry referencing new table as posted
   for each statement execute function refuse_closed_period();
 
--- At the end of the transaction each new entry has lines, and they balance.
-create function refuse_unbalanced() returns trigger language plpgsql as $$
+-- An entry comes with its lines in one statement, and they balance. Here and below, a subquery for each row is answered by the key, however
+-- large the table: a join might read all of it.
+create function refuse_unbalanced() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
-  difference numeric;
+  refused record;
 begin
-  select sum(case l.side when 'debit' then l.amount else -l.amount end) into difference
-  from vetledger.entry_line l where l.entry_id = new.id;
-  if difference is null then
-    raise exception 'entry % has no lines', new.id using errcode = 'check_violation', constraint = 'entry_balances';
-  elsif difference <> 0 then
-    raise exception 'entry % does not balance: debit less credit is %', new.id, difference
-      using errcode = 'check_violation', constraint = 'entry_balances';
+  select of_lines.id, of_lines.difference into refused
+  from (
+    select p.id, (
+      select sum(case l.side when 'debit' then l.amount else -l.amount end) from entry_line l where l.entry_id = p.id
+    ) as difference
+    from posted p) of_lines
+  where of_lines.difference is distinct from 0 limit 1;
+  if not found then
+    return null;
+  elsif refused.difference is null then
+    raise exception 'entry % has no lines', refused.id using errcode = 'check_violation', constraint = 'entry_lines_balance';
   end if;
-  return null;
+  raise exception 'entry % does not balance: debit less credit is %', refused.id, refused.difference
+    using errcode = 'check_violation', constraint = 'entry_lines_balance';
 end $$;
-create constraint trigger entry_balances after insert on entry deferrable initially deferred
-  for each row execute function refuse_unbalanced();
+create trigger entry_lines_balance after insert on entry referencing new table as posted
+  for each statement execute function refuse_unbalanced();
 
--- An entry of another transaction takes no more lines.
+-- An entry in the books takes no more lines.
 create function refuse_added_lines() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
   refused text;
 begin
-  select e.id into refused
+  select added_to.entry_id into refused
   from (select a.entry_id, count(*) as n from added a group by a.entry_id) added_to
-  join entry e on e.id = added_to.entry_id
-  where e.xmin <> pg_current_xact_id()::xid
-    and added_to.n <> (select count(*) from entry_line l where l.entry_id = added_to.entry_id)
+  where added_to.n <> (select count(*) from entry_line l where l.entry_id = added_to.entry_id)
   limit 1;
   if found then
     raise exception 'entry % is in the books; it takes no more lines', refused
@@ -968,7 +972,8 @@ create function refuse_without_entry() returns trigger language plpgsql set sear
 declare
   refused text;
 begin
-  select a.entry_id into refused from added a where not exists (select from entry e where e.id = a.entry_id) limit 1;
+  select named.entry_id into refused from (select distinct a.entry_id from added a) named
+  where (select e.id from entry e where e.id = named.entry_id) is null limit 1;
   if found then
     raise exception 'there is no entry %, which % names', refused, tg_table_name
       using errcode = 'foreign_key_violation', constraint = tg_name;

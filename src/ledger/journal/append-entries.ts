@@ -1,6 +1,6 @@
-import { insertRows } from '../../db/bulk.ts';
+import { insertion, insertRows } from '../../db/bulk.ts';
 import { integer, nullable, oneOf, text } from '../../db/columns.ts';
-import { type Connection, rows } from '../../db/rows.ts';
+import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
 import { storable } from '../../domain/text.ts';
@@ -182,9 +182,11 @@ async function postedBefore(
 
 async function insert(trx: Connection, entries: LedgerEntry[], windowId: number | null): Promise<void> {
   const entryRows = entries.map((entry) => ({ ...entryRow(entry), window_id: windowId }));
-  await insertRows(trx, 'entry', entryInsertTypes, entryRows);
   const lineRows = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
-  await insertRows(trx, 'entry_line', lineInsertTypes, lineRows);
+  // In one statement: the database refuses an entry whose lines are not there, or do not balance, at its end.
+  const lines = insertion('entry_line', lineInsertTypes, lineRows);
+  const own = insertion('entry', entryInsertTypes, entryRows);
+  await execute(trx, `with line as (${lines.sql}) ${own.sql}`, [...lines.bindings, ...own.bindings]);
   await insertShares(trx, entries);
   const names = entries.flatMap(({ id, lines }) => {
     const parties = lines.flatMap(({ party }) => (party?.name ? [[party.code, party.name] as const] : []));
