@@ -1,4 +1,4 @@
-import { integer, nullable } from '../db/columns.ts';
+import { bool, integer, nullable } from '../db/columns.ts';
 import { row } from '../db/rows.ts';
 import { agreedTime, type ReadAt } from '../domain/read-at.ts';
 import type { PullContext, PullResult } from './context.ts';
@@ -11,6 +11,34 @@ export async function pullPayments(
   options: PullOptions = {},
 ): Promise<PullResult> {
   return pullList(context, 'payment', {}, after, options);
+}
+
+/**
+ * Pulls the payments above the highest id, and counts those above the cursor; null where all of these have to be read. After a first load no id
+ * settles for as long as the overlap, and each window would read up to 1,000 payments anew: nudged windows would soon wait for the
+ * list's rate budget. A payment that came late, or went, shows in the count. As soon as an id may have settled, all above the cursor are
+ * read once more before it moves, so that what two such changes together hide from the count is found.
+ */
+export async function pullNewPayments(context: PullContext, after: number | null): Promise<PullResult | null> {
+  const { client, dialect, priority } = context;
+  const { highest, hasSettled, shown } = await paymentsAbove(context, after);
+  if (highest === null || hasSettled || shown <= dialect.default_page_size) return null;
+  const newer = await pullList(context, 'payment', {}, highest, { keepWalk: false });
+  const filters = after === null ? {} : { id__gt: String(after) };
+  const { count } = await client.list('payment', filters, 1, { priority });
+  return count === (await paymentsAbove(context, after)).shown ? newer : null;
+}
+
+/** What the mirror has above a cursor: how many payments that the source shows, and whether one of them may have settled. */
+function paymentsAbove({ db, installation, overlapMs }: PullContext, after: number | null) {
+  return row(
+    db,
+    { shown: integer, highest: nullable(integer), hasSettled: bool },
+    `select count(*) filter (where gone_at is null and missing_at is null) as shown, max(id) as highest,
+       coalesce(min(first_seen_at) < clock_timestamp() - make_interval(secs => ?), false) as "hasSettled"
+     from mirror_record where installation = ? and kind = 'payment' and id > ?`,
+    [overlapMs / 1000, installation, after ?? 0],
+  );
 }
 
 /** Where no id has settled yet, the cursor stays below this many payments and below those of the last day. */

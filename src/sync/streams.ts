@@ -4,7 +4,7 @@ import type { RecordKind } from '../terms.ts';
 import { askAsideAgain } from './aside.ts';
 import type { PullContext, PullCounts, PullResult } from './context.ts';
 import { type CursorMove, type Cursors, type CursorValue, moveCursors, readCursors } from './cursors.ts';
-import { nextPaymentCursor, pullPayments } from './payments.ts';
+import { nextPaymentCursor, pullNewPayments, pullPayments } from './payments.ts';
 import { pullChanged } from './pull-changed.ts';
 import { pullRows, type RowPorts } from './pull-rows.ts';
 import { completeScan } from './row-scan.ts';
@@ -71,11 +71,22 @@ export async function readStream(
     }
     case 'payment': {
       const after = cursors.payment.value?.after ?? null;
-      const counts = await walkOnce(context, 'payment', context.run, (left) => pullPayments(context, after, { left }), {
-        keepsEmpty: false,
-        known: known?.walks,
-      });
-      const next = await nextPaymentCursor(context, counts.began);
+      // What an earlier attempt has read may have been a part: the cursor stays, and moves with the next window.
+      let isWhole = false;
+      const counts = await walkOnce(
+        context,
+        'payment',
+        context.run,
+        async (left) => {
+          // Before the first whole walk there is nothing that a count could be compared with.
+          const isFirst = cursors.payment.value === null;
+          const newer = isFirst ? null : await pullNewPayments(context, after);
+          isWhole = newer === null;
+          return newer ?? pullPayments(context, after, { left });
+        },
+        { keepsEmpty: false, known: known?.walks },
+      );
+      const next = isWhole ? await nextPaymentCursor(context, counts.began) : null;
       return { counts, move: movedBy({ after: next === null ? after : Math.max(next, after ?? 0) }) };
     }
     case 'row': {
