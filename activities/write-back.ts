@@ -4,8 +4,9 @@ import { type Transact, transactionsOf } from '../src/db/lease.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { companyKeyOf } from '../src/erp/company.ts';
 import { isBarred, sourceBar } from '../src/ledger/adoption.ts';
-import { pullByIds } from '../src/sync/by-id.ts';
+import { PageReader } from '../src/sync/read-again.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { RecordKind } from '../src/terms.ts';
 import { closeSourcePeriods } from '../src/writeback/close-periods.ts';
 import { writeBackEntryIds } from '../src/writeback/entry-ids.ts';
 import { type NumberReport, writeBackNumbers } from '../src/writeback/numbers.ts';
@@ -50,9 +51,17 @@ function writeBackPorts(
   writer: { transact: Transact; record: Transact },
 ): WriteBackPorts {
   const { installation, priority } = context;
+  const readers = new Map<RecordKind, PageReader>();
+  const readerOf = (kind: RecordKind) => {
+    const reader = readers.get(kind) ?? new PageReader(context, kind);
+    readers.set(kind, reader);
+    return reader;
+  };
   return {
     ...{ db, ...writer, signal: heartbeat.signal, pause: heartbeat.pause },
-    refresh: (kind, ids) => pullByIds(context, kind, ids),
+    refresh: (kind, ids, isLarge) => readerOf(kind).read(ids, isLarge),
+    roomInMs: (kind, writes) => client.writeRoomInMs(kind, writes),
+    elapsed: () => performance.now(),
     read: (document) => client.readExternalId(document, priority),
     send: (document) => client.writeExternalId(document, priority),
     onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),

@@ -18,6 +18,7 @@
 //     window-cost      (g) blocks of PostgreSQL that a window looks at, after a short and a long history
 //     many-installations   (h) 300 installations in one daemon for an hour: windows, fairness, processor time, WAL, growth.
 //                      --installations 300 --minutes 60 --every 300 --temporal dev|postgres
+//     write-backs      (k) processor time, requests and weight of the write-back of a prepayment
 //     sandbox-read     (i) a bare read of 100,000 records from the sandbox beside that of an earlier revision (--against REVISION)
 //
 // Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
@@ -40,6 +41,7 @@ import { sandboxRead } from './scenarios/sandbox-read.ts';
 import { throttled, throttledAtTrueWindow, throttledElsewhere } from './scenarios/throttled.ts';
 import { twoWorkers } from './scenarios/two-workers.ts';
 import { windowCost } from './scenarios/window-cost.ts';
+import { writeBacks } from './scenarios/write-backs.ts';
 
 type Scenario = (services: Services, quick: boolean) => Promise<void>;
 
@@ -61,6 +63,7 @@ const scenarios: Record<string, Scenario> = {
   killed,
   'late-commits': lateCommits,
   'window-cost': windowCost,
+  'write-backs': writeBacks,
 };
 
 /** Scenarios with servers of their own. */

@@ -1,7 +1,7 @@
 import { instant, integer, nullable, type RowOf, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
-import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 
 const usageShape = {
   action: text,
@@ -83,6 +83,27 @@ export class BudgetStore {
       ],
     );
     return slotId === null || askedAt === null ? { waitMs } : { slotId, askedAt };
+  }
+
+  /** Milliseconds until so much weight can be taken, if nobody else takes any; 0: now. */
+  async roomInMs(action: string, weight: number, limit: number, windowSeconds: number): Promise<number> {
+    const found = await maybeRow(
+      this.#db,
+      { ms: integer },
+      `select greatest(0, ceil(extract(epoch from greatest(b.blocked_until, freed.at) - clock_timestamp()) * 1000))::bigint as ms
+       from budget b
+       cross join lateral (select budget_limit(?, b.share, b.regains_from, ?) as allowed) now_allowed
+       cross join lateral (
+         select min(s.at) filter (where s.left_over + least(?, allowed) <= allowed) as at from (
+           select at, coalesce(sum(weight) over (order by at desc rows between unbounded preceding and 1 preceding), 0) as left_over
+           from (
+             select expires_at as at, weight from budget_slot
+             where installation = b.installation and action = b.action and expires_at > clock_timestamp()
+             union all select clock_timestamp(), 0) each) s) freed
+       where b.installation = ? and b.action = ?`,
+      [limit, windowSeconds, weight, this.#installation, action],
+    );
+    return found?.ms ?? 0;
   }
 
   /** Reports finished slots of some actions, in one statement. Each locks its budget: always in the same order. */

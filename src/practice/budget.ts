@@ -69,7 +69,7 @@ export interface Slot {
 }
 
 /** The part of a budget that the client uses. */
-export type RateBudget = Pick<Budget, 'take' | 'requestTimeoutSeconds'>;
+export type RateBudget = Pick<Budget, 'take' | 'roomInMs' | 'requestTimeoutSeconds'>;
 
 /**
  * The rate budget of one installation (DESIGN "Rate budget"). Its state is in PostgreSQL, so that it holds across processes,
@@ -98,10 +98,17 @@ export class Budget {
   }
 
   /**
-   * Waits until a request of `weight` may be sent. Throws the signal's reason when it aborts, PracticeError `throttled`
-   * after the longest wait.
+   * Waits until a request of `weight` may be sent, at most until `untilMs` by the clock's `elapsed`. Throws the signal's reason when
+   * it aborts, PracticeError `throttled` after the longest wait.
    */
-  take(action: string, weight: number, priority: number, signal?: AbortSignal, onWait?: OnWait): Promise<Slot> {
+  take(
+    action: string,
+    weight: number,
+    priority: number,
+    signal?: AbortSignal,
+    onWait?: OnWait,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): Promise<Slot> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const { ordinary, background } = this.#action(action);
@@ -114,7 +121,7 @@ export class Budget {
         weight,
         priority,
         arrivedMs,
-        deadlineMs: arrivedMs + this.#maxWaitSeconds * 1000,
+        deadlineMs: Math.min(arrivedMs + this.#maxWaitSeconds * 1000, untilMs),
         waitedMs: 0,
         onWait: (ms) => onWait?.(ms, action),
         granted: (grant) => {
@@ -129,6 +136,11 @@ export class Budget {
       signal?.addEventListener('abort', leave, { once: true });
       queue.add(waiter);
     });
+  }
+
+  /** Milliseconds until requests of so much weight may be sent at once, if nobody else takes any; 0: now. */
+  roomInMs(action: string, weight: number): Promise<number> {
+    return this.#store.roomInMs(action, weight, limitOf(this.#options.dialect, action), this.windowSeconds);
   }
 
   /** The state of every budget of the installation that was ever used. */
@@ -178,8 +190,8 @@ export class Budget {
       ask: (first) => this.#ask(action, finished, first, claimant),
       giveBack: (slotId) => this.#finish(action, slotId, 0),
       withdraw: () => this.#store.withdraw(action, claimant),
-      deadlineError: () => {
-        const waited = `${this.#maxWaitSeconds} s`;
+      deadlineError: ({ arrivedMs, deadlineMs }) => {
+        const waited = `${Number(((deadlineMs - arrivedMs) / 1000).toFixed(1))} s`;
         return new PracticeError('throttled', `the rate budget of ${action} had no room for a request in ${waited}`);
       },
     });

@@ -90,6 +90,8 @@ export interface PracticeClient {
    * answer does not contain it, as with the sub-resource. Throws ExternalIdTaken where that shows another id.
    */
   writeExternalId(document: ExternalIdToWrite, priority?: number): Promise<RawRecord | null>;
+  /** Milliseconds until the budget has room for so many of these writes at once, if nobody else takes it; 0: now. */
+  writeRoomInMs(kind: DocumentKind, writes: number): Promise<number>;
   /** The external document id as the sub-resource has it. */
   readExternalId(document: DocumentRef, priority?: number): Promise<string | null>;
   /**
@@ -157,6 +159,7 @@ function clientWith(
     body?: JsonObject;
     weight?: number;
     priority?: number;
+    sendUntilMs?: number | undefined;
   }
 
   const sendAs = <Body>(
@@ -253,10 +256,9 @@ function clientWith(
   const patchDocument = async (
     kind: DocumentKind,
     id: number,
-    body: JsonObject,
-    priority: number,
+    sent: Pick<Sent, 'body' | 'priority' | 'sendUntilMs'>,
   ): Promise<RawRecord | null> => {
-    const { value } = await send(kind, 'write', { method: 'PATCH', path: documentPath(kind, id), body, priority });
+    const { value } = await send(kind, 'write', { method: 'PATCH', path: documentPath(kind, id), ...sent });
     const idField = dialect.fields[kind].id;
     if (!isJsonObject(value) || !Object.hasOwn(value, idField)) return null;
     const record = { id: recordId(kind, value, idField), value };
@@ -266,11 +268,14 @@ function clientWith(
     return record;
   };
 
-  const externalInfoPorts = (kind: DocumentKind, priority: number): ExternalInfoPorts => {
+  const subresourceOf = (kind: DocumentKind) =>
+    `${pathOf(dialect, kind)}${dialect.external_info.subresource}`.slice(0, -1);
+
+  const externalInfoPorts = (kind: DocumentKind, priority: number, sendUntilMs?: number): ExternalInfoPorts => {
     const path = (id: number) => `${documentPath(kind, id)}${dialect.external_info.subresource}`;
-    const subresource = `${pathOf(dialect, kind)}${dialect.external_info.subresource}`.slice(0, -1);
+    const subresource = subresourceOf(kind);
     return {
-      patch: (id, body) => patchDocument(kind, id, body, priority),
+      patch: (id, body) => patchDocument(kind, id, { body, priority, sendUntilMs }),
       read: async (id) => (await send(subresource, 'list', { method: 'GET', path: path(id), priority })).value,
       create: async (id, body) => {
         await send(subresource, 'write', { method: 'POST', path: path(id), body, priority });
@@ -286,7 +291,12 @@ function clientWith(
       inSmallerPages(kind, pageSize, options.page, (size) => listPage(kind, filters, size, options)),
 
     writeExternalId: (document, priority = priorities.live) =>
-      writeExternalId(dialect, externalInfoPorts(document.kind, priority), document),
+      writeExternalId(dialect, externalInfoPorts(document.kind, priority, document.sendUntilMs), document),
+
+    writeRoomInMs: (kind, writes) => {
+      const written = dialect.external_info.mode === 'patch' ? kind : subresourceOf(kind);
+      return context.budget.roomInMs(actionOf(dialect, written, 'write'), writes);
+    },
 
     readExternalId: (document, priority = priorities.live) =>
       readExternalId(dialect, externalInfoPorts(document.kind, priority), document),

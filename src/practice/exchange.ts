@@ -43,6 +43,8 @@ export interface ExchangeRequest<Body> {
   action: string;
   weight: number;
   priority: number;
+  /** By the clock's `elapsed`: a request that has no room in the budget until then is not sent, and fails as `throttled`. */
+  sendUntilMs?: number | undefined;
   /** Reads the body of a successful answer; throws SyntaxError where it is no JSON. */
   parse(body: string): Promise<Body>;
 }
@@ -156,10 +158,17 @@ async function attemptOnce<Body>(
   const { action, method, url, weight } = request;
   const path = new URL(url).pathname;
   const slot = await waiting(context, `the rate budget of ${action}`, () =>
-    budget.take(action, weight, request.priority, signal, (ms) => {
-      counters.add(action, { waitedMs: ms });
-      onWait?.(ms, action);
-    }),
+    budget.take(
+      action,
+      weight,
+      request.priority,
+      signal,
+      (ms) => {
+        counters.add(action, { waitedMs: ms });
+        onWait?.(ms, action);
+      },
+      request.sendUntilMs,
+    ),
   );
   if (signal?.aborted) {
     slot.finish('notSent');

@@ -22,6 +22,8 @@ export interface ExternalIdToWrite {
   externalId: string | null;
   /** Whether it may take the place of what a read just before shows; always, unless given. */
   mayReplace?: (current: string | null) => boolean;
+  /** By the clock's `elapsed`, when the record was read so long ago that it is to be read again: nothing is sent after it. */
+  sendUntilMs?: number;
 }
 
 /** Another value stands where ours was to be written, and nothing was. */

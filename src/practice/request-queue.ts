@@ -29,7 +29,7 @@ export interface QueuePorts {
   /** Gives up the claim of the last `ask`, when the queue has become empty. */
   withdraw(): Promise<unknown>;
   /** The error for a waiter whose deadline has passed. */
-  deadlineError(): Error;
+  deadlineError(waiter: Waiter): Error;
 }
 
 /**
@@ -109,7 +109,7 @@ export class RequestQueue {
     const now = clock.elapsed();
     for (const waiter of [...this.#waiting]) {
       this.#countPause(waiter, startedMs);
-      if (waiter.deadlineMs <= now && this.remove(waiter)) waiter.failed(deadlineError());
+      if (waiter.deadlineMs <= now && this.remove(waiter)) waiter.failed(deadlineError(waiter));
     }
   }
 

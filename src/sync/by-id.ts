@@ -27,15 +27,13 @@ export async function pullByIds(
   count: (result: PullResult) => void = () => undefined,
 ): Promise<Set<number>> {
   const found = new Set<number>();
-  const left = ids.length < 2 ? ids : await pullPages(context, kind, ids, { found, count });
+  const { left, isHonoured } =
+    ids.length < 2 ? { left: ids, isHonoured: true } : await pullPages(context, kind, ids, { found, count });
   for (const id of left) {
     const ignored = await ignoredFilters(context.db, context.installation, kind);
-    if (left.length > 1 && ignored.has('id__gt') && ignored.has('id__lt')) {
-      const wanted = new Set(left);
-      const onSaved = (saved: { ids: number[] }) => {
-        for (const each of saved.ids) if (wanted.has(each)) found.add(each);
-      };
-      count(await pullList(context, kind, {}, null, { keepWalk: false, onSaved }));
+    // Without an upper bound a server that shows other records first would be walked for each of them.
+    if (left.length > 1 && ignored.has('id__lt') && (ignored.has('id__gt') || !isHonoured)) {
+      count(await walkFor(context, kind, new Set(left), found));
       return found;
     }
     const one = await pullById(context, kind, id);
@@ -45,17 +43,32 @@ export async function pullByIds(
   return found;
 }
 
-/** Pulls pages that hold several of the ids each (id-pages.ts). Returns the ids that are to be asked for one by one. */
+/** Walks the whole list; adds those of the wanted ids that it shows. */
+export function walkFor(
+  context: PullContext,
+  kind: RecordKind,
+  wanted: ReadonlySet<number>,
+  found: Set<number>,
+): Promise<PullResult> {
+  const onSaved = (saved: { ids: number[] }) => {
+    for (const each of saved.ids) if (wanted.has(each)) found.add(each);
+  };
+  return pullList(context, kind, {}, null, { keepWalk: false, onSaved });
+}
+
+/**
+ * Pulls pages that hold several of the ids each (id-pages.ts). Returns the ids that no page has decided, and whether the server shows
+ * the records of a page.
+ */
 async function pullPages(
   context: PullContext,
   kind: RecordKind,
   ids: readonly number[],
   { found, count }: { found: Set<number>; count: (result: PullResult) => void },
-): Promise<number[]> {
+): Promise<{ left: number[]; isHonoured: boolean }> {
   const { db, dialect, installation } = context;
   const defaultPageSize = (await readDefaultPageSizes(db, installation, dialect))[kind];
-  const sizes = { pageSize: defaultPageSize, maxPageSize: dialect.max_page_size };
-  const pages = coveringPages(await withOthersBetween(context, kind, ids, defaultPageSize), sizes);
+  const pages = await pagesFor(context, kind, ids, { pageSize: defaultPageSize, maxPageSize: dialect.max_page_size });
   const left: number[] = [];
   let isHonoured = true;
   for (const page of pages) {
@@ -68,7 +81,17 @@ async function pullPages(
       else if (!pulled?.isWhole) left.push(id);
     }
   }
-  return left;
+  return { left, isHonoured };
+}
+
+/** The fewest pages that hold these ids. */
+export async function pagesFor(
+  context: PullContext,
+  kind: RecordKind,
+  ids: readonly number[],
+  sizes: { pageSize: number; maxPageSize: number },
+): Promise<IdPage[]> {
+  return coveringPages(await withOthersBetween(context, kind, ids, sizes.pageSize), sizes);
 }
 
 /** The ids in order, and how many other records the mirror has between each and the one before it, `atMost` of them counted. */
@@ -90,7 +113,7 @@ function withOthersBetween(
   );
 }
 
-interface PulledPage extends PullResult {
+export interface PulledPage extends PullResult {
   received: Set<number>;
   /** Nothing lies between the first and the last id of the page but what was received. */
   isWhole: boolean;
@@ -101,7 +124,7 @@ interface PulledPage extends PullResult {
  * lies above the last id, too, in a page of the same weight. Null where the server ignores or refuses `id__gt`, or
  * shows other records first.
  */
-async function pullPage(
+export async function pullPage(
   context: PullContext,
   kind: RecordKind,
   { ids, records }: IdPage,
@@ -115,7 +138,7 @@ async function pullPage(
   await noteContradicted(context, kind, bounds, answer);
   const received = new Set(answer.results.map(({ id }) => id));
   if (!ids.some((id) => received.has(id)) && !isWholeList(answer)) return null;
-  return { ...(await save(context, kind, answer)), received, isWhole: isWholeList(answer) };
+  return { ...(await savePulled(context, kind, answer)), received, isWhole: isWholeList(answer) };
 }
 
 type IdBounds = { id__gt: string; id__lt: string };
@@ -171,7 +194,7 @@ export async function pullById(
     const answer = await askUnlessRefused(context, kind, filters, null);
     const isFound = answer?.results.some((item) => item.id === id) ?? false;
     if (answer !== null && (isFound || (answer.results.length === 0 && isWholeList(answer)))) {
-      return { ...(await save(context, kind, answer)), found: isFound };
+      return { ...(await savePulled(context, kind, answer)), found: isFound };
     }
     if (answer !== null) await noteContradicted(context, kind, filters, answer);
   }
@@ -185,7 +208,7 @@ export async function pullById(
   return { ...result, found };
 }
 
-async function save(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<PullResult> {
+export async function savePulled(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<PullResult> {
   const saved = await saveAnswer(context, kind, answer, async (trx, result) => {
     await context.watch?.saved(trx, kind, result);
     return result;

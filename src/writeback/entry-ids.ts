@@ -5,7 +5,7 @@ import type { InstallationId } from '../terms.ts';
 import { type Claimant, claim, isFree, newPlan, type Selection, unreadWriteBacks } from './outbox.ts';
 import { type Patience, type Place, WriteBack, type WriteBackPorts, type WriteBackReport } from './write-back.ts';
 
-const batchSize = 100;
+const batchSize = 500;
 const entryIds: Selection = { kind: 'prepayment', values: ['entry_id'] };
 /** A window ends before anybody tries again, and is itself tried again where the source is down. */
 const ofWindows: Patience = { attempts: maxAttempts, failuresInARow: 1, waits: null };
@@ -21,16 +21,26 @@ export async function writeBackEntryIds(
 ): Promise<WriteBackReport> {
   const { id } = installation;
   const work = new WriteBack(installation, ports, entryIds, ofWindows);
-  for (let after = 0; ; ) {
-    const batch = { after, limit: batchSize, claimant };
-    const { ids, last } = await ports.transact(async (trx) => {
-      const due = await planEntryIds(trx, id, batch);
+  const tried = new Set<number>();
+  let after = 0;
+  const claimNext = (): Promise<{ ids: number[]; last: number | undefined }> =>
+    ports.transact(async (trx) => {
+      const due = await planEntryIds(trx, id, { after, limit: batchSize, claimant });
       return { ids: await claim(trx, id, 'prepayment', due, claimant), last: due.at(-1) };
     });
-    if (last === undefined) break;
-    await work.tell(ids);
-    after = last;
-  }
+  const next = async () => {
+    for (let isNewRound = after === 0; ; ) {
+      const { ids, last } = await claimNext();
+      after = last ?? 0;
+      const fresh = ids.filter((each) => !tried.has(each));
+      for (const each of fresh) tried.add(each);
+      if (fresh.length > 0) return fresh;
+      // What was posted meanwhile may have lower ids.
+      if (last === undefined && isNewRound) return [];
+      if (last === undefined) isNewRound = true;
+    }
+  };
+  await work.tell(next);
   await work.readBack();
   return work.report;
 }

@@ -56,14 +56,13 @@ export async function writeBackNumbers(
 }
 
 async function writeBackDue(id: InstallationId, ports: WriteBackPorts, work: WriteBack, isOver: () => boolean) {
-  for (let after = 0; !isOver(); ) {
-    ports.signal.throwIfAborted();
+  let after = 0;
+  const next = async () => {
     const ids = await dueDocuments(ports.db, id, work.selection, { after, limit: batchSize });
-    const last = ids.at(-1);
-    if (last === undefined) break;
-    await work.tell(ids);
-    after = last;
-  }
+    after = ids.at(-1) ?? after;
+    return ids;
+  };
+  await work.tell(next, isOver);
   await work.readBack();
 }
 

@@ -156,6 +156,21 @@ export async function noteSending(
   );
 }
 
+/** Values that were noted as about to be sent for the first time, and were not: nothing is in doubt. */
+export async function noteNotSent(
+  trx: Connection,
+  installation: InstallationId,
+  kind: DocumentKind,
+  ids: readonly number[],
+): Promise<void> {
+  await execute(
+    trx,
+    `update write_back b set sent_at = null, value_before = null
+     where b.installation = ? and b.kind = ? and b.document_id = any(?::bigint[]) and ${isOpen}`,
+    [installation, kind, ids],
+  );
+}
+
 /** What became of one document's write-back. */
 export interface Outcome extends Pick<WriteBackRow, 'id' | 'unitId'> {
   /** `absent`: the source does not have the record, or it carries no external_info. Null: nothing is known anew. */

@@ -14,6 +14,7 @@ import { externalIdIn } from '../records/external-id.ts';
 import { readVerbatim } from '../records/json.ts';
 import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
 import {
+  noteNotSent,
   noteSending,
   type Outcome,
   openWriteBacks,
@@ -25,8 +26,16 @@ import {
 } from './outbox.ts';
 import { isEntryOfOurs, type Standing, standingOf } from './plan.ts';
 
-/** Looked for together after the writes: ten pages of the list where they lie beside each other. */
-const readBackBatchSize = 500;
+/** So many documents are read before they are written. A page of them weighs one, whatever it holds. */
+const readAtATime = 50;
+/** A document is written within so long of the reading before it; later it is read again: staff may have changed what is beside our value. */
+export const writeAfterReadMs = 10_000;
+/** Documents are read so long before the budget has room for them at the earliest. */
+const readAheadMs = 2_000;
+/** While there is no room, it is asked for again after so long at most: other processes take from it, and answers free it. */
+const longestRoomPauseMs = 1_000;
+/** Looked for together after the writes: a page of the largest size, where they lie beside each other. */
+const readBackAtATime = 1_000;
 /** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
 const requestsInFlight = 8;
 /** Characters of a value that a message quotes. */
@@ -47,8 +56,15 @@ export interface WriteBackPorts {
   transact: Transact;
   /** Records what the source was told, even when the work is to stop. */
   record: Transact;
-  /** Fetches documents into the mirror again; gives the ids of those that the source still has. */
-  refresh(kind: DocumentKind, ids: number[]): Promise<Set<number>>;
+  /**
+   * Fetches a page of documents into the mirror again, at least one of these, which are by id: whether the source still has each, by id. It
+   * may tell so of others, too. `isLarge`: a page of the largest size.
+   */
+  refresh(kind: DocumentKind, ids: readonly number[], isLarge: boolean): Promise<ReadonlyMap<number, boolean>>;
+  /** Milliseconds until the budget has room for so many writes; 0: now. */
+  roomInMs(kind: DocumentKind, writes: number): Promise<number>;
+  /** Milliseconds of a clock that never jumps: that of the requests' `sendUntilMs`. */
+  elapsed(): number;
   /** The external id as the sub-resource has it, for records that do not show it. */
   read(document: DocumentRef): Promise<string | null>;
   /** Writes an external id, keeping every other key. Throws PracticeError, and ExternalIdTaken. */
@@ -91,8 +107,14 @@ type TakenOutcome = Outcome & { current?: string };
 /** A request that is about to be sent, and what stands there. */
 type Request = Sending & { row: WriteBackRow };
 
-/** How one request ended. */
-type Sent = { outcome: TakenOutcome } | { againInMs: number };
+/** How one request ended; `isStale`: it was not sent, as the budget had no room in time. */
+type Sent = { outcome: TakenOutcome } | { againInMs: number } | { isStale: true };
+
+/** Documents that were read just now, and until when they may be written. */
+interface ReadBatch {
+  found: ReadonlyMap<number, boolean>;
+  sendUntilMs: number;
+}
 
 /** Tells the source what documents of one kind are to carry: reads each record again, writes, and reads back. */
 export class WriteBack {
@@ -102,6 +124,8 @@ export class WriteBack {
   readonly selection: Selection;
   readonly #patience: Patience;
   #accepted = 0;
+  /** Accepted in this run, and not read since. */
+  readonly #unread = new Set<number>();
   #failuresInARow = 0;
 
   constructor(installation: Place, ports: WriteBackPorts, selection: Selection, patience: Patience) {
@@ -112,40 +136,94 @@ export class WriteBack {
   }
 
   /**
-   * Tells a batch of documents. After an answer that leaves it in doubt whether a request took effect, the record is read anew before
-   * the next attempt, which then keeps what somebody wrote there in between. Throws what a later time may resolve.
+   * Tells documents, page by page: each page is read shortly before the budget has room for its writes. `next` gives the next documents by
+   * id, none where nothing waits; it is asked until then, or until `isOver`. Throws what a later time may resolve.
    */
-  async tell(ids: readonly number[]): Promise<void> {
-    let left = [...ids];
-    for (let attempt = 1; left.length > 0; attempt++) {
-      const again = await this.#tellOnce(left, attempt);
-      left = again.map(({ id }) => id);
-      if (left.length > 0) await this.#ports.pause(Math.max(...again.map(({ inMs }) => inMs)));
+  async tell(next: () => Promise<number[]>, isOver: () => boolean = () => false): Promise<void> {
+    const { refresh, elapsed } = this.#ports;
+    const due = new Set<number>();
+    for (;;) {
+      this.#ports.signal.throwIfAborted();
+      if (due.size < readAtATime) for (const id of await next()) due.add(id);
+      if (due.size === 0 || isOver()) return;
+      await this.#untilRoom(Math.min(due.size, readAtATime));
+      const sendUntilMs = elapsed() + writeAfterReadMs;
+      // The mirror may be hours old, and staff may have changed what is beside our value since.
+      const found = await refresh(
+        this.selection.kind,
+        [...due].sort((a, b) => a - b),
+        false,
+      );
+      await this.#lookAt([...found.keys()].filter((id) => this.#unread.has(id)));
+      const ids = [...found.keys()].filter((id) => due.delete(id));
+      for (const id of await this.#tellRead(ids, { found, sendUntilMs })) due.add(id);
     }
   }
 
-  /** Returns the documents that are to be tried again. */
-  async #tellOnce(ids: number[], attempt: number): Promise<{ id: number; inMs: number }[]> {
-    const { db, transact, record, refresh } = this.#ports;
+  /** Waits until the budget has room for so many writes soon. What was accepted is looked for meanwhile. */
+  async #untilRoom(writes: number): Promise<void> {
+    for (;;) {
+      const waitMs = (await this.#ports.roomInMs(this.selection.kind, writes)) - readAheadMs;
+      if (waitMs <= 0) return;
+      if (this.#unread.size >= readBackAtATime) await this.readBack();
+      else await this.#ports.pause(Math.min(waitMs, longestRoomPauseMs));
+    }
+  }
+
+  /**
+   * Tells documents that were read just now; returns those that were not told in time. After an answer that leaves it in doubt whether a
+   * request took effect, the record is read anew before the next attempt, which then keeps what somebody wrote there in between.
+   */
+  async #tellRead(ids: readonly number[], read: ReadBatch): Promise<number[]> {
+    const { elapsed, pause } = this.#ports;
+    const stale: number[] = [];
+    for (let left = ids, batch = read, attempt = 1; left.length > 0; attempt++) {
+      const { again, late } = await this.#tellOnce(left, batch, attempt);
+      stale.push(...late);
+      left = again.map(({ id }) => id);
+      if (left.length === 0) break;
+      await pause(Math.max(...again.map(({ inMs }) => inMs)));
+      const sendUntilMs = elapsed() + writeAfterReadMs;
+      batch = { found: await this.#readAll(left), sendUntilMs };
+    }
+    return stale;
+  }
+
+  async #readAll(ids: readonly number[]): Promise<ReadonlyMap<number, boolean>> {
+    const all = new Map<number, boolean>();
+    for (let left = [...ids].sort((a, b) => a - b); left.length > 0; left = left.filter((id) => !all.has(id))) {
+      for (const [id, isFound] of await this.#ports.refresh(this.selection.kind, left, true)) all.set(id, isFound);
+    }
+    return all;
+  }
+
+  /** Returns the documents that are to be tried again, and those that could not be sent in time. */
+  async #tellOnce(
+    ids: readonly number[],
+    { found, sendUntilMs }: ReadBatch,
+    attempt: number,
+  ): Promise<{ again: { id: number; inMs: number }[]; late: number[] }> {
+    const { db, transact, record } = this.#ports;
     const { kind } = this.selection;
-    // The mirror may be hours old, and staff may have changed what is beside our value since.
-    const found = await refresh(kind, ids);
+    const { id: installation } = this.#installation;
     const outcomes: TakenOutcome[] = [];
     const again: { id: number; inMs: number }[] = [];
+    const late: Request[] = [];
     try {
       const sending: Request[] = [];
-      for (const row of await openWriteBacks(db, this.#installation.id, this.selection, ids)) {
-        const { isCarried, current } = found.has(row.id) ? await this.#current(row) : absent;
+      for (const row of await openWriteBacks(db, installation, this.selection, ids)) {
+        const { isCarried, current } = found.get(row.id) === true ? await this.#current(row) : absent;
         const standing = isCarried ? this.#standing(row, current, doubtOf(row)) : null;
         if (standing === 'missing') {
           const isReplaced = current !== null && !this.#isOurs(row)(current);
           sending.push({ ...row, row, current, previousValue: isReplaced ? current : row.previousValue });
         } else outcomes.push(...this.#settled(row, standing, current));
       }
-      await transact((trx) => noteSending(trx, this.#installation.id, kind, sending));
+      await transact((trx) => noteSending(trx, installation, kind, sending));
       await forEachAtATime(requestsInFlight, sending, async (request) => {
-        const sent = await this.#send(request, attempt);
+        const sent = await this.#send(request, attempt, sendUntilMs);
         if ('outcome' in sent) outcomes.push(sent.outcome);
+        else if ('isStale' in sent) late.push(request);
         else again.push({ id: request.id, inMs: sent.againInMs });
         this.#ports.onProgress(this.#accepted);
       });
@@ -153,30 +231,52 @@ export class WriteBack {
       // Also what was written before something else failed: it is not written again.
       await this.#record(outcomes, record);
     }
-    return again;
+    for (const { id, isAccepted } of outcomes) if (isAccepted) this.#unread.add(id);
+    const unsent = late.filter(({ row }) => !row.isSent).map(({ id }) => id);
+    if (unsent.length > 0) await transact((trx) => noteNotSent(trx, installation, kind, unsent));
+    return { again, late: late.map(({ id }) => id) };
   }
 
   /** Looks for what the source has accepted since it was read last: a success code proves nothing. */
   async readBack(): Promise<void> {
-    const { db, transact, refresh } = this.#ports;
+    const { db } = this.#ports;
     const { id: installation } = this.#installation;
     for (let after = 0; ; ) {
-      const page = { after, limit: readBackBatchSize };
+      const page = { after, limit: readBackAtATime };
       const ids = (await unreadWriteBacks(db, installation, this.selection, page)).map(({ id }) => id);
       const last = ids.at(-1);
       if (last === undefined) return;
-      const found = await refresh(this.selection.kind, ids);
-      const outcomes: TakenOutcome[] = [];
-      for (const row of await unreadWriteBacks(db, installation, this.selection, page)) {
-        if (row.id > last) break;
-        outcomes.push(await this.#look(row, found.has(row.id)));
-      }
-      await this.#record(outcomes, transact);
-      for (const { standing, state } of outcomes) {
-        if (standing === 'shown') this.report.confirmed += 1;
-        else if (standing === 'missing' || state === null) this.report.unconfirmed += 1;
-      }
+      const found = await this.#readAll(ids);
+      await this.#look(
+        (await unreadWriteBacks(db, installation, this.selection, page)).filter(({ id }) => id <= last),
+        found,
+      );
       after = last;
+    }
+  }
+
+  /** Looks at what was accepted in this run, and was read again since. */
+  async #lookAt(ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) return;
+    const wanted = new Set(ids);
+    const [first = 0] = ids.toSorted((a, b) => a - b);
+    const page = { after: first - 1, limit: readBackAtATime };
+    const rows = await unreadWriteBacks(this.#ports.db, this.#installation.id, this.selection, page);
+    await this.#look(
+      rows.filter(({ id }) => wanted.has(id)),
+      new Map(ids.map((id) => [id, true])),
+    );
+  }
+
+  /** Records what a read after the writes shows of them. */
+  async #look(rows: readonly WriteBackRow[], found: ReadonlyMap<number, boolean>): Promise<void> {
+    const outcomes: TakenOutcome[] = [];
+    for (const row of rows) outcomes.push(await this.#seen(row, found.get(row.id) === true));
+    await this.#record(outcomes, this.#ports.transact);
+    for (const { id, standing, state } of outcomes) {
+      this.#unread.delete(id);
+      if (standing === 'shown') this.report.confirmed += 1;
+      else if (standing === 'missing' || state === null) this.report.unconfirmed += 1;
     }
   }
 
@@ -193,13 +293,15 @@ export class WriteBack {
     return [{ ...outcomeOf(row, { state: 'taken', error, waitSeconds, standing }), current }];
   }
 
-  async #send({ row, current: before }: Request, attempt: number): Promise<Sent> {
+  async #send({ row, current: before }: Request, attempt: number, sendUntilMs: number): Promise<Sent> {
     const { kind } = this.selection;
+    if (this.#ports.elapsed() >= sendUntilMs) return { isStale: true };
     try {
       await this.#ports.send({
         kind,
         record: readVerbatim(row.raw ?? ''),
         externalId: row.value,
+        sendUntilMs,
         mayReplace: (current) => this.#standing(row, current, doubtOf(row) ?? [before]) !== 'foreign',
       });
       this.#failuresInARow = 0;
@@ -211,6 +313,9 @@ export class WriteBack {
         const [outcome = outcomeOf(row, {})] = this.#settled(row, 'foreign', error.current);
         return { outcome };
       }
+      // Without a status the error is of our own budget.
+      const isStale = error instanceof PracticeError && error.code === 'throttled' && error.status === null;
+      if (isStale && this.#ports.elapsed() >= sendUntilMs) return { isStale };
       if (error instanceof PracticeError) return this.#failed(row, attempt, error);
       if (!isOfTheData(error)) throw error;
       const message = `sending it failed unexpectedly (${kindOfError(error)})`;
@@ -240,7 +345,7 @@ export class WriteBack {
   }
 
   /** What a read after a write shows of it. */
-  async #look(row: WriteBackRow, isFound: boolean): Promise<TakenOutcome> {
+  async #seen(row: WriteBackRow, isFound: boolean): Promise<TakenOutcome> {
     const isAttempt = false;
     const { isCarried, current } = isFound ? await this.#current(row) : absent;
     if (!isCarried) return outcomeOf(row, { isAttempt, state: row.valueIs === 'entry_id' ? null : 'absent' });

@@ -59,7 +59,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
         signal: new AbortController().signal,
         refresh: async (_kind, ids) => {
           await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, info), id]);
-          return new Set(ids);
+          return new Map(ids.map((each) => [each, true]));
         },
         send: async ({ record: prepayment }) => {
           const { request, staff: written } = left.shift() ?? { request: 'done', staff: {} };
@@ -81,6 +81,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
           throw new PracticeError('server_error', 'the server failed (500)', { status: 500 });
         },
         pause: async () => undefined,
+        ...roomy,
         onProgress: () => undefined,
         read: () => Promise.reject(new Error('the list shows it')),
         onRefused: () => undefined,
@@ -100,6 +101,9 @@ test('whatever becomes of the requests, what staff write after one stays', async
   );
 });
 
+/** A budget that has room. */
+const roomy = { roomInMs: async () => 0, elapsed: () => performance.now() };
+
 /** A lane's work whose requests take effect, are followed by what staff write, and end in a 500: each is in doubt. */
 async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeSending: () => Promise<void>) {
   const lease = (await takeLease(db, { installation, lane }, lane))!;
@@ -110,7 +114,7 @@ async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeS
     refresh: async (_kind, ids) => {
       for (const id of ids)
         await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, infos.get(id)!), id]);
-      return new Set(ids);
+      return new Map(ids.map((id) => [id, true]));
     },
     send: async ({ record: prepayment }) => {
       const id = recordId('prepayment', prepayment, 'id');
@@ -121,6 +125,7 @@ async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeS
       throw new PracticeError('server_error', 'the server failed (500)', { status: 500 });
     },
     pause: async () => undefined,
+    ...roomy,
     onProgress: () => undefined,
     read: () => Promise.reject(new Error('the list shows it')),
     onRefused: () => undefined,

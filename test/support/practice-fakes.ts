@@ -82,6 +82,7 @@ export function roomyBudget(waitMs = 0): FakeBudget {
     takes: [],
     finished: [],
     throttled: [],
+    roomInMs: async () => 0,
     take: async (action, weight, priority, signal, onWait) => {
       signal?.throwIfAborted();
       budget.takes.push({ action, weight, priority });

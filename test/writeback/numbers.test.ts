@@ -256,7 +256,7 @@ describe('a version that shows only what we wrote', () => {
     const [id] = await post([other('invoice', 1)]);
     await delivered(id!, 'M-1');
     source.put('invoice', 1, { external_id: null, k: 1 });
-    await tell({ refresh: async (_kind, ids) => new Set(ids) });
+    await tell({ refresh: async (_kind, ids) => new Map(ids.map((id) => [id, true])) });
     expect(await save({ external_id: 'M-1', k: 1 }, '2026-02-01T12:00:00Z')).toBe(0);
     expect(await freshness()).toEqual([{ version: 2, fresh: true, dirty: false }]);
 
@@ -325,20 +325,20 @@ describe('E10 compares what the source shows with the units of the ERP', () => {
     expect(await e10()).toEqual(right);
     const shown = value?.startsWith('prepayment/') ? `${installation}/${value}` : value;
     source.put('prepayment', 7, { external_id: shown });
-    await source.ports().refresh('prepayment', [7]);
+    await source.ports().refresh('prepayment', [7], false);
     expect(await e10()).toEqual(expected);
   });
 
   it('names a prepayment that was never written back and carries the id of another one', async () => {
     source.put('prepayment', 7, { external_id: `${installation}/prepayment/8/1` });
     source.put('prepayment', 8, { external_id: `${installation + 1}/prepayment/9/1` });
-    await source.ports().refresh('prepayment', [7, 8]);
+    await source.ports().refresh('prepayment', [7, 8], false);
     expect(await e10()).toEqual(different);
   });
 
   it('says nothing of what was refused, and that a write is unproven until it is read', async () => {
     for (const id of [7, 8]) source.put('prepayment', id, { external_id: null });
-    await source.ports().refresh('prepayment', [7, 8]);
+    await source.ports().refresh('prepayment', [7, 8], false);
     const [refused, written] = [`${installation}/prepayment/7/1`, `${installation}/prepayment/8/1`];
     await execute(
       db,
@@ -396,6 +396,7 @@ class Source {
     const transact = transactionsOf(db);
     return {
       ...{ db, transact, record: transact, pause: async () => undefined, signal: new AbortController().signal },
+      ...{ roomInMs: async () => 0, elapsed: () => performance.now() },
       onProgress: () => undefined,
       onRefused: () => undefined,
       refresh: async (kind, ids) => {
@@ -408,7 +409,7 @@ class Source {
             [installation, kind, id, this.record(kind, id)],
           );
         }
-        return new Set(found);
+        return new Map(ids.map((id) => [id, found.includes(id)]));
       },
       read: async ({ kind, id }) => (this.info(kind, id).external_id as string | null) ?? null,
       send: async ({ kind, record, externalId, mayReplace }) => {

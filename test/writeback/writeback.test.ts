@@ -123,8 +123,9 @@ describe('the record of it', () => {
       {
         ...{ db, transact: transactionsOf(db), record: transactionsOf(db), signal: new AbortController().signal },
         ...{ pause: never, read: never, onProgress: () => undefined, onRefused: () => undefined },
+        ...{ roomInMs: async () => 0, elapsed: () => performance.now() },
         // Nothing is read back: what the source holds is the mirror's as it was made.
-        refresh: async (_kind, ids) => new Set(sent.length > 0 ? [] : ids),
+        refresh: async (_kind, ids) => new Map(ids.map((id) => [id, sent.length === 0])),
         send: async ({ record, externalId }) => {
           const id = recordId('prepayment', record, 'id');
           sent.push({ id, externalId });
@@ -184,7 +185,7 @@ describe('the record of it', () => {
       patch: () => Promise.reject(new Error('the record carries none')),
     };
     const changes: Partial<WriteBackPorts> = {
-      refresh: async (_kind, ids) => new Set(ids),
+      refresh: async (_kind, ids) => new Map(ids.map((id) => [id, true])),
       read: async ({ id }) => stands.get(id) ?? null,
       send: (document) => {
         // Staff write between the look and the request.
@@ -217,7 +218,8 @@ describe('the record of it', () => {
       if (requests === 1 && first !== null) throw new PracticeError(first, 'no answer');
       throw new PracticeError('refused', 'refused', { status: 400 });
     };
-    const again = { pause: async () => undefined, refresh: async (_kind: unknown, ids: number[]) => new Set(ids) };
+    const allFound: WriteBackPorts['refresh'] = async (_kind, ids) => new Map(ids.map((each) => [each, true]));
+    const again = { pause: async () => undefined, refresh: allFound };
     await writeBack(refuse, again);
     expect(requests).toBe(first === null ? 1 : 2);
     const raw = JSON.stringify({ id, external_info: { external_id: `SAP-${id}`, other: 'kept' } });

@@ -219,7 +219,7 @@ class Round {
     };
     const client = createPracticeClient({
       ...{ installation: id, baseUrl, auth, dialect, log, clock, timeouts },
-      budget: { take, requestTimeoutSeconds },
+      budget: { take, roomInMs: (action, weight) => budget.roomInMs(action, weight), requestTimeoutSeconds },
     });
     const deps: ActivityDeps = {
       ...{ db, log, installations: new Map([[id, this.#installation]]), practice: () => client },
