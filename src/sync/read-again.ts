@@ -28,7 +28,10 @@ export class PageReader {
     this.#kind = kind;
   }
 
-  /** `wanted` is by id. The page has the default size, or with `isLarge` the largest that is of use. */
+  /**
+   * `wanted` is by id. The page has the default size, for records that are written before the next call; or with `isLarge` the largest that
+   * is of use.
+   */
   async read(wanted: readonly number[], isLarge: boolean): Promise<ReadAgain> {
     const [only] = wanted;
     if (wanted.length === 1 && only !== undefined && this.#page === null) {
@@ -40,7 +43,7 @@ export class PageReader {
       if (read !== null) return read;
       this.#page = 1;
     }
-    return this.#numbered(new Set(wanted));
+    return this.#numbered(new Set(wanted), !isLarge);
   }
 
   /** Null where the server shows other records first. */
@@ -63,7 +66,7 @@ export class PageReader {
    * The page of the list that was asked for last, as long as it shows wanted records, and then those after it. So a list that is in the
    * order of changes, where what is written moves away, is read once, too; and where nothing moves, the page shows what was written.
    */
-  async #numbered(wanted: ReadonlySet<number>): Promise<ReadAgain> {
+  async #numbered(wanted: ReadonlySet<number>, stays: boolean): Promise<ReadAgain> {
     const pageSize = await this.#defaultPageSize();
     const read: ReadAgain = new Map();
     for (let page = this.#page ?? 1; ; ) {
@@ -74,6 +77,7 @@ export class PageReader {
       this.#page = page;
       if (received.some((id) => wanted.has(id))) {
         this.#hasShown = true;
+        if (!stays) this.#page = page + 1;
         return read;
       }
       const isLast = answer === null || page * pageSize >= Math.min(answer.count, maxOffset);
