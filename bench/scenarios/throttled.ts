@@ -55,10 +55,10 @@ export function throttledElsewhere(services: Services, quick: boolean): Promise<
   return atLoad(services, {
     title: '(b) Throttled full load from another server, window of 10 s',
     ...{ names: ['vetledger'], invoices, windowSeconds, latencyMs: 20, aim: 1.1 },
-    quirks: { ignoredFilters: ['id__lt'], defaultPageSize: 40, order: 'id_desc', timestamps: 'naive' },
+    quirks: { ignoredFilters: ['id__lt'], defaultPageSize: 40, order: 'modified', timestamps: 'naive' },
     server: [
-      'This server differs from the sandbox of the other sections where the specification is silent: it ignores `id__lt`, lists the highest',
-      'id first, has 40 records on a page without a size, and writes timestamps without an offset.',
+      'This server differs from the sandbox of the other sections where the specification is silent: it ignores `id__lt`, lists the oldest',
+      'change first, has 40 records on a page without a size, and writes timestamps without an offset.',
       '',
     ],
   });
