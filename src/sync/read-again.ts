@@ -6,6 +6,9 @@ import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
 import { maxOffset } from './walk/offset-pages.ts';
 
+/** Default pages in a large one: few requests, and little weight is lost where the server shows other records. */
+const largePages = 5;
+
 /** Of records that were read just now, whether the source has them, by id. */
 export type ReadAgain = Map<number, boolean>;
 
@@ -29,8 +32,8 @@ export class PageReader {
   }
 
   /**
-   * `wanted` is by id. The page has the default size, for records that are written before the next call; or with `isLarge` the largest that
-   * is of use.
+   * `wanted` is by id. The page has the default size, for records that are written before the next call; or with `isLarge` several
+   * of it.
    */
   async read(wanted: readonly number[], isLarge: boolean): Promise<ReadAgain> {
     const [only] = wanted;
@@ -49,7 +52,7 @@ export class PageReader {
   /** Null where the server shows other records first. */
   async #range(wanted: readonly number[], isLarge: boolean): Promise<ReadAgain | null> {
     const pageSize = await this.#defaultPageSize();
-    const maxPageSize = isLarge ? this.#context.dialect.max_page_size : pageSize;
+    const maxPageSize = isLarge ? Math.min(this.#context.dialect.max_page_size, largePages * pageSize) : pageSize;
     const sizes = { pageSize, maxPageSize };
     const [page] = await pagesFor(this.#context, this.#kind, wanted.slice(0, maxPageSize), sizes);
     if (page === undefined) return new Map();

@@ -58,7 +58,7 @@ export interface WriteBackPorts {
   record: Transact;
   /**
    * Fetches a page of documents into the mirror again, at least one of these, which are by id: whether the source still has each, by id. It
-   * may tell so of others, too. `isLarge`: a page of the largest size.
+   * may tell so of others, too. `isLarge`: several pages in one.
    */
   refresh(kind: DocumentKind, ids: readonly number[], isLarge: boolean): Promise<ReadonlyMap<number, boolean>>;
   /** Milliseconds until the budget has room for so many writes; 0: now. */
