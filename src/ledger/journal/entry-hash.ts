@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { LedgerEntry, Line, Party } from '../../domain/entry.ts';
 import type { Money } from '../../domain/money.ts';
 
@@ -60,7 +60,5 @@ export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>
 
 /** sha256 of the previous hash and the entry's canonical text, in hex. */
 export function entryHash(previousHash: string, entry: Omit<LedgerEntry, 'hash' | 'previousHash'>): string {
-  return createHash('sha256')
-    .update(`${previousHash}\n${canonicalEntry(entry)}`)
-    .digest('hex');
+  return hash('sha256', `${previousHash}\n${canonicalEntry(entry)}`);
 }
