@@ -24,7 +24,7 @@ const secret = 'secret-of-the-benchmark';
 const entryTimeoutMs = 20_000;
 /** Between changes, so that each finds vetledger idle and at another moment of a second. */
 const pauseMs = { least: 4_500, most: 6_500 };
-const aimMs = 3_000;
+const aimMs = { median: 800, longest: 2_000 };
 
 /** What happens in the clinic, in turn; gives the document whose entry is waited for. */
 const happenings: [name: string, run: (sandbox: Sandbox) => { kind: string; id: number }][] = [
@@ -189,12 +189,12 @@ async function report(
     `select count(*)::int as n, count(*) filter (where trigger = 'webhook')::int as nudged from sync_window where id > ?`,
     [after],
   );
-  const median = quantile(all, 0.5);
+  const isReached = quantile(all, 0.5) <= aimMs.median && Math.max(...all) <= aimMs.longest;
   const text = [
     ...machine(),
     '',
     `${changes} changes in turn, ${pauseMs.least / 1000} to ${pauseMs.most / 1000} s after the last one’s entry; from the change in the sandbox (its own`,
-    `webhook) to the entry in PostgreSQL. ${windows!.n} windows, ${windows!.nudged} of them noted as a webhook’s. Aim: ${aimMs / 1000} s at the median: ${median <= aimMs ? 'reached' : 'not reached'}.`,
+    `webhook) to the entry in PostgreSQL. ${windows!.n} windows, ${windows!.nudged} of them noted as a webhook’s. Aim: ${aimMs.median / 1000} s at the median, ${aimMs.longest / 1000} s at most: ${isReached ? 'reached' : 'not reached'}.`,
     '',
     '| change | n | median | 90 % | longest |',
     '|---|---:|---:|---:|---:|',

@@ -19,6 +19,7 @@
 //     many-installations   (h) 300 installations in one daemon for an hour: windows, fairness, processor time, WAL, growth.
 //                      --installations 300 --minutes 60 --every 300 --temporal dev|postgres
 //     write-backs      (k) processor time, requests and weight of the write-back of a prepayment
+//     reconcile        (j) `vetledger reconcile` of 20,000 and 60,000 invoices: processor time and memory
 //     sandbox-read     (i) a bare read of 100,000 records from the sandbox beside that of an earlier revision (--against REVISION)
 //
 // Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
@@ -37,6 +38,7 @@ import { killed } from './scenarios/killed.ts';
 import { lateCommits } from './scenarios/late-commits.ts';
 import { loadCost } from './scenarios/load-cost.ts';
 import { manyInstallations } from './scenarios/many-installations.ts';
+import { reconcile } from './scenarios/reconcile.ts';
 import { sandboxRead } from './scenarios/sandbox-read.ts';
 import { throttled, throttledAtTrueWindow, throttledElsewhere } from './scenarios/throttled.ts';
 import { twoWorkers } from './scenarios/two-workers.ts';
@@ -64,6 +66,7 @@ const scenarios: Record<string, Scenario> = {
   'late-commits': lateCommits,
   'window-cost': windowCost,
   'write-backs': writeBacks,
+  reconcile,
 };
 
 /** Scenarios with servers of their own. */

@@ -57,6 +57,8 @@ export interface Vetledger extends Engine {
   ownerUrl: string;
   configFile: string;
   daemon(): Running;
+  /** `vetledger reconcile`, waited for; throws when anything differs. */
+  reconcile(): Promise<Ended>;
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
 }
 
@@ -122,6 +124,7 @@ export async function vetledger({ source, services, overlapSeconds = 600, env }:
     run: () => run(command('sync', '--json')),
     start: () => start(command('sync', '--json')),
     daemon: () => start(command('run')),
+    reconcile: () => run(command('reconcile', '--json')),
     versions,
     counts: async () => {
       const found = await query<{ kind: keyof typeof kinds; n: number }>(
