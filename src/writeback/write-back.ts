@@ -313,9 +313,9 @@ export class WriteBack {
         const [outcome = outcomeOf(row, {})] = this.#settled(row, 'foreign', error.current);
         return { outcome };
       }
-      // Without a status the error is of our own budget.
-      const isStale = error instanceof PracticeError && error.code === 'throttled' && error.status === null;
-      if (isStale && this.#ports.elapsed() >= sendUntilMs) return { isStale };
+      // Our own budget had no room until then.
+      const isUnsent = error instanceof PracticeError && error.code === 'throttled' && error.status !== 429;
+      if (isUnsent && this.#ports.elapsed() >= sendUntilMs) return { isStale: true };
       if (error instanceof PracticeError) return this.#failed(row, attempt, error);
       if (!isOfTheData(error)) throw error;
       const message = `sending it failed unexpectedly (${kindOfError(error)})`;

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../src/records/json.ts';
 import { recordId } from '../../src/records/schema.ts';
 import { writeBackEntryIds } from '../../src/writeback/entry-ids.ts';
 import { isEchoOf, isEntryOfOurs, standingOf } from '../../src/writeback/plan.ts';
-import type { WriteBackPorts } from '../../src/writeback/write-back.ts';
+import { type WriteBackPorts, writeAfterReadMs } from '../../src/writeback/write-back.ts';
 import { useDatabase } from '../support/database.ts';
 
 const dialect = loadDialect();
@@ -225,5 +225,46 @@ describe('the record of it', () => {
     const raw = JSON.stringify({ id, external_info: { external_id: `SAP-${id}`, other: 'kept' } });
     await db.raw('update mirror_record set raw = ? where id = ?', [raw, id]);
     expect((await writeBack()).map(({ externalId }) => externalId)).toEqual(sent);
+  });
+
+  it('is read shortly before the budget has room, and again where it had none in time', async () => {
+    await prepayment(21, 'posted', null);
+    await prepayment(22, 'posted', null);
+    let nowMs = 0;
+    let refusals = 1;
+    const steps: string[] = [];
+    const sent = await writeBack(
+      (id) => {
+        const { length } = steps;
+        steps.push(`write ${id}`);
+        if (id !== 22 || refusals-- === 0) return;
+        steps[length] = 'no room';
+        nowMs += writeAfterReadMs;
+        throw new PracticeError('throttled', 'the rate budget had no room');
+      },
+      {
+        elapsed: () => nowMs,
+        roomInMs: async () => Math.max(0, 30_000 - nowMs),
+        pause: async (ms) => {
+          nowMs += ms;
+        },
+        refresh: async (_kind, ids) => {
+          // What is in doubt already since other tests is none of this one's.
+          steps.push(`read ${ids.filter((id) => id > 20).join(' ')} at ${nowMs / 1000} s`);
+          return new Map(ids.map((id) => [id, id > 20]));
+        },
+      },
+    );
+    expect(steps).toEqual([
+      'read 21 22 at 28 s',
+      'write 21',
+      'no room',
+      'read 22 at 38 s',
+      'write 22',
+      'read 21 22 at 38 s',
+    ]);
+    expect(sent.map(({ id }) => id)).toEqual([21, 22, 22]);
+    const { rows } = await db.raw('select state, attempts from write_back where document_id in (21, 22)');
+    expect(rows).toEqual([21, 22].map(() => ({ state: 'failed', attempts: 1 })));
   });
 });
