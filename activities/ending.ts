@@ -49,6 +49,17 @@ export async function closeWindow(
   return { api: ended.api };
 }
 
+/** The end of a window that its opening closes, in the transaction that notes it. */
+export async function releaseAndSeal(
+  deps: ActivityDeps,
+  trx: Connection,
+  input: WindowInput,
+  window: OpenWindow,
+): Promise<void> {
+  await releaseWindow(trx, input, window);
+  await seal(deps, trx, input.installation);
+}
+
 export async function failWindow(
   deps: ActivityDeps,
   input: WindowInput,
@@ -157,13 +168,14 @@ export async function withSteps(
   };
 }
 
-async function told(
+/** Tells of a window that has ended, and asks for the delivery of what it posted. */
+export async function told(
   deps: ActivityDeps,
   input: WindowInput,
   window: OpenWindow,
   counts: WindowCounts,
   error: PlainError | null,
-): Promise<void> {
+): Promise<WindowOutcome> {
   await requestDelivery(deps, input.installation);
   const report: WindowOutcome = {
     installation: input.installation,
@@ -177,6 +189,7 @@ async function told(
   };
   deps.onWindow?.(report);
   tellEnded(deps, report);
+  return report;
 }
 
 /** Seals what was posted since the last seal. A failure is undone by itself: the window ends all the same, and the next one seals. */

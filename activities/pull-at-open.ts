@@ -1,13 +1,15 @@
+import type { InstallationConfig } from '../src/config/load-config.ts';
+import type { Connection } from '../src/db/rows.ts';
 import { countWaiting, hasMarked } from '../src/documents/count.ts';
 import { areDaysWaiting } from '../src/ledger/summaries/summarise.ts';
 import { censusDue } from '../src/mirror/installation-state.ts';
 import type { CursorMove } from '../src/sync/cursors.ts';
-import { type KnownState, moveStreams, readStream } from '../src/sync/streams.ts';
+import { type KnownState, readStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { RecordKind } from '../src/terms.ts';
 import { areEntryIdsWaiting, isReadBackWaiting } from '../src/writeback/entry-ids.ts';
 import type { WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, installationOf } from './deps.ts';
+import type { ActivityDeps } from './deps.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { LaneWriter } from './lane.ts';
 import { reportOf, type StreamReport } from './pull.ts';
@@ -21,27 +23,27 @@ import { writesBack } from './write-back.ts';
  */
 const pullsAtMostMs = 10_000;
 
-/** What the opening of a window has pulled and found. */
+/** What the opening of a window has pulled: the lists that were read completely, and where their cursors move with its row. */
 export interface PulledAtOpen {
-  /** The lists that were read completely: nothing pulls them again. */
   streams: StreamReport[];
-  /** Where all of them were, and nothing waits to be posted, summed up or written back; else null. */
-  idle: { held: number; censusDue: boolean } | null;
+  moves: CursorMove[];
+  /** All lists were. */
+  isComplete: boolean;
 }
 
-export const nothingPulled: PulledAtOpen = { streams: [], idle: null };
+export const nothingPulled: PulledAtOpen = { streams: [], moves: [], isComplete: false };
 
 /**
- * Pulls the lists of a window that has just opened, as its pull activities do, within a bound. Whatever keeps a list from being read,
- * a request that fails first of all, leaves it to its own activity, which tries again, tells of it and notes it: this never fails.
- * The cursors of the lists that were read move together at the end: most windows find nothing, and need one transaction then.
+ * Pulls the lists of a window that opens, as its pull activities do, within a bound. Whatever keeps a list from being read, a request
+ * that fails first of all, leaves it to its own activity, which tries again, tells of it and notes it: this never fails. The cursors
+ * stay where they are: they move in the transaction that writes the window's row.
  */
 export async function pullAtOpen(
   deps: ActivityDeps,
   input: WindowInput,
   heartbeat: Heartbeat,
   { transact }: LaneWriter,
-  { window, known }: { window: OpenWindow; known: KnownState },
+  { window, known }: { window: Pick<OpenWindow, 'opened'>; known: KnownState },
 ): Promise<PulledAtOpen> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new Error('the lists are not read by now')), pullsAtMostMs);
@@ -54,24 +56,16 @@ export async function pullAtOpen(
     streams.push(reportOf(stream, counts));
     moves.push(move);
   };
-  const left = (error: unknown) =>
-    deps.log.debug({ err: error, installation: input.installation }, 'lists are left to activities of their own');
+  let isComplete = false;
   try {
-    const isComplete = await pullAll(pull).then(
-      () => true,
-      (error: unknown) => {
-        left(error);
-        return false;
-      },
-    );
-    await moveStreams(context, moves);
-    return { streams, idle: isComplete ? await idleState(deps, input) : null };
-  } catch (error) {
-    left(error);
-    return nothingPulled;
+    await pullAll(pull);
+    isComplete = true;
+  } catch (err) {
+    deps.log.debug({ err, installation: input.installation }, 'lists are left to activities of their own');
   } finally {
     clearTimeout(timer);
   }
+  return { streams, moves, isComplete };
 }
 
 async function pullAll(pull: (stream: RecordKind) => Promise<void>): Promise<void> {
@@ -82,15 +76,19 @@ async function pullAll(pull: (stream: RecordKind) => Promise<void>): Promise<voi
   await pull('row');
 }
 
+/** Nothing waits for the steps after the pull, but perhaps a census. */
+export interface Idle {
+  held: number;
+  censusDue: boolean;
+}
+
 /** What the steps after the pull would find; null where one of them has something to do. */
-async function idleState(deps: ActivityDeps, { installation }: WindowInput): Promise<PulledAtOpen['idle']> {
-  const { db, clock } = deps;
-  const configured = installationOf(deps, installation);
-  const { held, wanted } = await countWaiting(db, installation);
-  if (wanted > 0 || (await hasMarked(db, installation))) return null;
-  if (await areDaysWaiting(db, installation, presentDay(clock(), configured.timezone))) return null;
-  const isWaiting = async () =>
-    (await areEntryIdsWaiting(db, installation)) || (await isReadBackWaiting(db, installation));
-  if ((await writesBack(deps, installation)) && (await isWaiting())) return null;
-  return { held, censusDue: (await censusDue(db, installation)) !== null };
+export async function idleState(db: Connection, configured: InstallationConfig, now: Date): Promise<Idle | null> {
+  const { id, timezone } = configured;
+  const { held, wanted } = await countWaiting(db, id);
+  if (wanted > 0 || (await hasMarked(db, id))) return null;
+  if (await areDaysWaiting(db, id, presentDay(now, timezone))) return null;
+  const isWaiting = async () => (await areEntryIdsWaiting(db, id)) || (await isReadBackWaiting(db, id));
+  if ((await writesBack(db, configured)) && (await isWaiting())) return null;
+  return { held, censusDue: (await censusDue(db, id)) !== null };
 }

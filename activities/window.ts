@@ -1,50 +1,40 @@
-import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
-import { changedIdentity, identityOf } from '../src/bookkeeping/identity.ts';
-import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
-import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
-import { startAtOpening } from '../src/bookkeeping/start-date.ts';
-import { type Lease, LeaseLost, releaseLease } from '../src/db/lease.ts';
+import { type Lease, releaseLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
-import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
-import { takeNudge } from '../src/mirror/installation-state.ts';
 import { takeCensusIfDue } from '../src/sync/census.ts';
-import { clockRemarks } from '../src/sync/clock-remarks.ts';
-import { type Cursors, readCursors } from '../src/sync/cursors.ts';
-import { type Opening, openWithInvoices } from '../src/sync/opening.ts';
+import { readCursors } from '../src/sync/cursors.ts';
+import { idleWindowOfRun } from '../src/sync/idle-windows.ts';
 import { windowPause } from '../src/sync/pauses.ts';
-import { backfillSpans, openingSpans } from '../src/sync/replay/noted-windows.ts';
-import type { Span, StreamBounds } from '../src/sync/replay/spans.ts';
-import { readWalks } from '../src/sync/saved-walks.ts';
-import { type KnownState, notePutBack } from '../src/sync/streams.ts';
-import { type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
-import { changedFrom } from '../src/sync/watermark.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import {
   type ApiUse,
   type FailedEnding,
   failureTypes,
+  noCounts,
   type WindowCounts,
   type WindowEnding,
   type WindowInput,
+  type WindowOutcome,
 } from '../workflows/messages.ts';
 import { openingAttemptsAtMost } from './attempts.ts';
-import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
-import { closeWindow, failWindow, noteNotOpened } from './ending.ts';
+import type { ActivityDeps } from './deps.ts';
+import { closeWindow, failWindow, noteNotOpened, told } from './ending.ts';
 import { tellOpened } from './events.ts';
 import { fatal, plainErrorOf } from './failures.ts';
 import { beating, type Heartbeat, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
-import type { LaneWriter } from './lane.ts';
-import { nothingPulled, type PulledAtOpen, pullAtOpen } from './pull-at-open.ts';
+import { type Opened, openUnderLease } from './opening.ts';
 import { sourceAccess } from './source-access.ts';
-import { failAbandoned, takeOverBackfill, waitForLease } from './taking-over.ts';
+import { takeOverBackfill, waitForLease } from './taking-over.ts';
 
-export interface OpenReport {
-  window: OpenWindow;
+export interface OpenReport extends Omit<Opened, 'closed'> {
   api: ApiUse;
-  /** What has opened it: `webhook` where the Schedule was nudged. */
+}
+
+/** Of a window whose opening has found nothing. */
+export interface ClosedReport {
+  closed: WindowOutcome;
+  /** As that of `OpenReport`. */
   trigger: string;
-  /** What the opening has pulled beside its first question. */
-  pulled: PulledAtOpen;
 }
 
 export function windowActivities(deps: ActivityDeps) {
@@ -54,22 +44,22 @@ export function windowActivities(deps: ActivityDeps) {
      * refuses us is known before the window opens. `to` is the time of its answer by the earlier of the source's and the
      * database's clock, `from` the watermark of the last closed window, or earlier where the source's clock was put back.
      *
-     * With `pulls`, the first attempt pulls the lists, too, as far as that is quick: most windows find nothing, and need no step but this
-     * one and their end. Another attempt leaves that to activities of their own. Before the first load it fails with `first_load`.
+     * With `pulls`, the first attempt pulls the lists, too, as far as that is quick: most windows find nothing, and end with this
+     * step. Another attempt leaves that to activities of their own. Before the first load it fails with `first_load`.
      */
-    async openWindow(input: WindowInput, pulls: boolean): Promise<OpenReport> {
+    async openWindow(input: WindowInput, pulls: boolean): Promise<OpenReport | ClosedReport> {
       const opening = async (heartbeat: Heartbeat) => {
+        const ended = heartbeat.attempt > 1 ? await closedBefore(deps, input) : null;
+        if (ended !== null) return ended;
         await refuseWhilePaused(deps, input);
         if (pulls && (await isFirstLoad(deps, input))) throw fatal(firstLoadNeeded);
         const lease = await leaseFor(deps, input, heartbeat);
-        const writer = heartbeat.hold(lease);
         try {
-          const { known, ...opened } = await open(deps, input, heartbeat, writer, pulls);
-          const { window } = opened;
-          tellOpened(deps, { ...input, trigger: opened.trigger }, window);
-          if (known === null) return { ...opened, pulled: nothingPulled };
-          const pulled = await pullAtOpen(deps, input, heartbeat, writer, { window, known });
-          return { ...opened, api: heartbeat.use(), pulled };
+          const { closed, ...opened } = await openUnderLease(deps, input, heartbeat, heartbeat.hold(lease), pulls);
+          const { window, trigger } = opened;
+          tellOpened(deps, { ...input, trigger }, window);
+          if (closed !== null) return { closed: await told(deps, input, window, closed, null), trigger };
+          return { ...opened, api: heartbeat.use() };
         } catch (error) {
           await releaseLease(deps.db, lease);
           if (!(error instanceof PracticeError)) throw error;
@@ -157,105 +147,18 @@ const firstLoadNeeded: PlainError = {
   todo: 'nothing: the same window does it',
 };
 
+/** What the attempt before has told of a window that it closed, where its answer was lost. */
+async function closedBefore({ db }: ActivityDeps, { installation }: WindowInput): Promise<ClosedReport | null> {
+  const ended = await idleWindowOfRun(db, ownWorkflow().runId);
+  if (ended === null) return null;
+  const { id: window, from, to, trigger } = ended;
+  return { closed: { installation, window, from, to, outcome: 'closed', ...noCounts }, trigger };
+}
+
 async function isFirstLoad({ db }: ActivityDeps, { installation }: WindowInput): Promise<boolean> {
   return (await readCursors(db, installation)).invoice.value === null;
 }
 
 async function leaseFor(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {
   return input.kind === 'backfill' ? takeOverBackfill(deps, input, heartbeat) : waitForLease(deps, input, heartbeat);
-}
-
-/** Opens the window. `known` is what its pull need not read again, where this activity pulls; null where it does not. */
-async function open(
-  deps: ActivityDeps,
-  input: WindowInput,
-  heartbeat: Heartbeat,
-  { lease, transact }: LaneWriter,
-  pulls: boolean,
-): Promise<Omit<OpenReport, 'pulled'> & { known: KnownState | null }> {
-  const { db } = deps;
-  const installation = await withMappingInForce(db, installationOf(deps, input.installation));
-  const { id } = installation;
-  const { workflowId, runId } = ownWorkflow();
-  await failAbandoned(deps, input, transact);
-  const { context } = sourceAccess(deps, input, heartbeat, transact);
-  const wrong = (await changedIdentity(db, installation)) ?? (await startAtOpening({ db, transact }, installation));
-  if (wrong) {
-    deps.log.error({ installation: id, ...wrong }, 'the window could not be opened');
-    throw fatal(wrong);
-  }
-  // Nobody else moves cursors or walks of the live lane from here on.
-  const cursors = await readCursors(db, id);
-  const known = pulls && heartbeat.attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
-  const { span } = input;
-  const asks = span !== null;
-  const opened = asks
-    ? await openWithInvoices(context, input.fromDate, { span, known: known ?? undefined })
-    : unasked(deps.clock());
-  if (asks) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
-  const cursor = input.kind === 'window' ? cursors.invoice.value : null;
-  const from = changedFrom(cursor, opened);
-  const remarks = asks ? clockRemarks(opened, cursor, installation.clockSkewLimitSeconds * 1000) : [];
-  for (const { code, message } of remarks) deps.log.warn({ installation: id, code }, message);
-  const { row, noted } = await transact(async (trx) => {
-    await markAfterChangedConditions(trx, installation, deps.clock);
-    const noted = input.kind === 'window' ? await notePutBack(trx, id, opened, cursors) : cursors;
-    const isNudged = input.trigger === 'schedule' && (await takeNudge(trx, id));
-    const interval = span ? spanInterval(span) : intervalOf(asks ? from : opened.askedAt, opened);
-    const row = await openWindowRow(trx, {
-      installation: id,
-      kind: input.kind,
-      trigger: isNudged ? 'webhook' : input.trigger,
-      ...interval,
-      spans: spansOf(input, noted, opened, new Date(interval.to)),
-      remarks,
-      workflowId,
-      runId,
-    });
-    return { row, noted };
-  });
-  if (row === null) throw fatal(plainErrorOf(new LeaseLost(lease)));
-  // A second attempt finds the row of the first one, which has taken the nudge.
-  const { trigger, ...window } = row;
-  return {
-    ...{
-      window: {
-        ...window,
-        token: lease.token,
-        opened: savedReadAt(opened),
-        remarks,
-        identity: identityOf(installation),
-      },
-      api: heartbeat.use(),
-      trigger,
-    },
-    known: known && { ...known, cursors: noted },
-  };
-}
-
-/** What the window is to read of each stream; null: nothing. */
-function spansOf(
-  { kind, span, fromDate }: WindowInput,
-  cursors: Cursors,
-  opened: ReadAt,
-  to: Date,
-): StreamBounds | null {
-  if (span !== undefined) return span;
-  return kind === 'backfill' ? backfillSpans(cursors, fromDate, to) : openingSpans(cursors, opened, to);
-}
-
-/** The opening of a window that asks the source nothing. */
-function unasked(now: Date): Opening {
-  return { sourceTime: now, sourceTimeAtMost: now, askedAt: now, answeredAt: now, clock: 'unknown' };
-}
-
-/** What a replay's row shows as its interval: that of the invoices. */
-function spanInterval({ invoice: { from, to } }: Span): { from: string | null; to: string } {
-  return { from: from === null ? null : new Date(from).toISOString(), to: new Date(to).toISOString() };
-}
-
-/** A window's interval: from the watermark up to its first answer, which may lie a little before it. */
-function intervalOf(from: Date | null, opened: ReadAt): { from: string | null; to: string } {
-  const to = agreedTime(opened);
-  return { from: from && (from < to ? from : to).toISOString(), to: to.toISOString() };
 }

@@ -1,6 +1,7 @@
 import { givesNumbers } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load-config.ts';
 import { type Transact, transactionsOf } from '../src/db/lease.ts';
+import type { Connection } from '../src/db/rows.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { companyKeyOf } from '../src/erp/company.ts';
 import { isBarred, sourceBar } from '../src/ledger/adoption.ts';
@@ -34,7 +35,8 @@ export function writeBackActivities(deps: ActivityDeps) {
       return withLease(deps, input, window, async (heartbeat, { lease, transact, record }) => {
         const configured = installationOf(deps, input.installation);
         const source = sourceAccess(deps, input, heartbeat, transact);
-        if (!(await writesBack(deps, input.installation))) return { written: 0, unconfirmed: 0, api: heartbeat.use() };
+        if (!(await writesBack(deps.db, installationOf(deps, input.installation))))
+          return { written: 0, unconfirmed: 0, api: heartbeat.use() };
         const ports = writeBackPorts(deps, heartbeat, source, { transact, record });
         const { confirmed: written, unconfirmed } = await writeBackEntryIds(configured, ports, lease);
         if (written >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'writeBack');
@@ -71,9 +73,8 @@ function writeBackPorts(
 }
 
 /** Whether windows tell the source entry ids at all. */
-export async function writesBack(deps: ActivityDeps, installation: number): Promise<boolean> {
-  const { erp, baseUrl } = installationOf(deps, installation);
-  return !givesNumbers(erp) && !(await isBarred(deps.db, sourceBar(baseUrl)));
+export async function writesBack(db: Connection, { erp, baseUrl }: InstallationConfig): Promise<boolean> {
+  return !givesNumbers(erp) && !(await isBarred(db, sourceBar(baseUrl)));
 }
 
 /** A later time is left to the deliveries that the daemon begins. */

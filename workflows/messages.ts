@@ -2,6 +2,7 @@
  * What travels between commands, workflows and activities. Only ids, cursors, counts and plain errors: a history never
  * holds a record or personal data.
  */
+import type { PullReport } from '../activities/pull.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
@@ -203,6 +204,18 @@ export const noCounts: WindowCounts = {
   written_back: 0,
   api: noUse,
 };
+
+/** Counts with what a pull has received. */
+export function addReport(counts: WindowCounts, report: PullReport): WindowCounts {
+  const key = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
+  const seen = { ...counts.seen };
+  const pulled = { ...counts.pulled };
+  for (const stream of report.streams) {
+    seen[key[stream.stream]] += stream.seen;
+    pulled[key[stream.stream]] += stream.pulled;
+  }
+  return { ...counts, seen, pulled, api: addUse(counts.api, report.api) };
+}
 
 /**
  * After so many seconds Temporal ends the run of a window that has not ended by itself, because its task fails or no worker takes it. A

@@ -7,13 +7,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PullReport, StreamReport } from '../activities/pull.ts';
-import type { PulledAtOpen } from '../activities/pull-at-open.ts';
+import type { OpenReport } from '../activities/window.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { type EndCode, isPlainError } from '../src/domain/trouble.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { activitiesAs } from './activities.ts';
-import { WindowView } from './health.ts';
+import { type Health, WindowView } from './health.ts';
 import {
+  addReport,
   addUse,
   failureTypes,
   noCounts,
@@ -39,7 +40,7 @@ export class FirstLoadNeeded extends Error {}
 /**
  * The steps of a window or backfill (DESIGN "One way through"): open, pull, post, summarise, write back, count, close. Only
  * `pull` differs between the two; `done` are the lists that the opening has read already, with `pullsAtOpen`. A window whose opening has
- * found that nothing waits closes at once. Throws FirstLoadNeeded.
+ * found nothing is over with that; one whose opening has found that nothing waits closes at once. Throws FirstLoadNeeded.
  */
 export async function runSteps(
   input: WindowInput,
@@ -52,14 +53,16 @@ export async function runSteps(
 ): Promise<WindowOutcome | PausedOutcome> {
   const view = new WindowView(input);
   let counts: WindowCounts = noCounts;
-  let window: OpenWindow;
-  let atOpen: PulledAtOpen;
+  let opened: OpenReport;
   try {
-    const opened = await (pullsAtOpen ? openAndPull : open).openWindow(input, pullsAtOpen);
-    window = opened.window;
-    atOpen = opened.pulled;
-    counts = addReport(counts, { streams: atOpen.streams, api: opened.api });
-    view.opened(window.from, window.to, opened.trigger);
+    const report = await (pullsAtOpen ? openAndPull : open).openWindow(input, pullsAtOpen);
+    if ('closed' in report) {
+      const { closed, trigger } = report;
+      view.opened(closed.from, closed.to, trigger);
+      view.ended(healthOf(closed), 'closed', closed);
+      return closed;
+    }
+    opened = report;
   } catch (error) {
     const plain = isCancellation(error) ? stoppedError(input) : plainError(error);
     if (plain.code === failureTypes.firstLoad) throw new FirstLoadNeeded();
@@ -73,6 +76,9 @@ export async function runSteps(
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
+  const { window, streams, idle } = opened;
+  counts = addReport(counts, opened);
+  view.opened(window.from, window.to, opened.trigger);
   const add = (report: PullReport) => {
     counts = addReport(counts, report);
     view.count(counts);
@@ -101,7 +107,6 @@ export async function runSteps(
   };
 
   const steps = async () => {
-    const { streams, idle } = atOpen;
     if (idle !== null) {
       counts = { ...counts, held: idle.held };
       if (idle.censusDue) await census();
@@ -133,7 +138,7 @@ export async function runSteps(
     if (scope === null) await steps();
     else await scope.run(steps);
     counts = { ...counts, ...(await close.closeWindow(input, window, counts)) };
-    view.ended(counts.held > 0 ? 'held' : 'ok', 'closed', counts);
+    view.ended(healthOf(counts), 'closed', counts);
     return {
       installation: input.installation,
       window: window.id,
@@ -163,6 +168,10 @@ export async function runSteps(
     };
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.failed, outcome);
   }
+}
+
+function healthOf({ held }: WindowCounts): Health {
+  return held > 0 ? 'held' : 'ok';
 }
 
 function remarksOf({ remarks }: OpenWindow): Pick<WindowOutcome, 'remarks'> {
@@ -240,15 +249,4 @@ function plainError(error: unknown): PlainError {
     message: rootCause(error) ?? 'an activity stopped without saying why',
     todo: 'run `vetledger doctor`; the next window covers this one',
   };
-}
-
-function addReport(counts: WindowCounts, report: PullReport): WindowCounts {
-  const key = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
-  const seen = { ...counts.seen };
-  const pulled = { ...counts.pulled };
-  for (const stream of report.streams) {
-    seen[key[stream.stream]] += stream.seen;
-    pulled[key[stream.stream]] += stream.pulled;
-  }
-  return { ...counts, seen, pulled, api: addUse(counts.api, report.api) };
 }

@@ -87,9 +87,8 @@ create table budget_slot (
   taken_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   background boolean not null default false,
-  constraint budget_slot_pkey PRIMARY KEY (id)
+  constraint budget_slot_pkey PRIMARY KEY (installation, action, id)
 );
-CREATE INDEX budget_slot_live ON vetledger.budget_slot USING btree (installation, action, expires_at);
 
 create table copy_bar (
   kind text not null,
@@ -980,7 +979,9 @@ create table sync_window (
   row_span bigint[],
   payment_span bigint[],
   unread_streams text[] not null default '{}'::text[],
+  idle_windows integer,
   constraint sync_window_pkey PRIMARY KEY (id),
+  constraint sync_window_idle_windows_check CHECK ((idle_windows > 0)),
   constraint sync_window_invoice_span_check CHECK ((cardinality(invoice_span) = 2)),
   constraint sync_window_kind_check CHECK ((kind = ANY (ARRAY['window'::text, 'backfill'::text, 'replay'::text]))),
   constraint sync_window_outcome_check CHECK ((outcome = ANY (ARRAY['open'::text, 'closed'::text, 'failed'::text]))),
@@ -991,7 +992,7 @@ create table sync_window (
 CREATE INDEX sync_window_failed ON vetledger.sync_window USING btree (installation, id) WHERE (outcome = 'failed'::text);
 CREATE INDEX sync_window_open ON vetledger.sync_window USING btree (installation, kind) WHERE (outcome = 'open'::text);
 CREATE INDEX sync_window_recent ON vetledger.sync_window USING btree (installation, id DESC);
-CREATE UNIQUE INDEX sync_window_run ON vetledger.sync_window USING btree (workflow_id, run_id);
+CREATE UNIQUE INDEX sync_window_run ON vetledger.sync_window USING btree (run_id);
 
 create table voucher (
   entry_id text not null,
@@ -1107,7 +1108,7 @@ AS $function$
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform budget_lock(for_installation, for_action);
-  perform budget_shorten(slots, keep_seconds);
+  perform budget_shorten(for_installation, for_action, slots, keep_seconds);
 end $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.budget_forget(for_installation bigint, for_action text)
@@ -1168,14 +1169,14 @@ CREATE OR REPLACE FUNCTION vetledger.budget_longest_block()
  IMMUTABLE
 AS $function$ select 900.0::double precision $function$;
 
-CREATE OR REPLACE FUNCTION vetledger.budget_shorten(slots bigint[], keep_seconds double precision[])
+CREATE OR REPLACE FUNCTION vetledger.budget_shorten(for_installation bigint, for_action text, slots bigint[], keep_seconds double precision[])
  RETURNS void
  LANGUAGE sql
 AS $function$
   update budget_slot s
   set expires_at = least(s.expires_at, clock_timestamp() + make_interval(secs => kept.seconds))
   from unnest(slots, keep_seconds) kept (id, seconds)
-  where s.id = kept.id
+  where s.installation = for_installation and s.action = for_action and s.id = kept.id
 $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, age_seconds double precision, asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], kept_free integer DEFAULT NULL::integer, background_share double precision DEFAULT NULL::double precision, OUT slot_id bigint, OUT wait_ms bigint, OUT asked_at timestamp with time zone)
@@ -1196,7 +1197,7 @@ declare
 begin
   perform budget_lock(for_installation, for_action);
   if cardinality(answered) > 0 then
-    perform budget_shorten(answered, keep_seconds);
+    perform budget_shorten(for_installation, for_action, answered, keep_seconds);
   end if;
   present := clock_timestamp();
 
@@ -1437,7 +1438,12 @@ CREATE OR REPLACE FUNCTION vetledger.keep_finished_window()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  joined text[] := '{to_time,opened_at,closed_at,workflow_id,counts,invoice_span,prepayment_span,row_span,payment_span,idle_windows}';
 begin
+  if new.idle_windows = old.idle_windows + 1 and to_jsonb(new) - joined = to_jsonb(old) - joined then
+    return new;
+  end if;
   if to_jsonb(new) - 'closed_at' = to_jsonb(old) - 'closed_at' then
     return old;
   end if;

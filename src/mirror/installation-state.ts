@@ -1,5 +1,5 @@
 import { date, instant, nullable, oneOf, text } from '../db/columns.ts';
-import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /** What vetledger notes of an installation from window to window (table `installation_state`). */
@@ -62,14 +62,23 @@ export async function noteNudge(db: Connection, installation: number): Promise<v
   );
 }
 
-/** Takes one pending nudge for the window that opens now; false when none is pending. */
-export async function takeNudge(db: Connection, installation: number): Promise<boolean> {
-  const taken = await execute(
-    db,
-    'update installation_state set pending_nudges = pending_nudges - 1 where installation = ? and pending_nudges > 0',
-    [installation],
+/** Whether a webhook has asked for the window that opens now. */
+export async function isNudged(db: Connection, installation: number): Promise<boolean> {
+  const sql = 'select from installation_state where installation = ? and pending_nudges > 0';
+  return (await rows(db, {}, sql, [installation])).length > 0;
+}
+
+/**
+ * Takes the nudge of the window that has opened, where it was nudged. What came while it opened is for the one after it, which the
+ * Schedule buffers: one.
+ */
+export async function takeNudge(trx: Connection, installation: number, wasNudged: boolean): Promise<void> {
+  const [own, most] = wasNudged ? [1, 0] : [0, 1];
+  await execute(
+    trx,
+    'update installation_state set pending_nudges = least(pending_nudges - ?, 1) where installation = ? and pending_nudges > ?',
+    [own, installation, most],
   );
-  return taken > 0;
 }
 
 /** When the latest webhook that asked for a window came; null when none has. */

@@ -28,6 +28,8 @@ export interface RecordedWindow {
   covered_by: number[] | null;
   /** The window whose workflow was reset after it had ended: this one is the reset, which was refused. */
   reset_of: number | null;
+  /** So many windows in a row that found nothing, with their whole interval and the last one's times; null: one window alone. */
+  idle_windows: number | null;
 }
 
 /** Why an installation's windows do not close now. */
@@ -51,6 +53,7 @@ const windowColumns = {
   closed_at: nullable(instant),
   workflow_id: text,
   reset_of: nullable(integer),
+  idle_windows: nullable(integer),
 };
 
 /** Windows of the schedule and of `sync` that stand for themselves: no backfill, no reset of a window that has ended. */

@@ -31,15 +31,15 @@ export async function windowPaces(
      left join lateral (
        select opened_at from sync_window where installation = i.id and kind = 'window' order by id desc limit 1) newest on true
      cross join lateral (
-       select count(*) as n from (
-         select bool_and(found_nothing) over (order by id desc) as still from (
-           select id, coalesce((counts->>'posted')::bigint, 0) = 0 and not exists (
+       select least(coalesce(sum(n), 0), ?)::bigint as n from (
+         select n, bool_and(found_nothing) over (order by id desc) as still from (
+           select id, coalesce(idle_windows, 1) as n, coalesce((counts->>'posted')::bigint, 0) = 0 and not exists (
              select from json_each_text(counts->'pulled') where value <> '0') as found_nothing
            from sync_window where installation = i.id and kind = 'window' and outcome = 'closed'
            order by id desc limit ?) closed) run
        where still) idle
      order by i.place`,
-    [installations, idleAtMost],
+    [installations, idleAtMost, idleAtMost],
   );
 }
 

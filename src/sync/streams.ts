@@ -1,6 +1,6 @@
 import type { Connection } from '../db/rows.ts';
 import { type ReadAt, readAtOf } from '../domain/read-at.ts';
-import type { RecordKind } from '../terms.ts';
+import { type RecordKind, recordKinds } from '../terms.ts';
 import { askAsideAgain } from './aside.ts';
 import type { PullContext, PullCounts, PullResult } from './context.ts';
 import { type CursorMove, type Cursors, type CursorValue, moveCursors, readCursors } from './cursors.ts';
@@ -47,7 +47,7 @@ export async function pullStream(
   ports: RowPorts,
 ): Promise<PullCounts> {
   const { counts, move } = await readStream(context, stream, window, ports);
-  await moveStreams(context, [move]);
+  await context.transact((trx) => moveStreams(trx, context.installation, [move]));
   return counts;
 }
 
@@ -127,18 +127,19 @@ export async function walkChanged(
   );
 }
 
-/** Moves cursors and forgets the walks that they now cover, in one transaction. */
-export async function moveStreams(context: PullContext, moves: readonly CursorMove[]): Promise<void> {
+/** Moves the cursors of a live window, and forgets the walks that they now cover. In the caller's transaction. */
+export async function moveStreams(trx: Connection, installation: number, moves: readonly CursorMove[]): Promise<void> {
   if (moves.length === 0) return;
-  const { transact, installation, owner } = context;
-  await transact(async (trx) => {
-    await moveCursors(trx, installation, moves);
-    await forgetWalks(
-      trx,
-      installation,
-      owner,
-      moves.map(({ stream }) => stream),
-    );
+  const streams = moves.map(({ stream }) => stream);
+  await moveCursors(trx, installation, moves);
+  await forgetWalks(trx, installation, 'window', streams);
+}
+
+/** Whether the answer that opened a window shows that the source's clock was put back since a cursor was moved. */
+export function isPutBack(opened: ReadAt, cursors: Cursors): boolean {
+  return recordKinds.some((stream) => {
+    const { value } = cursors[stream];
+    return value !== null && wasPutBack(value, opened);
   });
 }
 

@@ -46,22 +46,24 @@ export async function openWindowRow(
     from: string | null;
     to: string;
     remarks?: Remark[];
+    /** When its first answer had come; default: now. */
+    openedAt?: Date;
     /** What it is to read of each stream; null: nothing, and it asks the source nothing. */
     spans: StreamBounds | null;
     workflowId: string;
     runId: string;
   },
 ): Promise<{ id: number; trigger: string; from: string | null; to: string } | null> {
-  const { installation, kind, trigger, from, to, remarks = [], spans, workflowId, runId } = opened;
+  const { installation, kind, trigger, from, to, remarks = [], openedAt, spans, workflowId, runId } = opened;
   const found = await maybeRow(
     db,
     { id: integer, trigger: text, ...intervalShape },
-    `insert into sync_window (installation, kind, trigger, from_time, to_time, remarks, workflow_id, run_id, ${noted.columns})
-     values (?, ?, ?, ?, ?, ?::json, ?, ?, ${noted.values})
-     on conflict (workflow_id, run_id) do update set trigger = sync_window.trigger where sync_window.outcome = 'open'
+    `insert into sync_window (installation, kind, trigger, from_time, to_time, remarks, opened_at, workflow_id, run_id, ${noted.columns})
+     values (?, ?, ?, ?, ?, ?::json, least(?, clock_timestamp()), ?, ?, ${noted.values})
+     on conflict (run_id) do update set trigger = sync_window.trigger where sync_window.outcome = 'open'
      returning id, trigger, from_time, to_time`,
     [
-      ...[installation, kind, trigger, from, to, JSON.stringify(remarks), workflowId, runId],
+      ...[installation, kind, trigger, from, to, JSON.stringify(remarks), openedAt ?? null, workflowId, runId],
       ...[
         ...spanBindings(spans, { from: from === null ? null : Date.parse(from), to: Date.parse(to) }),
         spans === null ? [] : recordKinds,
@@ -161,7 +163,7 @@ export async function insertFailedWindow(
          (installation, kind, trigger, outcome, counts, error, workflow_id, run_id, opened_at, closed_at, reset_of,
           ${noted.columns})
        values (?, ?, ?, 'failed', ?::json, ?::json, ?, ?, least(?, clock_timestamp()), clock_timestamp(), ?, ${noted.values})
-       on conflict (workflow_id, run_id) do nothing returning id
+       on conflict (run_id) do nothing returning id
      )
      select id from made union all select id from sync_window where workflow_id = ? and run_id = ?`,
     [

@@ -6,6 +6,7 @@ const closed: RecordedWindow = {
   ...{ id: 1, installation: 4711, kind: 'window', trigger: 'schedule', from: null, to: null, outcome: 'closed' },
   ...{ error: null, remarks: [], opened_at: new Date(0), closed_at: new Date(0), workflow_id: 'w', covered_by: null },
   reset_of: null,
+  idle_windows: null,
 };
 
 function failed(id: number, code: string, change: Partial<RecordedWindow> = {}): RecordedWindow {

@@ -155,7 +155,8 @@ async function poison(workflowId: string, runId?: string): Promise<void> {
 test('a window whose task fails for ever is ended by its run time-out, and the next one goes on', async () => {
   const { client, taskQueue } = clinic.engine;
   const input = { installation: 4711, kind: 'window', trigger: 'schedule', fromDate: null } as const;
-  clinic.sandbox.setFaults({ timeoutMs: { ms: 1_000 } });
+  // Its opening leaves the list to an activity that tries again and again.
+  clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
   const handle = await client.workflow.start('syncWindow', {
     workflowId: `sync-window/4711-${clinic.app.temporalName}/schedule-poisoned`,
     taskQueue,
@@ -165,7 +166,7 @@ test('a window whose task fails for ever is ended by its run time-out, and the n
   const stuck = await openRow(clinic);
   await poison(handle.workflowId);
   await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'TimeoutFailure' } });
-  clinic.sandbox.setFaults({ timeoutMs: null });
+  clinic.sandbox.setFaults({ http500: null });
   await waitFor('its end', async () => {
     // Its activity has learnt of the end from its heartbeat; nobody waits for its lease here.
     await clinic.rows(`update lease set expires_at = clock_timestamp() where lane = 'live'`);

@@ -87,7 +87,13 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
     },
   });
   const closed = async () =>
-    Number((await clinic.rows<{ n: number }>(`select count(*) as n from sync_window where outcome = 'closed'`))[0]?.n);
+    Number(
+      (
+        await clinic.rows<{ n: number }>(
+          `select sum(coalesce(idle_windows, 1)) as n from sync_window where outcome = 'closed'`,
+        )
+      )[0]?.n,
+    );
   const refusedAt = (id: number) =>
     waitFor(
       'refused sign-in',

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
+import { isNudged, noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
@@ -142,7 +142,11 @@ test('a schedule that the operator paused is not nudged', async () => {
 
 test('a window can tell whether webhooks asked for it', async () => {
   const { db } = clinic.app;
-  const take = () => takeNudge(db, 4712);
+  const take = async () => {
+    const wasNudged = await isNudged(db, 4712);
+    await takeNudge(db, 4712, wasNudged);
+    return wasNudged;
+  };
   const note = () => noteNudge(db, 4712);
   expect(await take()).toBe(false);
   await note();
@@ -155,5 +159,11 @@ test('a window can tell whether webhooks asked for it', async () => {
      values (4712, 'window', 'webhook', clock_timestamp(), 'w', 'r')`,
   );
   await note();
+  expect([await take(), await take()]).toEqual([true, false]);
+  // What comes while a window opens that nothing has nudged waits for the one after it.
+  await clinic.rows(`update sync_window set outcome = 'closed' where run_id = 'r'`);
+  await note();
+  await note();
+  await takeNudge(db, 4712, false);
   expect([await take(), await take()]).toEqual([true, false]);
 });

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import type { WindowReport } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
-import { listRequests, openRow } from './support.ts';
+import { listRequests, waitFor, windowRows } from './support.ts';
 
 let clinic: TestClinic;
 let superuser: pg.Client;
@@ -72,11 +72,10 @@ const idleWindow = async (): Promise<WindowReport> => {
 };
 
 const eventsOf = async ({ window }: WindowReport) => {
-  const [row] = await clinic.rows<{ workflow_id: string; run_id: string }>(
-    'select workflow_id, run_id from sync_window where id = ?',
-    [window!],
-  );
-  const { events } = await clinic.engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).fetchHistory();
+  const [row] = await clinic.rows<{ workflow_id: string }>('select workflow_id from sync_window where id = ?', [
+    window!,
+  ]);
+  const { events } = await clinic.engine.client.workflow.getHandle(row!.workflow_id).fetchHistory();
   return events ?? [];
 };
 type Events = Awaited<ReturnType<typeof eventsOf>>;
@@ -84,7 +83,7 @@ const activitiesIn = (events: Events) =>
   events.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
 const tasksIn = (events: Events) => events.filter((event) => event.workflowTaskCompletedEventAttributes).length;
 
-test('an idle window is two activities, at most 30 events, and one question a list', async () => {
+test('an idle window is one activity, at most 15 events, and one question a list', async () => {
   const sentBy: number[] = [];
   // The smallest of some: a heartbeat, or another task of the process, may come between.
   const counted = async () => {
@@ -100,12 +99,12 @@ test('an idle window is two activities, at most 30 events, and one question a li
   const report = await counted();
   const sent = Math.min(...sentBy);
   const events = await eventsOf(report);
-  expect(activitiesIn(events)).toEqual(['openWindow', 'closeWindow']);
-  expect(events.length).toBeLessThanOrEqual(30);
+  expect(activitiesIn(events)).toEqual(['openWindow']);
+  expect(events.length).toBeLessThanOrEqual(15);
   // Each workflow task and each statement costs processor time.
-  expect(tasksIn(events)).toBe(3);
+  expect(tasksIn(events)).toBe(2);
   expect(sent).toBeGreaterThan(20);
-  expect(sent).toBeLessThan(55);
+  expect(sent).toBeLessThan(47);
   const now = Object.entries(listRequests(clinic)).map(([action, n]) => [action, n - (asked[action] ?? 0)]);
   expect(Object.fromEntries(now)).toEqual({
     ...{ 'invoice.list': 1, 'unallocatedpayment.list': 1, 'invoicepayment.list': 1, 'invoicerow.list': 1 },
@@ -127,12 +126,12 @@ test('an idle window takes less processor time than a thousand of the smallest s
   expect(Math.min(...windows) / Math.min(...statements)).toBeLessThan(5);
 });
 
-test('an idle window writes less than 7 KB into the log', async () => {
+test('an idle window writes less than 3.5 KB into the log', async () => {
   const bytes: number[] = [];
   // The smallest of some: a scheduled vacuum, or a heartbeat, may come between, on a busy machine more often.
-  for (let n = 0; n < 3 || (n < 10 && Math.min(...bytes) >= 7_000); n++) bytes.push(await walOf(idleWindow));
+  for (let n = 0; n < 3 || (n < 10 && Math.min(...bytes) >= 3_500); n++) bytes.push(await walOf(idleWindow));
   expect(Math.min(...bytes)).toBeGreaterThan(1_000);
-  expect(Math.min(...bytes)).toBeLessThan(7_000);
+  expect(Math.min(...bytes)).toBeLessThan(3_500);
   const busy = await walOf(async () => {
     clinic.sandbox.live(20);
     await clinic.sync();
@@ -175,12 +174,19 @@ describe('a window that finds something', () => {
 
   test('ends as cancelled, and frees its place, when that happens while its opening pulls', async () => {
     clinic.sandbox.setFaults({ timeoutMs: { ms: 60_000, action: 'invoicepayment.list' } });
+    const asked = listRequests(clinic)['invoicepayment.list'];
     const window = busyWindow();
-    const { workflow_id, run_id } = await openRow(clinic);
-    await clinic.engine.client.workflow.getHandle(workflow_id, run_id).cancel();
-    const report = await window;
-    expect(report).toMatchObject({ outcome: 'failed', error: { code: 'window_cancelled' } });
-    expect(activitiesIn(await eventsOf(report))).toEqual(['openWindow', 'failWindow']);
+    const workflowId = await waitFor('lease', async () => {
+      const [lease] = await clinic.rows<{ holder: string }>(`select holder from lease where lane = 'live'`);
+      return lease!.holder.split('/').slice(0, -1).join('/');
+    });
+    await waitFor('question', () => listRequests(clinic)['invoicepayment.list'] !== asked);
+    await clinic.engine.client.workflow.getHandle(workflowId).cancel();
+    expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_cancelled' } });
+    const row = (await windowRows(clinic)).at(-1)!;
+    expect(row).toMatchObject({ outcome: 'failed', workflow_id: workflowId });
+    const { events } = await clinic.engine.client.workflow.getHandle(workflowId).fetchHistory();
+    expect(activitiesIn(events ?? [])).toEqual(['openWindow', 'noteNotOpened']);
     expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
     expect(await clinic.wrongBooks()).toEqual([]);
   });

@@ -45,7 +45,7 @@ describe('stored histories', () => {
         'replay-one-failed',
       ]),
     );
-    expect(activitiesOf('idle-window.json')).toEqual(['openWindow', 'closeWindow']);
+    expect(activitiesOf('idle-window.json')).toEqual(['openWindow']);
     expect(activitiesOf('census-window.json')).toEqual(['openWindow', 'takeCensus', 'closeWindow']);
     expect(activitiesOf('refetch-window.json')).toContain('pullParts');
     expect(activitiesOf('failed-window.json')).toContain('failWindow');
@@ -115,7 +115,8 @@ const known = new Set(
    activity trouble times since at unconfirmed
    api requests weight throttled waited_seconds streams stream step done total summaries
    state pauseMs
-   idle censusDue
+   idle censusDue closed
+   identity currency timezone source
    replayed span spans windows invoice row payment prepayment failed failedToOpen leftOut timeoutSeconds
    identity currency timezone source lastPrepayment
    settled refused uncertain drafted left unapproved nextDueMs waitingFor`.split(/\s+/),

@@ -38,22 +38,22 @@ async function withDaemon(work: () => Promise<void>): Promise<void> {
 }
 
 interface Scheduled {
-  id: number;
+  opened_at: Date;
   posted: number;
 }
 
-/** Closed windows that the schedule started, after the window `after`. */
-function scheduled(after = 0): Promise<Scheduled[]> {
+/** Closed windows that the schedule started, which opened after `after`; of idle ones in a row the last. */
+function scheduled(after = new Date(0)): Promise<Scheduled[]> {
   return clinic.rows<Scheduled>(
-    `select id, (counts->>'posted')::int as posted from sync_window
-     where trigger = 'schedule' and outcome = 'closed' and id > ? order by id`,
+    `select opened_at, (counts->>'posted')::int as posted from sync_window
+     where trigger = 'schedule' and outcome = 'closed' and date_trunc('milliseconds', opened_at) > ? order by id`,
     [after],
   );
 }
 
 /** The next window of the schedule that closes, and for which `wanted` holds. */
 const nextWindow = async (wanted: (window: Scheduled) => boolean = () => true) => {
-  const after = (await scheduled()).at(-1)?.id ?? 0;
+  const after = (await scheduled()).at(-1)?.opened_at;
   return waitFor('window of the schedule', async () => (await scheduled(after)).find(wanted), 40_000);
 };
 

@@ -10,7 +10,7 @@ import { instant, plainError, remark } from '../answer.ts';
 import { named } from '../books.ts';
 import { type Definition, installation, option, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { instant as instantText, table } from '../render/text.ts';
+import { count, instant as instantText, table } from '../render/text.ts';
 import { label, type Named } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 
@@ -40,6 +40,7 @@ const answer = z.union([
         workflow_id: z.string(),
         covered_by: z.array(z.number()).nullable(),
         reset_of: z.number().nullable(),
+        idle_windows: z.number().nullable(),
       }),
     ),
   }),
@@ -68,7 +69,7 @@ const answer = z.union([
 
 export const command: Definition<Options> = {
   description:
-    'The latest windows and how they ended. A failed one is covered once later windows or a replay have read and posted what it left; `covered by` names them. With --gaps: whether the windows have left anything unread between them; exit code 1 where they have.',
+    'The latest windows and how they ended. Those in a row that found nothing are listed as one, which `idle_windows` counts. A failed one is covered once later windows or a replay have read and posted what it left; `covered by` names them. With --gaps: whether the windows have left anything unread between them; exit code 1 where they have.',
   options: [
     installation,
     new Option('--failed', 'only those that failed, covered ones included'),
@@ -121,7 +122,7 @@ export function windowsTable(windows: (RecordedWindow & Named)[]): string {
       instantText(window.opened_at),
       instantText(window.from),
       instantText(window.to),
-      window.outcome,
+      window.idle_windows === null ? window.outcome : `${window.outcome}, ${count(window.idle_windows, 'idle window')}`,
       window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? 'nothing yet') : '',
       window.error ? `${window.error.code}: ${window.error.message}` : '',
       window.remarks.map(({ code }) => code).join(', '),

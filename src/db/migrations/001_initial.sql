@@ -408,10 +408,13 @@ create table sync_window (
   row_span bigint[] check (cardinality(row_span) = 2),
   payment_span bigint[] check (cardinality(payment_span) = 2),
   -- Of these streams, those that it has not read.
-  unread_streams text[] not null default '{}'
+  unread_streams text[] not null default '{}',
+  -- So many windows in a row found nothing, and the row stands for all of them (src/sync/idle-windows.ts): its interval and its cost are
+  -- theirs, its times and its workflow the last one's, its run the first one's. Null: one window alone.
+  idle_windows int check (idle_windows > 0)
 );
 create index sync_window_recent on sync_window (installation, id desc);
-create unique index sync_window_run on sync_window (workflow_id, run_id);
+create unique index sync_window_run on sync_window (run_id);
 create index sync_window_open on sync_window (installation, kind) where outcome = 'open';
 create index sync_window_failed on sync_window (installation, id) where outcome = 'failed';
 
@@ -430,10 +433,15 @@ create table window_unread (
 );
 create index window_unread_uncovered on window_unread (installation, window_id) where not is_covered;
 
--- A finished row is never changed. A daemon may note the same end a second time, when the answer to its first note was lost:
--- that changes nothing, and is no error. Deleting stays possible: the retention does.
+-- A finished row is never changed, but for one of idle windows, which the next one joins. A daemon may note the same end a second time,
+-- when the answer to its first note was lost: that changes nothing, and is no error. Deleting stays possible: the retention does.
 create function keep_finished_window() returns trigger language plpgsql as $$
+declare
+  joined text[] := '{to_time,opened_at,closed_at,workflow_id,counts,invoice_span,prepayment_span,row_span,payment_span,idle_windows}';
 begin
+  if new.idle_windows = old.idle_windows + 1 and to_jsonb(new) - joined = to_jsonb(old) - joined then
+    return new;
+  end if;
   if to_jsonb(new) - 'closed_at' = to_jsonb(old) - 'closed_at' then
     return old;
   end if;
@@ -1184,16 +1192,17 @@ create table budget (
 
 -- A slot counts against its budget until it expires.
 create table budget_slot (
-  id bigint generated always as identity primary key,
+  id bigint generated always as identity,
   installation bigint not null,
   action text not null,
   weight int not null,
   taken_at timestamptz not null,
   expires_at timestamptz not null,
   -- Slots of requests that nobody waits for.
-  background boolean not null default false
+  background boolean not null default false,
+  -- The one index: that a slot ends sooner then changes none.
+  primary key (installation, action, id)
 );
-create index budget_slot_live on budget_slot (installation, action, expires_at);
 
 -- Who waits, one row per process and budget. A claim not renewed expires, so that a killed process holds nobody up.
 create table budget_claim (
@@ -1242,11 +1251,13 @@ create function budget_withdraw(for_installation bigint, for_action text, for_cl
 $$;
 
 -- Answered slots count for so many seconds yet: the server cannot have counted their requests later than it answered.
-create function budget_shorten(slots bigint[], keep_seconds double precision[]) returns void language sql volatile as $$
+create function budget_shorten(
+  for_installation bigint, for_action text, slots bigint[], keep_seconds double precision[]
+) returns void language sql volatile as $$
   update budget_slot s
   set expires_at = least(s.expires_at, clock_timestamp() + make_interval(secs => kept.seconds))
   from unnest(slots, keep_seconds) kept (id, seconds)
-  where s.id = kept.id
+  where s.installation = for_installation and s.action = for_action and s.id = kept.id
 $$;
 
 -- The same between takes.
@@ -1256,7 +1267,7 @@ create function budget_finish(
 begin
   perform set_config('synchronous_commit', 'off', true);
   perform budget_lock(for_installation, for_action);
-  perform budget_shorten(slots, keep_seconds);
+  perform budget_shorten(for_installation, for_action, slots, keep_seconds);
 end $$;
 
 -- A longer window than the one asked with so far: slots that still count do so for longer, and until those that expired under
@@ -1317,7 +1328,7 @@ declare
 begin
   perform budget_lock(for_installation, for_action);
   if cardinality(answered) > 0 then
-    perform budget_shorten(answered, keep_seconds);
+    perform budget_shorten(for_installation, for_action, answered, keep_seconds);
   end if;
   present := clock_timestamp();
 

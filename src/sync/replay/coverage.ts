@@ -14,7 +14,10 @@ const streams = [...changeStreams, 'payment' as const];
 /** The newest failed windows that `--failed` considers; three and a half days of failures every five minutes. */
 const failedAtMost = 1_000;
 
-/** Notes what a window has left unread that ends, and what it has read of that which others left. In the transaction of its end. */
+/**
+ * Notes what a window has left unread that ends, and what it has read of that which others left. In the transaction of its end. A row of
+ * idle windows is named once.
+ */
 export async function noteEnded(trx: Connection, window: NotedWindow): Promise<void> {
   const { id, installation, outcome } = window;
   if (outcome === 'failed') {
@@ -31,11 +34,11 @@ export async function noteEnded(trx: Connection, window: NotedWindow): Promise<v
   await execute(
     trx,
     `update window_unread set ${all((stream) => `${stream}_left = ${stream}_left - ${stream}_read`, ', ')},
-       covered_by = covered_by || ?::bigint, is_covered = closed and ${all(isRead, ' and ')}
+       covered_by = array_remove(covered_by, ?::bigint) || ?::bigint, is_covered = closed and ${all(isRead, ' and ')}
      from (select ?::bool as closed, ${all((stream) => `?::int8multirange as ${stream}_read`, ', ')}) ended
      where installation = ? and not is_covered and window_id < ?
        and (${all((stream) => `${stream}_left && ${stream}_read`, ' or ')} or closed and ${all(isRead, ' and ')})`,
-    [id, outcome === 'closed', ...read, installation, id],
+    [id, id, outcome === 'closed', ...read, installation, id],
   );
 }
 

@@ -1,8 +1,8 @@
-import { instant, integer, integersOrNulls, manyOf, nullable, oneOf } from '../../db/columns.ts';
+import { instant, integer, integersOrNulls, manyOf, nullable, oneOf, type RowOf } from '../../db/columns.ts';
 import { type Binding, type Connection, rows } from '../../db/rows.ts';
 import type { ReadAt } from '../../domain/read-at.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../../terms.ts';
-import { type Cursors, readCursors } from '../cursors.ts';
+import { type CursorMove, type Cursors, readCursors } from '../cursors.ts';
 import { changedFrom } from '../watermark.ts';
 import type { Bounds, changeStreams, NotedWindow, StreamBounds } from './spans.ts';
 
@@ -31,6 +31,14 @@ export function backfillSpans({ payment }: Cursors, fromDate: string | null, to:
     invoice: fromDate === null ? all : { from: null, to: null },
     ...{ prepayment: all, row: all, payment: { from: null, to: payment.value?.after ?? null } },
   };
+}
+
+/** What a live window has read that has moved every cursor. */
+export function readSpans(before: Cursors, opened: ReadAt, moves: readonly CursorMove[]): StreamBounds {
+  const from = positions(before, opened);
+  const moved = Object.fromEntries(moves.map(({ stream, value, revision }) => [stream, { value, revision }]));
+  const to = positions({ ...before, ...moved }, null);
+  return eachStream((stream) => ({ from: from[stream], to: to[stream] }));
 }
 
 function positions(cursors: Cursors, opened: ReadAt | null): Record<RecordKind, number | null> {
@@ -62,11 +70,11 @@ export async function endedWindow(
   return { ...window, outcome, unread, spans: eachStream(ended) };
 }
 
-function eachStream(of: (stream: RecordKind) => Bounds): StreamBounds {
+export function eachStream(of: (stream: RecordKind) => Bounds): StreamBounds {
   return { invoice: of('invoice'), prepayment: of('prepayment'), row: of('row'), payment: of('payment') };
 }
 
-const spanShape = {
+export const spanShape = {
   invoice_span: nullable(integersOrNulls),
   prepayment_span: nullable(integersOrNulls),
   row_span: nullable(integersOrNulls),
@@ -93,6 +101,14 @@ export function spanSql(stream: RecordKind): string {
   return stream === 'payment' ? 'payment_span' : `coalesce(${stream}_span, ${ownSpan})`;
 }
 
+/** The columns of `spanShape` as they are selected; each stream's span is complete. */
+export const selectedSpans = recordKinds.map((stream) => `${spanSql(stream)} as ${stream}_span`).join(', ');
+
+/** A row's spans, selected so. */
+export function spansOf(found: RowOf<typeof spanShape>): StreamBounds {
+  return eachStream((stream) => boundsOf(found[`${stream}_span`]));
+}
+
 const windowColumns = {
   id: integer,
   installation: integer,
@@ -110,22 +126,15 @@ export async function selectWindows(
   const found = await rows(
     db,
     { ...windowColumns, ...spanShape, own: integersOrNulls, unread: manyOf(recordKinds) },
-    `select ${Object.keys(windowColumns).join(', ')}, ${ownSpan} as own, unread_streams as unread,
-       ${recordKinds.map((stream) => `${spanSql(stream)} as ${stream}_span`).join(', ')}
+    `select ${Object.keys(windowColumns).join(', ')}, ${ownSpan} as own, unread_streams as unread, ${selectedSpans}
      from sync_window where ${condition}`,
     bindings,
   );
-  return found.map(
-    ({ opened_at: openedAt, invoice_span, prepayment_span, row_span, payment_span, own, ...window }) => ({
-      ...{ ...window, openedAt, own: boundsOf(own) },
-      spans: payment_span && {
-        invoice: boundsOf(invoice_span),
-        prepayment: boundsOf(prepayment_span),
-        row: boundsOf(row_span),
-        payment: boundsOf(payment_span),
-      },
-    }),
-  );
+  return found.map((window) => {
+    const { id, installation, kind, outcome, opened_at: openedAt, own, unread, payment_span } = window;
+    const spans = payment_span && spansOf(window);
+    return { id, installation, kind, outcome, openedAt, own: boundsOf(own), spans, unread };
+  });
 }
 
 function boundsOf(span: readonly (number | null)[] | null): Bounds {

@@ -7,7 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { type Activities, createActivities } from '../../../activities/index.ts';
-import type { OpenReport } from '../../../activities/window.ts';
+import type { ClosedReport, OpenReport } from '../../../activities/window.ts';
 import type { PlainError } from '../../../src/domain/errors.ts';
 import type { OpenWindow } from '../../../src/sync/sync-windows.ts';
 import { failureTypes, noCounts, type WindowInput } from '../../../workflows/messages.ts';
@@ -70,6 +70,7 @@ export async function runWindow({
   let window: OpenWindow | null = null;
   try {
     const opened = await openAs(kind, (pulls) => perform('openWindow', signal, input, pulls));
+    if ('closed' in opened) return { outcome: 'closed', error: null };
     window = opened.window;
     await windowSteps(kind, input, opened, pause, (name, ...args) => perform(name, signal, ...args));
     await perform('closeWindow', null, input, window, noCounts);
@@ -87,7 +88,10 @@ export async function runWindow({
 }
 
 /** As the workflow of windows opens, which goes on as that of first loads where everything has to be read. */
-async function openAs(kind: WindowInput['kind'], open: (pulls: boolean) => Promise<OpenReport>): Promise<OpenReport> {
+async function openAs(
+  kind: WindowInput['kind'],
+  open: (pulls: boolean) => Promise<OpenReport | ClosedReport>,
+): Promise<OpenReport | ClosedReport> {
   try {
     return await open(kind === 'window');
   } catch (error) {
@@ -99,15 +103,15 @@ async function openAs(kind: WindowInput['kind'], open: (pulls: boolean) => Promi
 async function windowSteps(
   kind: WindowInput['kind'],
   input: WindowInput,
-  { window, pulled = { streams: [], idle: null } }: OpenReport,
+  { window, streams, idle }: OpenReport,
   pause: () => Promise<void>,
   perform: Perform,
 ): Promise<void> {
-  if (pulled.idle !== null) {
-    if (pulled.idle.censusDue) await perform('takeCensus', input, window);
+  if (idle !== null) {
+    if (idle.censusDue) await perform('takeCensus', input, window);
     return;
   }
-  const done = new Set(pulled.streams.map(({ stream }) => stream));
+  const done = new Set(streams.map(({ stream }) => stream));
   const pullAndPost = async () => {
     await pullLists(kind, input, window, done, perform);
     for (let round = 0; ; round++) {
