@@ -2,7 +2,6 @@
  * What travels between commands, workflows and activities. Only ids, cursors, counts and plain errors: a history never
  * holds a record or personal data.
  */
-import type { PullReport } from '../activities/pull.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
@@ -205,14 +204,18 @@ export const noCounts: WindowCounts = {
   api: noUse,
 };
 
+const countOf = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
+
 /** Counts with what a pull has received. */
-export function addReport(counts: WindowCounts, report: PullReport): WindowCounts {
-  const key = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
+export function addReport(
+  counts: WindowCounts,
+  report: { streams: { stream: keyof typeof countOf; seen: number; pulled: number }[]; api: ApiUse },
+): WindowCounts {
   const seen = { ...counts.seen };
   const pulled = { ...counts.pulled };
   for (const stream of report.streams) {
-    seen[key[stream.stream]] += stream.seen;
-    pulled[key[stream.stream]] += stream.pulled;
+    seen[countOf[stream.stream]] += stream.seen;
+    pulled[countOf[stream.stream]] += stream.pulled;
   }
   return { ...counts, seen, pulled, api: addUse(counts.api, report.api) };
 }

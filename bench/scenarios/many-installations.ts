@@ -157,7 +157,7 @@ interface Found {
   growth: { table: string; bytes: number }[];
 }
 
-async function measureFor(db: pg.Client, pid: number, { minutes, everySeconds }: ManyOptions): Promise<Found> {
+async function measureFor(db: pg.Client, pid: number, { minutes }: ManyOptions): Promise<Found> {
   const sizes = async () => {
     const { rows } = await db.query<{ name: string; bytes: string }>(
       `select relname as name, pg_total_relation_size(relid) as bytes from pg_stat_user_tables where schemaname = 'vetledger'`,
