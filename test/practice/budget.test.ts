@@ -461,6 +461,23 @@ describe('waiting', () => {
     }),
   );
 
+  test('is foretold for several requests', async () => {
+    const dialect = loadDialect({ limits: { actions: { [action]: 3 } } });
+    const installation = 880_001;
+    const budget = new Budget({
+      ...{ db, installation, dialect, windowSeconds: 60, requestTimeoutSeconds: 1, clock: systemClock },
+    });
+    expect(await budget.roomInMs(action, 3)).toBe(0);
+    for (const slot of [await budget.take(action, 1, 1), await budget.take(action, 1, 1)]) slot.finish();
+    await budget.close();
+    expect(await budget.roomInMs(action, 1)).toBe(0);
+    for (const requests of [2, 30]) {
+      const waitMs = await budget.roomInMs(action, requests);
+      expect(waitMs).toBeGreaterThan(30_000);
+      expect(waitMs).toBeLessThan(62_000);
+    }
+  });
+
   test('holds no connection', async () => {
     const dialect = loadDialect({ limits: { actions: { [action]: 1 } } });
     const options = {
