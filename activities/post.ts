@@ -28,8 +28,6 @@ export interface PostReport {
 export interface LoadPosted {
   /** Entries appended. */
   posted: number;
-  /** The last prepayment that was looked at. */
-  lastPrepayment: number;
   /** For lock dates. */
   api: ApiUse;
 }
@@ -62,10 +60,10 @@ export function postActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Posts what a first load has read so far, and what nothing that it still reads can change: prepayments above `lastPrepayment`, and
-     * the invoices whose row sets the scan of all rows covers by now, with their payments.
+     * Posts what a first load has read so far, and what nothing that it still reads can change: prepayments, and the
+     * invoices whose row sets the scan of all rows covers by now, with their payments.
      */
-    async postInLoad(input: WindowInput, window: OpenWindow, lastPrepayment: number): Promise<LoadPosted> {
+    async postInLoad(input: WindowInput, window: OpenWindow): Promise<LoadPosted> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const { db } = deps;
         const installation = await withMappingInForce(db, installationOf(deps, input.installation));
@@ -73,8 +71,7 @@ export function postActivities(deps: ActivityDeps) {
         const contextFor = postingContexts(installation, lockDateOf, deps.clock);
         const poster = { db, installation, contextFor, windowId: window.id, transact };
         const beat = (done: number) => heartbeat.beat({ step: 'posting', done, total: null });
-        const prepayments = await postPrepaymentsInLoad(poster, lastPrepayment);
-        let posted = prepayments.entries;
+        let posted = await postPrepaymentsInLoad(poster);
         beat(posted);
         const { context } = sourceAccess(deps, input, heartbeat, transact);
         const scan = await scanSoFar(context);
@@ -86,7 +83,7 @@ export function postActivities(deps: ActivityDeps) {
           beat(posted);
           after = last;
         }
-        return { posted, lastPrepayment: prepayments.last, api: heartbeat.use() };
+        return { posted, api: heartbeat.use() };
       });
     },
   };

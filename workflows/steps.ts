@@ -84,10 +84,8 @@ export async function runSteps(
     view.count(counts);
   };
 
-  let lastPrepayment = 0;
   const postSome = async () => {
-    const report = await work.postInLoad(input, window, lastPrepayment);
-    lastPrepayment = report.lastPrepayment;
+    const report = await work.postInLoad(input, window);
     counts = { ...counts, posted: counts.posted + report.posted };
     add({ streams: [], api: report.api });
     return false;

@@ -2,18 +2,19 @@ import { bool, integer } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { DocumentKind } from '../terms.ts';
 
-/** The next documents of a kind that are marked to be judged, by id. */
+/** The next documents of a kind that are marked to be judged, by id; with `neverJudged` those that never were. */
 export async function markedIds(
   db: Connection,
   installation: number,
   kind: DocumentKind,
-  { after, limit }: { after: number; limit: number },
+  { after, limit, neverJudged = false }: { after: number; limit: number; neverJudged?: boolean },
 ): Promise<number[]> {
   const found = await rows(
     db,
     { id: integer },
-    'select id from document where installation = ? and kind = ? and dirty and id > ? order by id limit ?',
-    [installation, kind, after, limit],
+    `select id from document where installation = ? and kind = ? and dirty and id > ? and (judged_at is null or not ?)
+     order by id limit ?`,
+    [installation, kind, after, neverJudged, limit],
   );
   return found.map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { type Connection, execute } from '../db/rows.ts';
-import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import type { CalendarDate, DocumentKind, DocumentRef, DocumentState } from '../terms.ts';
 import type { StoredLate } from './document.ts';
 import { saveReports } from './scrub-reports.ts';
 
@@ -71,6 +71,21 @@ const remappedTypes = {
   late_version: 'text',
   late_decision: 'text',
 } as const;
+
+/** Notes that documents were judged and nothing was decided: they stay marked. In the transaction that claimed them. */
+export async function noteJudged(
+  trx: Connection,
+  installation: number,
+  kind: DocumentKind,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await execute(
+    trx,
+    'update document set judged_at = clock_timestamp() where installation = ? and kind = ? and id = any(?)',
+    [installation, kind, ids],
+  );
+}
 
 const judgedTypes = {
   ...remappedTypes,

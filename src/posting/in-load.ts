@@ -1,5 +1,5 @@
 import { prepaymentUse } from '../records/source-codes.ts';
-import type { Decision, DocumentFacts } from './types.ts';
+import type { Decision, DocumentFacts, PrepaymentFacts } from './types.ts';
 
 /**
  * Whether a first load may post a document before its lists are read to their ends: nothing that is still to come changes its entry
@@ -14,7 +14,12 @@ export function isCertainInLoad(facts: DocumentFacts, { problem, reports, refetc
       // Whose prepayment was used is known when all payments and prepayments are.
       return facts.payment.paymentType !== prepaymentUse;
     case 'prepayment':
-      // The client of a refund, and its share of the VAT, are those of its original.
-      return facts.prepayment.paid?.isNegative() === false;
+      return isRefundKnown(facts);
   }
+}
+
+/** A linked refund has its client from its original; its share of the original's VAT depends on what else was taken of it. */
+function isRefundKnown({ prepayment, originalClientId = null, shares = [] }: PrepaymentFacts): boolean {
+  const isLinked = prepayment.paid?.isNegative() === true && prepayment.refundsId !== null;
+  return !isLinked || (originalClientId !== null && shares.length === 0);
 }

@@ -118,7 +118,7 @@ const known = new Set(
    idle censusDue closed
    identity currency timezone source
    replayed span spans windows invoice row payment prepayment failed failedToOpen leftOut timeoutSeconds
-   identity currency timezone source lastPrepayment
+   identity currency timezone source
    settled refused uncertain drafted left unapproved nextDueMs waitingFor`.split(/\s+/),
 );
 

@@ -146,9 +146,8 @@ async function streamed(
       }
     }
   };
-  let last = 0;
   const post = async () => {
-    last = (await perform('postInLoad', input, window, last)).lastPrepayment;
+    await perform('postInLoad', input, window);
   };
   const writeBack = async () => {
     await perform('writeBack', input, window);
