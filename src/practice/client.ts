@@ -20,10 +20,10 @@ import {
   type OnWaiting,
 } from './exchange.ts';
 import { type ExternalIdToWrite, type ExternalInfoPorts, readExternalId, writeExternalId } from './external-info.ts';
-import { dateOf, type HttpAnswer, type Method, type Timeouts, type Transport } from './http.ts';
+import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
 import { type Log, newRequestId } from './log.ts';
 import { type RawRecord, readerOf, sortPage, type UnusableRecord } from './raw-record.ts';
-import { createTransport, defaultTimeouts } from './transport.ts';
+import { createTransport, defaultTimeouts, type Timeouts } from './transport.ts';
 
 export interface PracticeClientOptions {
   installation: number;

@@ -25,15 +25,6 @@ export interface NoAnswer {
   sent: boolean;
 }
 
-export interface Timeouts {
-  /** Until the connection is established, TLS included. */
-  connectMs: number;
-  /** From the end of the request to the response's first byte. */
-  responseMs: number;
-  /** The whole request. */
-  requestMs: number;
-}
-
 /** Sends HTTP requests, each once: no retry, no redirect. */
 export interface Transport {
   /** Throws only the signal's reason. */

@@ -2,7 +2,8 @@ import { type Agent as HttpAgent, request as httpRequest, type IncomingMessage }
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { HttpAnswer, HttpRequest, Timeouts } from './http.ts';
+import type { HttpAnswer, HttpRequest } from './http.ts';
+import type { Timeouts } from './transport.ts';
 
 /** A phase of a request took longer than it may. */
 export class PhaseTimeout extends Error {

@@ -3,8 +3,17 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { pageLimits } from '../records/limits.ts';
-import { dateOf, type HttpRequest, type NoAnswer, type Timeouts, type Transport } from './http.ts';
+import { dateOf, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 import { PhaseTimeout, sendOnce, TooLarge } from './send-once.ts';
+
+export interface Timeouts {
+  /** Until the connection is established, TLS included. */
+  connectMs: number;
+  /** From the end of the request to the response's first byte. */
+  responseMs: number;
+  /** The whole request. */
+  requestMs: number;
+}
 
 export const defaultTimeouts: Timeouts = { connectMs: 10_000, responseMs: 60_000, requestMs: 90_000 };
 
