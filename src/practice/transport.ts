@@ -1,10 +1,10 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import got, { type Got, RequestError, TimeoutError } from 'got';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { pageLimits } from '../records/limits.ts';
-import { dateOf, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
-import { PhaseTimeout, sendOnce, TooLarge } from './send-once.ts';
+import { dateOf, type HttpAnswer, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 
 export interface Timeouts {
   /** Until the connection is established, TLS included. */
@@ -27,7 +27,22 @@ const maxDrift = 0.001;
 export function createTransport(options: { timeouts: Timeouts; clock: Clock; maxBytes?: number }): Transport {
   const { timeouts, clock } = options;
   const maxBytes = options.maxBytes ?? pageLimits.bytes;
-  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+  const agent = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+  const client = got.extend({
+    agent,
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    responseType: 'text',
+    timeout: {
+      lookup: timeouts.connectMs,
+      connect: timeouts.connectMs,
+      secureConnect: timeouts.connectMs,
+      response: timeouts.responseMs,
+      request: timeouts.requestMs,
+    },
+    headers: { 'user-agent': 'vetledger', accept: 'application/json' },
+  });
   let latestDate: number | null = null;
   // Lower bound of the server's lead over our clock: the best of all answers, lowered over time because clocks drift.
   let ahead: { ms: number; at: number } | null = null;
@@ -36,9 +51,7 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
     send: async (request) => {
       const dateBefore = latestDate;
       try {
-        const started = clock.elapsed();
-        const answered = await sendOnce(request, { agents, timeouts, maxBytes });
-        const answer = { ...answered, durationMs: clock.elapsed() - started };
+        const answer = await sendOnce(client, request, clock, maxBytes);
         const date = dateOf(answer);
         if (date !== null) {
           latestDate = date;
@@ -59,11 +72,50 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
       return ms === null ? null : clock.now() + ms;
     },
     close: () => {
-      agents.http.destroy();
-      agents.https.destroy();
+      agent.http.destroy();
+      agent.https.destroy();
     },
   };
 }
+
+async function sendOnce(
+  client: Got,
+  request: HttpRequest,
+  clock: Clock,
+  maxBytes: number,
+): Promise<Omit<HttpAnswer, 'dateBefore'>> {
+  const stop = new AbortController();
+  const giveUp = () => stop.abort(request.signal?.reason);
+  if (request.signal?.aborted) giveUp();
+  request.signal?.addEventListener('abort', giveUp, { once: true });
+  const started = clock.elapsed();
+  try {
+    const { method, headers, body } = request;
+    const answering = client(request.url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal: stop.signal,
+    });
+    answering.on('downloadProgress', ({ transferred }) => {
+      if (transferred > maxBytes) stop.abort(new TooLarge());
+    });
+    const response = await answering;
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.body,
+      durationMs: clock.elapsed() - started,
+    };
+  } catch (error) {
+    if (stop.signal.reason instanceof TooLarge) throw stop.signal.reason;
+    throw error;
+  } finally {
+    request.signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+class TooLarge extends Error {}
 
 /** Errors before a connection existed: the server cannot have received the request. */
 const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -74,17 +126,16 @@ function noAnswer(error: unknown, request: HttpRequest, maxBytes: number): NoAns
     const message = `the answer is larger than ${Math.round(maxBytes / 1024 / 1024)} MB and was refused`;
     return { error: new PracticeError('answer_too_large', message, details), sent: true };
   }
-  if (error instanceof PhaseTimeout) {
-    const sent = error.phase !== 'connect';
+  if (error instanceof TimeoutError) {
+    const sent = !['lookup', 'connect', 'secureConnect'].includes(error.event);
     const message = sent
-      ? `no complete answer in time (${error.phase} time-out)`
-      : `no connection in time (${error.phase} time-out)`;
+      ? `no complete answer in time (${error.event} time-out)`
+      : `no connection in time (${error.event} time-out)`;
     return { error: new PracticeError(sent ? 'timeout' : 'unreachable', message, details), sent };
   }
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    const { code } = error;
-    const sent = !neverConnected.has(code);
-    const message = sent ? `the connection broke off (${code})` : `no connection (${error.message || code})`;
+  if (error instanceof RequestError) {
+    const sent = !neverConnected.has(error.code);
+    const message = sent ? `the connection broke off (${error.code})` : `no connection (${error.message})`;
     return { error: new PracticeError('unreachable', message, details), sent };
   }
   throw error;
