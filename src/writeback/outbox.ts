@@ -239,3 +239,19 @@ export async function recordOutcomes(
     [unseenAtMost, ...bindings, installation, kind, outcomes.map(({ id }) => id)],
   );
 }
+
+/** Which of these values are numbers of units of ours. */
+export async function numbersOfOurs(
+  db: Connection,
+  installation: InstallationId,
+  values: readonly string[],
+): Promise<Set<string>> {
+  if (values.length === 0) return new Set();
+  const found = await rows(
+    db,
+    { value: text },
+    'select distinct erp_number as value from erp_unit where installation = ? and erp_number = any(?)',
+    [installation, values],
+  );
+  return new Set(found.map(({ value }) => value));
+}

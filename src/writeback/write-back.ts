@@ -1,12 +1,8 @@
-import { text } from '../db/columns.ts';
 import { isOfTheData, kindOfError } from '../db/database-errors.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, rows } from '../db/rows.ts';
-import { backoffMs } from '../domain/backoff.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
-import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
-import { clip, visible } from '../domain/text.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import { ExternalIdTaken, type ExternalIdToWrite } from '../practice/external-info.ts';
 import { longestPauseMs, retryPauseMs } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
@@ -16,15 +12,28 @@ import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
 import {
   noteNotSent,
   noteSending,
-  type Outcome,
+  numbersOfOurs,
   openWriteBacks,
   recordOutcomes,
   type Selection,
-  type Sending,
   unreadWriteBacks,
   type WriteBackRow,
 } from './outbox.ts';
-import { isEntryOfOurs, type Standing, standingOf } from './plan.ts';
+import {
+  beforeRequest,
+  failedOutcome,
+  isEffectUnknown,
+  mayReplace,
+  named,
+  outcomeOf,
+  type Reading,
+  type Request,
+  readBackOutcome,
+  refusedOutcome,
+  type TakenOutcome,
+  takenOutcome,
+  type Waits,
+} from './outcomes.ts';
 
 /** So many documents are read before they are written. A page of them weighs one, whatever it holds. */
 const readAtATime = 50;
@@ -38,8 +47,6 @@ const longestRoomPauseMs = 1_000;
 const readBackAtATime = 1_000;
 /** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
 const requestsInFlight = 8;
-/** Characters of a value that a message quotes. */
-const longestQuoted = 60;
 
 /** How a failure is borne. */
 export interface Patience {
@@ -47,8 +54,7 @@ export interface Patience {
   attempts: number;
   /** After so many documents in a row without a usable answer the source is taken to be down. */
   failuresInARow: number;
-  /** Between the times that a document is tried; null: each window tries it. */
-  waits: { firstMs: number; longestMs: number } | null;
+  waits: Waits;
 }
 
 export interface WriteBackPorts {
@@ -89,23 +95,6 @@ export interface Place {
   id: InstallationId;
   dialect: Dialect;
 }
-
-/** Answers after which nobody knows whether the request took effect, those of a success that cannot be read among them. */
-const effectUnknown: ReadonlySet<PracticeErrorCode> = new Set<PracticeErrorCode>([
-  'unreachable',
-  'timeout',
-  'server_error',
-  'not_json',
-  'malformed_response',
-  'malformed_record',
-  'answer_too_large',
-]);
-
-/** `current`: somebody else's value that was left in its place. */
-type TakenOutcome = Outcome & { current?: string };
-
-/** A request that is about to be sent, and what stands there. */
-type Request = Sending & { row: WriteBackRow };
 
 /** How one request ended; `isStale`: it was not sent, as the budget had no room in time. */
 type Sent = { outcome: TakenOutcome } | { againInMs: number } | { isStale: true };
@@ -154,7 +143,7 @@ export class WriteBack {
         [...due].sort((a, b) => a - b),
         false,
       );
-      await this.#lookAt([...found.keys()].filter((id) => this.#unread.has(id)));
+      await this.#lookAt(found);
       const ids = [...found.keys()].filter((id) => due.delete(id));
       for (const id of await this.#tellRead(ids, { found, sendUntilMs })) due.add(id);
     }
@@ -212,12 +201,10 @@ export class WriteBack {
     try {
       const sending: Request[] = [];
       for (const row of await openWriteBacks(db, installation, this.selection, ids)) {
-        const { isCarried, current } = found.get(row.id) === true ? await this.#current(row) : absent;
-        const standing = isCarried ? this.#standing(row, current, doubtOf(row)) : null;
-        if (standing === 'missing') {
-          const isReplaced = current !== null && !this.#isOurs(row)(current);
-          sending.push({ ...row, row, current, previousValue: isReplaced ? current : row.previousValue });
-        } else outcomes.push(...this.#settled(row, standing, current));
+        const next = beforeRequest(installation, row, await this.#reading(row, found), this.#patience.waits);
+        if (next === null) continue;
+        if ('request' in next) sending.push(next.request);
+        else outcomes.push(next.outcome);
       }
       await transact((trx) => noteSending(trx, installation, kind, sending));
       await forEachAtATime(requestsInFlight, sending, async (request) => {
@@ -256,22 +243,25 @@ export class WriteBack {
   }
 
   /** Looks at what was accepted in this run, and was read again since. */
-  async #lookAt(ids: readonly number[]): Promise<void> {
+  async #lookAt(found: ReadonlyMap<number, boolean>): Promise<void> {
+    const ids = [...found.keys()].filter((id) => this.#unread.has(id));
     if (ids.length === 0) return;
-    const wanted = new Set(ids);
-    const [first = 0] = ids.toSorted((a, b) => a - b);
-    const page = { after: first - 1, limit: readBackAtATime };
+    const page = { after: Math.min(...ids) - 1, limit: readBackAtATime };
     const rows = await unreadWriteBacks(this.#ports.db, this.#installation.id, this.selection, page);
+    const wanted = new Set(ids);
     await this.#look(
       rows.filter(({ id }) => wanted.has(id)),
-      new Map(ids.map((id) => [id, true])),
+      found,
     );
   }
 
   /** Records what a read after the writes shows of them. */
   async #look(rows: readonly WriteBackRow[], found: ReadonlyMap<number, boolean>): Promise<void> {
     const outcomes: TakenOutcome[] = [];
-    for (const row of rows) outcomes.push(await this.#seen(row, found.get(row.id) === true));
+    for (const row of rows) {
+      const reading = await this.#reading(row, found);
+      outcomes.push(readBackOutcome(this.#installation.id, row, reading, this.#patience.waits));
+    }
     await this.#record(outcomes, this.#ports.transact);
     for (const { id, standing, state } of outcomes) {
       this.#unread.delete(id);
@@ -280,52 +270,36 @@ export class WriteBack {
     }
   }
 
-  /** The outcome where nothing is to be sent. `standing` is null where the record is not there, or carries no external_info. */
-  #settled(row: WriteBackRow, standing: Standing | null, current: string | null): TakenOutcome[] {
-    // A prepayment that is not there is asked for again by the next window.
-    if (standing === null) return row.valueIs === 'entry_id' ? [] : [outcomeOf(row, { state: 'absent' })];
-    if (standing !== 'foreign' || row.valueIs !== 'erp_number' || current === null) {
-      return [outcomeOf(row, { state: 'done', standing })];
-    }
-    const message = `${quoted(current)} stands where the ERP’s number ${quoted(row.value ?? '')} would; it was left`;
-    const waitSeconds = (this.#patience.waits?.longestMs ?? 0) / 1000;
-    const error = { code: 'external_id_taken', message };
-    return [{ ...outcomeOf(row, { state: 'taken', error, waitSeconds, standing }), current }];
-  }
-
-  async #send({ row, current: before }: Request, attempt: number, sendUntilMs: number): Promise<Sent> {
-    const { kind } = this.selection;
+  async #send(request: Request, attempt: number, sendUntilMs: number): Promise<Sent> {
+    const { row } = request;
     if (this.#ports.elapsed() >= sendUntilMs) return { isStale: true };
     try {
       await this.#ports.send({
-        kind,
+        kind: this.selection.kind,
         record: readVerbatim(row.raw ?? ''),
         externalId: row.value,
         sendUntilMs,
-        mayReplace: (current) => this.#standing(row, current, doubtOf(row) ?? [before]) !== 'foreign',
+        mayReplace: (current) => mayReplace(this.#installation.id, request, current),
       });
       this.#failuresInARow = 0;
       this.#accepted += 1;
       return { outcome: outcomeOf(row, { state: 'done', isAccepted: true }) };
     } catch (error) {
       this.#ports.signal.throwIfAborted();
-      if (error instanceof ExternalIdTaken) {
-        const [outcome = outcomeOf(row, {})] = this.#settled(row, 'foreign', error.current);
-        return { outcome };
-      }
+      if (error instanceof ExternalIdTaken) return { outcome: takenOutcome(row, error.current, this.#patience.waits) };
       // Our own budget had no room until then.
       const isUnsent = error instanceof PracticeError && error.code === 'throttled' && error.status !== 429;
       if (isUnsent && this.#ports.elapsed() >= sendUntilMs) return { isStale: true };
       if (error instanceof PracticeError) return this.#failed(row, attempt, error);
       if (!isOfTheData(error)) throw error;
       const message = `sending it failed unexpectedly (${kindOfError(error)})`;
-      return { outcome: this.#failure(row, { code: 'internal_error', message }) };
+      return { outcome: failedOutcome(row, { code: 'internal_error', message }, this.#patience.waits) };
     }
   }
 
   /** Throws what concerns all documents: the credentials, a server that is down. */
   #failed(row: WriteBackRow, attempt: number, error: PracticeError): Sent {
-    const isInDoubt = effectUnknown.has(error.code);
+    const isInDoubt = isEffectUnknown(error);
     if (error.code === 'unauthorized' || (error.retryable && !isInDoubt)) throw error;
     const waitMs = error.retryAfterMs ?? 0;
     if (isInDoubt && attempt < this.#patience.attempts && waitMs <= longestPauseMs) {
@@ -333,35 +307,12 @@ export class WriteBack {
     }
     this.#failuresInARow = error.retryable ? this.#failuresInARow + 1 : 0;
     if (this.#failuresInARow >= this.#patience.failuresInARow) throw error;
-    const code = row.valueIs === 'entry_id' ? error.code : 'number_not_written';
-    const outcome = this.#failure(row, { code, message: error.message });
-    return { outcome: { ...outcome, isInDoubt: isInDoubt || outcome.isInDoubt } };
-  }
-
-  #failure(row: WriteBackRow, error: { code: string; message: string }): Outcome {
-    const { waits } = this.#patience;
-    const waitSeconds = waits === null ? 0 : backoffMs(row.attempts + 1, waits) / 1000;
-    return outcomeOf(row, { state: 'failed', isInDoubt: row.isSent, error, waitSeconds });
-  }
-
-  /** What a read after a write shows of it. */
-  async #seen(row: WriteBackRow, isFound: boolean): Promise<TakenOutcome> {
-    const isAttempt = false;
-    const { isCarried, current } = isFound ? await this.#current(row) : absent;
-    if (!isCarried) return outcomeOf(row, { isAttempt, state: row.valueIs === 'entry_id' ? null : 'absent' });
-    const standing = this.#standing(row, current, [row.valueBefore, row.previousValue]);
-    if (standing !== 'missing') {
-      const [outcome = outcomeOf(row, {})] = this.#settled(row, standing, current);
-      return { ...outcome, isAttempt };
-    }
-    const stands = current === null ? 'none' : quoted(current);
-    const message = `${quoted(row.value ?? '')} was accepted, and ${stands} stands there`;
-    const code = row.valueIs === 'entry_id' ? 'write_back_unseen' : 'number_not_written';
-    return { ...this.#failure(row, { code, message }), isAttempt, standing };
+    return { outcome: refusedOutcome(row, error, this.#patience.waits) };
   }
 
   /** What stands in the source now, as far as the record or the sub-resource tells. */
-  async #current({ id, raw }: WriteBackRow): Promise<{ isCarried: boolean; current: string | null }> {
+  async #reading({ id, raw }: WriteBackRow, found: ReadonlyMap<number, boolean>): Promise<Reading> {
+    if (found.get(id) !== true) return { isCarried: false, current: null };
     const { dialect } = this.#installation;
     const { kind } = this.selection;
     const shown = externalIdIn(dialect, kind, raw === null ? null : readVerbatim(raw));
@@ -373,15 +324,6 @@ export class WriteBack {
     return { isCarried: kind === 'prepayment', current: null };
   }
 
-  #standing(row: WriteBackRow, current: string | null, before: (string | null)[] | null): Standing {
-    return standingOf({ ...row, current, before, isOurs: this.#isOurs(row) });
-  }
-
-  #isOurs({ ownValues }: WriteBackRow): (value: string) => boolean {
-    return (value) => ownValues.includes(value) || isEntryOfOurs(value, this.#installation.id);
-  }
-
-  /** Records outcomes. The number of another document of ours is named: the source put it there by mistake. */
   async #record(outcomes: readonly TakenOutcome[], transact: Transact): Promise<void> {
     const { id: installation } = this.#installation;
     const { kind } = this.selection;
@@ -390,49 +332,8 @@ export class WriteBack {
       installation,
       outcomes.flatMap(({ current }) => current ?? []),
     );
-    const named = outcomes.map((outcome) => {
-      const { current, error } = outcome;
-      if (current === undefined || error === null || !ours.has(current)) return outcome;
-      const whose = ', and is the number of another document of ours; it was left';
-      const message = error.message.replace('; it was left', whose);
-      return { ...outcome, error: { code: 'external_id_of_another', message } };
-    });
-    await transact((trx) => recordOutcomes(trx, installation, kind, named));
-    for (const { id, error } of named) if (error !== null) this.#ports.onRefused({ kind, id }, error);
+    const toRecord = outcomes.map((outcome) => named(outcome, ours));
+    await transact((trx) => recordOutcomes(trx, installation, kind, toRecord));
+    for (const { id, error } of toRecord) if (error !== null) this.#ports.onRefused({ kind, id }, error);
   }
-}
-
-const absent = { isCarried: false, current: null };
-
-/** Of a request in doubt, what stood there before it. */
-function doubtOf({ isSent, valueBefore }: WriteBackRow): (string | null)[] | null {
-  return isSent ? [valueBefore] : null;
-}
-
-function outcomeOf({ id, unitId }: WriteBackRow, changes: Partial<Outcome>): Outcome {
-  return {
-    ...{ id, unitId, state: 'done', isAccepted: false, isInDoubt: false, standing: null, isAttempt: true },
-    ...{ error: null, waitSeconds: 0 },
-    ...changes,
-  };
-}
-
-function quoted(value: string): string {
-  return `“${visible(clip(value, longestQuoted))}”`;
-}
-
-/** Which of these values are numbers of units of ours. */
-async function numbersOfOurs(
-  db: Connection,
-  installation: InstallationId,
-  values: readonly string[],
-): Promise<Set<string>> {
-  if (values.length === 0) return new Set();
-  const found = await rows(
-    db,
-    { value: text },
-    'select distinct erp_number as value from erp_unit where installation = ? and erp_number = any(?)',
-    [installation, values],
-  );
-  return new Set(found.map(({ value }) => value));
 }
