@@ -191,7 +191,7 @@ export class Budget {
       giveBack: (slotId) => this.#finish(action, slotId, 0),
       withdraw: () => this.#store.withdraw(action, claimant),
       deadlineError: ({ arrivedMs, deadlineMs }) => {
-        const waited = `${Number(((deadlineMs - arrivedMs) / 1000).toFixed(1))} s`;
+        const waited = `${Math.round((deadlineMs - arrivedMs) / 100) / 10} s`;
         return new PracticeError('throttled', `the rate budget of ${action} had no room for a request in ${waited}`);
       },
     });

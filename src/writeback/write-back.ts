@@ -43,6 +43,10 @@ export const writeAfterReadMs = 10_000;
 const readAheadMs = 2_000;
 /** While there is no room, it is asked for again after so long at most: other processes take from it, and answers free it. */
 const longestRoomPauseMs = 1_000;
+/** A request waits no longer for room either (src/practice/budget.ts). */
+const longestRoomWaitMs = 1_800_000;
+/** Pages in a row of which nothing was sent in time, although there was room; the next time tries again. */
+const lateRoundsAtMost = 5;
 /** Looked for together after the writes: a page of the largest size, where they lie beside each other. */
 const readBackAtATime = 1_000;
 /** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
@@ -99,11 +103,7 @@ export interface Place {
 /** How one request ended; `isStale`: it was not sent, as the budget had no room in time. */
 type Sent = { outcome: TakenOutcome } | { againInMs: number } | { isStale: true };
 
-/** Documents that were read just now, and until when they may be written. */
-interface ReadBatch {
-  found: ReadonlyMap<number, boolean>;
-  sendUntilMs: number;
-}
+const noRoom = `nothing could be written within ${writeAfterReadMs / 1000} s of reading it, ${lateRoundsAtMost} times in a row`;
 
 /** Tells the source what documents of one kind are to carry: reads each record again, writes, and reads back. */
 export class WriteBack {
@@ -129,14 +129,15 @@ export class WriteBack {
    * id, none where nothing waits; it is asked until then, or until `isOver`. Throws what a later time may resolve.
    */
   async tell(next: () => Promise<number[]>, isOver: () => boolean = () => false): Promise<void> {
-    const { refresh, elapsed } = this.#ports;
+    const { refresh } = this.#ports;
     const due = new Set<number>();
+    let lateRounds = 0;
     for (;;) {
       this.#ports.signal.throwIfAborted();
       if (due.size < readAtATime) for (const id of await next()) due.add(id);
       if (due.size === 0 || isOver()) return;
-      await this.#untilRoom(Math.min(due.size, readAtATime));
-      const sendUntilMs = elapsed() + writeAfterReadMs;
+      await this.#untilRoom(Math.min(due.size, readAtATime), isOver);
+      if (isOver()) return;
       // The mirror may be hours old, and staff may have changed what is beside our value since.
       const found = await refresh(
         this.selection.kind,
@@ -145,13 +146,17 @@ export class WriteBack {
       );
       await this.#lookAt(found);
       const ids = [...found.keys()].filter((id) => due.delete(id));
-      for (const id of await this.#tellRead(ids, { found, sendUntilMs })) due.add(id);
+      const late = await this.#tellRead(ids, found);
+      for (const id of late) due.add(id);
+      lateRounds = late.length < ids.length ? 0 : lateRounds + 1;
+      if (lateRounds >= lateRoundsAtMost) throw new PracticeError('throttled', noRoom);
     }
   }
 
-  /** Waits until the budget has room for so many writes soon. What was accepted is looked for meanwhile. */
-  async #untilRoom(writes: number): Promise<void> {
-    for (;;) {
+  /** Waits until the budget has room for so many writes soon, but not for ever. What was accepted is looked for meanwhile. */
+  async #untilRoom(writes: number, isOver: () => boolean): Promise<void> {
+    const endMs = this.#ports.elapsed() + longestRoomWaitMs;
+    while (this.#ports.elapsed() < endMs && !isOver()) {
       const waitMs = (await this.#ports.roomInMs(this.selection.kind, writes)) - readAheadMs;
       if (waitMs <= 0) return;
       if (this.#unread.size >= readBackAtATime) await this.readBack();
@@ -163,17 +168,16 @@ export class WriteBack {
    * Tells documents that were read just now; returns those that were not told in time. After an answer that leaves it in doubt whether a
    * request took effect, the record is read anew before the next attempt, which then keeps what somebody wrote there in between.
    */
-  async #tellRead(ids: readonly number[], read: ReadBatch): Promise<number[]> {
-    const { elapsed, pause } = this.#ports;
+  async #tellRead(ids: readonly number[], read: ReadonlyMap<number, boolean>): Promise<number[]> {
+    const { pause } = this.#ports;
     const stale: number[] = [];
-    for (let left = ids, batch = read, attempt = 1; left.length > 0; attempt++) {
-      const { again, late } = await this.#tellOnce(left, batch, attempt);
+    for (let left = ids, found = read, attempt = 1; left.length > 0; attempt++) {
+      const { again, late } = await this.#tellOnce(left, found, attempt);
       stale.push(...late);
       left = again.map(({ id }) => id);
       if (left.length === 0) break;
       await pause(Math.max(...again.map(({ inMs }) => inMs)));
-      const sendUntilMs = elapsed() + writeAfterReadMs;
-      batch = { found: await this.#readAll(left), sendUntilMs };
+      found = await this.#readAll(left);
     }
     return stale;
   }
@@ -189,7 +193,7 @@ export class WriteBack {
   /** Returns the documents that are to be tried again, and those that could not be sent in time. */
   async #tellOnce(
     ids: readonly number[],
-    { found, sendUntilMs }: ReadBatch,
+    found: ReadonlyMap<number, boolean>,
     attempt: number,
   ): Promise<{ again: { id: number; inMs: number }[]; late: number[] }> {
     const { db, transact, record } = this.#ports;
@@ -207,6 +211,7 @@ export class WriteBack {
         else outcomes.push(next.outcome);
       }
       await transact((trx) => noteSending(trx, installation, kind, sending));
+      const sendUntilMs = this.#ports.elapsed() + writeAfterReadMs;
       await forEachAtATime(requestsInFlight, sending, async (request) => {
         const sent = await this.#send(request, attempt, sendUntilMs);
         if ('outcome' in sent) outcomes.push(sent.outcome);
@@ -232,14 +237,19 @@ export class WriteBack {
       const page = { after, limit: readBackAtATime };
       const ids = (await unreadWriteBacks(db, installation, this.selection, page)).map(({ id }) => id);
       const last = ids.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       const found = await this.#readAll(ids);
+      const wanted = new Set(ids);
+      // What was accepted since then was not read.
+      const rows = await unreadWriteBacks(db, installation, this.selection, page);
       await this.#look(
-        (await unreadWriteBacks(db, installation, this.selection, page)).filter(({ id }) => id <= last),
+        rows.filter(({ id }) => wanted.has(id)),
         found,
       );
       after = last;
     }
+    // Another lane may have read some of them.
+    this.#unread.clear();
   }
 
   /** Looks at what was accepted in this run, and was read again since. */

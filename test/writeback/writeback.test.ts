@@ -267,4 +267,36 @@ describe('the record of it', () => {
     const { rows } = await db.raw('select state, attempts from write_back where document_id in (21, 22)');
     expect(rows).toEqual([21, 22].map(() => ({ state: 'failed', attempts: 1 })));
   });
+
+  it('is written where reading alone takes longer than a written record may be old', async () => {
+    await prepayment(31, 'posted', null);
+    let nowMs = 0;
+    const slow: WriteBackPorts['refresh'] = async (_kind, ids) => {
+      nowMs += 2 * writeAfterReadMs;
+      return new Map(ids.map((id) => [id, true]));
+    };
+    const sent = await writeBack(undefined, { elapsed: () => nowMs, refresh: slow });
+    expect(sent.map(({ id }) => id)).toContain(31);
+  });
+
+  it('is left to another time where there is never room after a page was read', async () => {
+    await prepayment(41, 'posted', null);
+    let nowMs = 0;
+    let reads = 0;
+    const refused = writeBack(
+      () => {
+        nowMs += writeAfterReadMs;
+        throw new PracticeError('throttled', 'the rate budget had no room');
+      },
+      {
+        elapsed: () => nowMs,
+        refresh: async (_kind, ids) => {
+          reads += 1;
+          return new Map(ids.map((id) => [id, true]));
+        },
+      },
+    );
+    await expect(refused).rejects.toMatchObject({ code: 'throttled' });
+    expect(reads).toBeLessThan(20);
+  });
 });
