@@ -276,7 +276,7 @@ export function withLease<T>(
     async (heartbeat) => {
       const differs = differentIdentity(installationOf(deps, input.installation), window.identity);
       if (differs !== null) throw heartbeat.attempt < differingAttemptsAtMost ? differs : fatal(plainErrorOf(differs));
-      return work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window)));
+      return work(heartbeat, heartbeat.hold(await renewedLease(deps.promptDb ?? deps.db, input, window)));
     },
     { isOfWindow: true, givesUpAfterMs: givesUpAfterMs(input, window) },
   );
