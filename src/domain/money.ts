@@ -72,11 +72,11 @@ export function isTooLongNumber(text: string): boolean {
   return (digitsOf(text.trim()) ?? 0) > longestNumberDigits;
 }
 
-/** The digits of a decimal text written without exponent; null when it is none. */
+/** The digits of a decimal text written without exponent and leading zeros, the same in each notation; null when it is none. */
 function digitsOf(text: string): number | null {
   const parts = decimalPattern.exec(text)?.groups;
   if (!parts) return null;
   const { whole = '', fraction = parts.only ?? '', exponent = '0' } = parts;
   const power = Number(exponent);
-  return Math.max(0, whole.length + power) + Math.max(0, fraction.length - power);
+  return Math.max(0, whole.replace(/^0+/, '').length + power) + Math.max(0, fraction.length - power);
 }

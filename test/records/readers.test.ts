@@ -116,6 +116,13 @@ describe('reading JSON', () => {
     );
   });
 
+  test.each(['1000.000000000001e-18', '1.000000000000001e-15', '0.000000000000001000000000000001'])(
+    'an amount of 30 digits is read whatever its notation: %s',
+    (written) => {
+      expect(amount.read(readJson(written))?.toFixed()).toBe('0.000000000000001000000000000001');
+    },
+  );
+
   test('an amount has every digit that was written', () => {
     fc.assert(
       fc.property(number, (written) => {
