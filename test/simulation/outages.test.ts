@@ -201,7 +201,7 @@ describe('for hours', { timeout: 240_000 }, () => {
       const { practice, time } = clinic;
       // More than the opening of a window pulls by itself.
       const opened = clinic.told('window_opened').length;
-      const goesDown = setDownOnceOpen(clinic);
+      const goesDown = setDownOnceAsked(clinic);
       await clinic.follow(5);
       goesDown();
       expect(clinic.told('window_opened')).toHaveLength(opened + 1);
@@ -244,18 +244,21 @@ describe('for hours', { timeout: 240_000 }, () => {
     }));
 });
 
-/** The practice stops answering as soon as the next window is open; the returned function ends the wait for it. */
-function setDownOnceOpen({ practice, events }: Clinic): () => void {
-  const push = events.push.bind(events);
-  events.push = (...told) => {
-    if (told.some(({ event }) => event === 'window_opened')) {
+/** The practice answers the first request of the next window, and then no more; the returned function ends the wait for it. */
+function setDownOnceAsked({ practice }: Clinic): () => void {
+  const { askedAtMs } = practice;
+  const push = askedAtMs.push.bind(askedAtMs);
+  let requests = 0;
+  askedAtMs.push = (...times) => {
+    requests += 1;
+    if (requests === 2) {
       practice.down = '500';
-      practice.askedAtMs.splice(0);
+      askedAtMs.splice(0);
     }
-    return push(...told);
+    return push(...times);
   };
   return () => {
-    events.push = push;
+    askedAtMs.push = push;
   };
 }
 

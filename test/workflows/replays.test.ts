@@ -211,7 +211,10 @@ describe('problems retry', () => {
 test('a failure of one interval leaves the others to be asked; a source that is gone leaves them out', {
   timeout: 120_000,
 }, async () => {
+  // Each of them finds something: windows in a row that find nothing share a row.
   const apart = async () => {
+    clinic.sandbox.live(10);
+    await sleep(1_100);
     const { window } = await clinic.sync();
     await sleep(3_500);
     await clinic.sync();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { PlainError } from '../../src/domain/errors.ts';
 import type { TimedEvent } from '../../src/domain/events.ts';
@@ -191,6 +192,8 @@ describe('the row of a window that has ended', () => {
   });
 
   test('outlives a reset of its workflow, which is refused with a row of its own', async () => {
+    clinic.sandbox.live(10);
+    await sleep(1_100);
     const closed = await rowOf(await clinic.sync());
     const { workflowService } = clinic.engine.client;
     const execution = { workflowId: closed.workflow_id, runId: closed.run_id };
