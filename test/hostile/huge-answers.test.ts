@@ -171,10 +171,10 @@ test.each(rawKeepings)(
     const filler = (id: number) => `"${String(id).repeat(1_000).slice(0, 1_000)}",`.repeat(2);
     const records = (amount: string) =>
       Array.from({ length: 1_000 }, (_, i) => `{"id":${i + 1},"paid":${amount},"notes":[${filler(i)}${ones(900)}]}`);
-    const client = await clientOf(
-      zipped(page(1_000, records('1.50').join(','))),
-      zipped(page(1_000, records('2.5e0').join(','))),
-    );
+    const pages = ['1.50', '2.5e0'].map((amount) => page(1_000, records(amount).join(',')));
+    const client = await clientOf(...pages.map(zipped));
+    // The driver and the hashes take 4 MB in one go, too.
+    const boundMs = 2 * longestBlockMs + Math.max(...pages.map(parsingMs));
     const scope = {
       installation: keepRaw === 'all' ? 1 : 2,
       timezone: 'Europe/Helsinki',
@@ -191,7 +191,7 @@ test.each(rawKeepings)(
         });
       });
       expect(pulled).toBe(1_000);
-      expect(cost.blockedMs).toBeLessThan(longestBlockMs);
+      expect(cost.blockedMs).toBeLessThan(boundMs);
     }
   },
 );
