@@ -21,23 +21,30 @@ export async function pullPayments(
  */
 export async function pullNewPayments(context: PullContext, after: number | null): Promise<PullResult | null> {
   const { client, dialect, priority } = context;
-  const { highest, hasSettled, shown } = await paymentsAbove(context, after);
-  if (highest === null || hasSettled || shown <= dialect.default_page_size) return null;
+  const { highest, hasSettled, shown, known } = await paymentsAbove(context, after);
+  const isUncounted = shown <= dialect.default_page_size || known > countedAtMost;
+  if (highest === null || hasSettled || isUncounted) return null;
   const newer = await pullList(context, 'payment', {}, highest, { keepWalk: false });
   const filters = after === null ? {} : { id__gt: String(after) };
   const { count } = await client.list('payment', filters, 1, { priority });
   return count === (await paymentsAbove(context, after)).shown ? newer : null;
 }
 
+/** More above the cursor than these are read, not counted. */
+const countedAtMost = 5_000;
+
 /** What the mirror has above a cursor: how many payments that the source shows, and whether one of them may have settled. */
 function paymentsAbove({ db, installation, overlapMs }: PullContext, after: number | null) {
   return row(
     db,
-    { shown: integer, highest: nullable(integer), hasSettled: bool },
-    `select count(*) filter (where gone_at is null and missing_at is null) as shown, max(id) as highest,
+    { shown: integer, known: integer, highest: nullable(integer), hasSettled: bool },
+    // In the order of the index: without statistics PostgreSQL would read the table for them.
+    `select count(*) filter (where is_shown) as shown, count(*) as known, max(id) as highest,
        coalesce(min(first_seen_at) < clock_timestamp() - make_interval(secs => ?), false) as "hasSettled"
-     from mirror_record where installation = ? and kind = 'payment' and id > ?`,
-    [overlapMs / 1000, installation, after ?? 0],
+     from (
+       select id, first_seen_at, gone_at is null and missing_at is null as is_shown from mirror_record
+       where installation = ? and kind = 'payment' and id > ? order by id limit ?) above`,
+    [overlapMs / 1000, installation, after ?? 0, countedAtMost + 1],
   );
 }
 
