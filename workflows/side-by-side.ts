@@ -19,7 +19,7 @@ export function allOrCancel<T>(start: () => Promise<T>[], add: (report: T) => vo
 }
 
 /** Between two passes of what goes on beside a first load's pull. */
-const shortestPauseMs = 1_000;
+const shortestPauseMs = 250;
 /** As a share of the time that has passed: the passes stay few however long the load takes, and the last one has little left to do. */
 const pauseShare = 1 / 20;
 
