@@ -135,7 +135,7 @@ function answerOf(
   return { opened, interval, remarks: span === null ? [] : clockRemarks(opened, cursor, clockSkewLimitSeconds * 1000) };
 }
 
-/** Whether a window leaves nothing to tell but that it was there. */
+/** Whether a window has found nothing that its row has to show. */
 function foundNothing(
   { interval, remarks }: FirstAnswer,
   { censusDue }: Idle,

@@ -147,7 +147,7 @@ const firstLoadNeeded: PlainError = {
   todo: 'nothing: the same window does it',
 };
 
-/** What the attempt before has told of a window that it closed, where its answer was lost. */
+/** The window that the attempt before has closed, where its answer was lost. */
 async function closedBefore({ db }: ActivityDeps, { installation }: WindowInput): Promise<ClosedReport | null> {
   const ended = await idleWindowOfRun(db, ownWorkflow().runId);
   if (ended === null) return null;

@@ -35,8 +35,7 @@ export function writeBackActivities(deps: ActivityDeps) {
       return withLease(deps, input, window, async (heartbeat, { lease, transact, record }) => {
         const configured = installationOf(deps, input.installation);
         const source = sourceAccess(deps, input, heartbeat, transact);
-        if (!(await writesBack(deps.db, installationOf(deps, input.installation))))
-          return { written: 0, unconfirmed: 0, api: heartbeat.use() };
+        if (!(await writesBack(deps.db, configured))) return { written: 0, unconfirmed: 0, api: heartbeat.use() };
         const ports = writeBackPorts(deps, heartbeat, source, { transact, record });
         const { confirmed: written, unconfirmed } = await writeBackEntryIds(configured, ports, lease);
         if (written >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'writeBack');

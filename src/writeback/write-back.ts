@@ -144,7 +144,10 @@ export class WriteBack {
         [...due].sort((a, b) => a - b),
         false,
       );
-      await this.#lookAt(found);
+      await this.#lookFor(
+        [...found.keys()].filter((id) => this.#unread.has(id)),
+        found,
+      );
       const ids = [...found.keys()].filter((id) => due.delete(id));
       const late = await this.#tellRead(ids, found);
       for (const id of late) due.add(id);
@@ -239,22 +242,15 @@ export class WriteBack {
       const last = ids.at(-1);
       if (last === undefined) break;
       const found = await this.#readAll(ids);
-      const wanted = new Set(ids);
-      // What was accepted since then was not read.
-      const rows = await unreadWriteBacks(db, installation, this.selection, page);
-      await this.#look(
-        rows.filter(({ id }) => wanted.has(id)),
-        found,
-      );
+      await this.#lookFor(ids, found);
       after = last;
     }
     // Another lane may have read some of them.
     this.#unread.clear();
   }
 
-  /** Looks at what was accepted in this run, and was read again since. */
-  async #lookAt(found: ReadonlyMap<number, boolean>): Promise<void> {
-    const ids = [...found.keys()].filter((id) => this.#unread.has(id));
+  /** Looks for those of the accepted documents that were read again; what was accepted since then was not. */
+  async #lookFor(ids: readonly number[], found: ReadonlyMap<number, boolean>): Promise<void> {
     if (ids.length === 0) return;
     const page = { after: Math.min(...ids) - 1, limit: readBackAtATime };
     const rows = await unreadWriteBacks(this.#ports.db, this.#installation.id, this.selection, page);
