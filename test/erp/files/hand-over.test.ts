@@ -234,6 +234,54 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
   });
 });
 
+describe('a database that was restored from before a batch', () => {
+  /** As a backup would have it: the units wait, and no batch was made. */
+  async function restore(): Promise<void> {
+    await query(db, 'delete from erp_batch where installation = ?', [id]);
+    await query(
+      db,
+      `update erp_unit set state = 'pending', batch = null, attempt_id = null, sent_at = null where installation = ?`,
+      [id],
+    );
+  }
+
+  it.each(['csv', 'sie4', 'datev'] as const)('makes the same batch again: %s', async (kind) => {
+    const installation = await configured(kind);
+    await post([invoice(1), invoice(2)]);
+    await enqueue(installation);
+    await handOver(installation);
+    const before = readdirSync(folder()).map((name) => [name, readFileSync(join(folder(), name), 'latin1')]);
+    await restore();
+    expect(await handOver(installation)).toMatchObject({ delivered: 2, left: 0, waitingFor: null });
+    expect(readdirSync(folder()).map((name) => [name, readFileSync(join(folder(), name), 'latin1')])).toEqual(before);
+    expect(await ackBatches(db, [{ installation: id, number: 1 }], by)).toMatchObject([{ units: 2 }]);
+  });
+
+  it('makes the batches that lie there, and one of what came since', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1), invoice(2), invoice(3)]);
+    await enqueue(installation);
+    await handOver(installation, { maxUnits: 2 });
+    await restore();
+    await post([invoice(4)]);
+    await enqueue(installation);
+    expect(await handOver(installation)).toMatchObject({ delivered: 4, left: 0, waitingFor: null });
+    expect(unitsIn()).toEqual([['invoice/1/1', 'invoice/2/1'], ['invoice/3/1'], ['invoice/4/1']]);
+  });
+
+  it('leaves a batch of another content as it is, and says so', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    await handOver(installation);
+    const [{ manifest }] = batches() as [ReturnType<typeof batches>[number]];
+    writeFileSync(join(folder(), manifest.file), 'another');
+    await restore();
+    expect(await handOver(installation)).toMatchObject({ delivered: 0, waitingFor: { code: 'batch_file_taken' } });
+    expect(readFileSync(join(folder(), manifest.file), 'utf8')).toBe('another');
+  });
+});
+
 describe('a folder that another database has claimed', () => {
   it('gets no batch of this one, until it is adopted; other installations’ claims stay', async () => {
     const installation = await configured('csv');

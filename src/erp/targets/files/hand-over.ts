@@ -40,7 +40,7 @@ import { type FileEntry, fileEntry } from './file-entry.ts';
 import { claimFolder, FolderForeign } from './folder-claim.ts';
 import { batchCode, type FileFormat, type FileWriter, type WrittenEntry } from './format.ts';
 import { fileFormat } from './formats.ts';
-import { Contents, manifestName, manifestText } from './manifest.ts';
+import { Contents, lyingBatch, manifestName, manifestText } from './manifest.ts';
 import { FileTaken, writeWholeFile } from './write-file.ts';
 
 export type HandOverPorts = Omit<DeliverPorts, 'target'>;
@@ -159,13 +159,16 @@ class HandOver {
       const first = await this.#firstCandidate(trx, before);
       if (first === null) return null;
       const period = this.#format.periodOf(first.date);
-      const { number, at } = await nextBatch(trx, installation.id);
-      const rendered = await this.#render(trx, { number, period, before });
+      const { number, at: now } = await nextBatch(trx, installation.id);
+      const key = { installation: installation.id, number };
+      const lying = await lyingBatch(this.erp.folder, key);
+      const at = lying?.createdAt ?? now;
+      const maxUnits = Math.min(this.#maxUnits, lying?.units ?? this.#maxUnits);
+      const rendered = await this.#render(trx, { number, period, before, maxUnits });
       report.refused += rendered.refused;
       // The refusals are committed, and what comes after them is looked at in the next round.
       if (rendered.ids.length === 0) return rendered.refused > 0 ? 'again' : null;
       const facts = { installation: installation.id, number, period, currency: installation.currency, createdAt: at };
-      const key = { installation: installation.id, number };
       await storePiece(trx, key, 0, rendered.writer.head(facts));
       const { sha256, bytes } = await digestOf(trx, key);
       const [format, file] = [this.erp.kind, this.#format.fileName(facts)];
@@ -246,7 +249,7 @@ class HandOver {
   /** Stores the bytes of as many units as the batch takes, page by page, and refuses those that cannot be told. */
   async #render(
     trx: Connection,
-    { number, period, before }: { number: number; period: string; before: Date | null },
+    { number, period, before, maxUnits }: { number: number; period: string; before: Date | null; maxUnits: number },
   ): Promise<{ ids: string[]; refused: number; contents: Contents; writer: FileWriter }> {
     const { installation } = this.#ports;
     const [writer, contents] = [this.#format.begin(), new Contents()];
@@ -255,9 +258,9 @@ class HandOver {
     const taken = new Set<string>();
     let refused = 0;
     let after: BatchCandidate | null = null;
-    for (let piece = 1; ids.length < this.#maxUnits; piece++) {
+    for (let piece = 1; ids.length < maxUnits; piece++) {
       this.#ports.signal.throwIfAborted();
-      const range = { days, before, after, limit: Math.min(pageSize, this.#maxUnits - ids.length) };
+      const range = { days, before, after, limit: Math.min(pageSize, maxUnits - ids.length) };
       const page: BatchCandidate[] = await batchCandidates(trx, installation.id, range);
       if (page.length === 0) break;
       after = page.at(-1) ?? null;

@@ -1,6 +1,13 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
 import { formatMoney, type Money, zero } from '../../../domain/money.ts';
+import { readJson } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { type BatchFacts, batchCode, type WrittenEntry } from './format.ts';
+
+/** A manifest has a line for each account. */
+const largestManifestBytes = 10_000_000;
 
 /** What a manifest tells of the entries of a batch, gathered one by one. */
 export class Contents {
@@ -74,6 +81,27 @@ export function manifestText(facts: ManifestFacts, contents: Contents): string {
     created: facts.createdAt.toISOString(),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+const lyingManifest = z.object({ created: z.iso.datetime(), entries: z.int().positive() });
+
+/**
+ * When a batch was created whose manifest lies in the folder, and how many units it has; null where none does, or none that can be read.
+ * A database that was restored makes a batch again that it has handed over before: with these it is the same file.
+ */
+export async function lyingBatch(
+  folder: string,
+  batch: Pick<BatchFacts, 'installation' | 'number'>,
+): Promise<{ createdAt: Date; units: number } | null> {
+  try {
+    const file = join(folder, manifestName(batch));
+    if ((await stat(file)).size > largestManifestBytes) return null;
+    const { created, entries } = lyingManifest.parse(readJson(await readFile(file, 'utf8')));
+    return { createdAt: new Date(created), units: entries };
+  } catch {
+    // Writing the batch reports what is wrong with the folder.
+    return null;
+  }
 }
 
 export function manifestName(batch: Pick<BatchFacts, 'installation' | 'number'>): string {
