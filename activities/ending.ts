@@ -45,7 +45,7 @@ export async function closeWindow(
     await seal(deps, trx, input.installation);
     return { ...all, api: ended.api };
   });
-  await told(deps, input, window, ended, null);
+  await reportEnd(deps, input, window, ended, null);
   return { api: ended.api };
 }
 
@@ -86,7 +86,7 @@ export async function failWindow(
     await seal(deps, trx, input.installation);
     return { id, plain, counts: all };
   });
-  await told(deps, input, { ...window, id: ended.id }, ended.counts, ended.plain);
+  await reportEnd(deps, input, { ...window, id: ended.id }, ended.counts, ended.plain);
   return { api: ended.counts.api, error: ended.plain };
 }
 
@@ -168,8 +168,8 @@ export async function withSteps(
   };
 }
 
-/** Tells of a window that has ended, and asks for the delivery of what it posted. */
-export async function told(
+/** Reports a window that has ended, and asks for the delivery of what it posted. */
+export async function reportEnd(
   deps: ActivityDeps,
   input: WindowInput,
   window: OpenWindow,

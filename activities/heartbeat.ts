@@ -256,8 +256,8 @@ function isShutdown(error: unknown): boolean {
 }
 
 /**
- * Whether the workflow is told of the so-manieth error in a row: each telling costs its history four events. The step's row has
- * each of them.
+ * Whether the workflow is signalled of the error that is number `times` in a row: only of errors 1 to 4 and then of powers of two, since each
+ * signal adds four events to the history. The step's row has each error.
  */
 function isTold(times: number): boolean {
   return times <= 4 || Number.isInteger(Math.log2(times));

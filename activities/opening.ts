@@ -5,10 +5,11 @@ import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { startAtOpening } from '../src/bookkeeping/start-date.ts';
 import type { InstallationConfig } from '../src/config/load-config.ts';
 import { LeaseLost } from '../src/db/lease.ts';
+import type { PlainError } from '../src/domain/errors.ts';
 import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
-import { isNudged, takeNudge } from '../src/mirror/installation-state.ts';
+import { notedAtOpening, takeNudge } from '../src/mirror/installation-state.ts';
 import { clockRemarks } from '../src/sync/clock-remarks.ts';
-import { type Cursors, readCursors } from '../src/sync/cursors.ts';
+import { type Cursors, isNothingRead, readCursors } from '../src/sync/cursors.ts';
 import { noteIdleWindow } from '../src/sync/idle-windows.ts';
 import { type Opening, openWithInvoices } from '../src/sync/opening.ts';
 import { backfillSpans, openingSpans, readSpans } from '../src/sync/replay/noted-windows.ts';
@@ -18,7 +19,7 @@ import { isPutBack, moveStreams, notePutBack } from '../src/sync/streams.ts';
 import { type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { changedFrom } from '../src/sync/watermark.ts';
 import type { Remark } from '../src/terms.ts';
-import { addReport, noCounts, type WindowCounts, type WindowInput } from '../workflows/messages.ts';
+import { addReport, failureTypes, noCounts, type WindowCounts, type WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { releaseAndSeal } from './ending.ts';
 import { fatal, plainErrorOf } from './failures.ts';
@@ -49,10 +50,18 @@ interface FirstAnswer {
   remarks: Remark[];
 }
 
+/** The activity answers this where nothing was loaded before: the workflow then goes on as `firstLoad`. It is no failure of the window. */
+const firstLoadNeeded: PlainError = {
+  code: failureTypes.firstLoad,
+  message: 'everything has to be read first',
+  todo: 'nothing: the same window does it',
+};
+
 /**
  * Opens a window under its lane's lease: asks the first question, pulls the lists where that is wanted, and writes the row. All that is
  * written by then but for records, the row, the cursors and the nudge, is one transaction: an opening that is killed before has opened
- * nothing, and its next attempt begins anew. A window that found nothing ends in it, too, so that most windows have no other.
+ * nothing, and its next attempt begins anew. A window that found nothing ends in it, too, so that most windows have no other. Where it
+ * `pulls` and nothing was loaded before, it fails with `first_load`.
  */
 export async function openUnderLease(
   deps: ActivityDeps,
@@ -65,16 +74,19 @@ export async function openUnderLease(
   const { transact } = writer;
   const installation = await withMappingInForce(db, installationOf(deps, input.installation));
   const { id } = installation;
+  // While this run holds the lease, no other run moves the cursors or walks of the live lane.
+  const cursors = await readCursors(db, id);
+  if (pulls && isNothingRead(cursors)) throw fatal(firstLoadNeeded);
   await failAbandoned(deps, input, transact);
   const { context } = sourceAccess(deps, input, heartbeat, transact);
-  const wrong = (await changedIdentity(db, installation)) ?? (await startAtOpening({ db, transact }, installation));
+  const { startDate, isNudged } = await notedAtOpening(db, id);
+  const wrong =
+    (await changedIdentity(db, installation)) ?? (await startAtOpening({ db, transact }, installation, startDate));
   if (wrong) {
     deps.log.error({ installation: id, ...wrong }, 'the window could not be opened');
     throw fatal(wrong);
   }
-  const wasNudged = input.trigger === 'schedule' && (await isNudged(db, id));
-  // Nobody else moves cursors or walks of the live lane from here on.
-  const cursors = await readCursors(db, id);
+  const wasNudged = input.trigger === 'schedule' && isNudged;
   const known = pulls && heartbeat.attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
   const { span } = input;
   const opened =

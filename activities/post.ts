@@ -6,12 +6,15 @@ import { postInvoicesInLoad, postPrepaymentsInLoad } from '../src/bookkeeping/po
 import { postingContexts } from '../src/bookkeeping/posting-context.ts';
 import { describeUnexpected } from '../src/db/database-errors.ts';
 import { countWaiting } from '../src/documents/count.ts';
+import { leftText, loadLeft } from '../src/sync/load-left.ts';
 import { acceptNextSets, scanSoFar } from '../src/sync/scan-so-far.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import { countUnwrittenEntryIds } from '../src/writeback/entry-ids.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { withLease } from './heartbeat.ts';
 import { sourceAccess } from './source-access.ts';
+import { writesBack } from './write-back.ts';
 
 export interface PostReport {
   /** Entries appended, reversals included. */
@@ -28,6 +31,10 @@ export interface PostReport {
 export interface LoadPosted {
   /** Entries appended. */
   posted: number;
+  /** Whether the next pass may have more to post at once. */
+  isMore: boolean;
+  /** A text that estimates the rest of the load; null until each list has shown its count. */
+  left: string | null;
   /** For lock dates. */
   api: ApiUse;
 }
@@ -71,8 +78,10 @@ export function postActivities(deps: ActivityDeps) {
         const contextFor = postingContexts(installation, lockDateOf, deps.clock);
         const poster = { db, installation, contextFor, windowId: window.id, transact };
         const beat = (done: number) => heartbeat.beat({ step: 'posting', done, total: null });
-        let posted = await postPrepaymentsInLoad(poster);
+        const prepayments = await postPrepaymentsInLoad(poster);
+        let posted = prepayments.entries;
         beat(posted);
+        if (prepayments.isMore) return { posted, isMore: true, left: null, api: heartbeat.use() };
         const { context } = sourceAccess(deps, input, heartbeat, transact);
         const scan = await scanSoFar(context);
         for (let after = 0; scan !== null; ) {
@@ -83,7 +92,11 @@ export function postActivities(deps: ActivityDeps) {
           beat(posted);
           after = last;
         }
-        return { posted, api: heartbeat.use() };
+        const writes = (await writesBack(db, installation)) ? await countUnwrittenEntryIds(db, installation.id) : 0;
+        const elapsedSeconds = (deps.clock().getTime() - Date.parse(window.opened.askedAt)) / 1000;
+        const windowSeconds = installation.rateWindowSeconds;
+        const left = await loadLeft(context, { writes, windowSeconds, elapsedSeconds });
+        return { posted, isMore: false, left: left && leftText(left), api: heartbeat.use() };
       });
     },
   };

@@ -1,8 +1,9 @@
 import type { InstallationConfig } from '../src/config/load-config.ts';
 import type { Connection } from '../src/db/rows.ts';
-import { countWaiting, hasMarked } from '../src/documents/count.ts';
+import { countWaiting } from '../src/documents/count.ts';
 import { areDaysWaiting } from '../src/ledger/summaries/summarise.ts';
 import { censusDue } from '../src/mirror/installation-state.ts';
+import { readTraits } from '../src/sync/capabilities/list-traits.ts';
 import type { CursorMove } from '../src/sync/cursors.ts';
 import { type KnownState, readStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
@@ -51,14 +52,14 @@ export async function pullAtOpen(
   const { context, ports } = sourceAccess(deps, input, limited, transact);
   const streams: StreamReport[] = [];
   const moves: CursorMove[] = [];
-  const pull = async (stream: RecordKind) => {
-    const { counts, move } = await readStream(context, stream, window, ports, known);
-    streams.push(reportOf(stream, counts));
-    moves.push(move);
-  };
   let isComplete = false;
   try {
-    await pullAll(pull);
+    const traits = await readTraits(deps.db, input.installation, context.dialect);
+    await pullAll(async (stream) => {
+      const { counts, move } = await readStream(context, stream, window, ports, { ...known, traits });
+      streams.push(reportOf(stream, counts));
+      moves.push(move);
+    });
     isComplete = true;
   } catch (err) {
     deps.log.debug({ err, installation: input.installation }, 'lists are left to activities of their own');
@@ -85,10 +86,10 @@ export interface Idle {
 /** What the steps after the pull would find; null where one of them has something to do. */
 export async function idleState(db: Connection, configured: InstallationConfig, now: Date): Promise<Idle | null> {
   const { id, timezone } = configured;
-  const { held, wanted } = await countWaiting(db, id);
-  if (wanted > 0 || (await hasMarked(db, id))) return null;
+  const { held, wanted, isMarked } = await countWaiting(db, id);
+  if (wanted > 0 || isMarked) return null;
   if (await areDaysWaiting(db, id, presentDay(now, timezone))) return null;
   const isWaiting = async () => (await areEntryIdsWaiting(db, id)) || (await isReadBackWaiting(db, id));
-  if ((await writesBack(db, configured)) && (await isWaiting())) return null;
+  if ((await isWaiting()) && (await writesBack(db, configured))) return null;
   return { held, censusDue: (await censusDue(db, id)) !== null };
 }

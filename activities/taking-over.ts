@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { freeLease, type Lease, seizeLease, type Transact, takeLease } from '../src/db/lease.ts';
+import { freeLease, type Lease, seizeLease, type Transact, takeLease, takeOverLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { endCodes, explainedEnd } from '../src/domain/trouble.ts';
 import { priorities } from '../src/practice/budget.ts';
@@ -30,8 +30,9 @@ export async function waitForLease(deps: ActivityDeps, input: WindowInput, heart
   const deadline = deps.clock().getTime() + (input.windowTimeoutSeconds ?? 0) * 1000 + leaseGraceMs;
   for (;;) {
     heartbeat.signal.throwIfAborted();
-    const lease = await takeLease(deps.db, scope, ownHolder());
-    if (lease !== null) return lease;
+    // From an attempt before this one, too, which writes nothing any more.
+    const taken = await takeOverLease(deps.db, scope, ownHolder());
+    if (taken !== null) return taken.lease;
     if (deps.clock().getTime() > deadline) {
       throw fatal({
         code: 'window_busy',

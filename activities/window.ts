@@ -2,7 +2,6 @@ import { type Lease, releaseLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { takeCensusIfDue } from '../src/sync/census.ts';
-import { readCursors } from '../src/sync/cursors.ts';
 import { idleWindowOfRun } from '../src/sync/idle-windows.ts';
 import { windowPause } from '../src/sync/pauses.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
@@ -18,7 +17,7 @@ import {
 } from '../workflows/messages.ts';
 import { openingAttemptsAtMost } from './attempts.ts';
 import type { ActivityDeps } from './deps.ts';
-import { closeWindow, failWindow, noteNotOpened, told } from './ending.ts';
+import { closeWindow, failWindow, noteNotOpened, reportEnd } from './ending.ts';
 import { tellOpened } from './events.ts';
 import { fatal, plainErrorOf } from './failures.ts';
 import { beating, type Heartbeat, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
@@ -52,13 +51,12 @@ export function windowActivities(deps: ActivityDeps) {
         const ended = heartbeat.attempt > 1 ? await closedBefore(deps, input) : null;
         if (ended !== null) return ended;
         await refuseWhilePaused(deps, input);
-        if (pulls && (await isFirstLoad(deps, input))) throw fatal(firstLoadNeeded);
         const lease = await leaseFor(deps, input, heartbeat);
         try {
           const { closed, ...opened } = await openUnderLease(deps, input, heartbeat, heartbeat.hold(lease), pulls);
           const { window, trigger } = opened;
           tellOpened(deps, { ...input, trigger }, window);
-          if (closed !== null) return { closed: await told(deps, input, window, closed, null), trigger };
+          if (closed !== null) return { closed: await reportEnd(deps, input, window, closed, null), trigger };
           return { ...opened, api: heartbeat.use() };
         } catch (error) {
           await releaseLease(deps.db, lease);
@@ -77,13 +75,11 @@ export function windowActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Once a day, and where one was asked for: every list's own count against the mirror (ACCOUNTING E6). A first load or a backfill has just walked all
-     * lists, and proven its walks by the same counts: the next window counts.
+     * Once a day, and where one was asked for: every list's own count against the mirror (ACCOUNTING E6).
      */
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const { context } = sourceAccess(deps, input, heartbeat, transact);
-        if (window.from === null) return { api: heartbeat.use() };
         heartbeat.beat({ step: 'counting', done: 0, total: null });
         for (const line of await takeCensusIfDue(context)) {
           if (line.source === line.shown && line.gone.length === 0 && line.missing === 0) continue;
@@ -140,23 +136,12 @@ async function refuseWhilePaused({ db, log }: ActivityDeps, { installation, trig
   });
 }
 
-/** The activity answers this where nothing was loaded before: the workflow then goes on as `firstLoad`. It is no failure of the window. */
-const firstLoadNeeded: PlainError = {
-  code: failureTypes.firstLoad,
-  message: 'everything has to be read first',
-  todo: 'nothing: the same window does it',
-};
-
 /** The window that the attempt before has closed, where its answer was lost. */
 async function closedBefore({ db }: ActivityDeps, { installation }: WindowInput): Promise<ClosedReport | null> {
   const ended = await idleWindowOfRun(db, ownWorkflow().runId);
   if (ended === null) return null;
   const { id: window, from, to, trigger } = ended;
   return { closed: { installation, window, from, to, outcome: 'closed', ...noCounts }, trigger };
-}
-
-async function isFirstLoad({ db }: ActivityDeps, { installation }: WindowInput): Promise<boolean> {
-  return (await readCursors(db, installation)).invoice.value === null;
 }
 
 async function leaseFor(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {

@@ -22,6 +22,8 @@ export class WindowView {
   private counts: WindowCounts | null = null;
   /** Of a signal that was not understood. */
   private ignored = '';
+  /** Of a first load. */
+  private left = '';
 
   constructor(input: WindowInput) {
     this.input = input;
@@ -69,6 +71,11 @@ export class WindowView {
     this.show();
   }
 
+  /** What a first load has left, shown from the next count on. */
+  isLeft(left: string | null): void {
+    this.left = left === null ? '' : `Left: ${left}`;
+  }
+
   ended(health: Health, step: string, counts: WindowCounts, note = ''): void {
     this.setHealth(health);
     this.note = note;
@@ -88,6 +95,7 @@ export class WindowView {
       this.interval && `Interval ${this.interval}`,
       this.note,
       this.ignored,
+      this.left,
     ];
     if (counts) {
       const { pulled, api } = counts;

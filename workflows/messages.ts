@@ -161,13 +161,14 @@ export interface HoldNote {
 export function holdNoteOf(value: unknown): HoldNote | null {
   if (value === undefined || value === null) return { reason: noReason, by: someone };
   if (typeof value === 'string') return { reason: value.trim().slice(0, longestNote) || noReason, by: someone };
-  if (typeof value !== 'object') return null;
-  const said = (key: string, otherwise: string) => {
-    const found: unknown = key in value ? Reflect.get(value, key) : undefined;
-    return (typeof found === 'string' && found.trim().slice(0, longestNote)) || otherwise;
-  };
-  return { reason: said('reason', noReason), by: said('by', someone) };
+  if (typeof value !== 'object' || Array.isArray(value)) return null;
+  const said = new Map<string, unknown>(Object.entries(value));
+  for (const [key, text] of said) if (!holdKeys.has(key) || typeof text !== 'string') return null;
+  const textOf = (key: string) => (said.get(key) as string | undefined)?.trim().slice(0, longestNote);
+  return { reason: textOf('reason') || noReason, by: textOf('by') || someone };
 }
+
+const holdKeys: ReadonlySet<string> = new Set(['reason', 'by'] satisfies (keyof HoldNote)[]);
 
 const noReason = 'no reason was given';
 const someone = 'somebody in Temporal';
@@ -227,6 +228,9 @@ export function addReport(
 export function runTimeoutSeconds(windowTimeoutSeconds: number): number {
   return 2 * windowTimeoutSeconds + 900;
 }
+
+/** The same of a first load, which takes as long as it takes. One that Temporal ends goes on where it was, with the next window. */
+export const firstLoadRunTimeout = '7 days';
 
 /** The same of a delivery and of a scrub, which begin a new run after a part of it. */
 export const longRuns = {

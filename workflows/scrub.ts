@@ -16,7 +16,7 @@ const { scrubSlice } = activitiesAs(scrubbing);
 const healthSignal = defineSignal<[unknown?]>(healthSignalName);
 const shortestPauseMs = 1_000;
 /** So often the configuration is looked at again. */
-const longestPauseMs = 600_000;
+const longestPauseMs = 3_600_000;
 const failedPauseMs = 300_000;
 /** Slices of one run; the next run goes on from the pass's position in the database. */
 const slicesAtMost = 500;

@@ -18,15 +18,15 @@ export function allOrCancel<T>(start: () => Promise<T>[], add: (report: T) => vo
   });
 }
 
-/** Between two passes of what goes on beside a first load's pull. */
-const shortestPauseMs = 250;
+/** Between two passes where nothing new has come. Temporal's timers are as coarse as a second. */
+const shortestPauseMs = 1_000;
 /** As a share of the time that has passed: the passes stay few however long the load takes, and the last one has little left to do. */
 const pauseShare = 1 / 20;
 
 /**
  * The steps of a first load (DESIGN "Sync"): what is certain already is posted while the lists are pulled, and entry ids are written back
- * beside both. The rest is posted when everything is read, and `writeBack` is left to be called once more. A pass resolves to whether
- * the next one may have something to do at once.
+ * beside both. The rest is posted when everything is read, and `writeBack` is left to be called once more. `pullLists` calls `pulled`
+ * after each list, `postSome` resolves to the number of its entries; it and `writeBack` say whether the next pass may have more to do at once.
  */
 export async function streamLoad({
   pullLists,
@@ -34,39 +34,58 @@ export async function streamLoad({
   postSome,
   writeBack,
 }: {
-  pullLists: () => Promise<void>;
+  pullLists: (pulled: () => void) => Promise<void>;
   postAll: () => Promise<void>;
-  postSome: () => Promise<boolean>;
+  postSome: () => Promise<{ posted: number; isMore: boolean }>;
   writeBack: () => Promise<boolean>;
 }): Promise<void> {
   let isPulled = false;
   let isPosted = false;
+  let lists = 0;
+  let posted = 0;
+  const post = async () => {
+    const report = await postSome();
+    posted += report.posted;
+    return report.isMore;
+  };
   await allOrCancel(
     () => {
-      const posting = passes(postSome, () => isPulled);
+      const posting = passes(post, { isOver: () => isPulled, news: () => lists });
       const main = async () => {
-        await pullLists();
+        await pullLists(() => {
+          lists += 1;
+        });
         isPulled = true;
         await posting;
         await postAll();
         isPosted = true;
       };
-      return [main(), posting, passes(writeBack, () => isPosted)];
+      return [main(), posting, passes(writeBack, { isOver: () => isPosted, news: () => posted })];
     },
     () => undefined,
   );
 }
 
-/** Runs passes of a step until `isOver`. One that fails ends them: the step itself comes when the pull is over, and says why. */
-async function passes(step: () => Promise<boolean>, isOver: () => boolean): Promise<void> {
+/**
+ * Runs passes of a step until `isOver`: the first one after a pause, since most loads are small and over by then, the next one after
+ * another, or once `news` has changed since the last one began. One that fails ends them: the step itself comes when the pull is over, and
+ * says why.
+ */
+async function passes(
+  step: () => Promise<boolean>,
+  { isOver, news }: { isOver: () => boolean; news: () => number },
+): Promise<void> {
   const beganMs = Date.now();
+  await condition(isOver, shortestPauseMs);
   while (!isOver()) {
+    const known = news();
     try {
       if (await step()) continue;
     } catch (error) {
       if (isCancellation(error)) throw error;
       return;
     }
-    await condition(isOver, Math.max(shortestPauseMs, (Date.now() - beganMs) * pauseShare));
+    const pauseMs = Math.max(shortestPauseMs, (Date.now() - beganMs) * pauseShare);
+    await condition(() => isOver() || news() !== known, pauseMs);
   }
 }

@@ -85,10 +85,11 @@ export async function runSteps(
   };
 
   const postSome = async () => {
-    const report = await work.postInLoad(input, window);
-    counts = { ...counts, posted: counts.posted + report.posted };
-    add({ streams: [], api: report.api });
-    return false;
+    const { posted, isMore, left, api } = await work.postInLoad(input, window);
+    counts = { ...counts, posted: counts.posted + posted };
+    view.isLeft(left);
+    add({ streams: [], api });
+    return { posted, isMore };
   };
   const writeBack = async () => {
     const { written, unconfirmed, api } = await work.writeBack(input, window);
@@ -111,22 +112,31 @@ export async function runSteps(
       return;
     }
     view.at('pulling', counts);
-    const pullLists = () => pull(window, add, new Set(streams.map(({ stream }) => stream)));
+    const pullLists = (pulled?: () => void) => {
+      const addPulled = (report: PullReport) => {
+        add(report);
+        pulled?.();
+      };
+      return pull(window, addPulled, new Set(streams.map(({ stream }) => stream)));
+    };
     const postAll = async () => {
       view.at('posting', counts);
       await post(window, input, add, (posted, held) => {
         counts = { ...counts, posted: counts.posted + posted, held };
       });
     };
-    if (isFirstLoad(input, window)) await streamLoad({ pullLists, postAll, postSome, writeBack });
-    else {
+    if (isFirstLoad(input, window)) {
+      await streamLoad({ pullLists, postAll, postSome, writeBack });
+      view.isLeft(null);
+    } else {
       await pullLists();
       await postAll();
     }
     await work.summarise(input, window);
     view.at('writing back', counts);
     if (input.span !== null) await writeBack();
-    if (input.kind !== 'replay') await census();
+    // A first load has just walked all lists, and proven its walks by the same counts: the next window counts.
+    if (input.kind === 'window' && window.from !== null) await census();
   };
   const { windowTimeoutSeconds } = input;
   // A first load takes as long as it takes: its activities end where they fail for too long (activities/heartbeat.ts).

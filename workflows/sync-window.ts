@@ -1,15 +1,12 @@
 import { makeContinueAsNewFunc } from '@temporalio/workflow';
 import { activitiesAs } from './activities.ts';
 import { checkWindowInput } from './inputs.ts';
-import type { PausedOutcome, WindowInput, WindowOutcome } from './messages.ts';
+import { firstLoadRunTimeout, type PausedOutcome, type WindowInput, type WindowOutcome } from './messages.ts';
 import { working } from './options.ts';
 import { allOrCancel } from './side-by-side.ts';
 import { FirstLoadNeeded, runSteps } from './steps.ts';
 
 const { pullInvoices, pullPrepayments, pullPayments, pullRows, scanRows } = activitiesAs(working);
-
-/** A first load takes as long as it takes. One that Temporal ends goes on where it was, with the next window. */
-const firstLoadRunTimeout = '7 days';
 
 /**
  * One window of one installation: everything that has changed in the source since the last closed window is pulled, posted and

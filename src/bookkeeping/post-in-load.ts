@@ -20,18 +20,27 @@ export interface LoadPoster {
   transact: Transact;
 }
 
-/** Posts the prepayments that no pass has judged, and that are certain already. Returns how many entries were appended. */
-export async function postPrepaymentsInLoad(poster: LoadPoster): Promise<number> {
+/** Prepayments judged in a pass: their write-back has the longest budget, and begins after the first pass. */
+const prepaymentsAtOnce = 1_000;
+
+/**
+ * Posts the next prepayments that no pass has judged, and that are certain already. Returns how many entries were appended, and whether
+ * there may be more to judge.
+ */
+export async function postPrepaymentsInLoad(poster: LoadPoster): Promise<{ entries: number; isMore: boolean }> {
   const { db, installation } = poster;
   let entries = 0;
-  for (let after = 0; ; ) {
+  let judged = 0;
+  for (let after = 0; judged < prepaymentsAtOnce; ) {
     const next = { after, limit: judgingBatch, neverJudged: true };
     const ids = await markedIds(db, installation.id, 'prepayment', next);
     const last = ids.at(-1);
-    if (last === undefined) return entries;
+    if (last === undefined) return { entries, isMore: false };
     entries += await postCertain(poster, 'prepayment', ids);
+    judged += ids.length;
     after = last;
   }
+  return { entries, isMore: true };
 }
 
 /** Posts those of these invoices, and of their payments, that are certain already. Returns how many entries were appended. */

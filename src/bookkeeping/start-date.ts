@@ -3,7 +3,7 @@ import { bool } from '../db/columns.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { ConfigError, type PlainError } from '../domain/errors.ts';
-import { noteStartDate, readStartDate } from '../mirror/installation-state.ts';
+import { notedAtOpening, noteStartDate } from '../mirror/installation-state.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /**
@@ -33,12 +33,15 @@ async function movedStart(
   };
 }
 
-/** What is wrong with the start date of a window that opens, or null: it is noted then. Most windows find it noted already. */
+/**
+ * What is wrong with the start date of a window that opens, or null: it is noted then. `before` is the noted one, which most windows find
+ * the same.
+ */
 export async function startAtOpening(
   { db, transact }: { db: Connection; transact: Transact },
   installation: InstallationConfig,
+  before: CalendarDate | null | undefined,
 ): Promise<PlainError | null> {
-  const before = await readStartDate(db, installation.id);
   if (before === installation.startDate) return null;
   const moved = await movedStart(db, installation, before);
   if (moved === null) await transact((trx) => noteStartDate(trx, installation.id, installation.startDate));
@@ -47,6 +50,6 @@ export async function startAtOpening(
 
 /** Throws ConfigError where the start date was moved: no window opens then, so there is nothing to preview or to repost. */
 export async function requireStart(db: Connection, installation: InstallationConfig): Promise<void> {
-  const moved = await movedStart(db, installation, await readStartDate(db, installation.id));
+  const moved = await movedStart(db, installation, (await notedAtOpening(db, installation.id)).startDate);
   if (moved) throw new ConfigError(moved.code, `The ${moved.message}.`, `${moved.todo.replace(/^s/, 'S')}.`);
 }

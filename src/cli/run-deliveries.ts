@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
+import { about } from '../domain/durations.ts';
 import { deliveredSince } from '../erp/outbox/questions-of-outbox.ts';
 import { type DeliveryStatus, deliveryStatus } from '../queries/delivery-status.ts';
 import { type App, installationOf } from '../runtime/app.ts';
@@ -10,7 +11,7 @@ import { option, wholeNumber } from './command.ts';
 import type { CommandContext, Io } from './context.ts';
 import { ProgressBars } from './progress.ts';
 import { deliveryAnswer, leftText } from './render/delivery.ts';
-import { about, count } from './render/text.ts';
+import { count } from './render/text.ts';
 
 /** `--wait` of the commands that deliver. */
 export const wait = option(

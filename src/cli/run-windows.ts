@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { changedIdentity } from '../bookkeeping/identity.ts';
+import { about } from '../domain/durations.ts';
 import { type PlainError, UserError } from '../domain/errors.ts';
 import { askAgainNow } from '../practice/sign-in-store.ts';
 import { type LoadPlan, planLoad } from '../queries/plan-load.ts';
@@ -12,7 +13,6 @@ import { syncNow, type WindowReport } from '../windows/run-window.ts';
 import { named } from './books.ts';
 import type { CommandContext } from './context.ts';
 import { ProgressBars } from './progress.ts';
-import { about } from './render/text.ts';
 import { windowAnswer, windowBlock, windowsDocument } from './render/window.ts';
 import { deliverNow } from './run-deliveries.ts';
 import { withApp } from './with-app.ts';

@@ -1179,13 +1179,15 @@ AS $function$
   where s.installation = for_installation and s.action = for_action and s.id = kept.id
 $function$;
 
-CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, age_seconds double precision, asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], kept_free integer DEFAULT NULL::integer, background_share double precision DEFAULT NULL::double precision, OUT slot_id bigint, OUT wait_ms bigint, OUT asked_at timestamp with time zone)
- RETURNS record
+CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, ages_seconds double precision[], asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], kept_free integer DEFAULT NULL::integer, background_share double precision DEFAULT NULL::double precision, OUT slot_id bigint, OUT wait_ms bigint, OUT asked_at timestamp with time zone)
+ RETURNS SETOF record
  LANGUAGE plpgsql
 AS $function$
 declare
   present timestamptz;
   state budget;
+  own_priority int;
+  age_seconds double precision;
   waiting_since timestamptz;
   allowed int;
   used bigint;
@@ -1193,6 +1195,7 @@ declare
   expired boolean;
   ahead bigint;
   claimed boolean;
+  granted int := 0;
   ready_at timestamptz;
 begin
   perform budget_lock(for_installation, for_action);
@@ -1223,48 +1226,62 @@ begin
     where s.installation = for_installation and s.action = for_action and s.expires_at <= present;
   end if;
   allowed := budget_limit(asked_limit, state.share, state.regains_from, per_seconds);
-  if kept_free is not null then
-    -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
-    if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
-      asked_priority := 0;
-    else
-      perform budget_withdraw(for_installation, for_action, for_claimant);
-      if state.blocked_until > present or used + asked_weight + kept_free > allowed
-        or (used_behind > 0 and used_behind + asked_weight > kept_free)
-        or exists (
-          select from budget_claim c
-          where c.installation = for_installation and c.action = for_action and c.expires_at > present)
-      then
-        return;
+  foreach age_seconds in array ages_seconds loop
+    own_priority := asked_priority;
+    if kept_free is not null then
+      -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
+      if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
+        own_priority := 0;
+      else
+        perform budget_withdraw(for_installation, for_action, for_claimant);
+        exit when state.blocked_until > present or used + asked_weight + kept_free > allowed
+          or (used_behind > 0 and used_behind + asked_weight > kept_free)
+          or exists (
+            select from budget_claim c
+            where c.installation = for_installation and c.action = for_action and c.expires_at > present);
       end if;
     end if;
-  end if;
-  -- Reckoned anew at each asking an age would waver with the time that the asking takes.
-  select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
-  from budget_claim c
-  where c.installation = for_installation and c.action = for_action
-    and c.claimant = for_claimant and c.priority = asked_priority;
-  select
-    coalesce(sum(c.weight) filter (
-      where c.claimant <> for_claimant and c.expires_at > present
-        and (c.priority, c.claimed_at, c.claimant) < (asked_priority, waiting_since, for_claimant)
-    ), 0),
-    coalesce(bool_or(c.claimant = for_claimant), false)
-  into ahead, claimed
-  from budget_claim c where c.installation = for_installation and c.action = for_action;
-
-  if state.blocked_until <= present and (used + ahead + asked_weight <= allowed or used + ahead = 0) then
+    -- Reckoned anew at each asking an age would waver with the time that the asking takes.
+    select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
+    from budget_claim c
+    where c.installation = for_installation and c.action = for_action
+      and c.claimant = for_claimant and c.priority = own_priority;
+    select
+      coalesce(sum(c.weight) filter (
+        where c.claimant <> for_claimant and c.expires_at > present
+          and (c.priority, c.claimed_at, c.claimant) < (own_priority, waiting_since, for_claimant)
+      ), 0),
+      coalesce(bool_or(c.claimant = for_claimant), false)
+    into ahead, claimed
+    from budget_claim c where c.installation = for_installation and c.action = for_action;
+    exit when state.blocked_until > present or (used + ahead + asked_weight > allowed and used + ahead > 0);
     if claimed then
       perform budget_withdraw(for_installation, for_action, for_claimant);
     end if;
+    granted := granted + 1;
+    used := used + asked_weight;
+    used_behind := used_behind + asked_weight;
+  end loop;
+
+  if granted > 0 then
     update budget b
     set window_seconds = least(b.window_seconds, per_seconds), clock_at = present,
-      asked_at = greatest(present, b.asked_at + interval '1 microsecond')
-    where b.installation = for_installation and b.action = for_action returning b.asked_at into budget_take.asked_at;
-    insert into budget_slot (installation, action, weight, background, taken_at, expires_at)
-    values (for_installation, for_action, asked_weight, kept_free is not null, present,
-      present + make_interval(secs => hold_seconds))
-    returning id into slot_id;
+      asked_at = greatest(present, b.asked_at + interval '1 microsecond') + (granted - 1) * interval '1 microsecond'
+    where b.installation = for_installation and b.action = for_action returning b.asked_at into state.asked_at;
+    return query
+      with made as (
+        insert into budget_slot (installation, action, weight, background, taken_at, expires_at)
+        select for_installation, for_action, asked_weight, kept_free is not null, present,
+          present + make_interval(secs => hold_seconds)
+        from generate_series(1, granted)
+        returning id
+      )
+      select id, null::bigint, state.asked_at - (row_number() over (order by id desc) - 1) * interval '1 microsecond'
+      from made order by id;
+    return;
+  end if;
+  -- A background request that is not to wait in the line.
+  if kept_free is not null and own_priority > 0 then
     return;
   end if;
 
@@ -1272,7 +1289,7 @@ begin
   delete from budget_claim c
   where c.installation = for_installation and c.action = for_action and c.expires_at <= present;
   insert into budget_claim (installation, action, claimant, weight, priority, claimed_at, expires_at)
-  values (for_installation, for_action, for_claimant, asked_weight, asked_priority, waiting_since,
+  values (for_installation, for_action, for_claimant, asked_weight, own_priority, waiting_since,
     present + make_interval(secs => claim_seconds))
   on conflict (installation, action, claimant) do update
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
@@ -1289,6 +1306,7 @@ begin
   ready_at := greatest(coalesce(ready_at, present), state.blocked_until);
   -- Room enough, were it not for the claims ahead: their turn is now.
   wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
+  return next;
 end $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.budget_throttled(for_installation bigint, for_action text, for_slot bigint, retry_after_seconds double precision)

@@ -33,9 +33,26 @@ export function minorUnit(decimals: number): Money {
 
 /** Exact sum. */
 export function sum(amounts: Iterable<Money>): Money {
-  let total = zero;
-  for (const amount of amounts) total = total.plus(amount);
-  return total;
+  let total: Money | undefined;
+  // Most sums have one term, or zeros beside it: adding those makes a new amount for nothing.
+  for (const amount of amounts) if (!amount.isZero()) total = total?.plus(amount) ?? amount;
+  return total ?? zero;
+}
+
+/** So many are kept: rates and prices recur in nearly every document, and making an amount of digits is slow. */
+const keptAtMost = 10_000;
+/** Characters of a longer text are not kept. */
+const longestKept = 40;
+const kept = new Map<string | number, Money>();
+
+/** `new Money(digits)`, the same object for the same digits: an amount never changes. */
+export function moneyOfDigits(digits: string | number): Money {
+  const known = kept.get(digits);
+  if (known !== undefined) return known;
+  const amount = new Money(digits);
+  if (kept.size >= keptAtMost) kept.clear();
+  if (typeof digits === 'number' || digits.length <= longestKept) kept.set(digits, amount);
+  return amount;
 }
 
 /** `amount` rounded half-even to `decimals` places. */
@@ -53,6 +70,8 @@ export function formatMoney(amount: Money, decimals: number): string {
 /** Digits of the longest number that is read, before and after the point together: sums and products of such stay exact. */
 export const longestNumberDigits = 30;
 
+/** Nearly all amounts: short, without exponent. */
+const plainDecimal = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 const decimalPattern = /^[+-]?(?:(?<whole>\d+)(?:\.(?<fraction>\d*))?|\.(?<only>\d+))(?:e(?<exponent>[+-]?\d+))?$/i;
 
 /**
@@ -61,9 +80,11 @@ const decimalPattern = /^[+-]?(?:(?<whole>\d+)(?:\.(?<fraction>\d*))?|\.(?<only>
  */
 export function parseMoney(text: string): Money | null {
   const trimmed = text.trim();
-  const digits = digitsOf(trimmed);
-  if (digits === null || digits > longestNumberDigits) return null;
-  const amount = new Money(trimmed);
+  if (!plainDecimal.test(trimmed)) {
+    const digits = digitsOf(trimmed);
+    if (digits === null || digits > longestNumberDigits) return null;
+  }
+  const amount = moneyOfDigits(trimmed);
   return amount.isZero() ? zero : amount;
 }
 

@@ -1,5 +1,5 @@
-import { date, instant, nullable, oneOf, text } from '../db/columns.ts';
-import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import { bool, date, instant, nullable, oneOf, text } from '../db/columns.ts';
+import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /** What vetledger notes of an installation from window to window (table `installation_state`). */
@@ -19,15 +19,22 @@ export async function noteConditionsHash(db: Connection, installation: number, h
   );
 }
 
-/** The start date of the last window, null when it had none; undefined before the first window. */
-export async function readStartDate(db: Connection, installation: number): Promise<CalendarDate | null | undefined> {
+/**
+ * What a window that opens goes by: the start date of the last one, null when it had none and undefined before the first window; and
+ * whether a webhook has asked for the one that opens now.
+ */
+export async function notedAtOpening(
+  db: Connection,
+  installation: number,
+): Promise<{ startDate: CalendarDate | null | undefined; isNudged: boolean }> {
   const noted = await maybeRow(
     db,
-    { start_date: nullable(date) },
-    'select start_date from installation_state where installation = ? and start_date_noted_at is not null',
+    { start_date: nullable(date), isStartNoted: bool, isNudged: bool },
+    `select start_date, start_date_noted_at is not null as "isStartNoted", pending_nudges > 0 as "isNudged"
+     from installation_state where installation = ?`,
     [installation],
   );
-  return noted?.start_date;
+  return { startDate: noted?.isStartNoted ? noted.start_date : undefined, isNudged: noted?.isNudged ?? false };
 }
 
 export async function noteStartDate(
@@ -60,12 +67,6 @@ export async function noteNudge(db: Connection, installation: number): Promise<v
        ) then 1 else 2 end)`,
     [installation],
   );
-}
-
-/** Whether a webhook has asked for the window that opens now. */
-export async function isNudged(db: Connection, installation: number): Promise<boolean> {
-  const sql = 'select from installation_state where installation = ? and pending_nudges > 0';
-  return (await rows(db, {}, sql, [installation])).length > 0;
 }
 
 /**

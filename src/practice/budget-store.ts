@@ -1,7 +1,7 @@
 import { instant, integer, nullable, type RowOf, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
-import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 
 const usageShape = {
   action: text,
@@ -19,13 +19,13 @@ const usageShape = {
 /** One budget's state, for `status`. */
 export type BudgetUsage = RowOf<typeof usageShape>;
 
-/** What a process asks for when it wants to send one request. */
+/** What a process asks for when it wants to send requests of one weight and priority. */
 export interface SlotRequest {
   weight: number;
   /** Lower goes first. */
   priority: number;
-  /** How long the request has waited: among equal priorities the oldest goes first. */
-  ageSeconds: number;
+  /** How long each request has waited, the oldest first: among equal priorities the oldest goes first. */
+  agesSeconds: number[];
   /** The budget's full limit, by the dialect. */
   limit: number;
   windowSeconds: number;
@@ -61,28 +61,30 @@ export class BudgetStore {
     this.#installation = installation;
   }
 
-  /** Takes a slot, or leaves a claim and returns when to ask again. Reports finished slots in the same statement. */
+  /**
+   * Takes a slot for each of the first requests that fit now. Where none does, it leaves a claim and returns when to ask again. Reports
+   * finished slots in the same statement.
+   */
   async take(
     action: string,
     request: SlotRequest,
     finished: FinishedSlots,
-  ): Promise<Grant | { waitMs: number | null }> {
-    const {
-      slot_id: slotId,
-      wait_ms: waitMs,
-      asked_at: askedAt,
-    } = await row(
+  ): Promise<Grant[] | { waitMs: number | null }> {
+    const answer = await rows(
       this.#db,
       { slot_id: nullable(integer), wait_ms: nullable(integer), asked_at: nullable(instant) },
       'select slot_id, wait_ms, asked_at from budget_take(?, ?, ?, ?, ?, ?, ?, ?, ?::uuid, ?, ?, ?, ?, ?)',
       [
-        ...[this.#installation, action, request.weight, request.priority, request.ageSeconds],
+        ...[this.#installation, action, request.weight, request.priority, request.agesSeconds],
         ...[request.limit, request.windowSeconds, request.holdSeconds, request.claimant, request.claimSeconds],
         ...[finished.slotIds, finished.keepSeconds],
         ...[request.background?.keptFree ?? null, request.background?.share ?? null],
       ],
     );
-    return slotId === null || askedAt === null ? { waitMs } : { slotId, askedAt };
+    const grants = answer.flatMap(({ slot_id: slotId, asked_at: askedAt }) =>
+      slotId === null || askedAt === null ? [] : [{ slotId, askedAt }],
+    );
+    return grants.length > 0 ? grants : { waitMs: answer[0]?.wait_ms ?? null };
   }
 
   /** Milliseconds until so much weight can be taken, if nobody else takes any; 0: now. */

@@ -1,6 +1,6 @@
 /**
  * The rate budget of an installation (DESIGN "Rate budget"), as this process takes from it. The rules are functions of the database, in
- * `src/db/schema.sql`, since processes share them: `budget_take` grants a slot or says when to ask again, `budget_throttled` halves the
+ * `src/db/schema.sql`, since processes share them: `budget_take` grants slots or says when to ask again, `budget_throttled` halves the
  * limit after a 429, and `budget_limit` gives back a tenth in each clean window.
  */
 import { randomUUID } from 'node:crypto';
@@ -73,7 +73,7 @@ export type RateBudget = Pick<Budget, 'take' | 'roomInMs' | 'requestTimeoutSecon
 
 /**
  * The rate budget of one installation (DESIGN "Rate budget"). Its state is in PostgreSQL, so that it holds across processes,
- * crashes and restarts. Within the process the requests of each action queue; only the first asks the database, and no
+ * crashes and restarts. Within the process the requests of each action queue; one statement asks for the first of them, and no
  * connection is held during a pause.
  */
 export class Budget {
@@ -187,7 +187,7 @@ export class Budget {
     return new RequestQueue({
       clock: this.#clock,
       longestPauseMs,
-      ask: (first) => this.#ask(action, finished, first, claimant),
+      ask: (alike) => this.#ask(action, finished, alike, claimant),
       giveBack: (slotId) => this.#finish(action, slotId, 0),
       withdraw: () => this.#store.withdraw(action, claimant),
       deadlineError: ({ arrivedMs, deadlineMs }) => {
@@ -200,15 +200,16 @@ export class Budget {
   async #ask(
     action: string,
     finished: FinishedSlot[],
-    first: Waiter,
+    alike: readonly [Waiter, ...Waiter[]],
     claimant: string,
-  ): Promise<DatedGrant | { waitMs: number }> {
+  ): Promise<DatedGrant[] | { waitMs: number }> {
+    const [first] = alike;
     const askedMs = this.#clock.elapsed();
     const isBackground = first.priority === priorities.scrub;
     const request = {
       weight: first.weight,
       priority: first.priority,
-      ageSeconds: (askedMs - first.arrivedMs) / 1000,
+      agesSeconds: alike.map(({ arrivedMs }) => (askedMs - arrivedMs) / 1000),
       limit: limitOf(this.#options.dialect, action),
       windowSeconds: this.windowSeconds,
       holdSeconds: (this.requestTimeoutSeconds + this.windowSeconds) * clockDrift + grantSeconds,
@@ -220,8 +221,8 @@ export class Budget {
     };
     const answer = await this.#store.take(action, request, this.#drain(finished));
     if ('waitMs' in answer) return { waitMs: answer.waitMs ?? this.#stepMs * (isBackground ? backgroundSteps : 1) };
-    if (this.#clock.elapsed() - askedMs < grantSeconds * 1000) return { ...answer, askedMs };
-    this.#finish(action, answer.slotId, 0);
+    if (this.#clock.elapsed() - askedMs < grantSeconds * 1000) return answer.map((grant) => ({ ...grant, askedMs }));
+    for (const { slotId } of answer) this.#finish(action, slotId, 0);
     return { waitMs: 0 };
   }
 

@@ -3,7 +3,16 @@ import { isCalendarDate } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { inSlices } from '../domain/slices.ts';
 import { withoutEnd } from '../domain/text.ts';
-import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
+import {
+  type ActionKind,
+  actionOf,
+  type Dialect,
+  externalIdActionOf,
+  type ListKind,
+  pathOf,
+  subresourceOf,
+  weightOf,
+} from '../records/dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../records/json.ts';
 import { readListBody, readSmall } from '../records/list-body.ts';
 import { recordId } from '../records/schema.ts';
@@ -268,12 +277,9 @@ function clientWith(
     return record;
   };
 
-  const subresourceOf = (kind: DocumentKind) =>
-    `${pathOf(dialect, kind)}${dialect.external_info.subresource}`.slice(0, -1);
-
   const externalInfoPorts = (kind: DocumentKind, priority: number, sendUntilMs?: number): ExternalInfoPorts => {
     const path = (id: number) => `${documentPath(kind, id)}${dialect.external_info.subresource}`;
-    const subresource = subresourceOf(kind);
+    const subresource = subresourceOf(dialect, kind);
     return {
       patch: (id, body) => patchDocument(kind, id, { body, priority, sendUntilMs }),
       read: async (id) => (await send(subresource, 'list', { method: 'GET', path: path(id), priority })).value,
@@ -293,10 +299,7 @@ function clientWith(
     writeExternalId: (document, priority = priorities.live) =>
       writeExternalId(dialect, externalInfoPorts(document.kind, priority, document.sendUntilMs), document),
 
-    writeRoomInMs: (kind, writes) => {
-      const written = dialect.external_info.mode === 'patch' ? kind : subresourceOf(kind);
-      return context.budget.roomInMs(actionOf(dialect, written, 'write'), writes);
-    },
+    writeRoomInMs: (kind, writes) => context.budget.roomInMs(externalIdActionOf(dialect, kind), writes),
 
     readExternalId: (document, priority = priorities.live) =>
       readExternalId(dialect, externalInfoPorts(document.kind, priority), document),

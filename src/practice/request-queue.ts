@@ -1,8 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { Grant } from './budget-store.ts';
 
 /** A grant, and when it was asked for: `askedMs`, by the clock's `elapsed`, is not later than the grant's `askedAt`. */
 export type DatedGrant = Grant & { askedMs: number };
+
+/** Slots asked for at a time. The database looks at each, while other processes wait for the budget's lock. */
+const slotsAtOnce = 16;
 
 /** One request that waits for a slot. */
 export interface Waiter {
@@ -22,8 +26,8 @@ export interface Waiter {
 export interface QueuePorts {
   clock: Pick<Clock, 'elapsed' | 'sleep'>;
   longestPauseMs: number;
-  /** Asks the budget for a slot; without a free slot it leaves a claim. */
-  ask(first: Waiter): Promise<DatedGrant | { waitMs: number }>;
+  /** Asks the budget for slots: those granted are for the first of the requests. Without a free slot it leaves a claim. */
+  ask(alike: readonly [Waiter, ...Waiter[]]): Promise<DatedGrant[] | { waitMs: number }>;
   /** Returns a slot whose waiter has left the queue. */
   giveBack(slotId: number): void;
   /** Gives up the claim of the last `ask`, when the queue has become empty. */
@@ -33,8 +37,9 @@ export interface QueuePorts {
 }
 
 /**
- * The requests of this process that wait for one budget, in order of priority and arrival. Only the first asks for a slot,
- * one request to the database at a time. After each pause the first is determined anew; a more urgent arrival ends the pause.
+ * The requests of this process that wait for one budget, in order of priority and arrival. The first asks for a slot, together with
+ * those right behind it of the same weight and priority, one statement at a time. After each pause the first is determined anew; a
+ * more urgent arrival ends the pause.
  */
 export class RequestQueue {
   readonly #ports: QueuePorts;
@@ -71,8 +76,10 @@ export class RequestQueue {
   async #serve(): Promise<void> {
     const { ask, giveBack, withdraw } = this.#ports;
     for (let hasClaim = false; ; ) {
-      const first = this.#waiting[0];
-      if (!first) {
+      // Requests that come in the same turn of the event loop ask together.
+      await nextTurn();
+      const alike = this.#alike();
+      if (!alike) {
         if (!hasClaim) break;
         hasClaim = false;
         // On failure the claim expires by itself.
@@ -80,20 +87,31 @@ export class RequestQueue {
         continue;
       }
       try {
-        const answer = await ask(first);
+        const answer = await ask(alike);
         if ('waitMs' in answer) {
           hasClaim = true;
           await this.#rest(answer.waitMs);
         } else {
           hasClaim = false;
-          if (this.remove(first)) first.granted(answer);
-          else giveBack(answer.slotId);
+          for (const [at, grant] of answer.entries()) {
+            const waiter = alike[at];
+            if (waiter && this.remove(waiter)) waiter.granted(grant);
+            else giveBack(grant.slotId);
+          }
         }
       } catch (error) {
-        if (this.remove(first)) first.failed(error);
+        for (const waiter of alike) if (this.remove(waiter)) waiter.failed(error);
       }
     }
     this.#serving = null;
+  }
+
+  /** The first request, and those right behind it that one statement may ask for with it. */
+  #alike(): [Waiter, ...Waiter[]] | null {
+    const [first, ...others] = this.#waiting.slice(0, slotsAtOnce);
+    if (first === undefined) return null;
+    const end = others.findIndex(({ weight, priority }) => weight !== first.weight || priority !== first.priority);
+    return [first, ...(end < 0 ? others : others.slice(0, end))];
   }
 
   async #rest(askedMs: number): Promise<void> {

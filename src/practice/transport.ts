@@ -33,7 +33,6 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
-    responseType: 'text',
     timeout: {
       lookup: timeouts.connectMs,
       connect: timeouts.connectMs,
@@ -78,41 +77,42 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
   };
 }
 
+/** By a stream of got: a promise of it costs a fifth more, and only another signal ends its body where that is too large. */
 async function sendOnce(
   client: Got,
-  request: HttpRequest,
+  { url, method, headers, body, signal }: HttpRequest,
   clock: Clock,
   maxBytes: number,
 ): Promise<Omit<HttpAnswer, 'dateBefore'>> {
-  const stop = new AbortController();
-  const giveUp = () => stop.abort(request.signal?.reason);
-  if (request.signal?.aborted) giveUp();
-  request.signal?.addEventListener('abort', giveUp, { once: true });
   const started = clock.elapsed();
-  try {
-    const { method, headers, body } = request;
-    const answering = client(request.url, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-      signal: stop.signal,
+  const answering = client.stream(url, {
+    ...{ method, headers },
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  await new Promise<void>((resolve, reject) => {
+    answering.on('error', reject);
+    answering.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      reject(new TooLarge());
+      answering.destroy();
     });
-    answering.on('downloadProgress', ({ transferred }) => {
-      if (transferred > maxBytes) stop.abort(new TooLarge());
-    });
-    const response = await answering;
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: response.body,
-      durationMs: clock.elapsed() - started,
-    };
-  } catch (error) {
-    if (stop.signal.reason instanceof TooLarge) throw stop.signal.reason;
-    throw error;
-  } finally {
-    request.signal?.removeEventListener('abort', giveUp);
-  }
+    answering.once('end', resolve);
+  });
+  const { response } = answering;
+  if (response === undefined) throw new Error('a body came without its response');
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: new TextDecoder().decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes)),
+    durationMs: clock.elapsed() - started,
+  };
 }
 
 class TooLarge extends Error {}

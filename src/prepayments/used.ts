@@ -14,6 +14,25 @@ export interface StoredUse {
   isCancelled: boolean;
 }
 
+/** Query: what is known of the uses `u` that a condition selects, as StoredUse. */
+function storedUses(condition: string): string {
+  return `select u.payment_id as "paymentId", coalesce(min(b.client_id), u.first_client_id) as "clientId",
+       coalesce(array_agg(pm.prepayment_id order by pm.prepayment_id) filter (where pm.prepayment_id is not null), '{}')
+         as "prepaymentIds",
+       u.state = 'cancelled' as "isCancelled"
+     from prepayment_use u
+     left join prepayment_match pm on pm.installation = u.installation and pm.payment_id = u.payment_id
+     left join prepayment_balance b on b.installation = pm.installation and b.prepayment_id = pm.prepayment_id
+     where ${condition}
+     group by u.installation, u.payment_id`;
+}
+
+/** Expression: the StoredUse of the mirrored payment with this alias, as JSON; null where its use was never looked for. */
+export function storedUseOf(payment: string): string {
+  const own = storedUses(`u.installation = ${payment}.installation and u.payment_id = ${payment}.id`);
+  return `(select row_to_json(used) from (${own}) used)`;
+}
+
 /** What is known of these payments' uses, by payment. */
 export async function usedPrepayments(
   db: Connection,
@@ -24,15 +43,7 @@ export async function usedPrepayments(
   const found = await rows(
     db,
     { paymentId: integer, clientId: nullable(integer), prepaymentIds: integers, isCancelled: bool },
-    `select u.payment_id as "paymentId", coalesce(min(b.client_id), u.first_client_id) as "clientId",
-       coalesce(array_agg(m.prepayment_id order by m.prepayment_id) filter (where m.prepayment_id is not null), '{}')
-         as "prepaymentIds",
-       u.state = 'cancelled' as "isCancelled"
-     from prepayment_use u
-     left join prepayment_match m on m.installation = u.installation and m.payment_id = u.payment_id
-     left join prepayment_balance b on b.installation = m.installation and b.prepayment_id = m.prepayment_id
-     where u.installation = ? and u.payment_id = any(?)
-     group by u.installation, u.payment_id`,
+    storedUses('u.installation = ? and u.payment_id = any(?)'),
     [installation, payments],
   );
   return new Map(found.map((use) => [use.paymentId, use]));

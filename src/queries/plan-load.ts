@@ -7,16 +7,21 @@ import type { PracticeClient } from '../practice/client.ts';
 import { actionOf, type Dialect, limitOf } from '../records/dialect.ts';
 import { readDefaultPageSizes } from '../sync/capabilities/server.ts';
 import type { PullOwner } from '../sync/context.ts';
-import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/load-estimate.ts';
-import { recordsLeft } from '../sync/records-left.ts';
+import {
+  estimateLoad,
+  type ListLoad,
+  ListProgress,
+  type LoadEstimate,
+  type Pace,
+  savingSeconds,
+} from '../sync/load-estimate.ts';
+import { type ListLeft, recordsLeft } from '../sync/records-left.ts';
 import { pullStep } from '../sync/streams.ts';
 import { receivedIn } from '../sync/walk/count-proof.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
 
 /** Counting stops after this long: the rate budget is in use, or the window will report what is wrong with the source. */
 export const countTimeoutMs = 15_000;
-/** Seconds that saving a page takes, beside the wait for its answer. */
-export const savingSeconds = 0.05;
 
 type PerList<T> = Record<RecordKind, T>;
 
@@ -69,7 +74,7 @@ export async function planLoad(
 async function countRecords(
   ports: LoadPorts,
   { id: installation, dialect, rateWindowSeconds }: InstallationConfig,
-  known: PerList<number | null>,
+  known: PerList<ListLeft>,
   from: string | null,
   signal: AbortSignal,
 ): Promise<{ records: PerList<number>; pageSizes: PerList<number>; pace: Pace }> {
@@ -83,7 +88,7 @@ async function countRecords(
   const records: PerList<number> = { invoice: 0, row: 0, payment: 0, prepayment: 0 };
   await Promise.all(
     recordKinds.map(async (list) => {
-      const left = known[list];
+      const { left } = known[list];
       records[list] = left ?? 0;
       if (left !== null) return;
       const filters: Record<string, string> = {};

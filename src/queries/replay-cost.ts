@@ -5,11 +5,11 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
 import { ignoredFilters } from '../sync/capabilities/filters.ts';
 import { readDefaultPageSizes } from '../sync/capabilities/server.ts';
-import { estimateLoad, type ListEstimate } from '../sync/load-estimate.ts';
+import { estimateLoad, type ListEstimate, savingSeconds } from '../sync/load-estimate.ts';
 import { filtersOf } from '../sync/replay/pull.ts';
 import type { Bounds, Span } from '../sync/replay/spans.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
-import { countTimeoutMs, type LoadPorts, listLoads, savingSeconds } from './plan-load.ts';
+import { countTimeoutMs, type LoadPorts, listLoads } from './plan-load.ts';
 
 export interface ReplayCost {
   installation: InstallationId;

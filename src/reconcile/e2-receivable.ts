@@ -162,10 +162,10 @@ function wrongParty(
   if (party === undefined) return;
   const receivable = [invoice, ...invoice.payments]
     .flatMap(({ sums }) => sums)
-    .filter(({ role }) => role === 'receivable');
+    .filter(({ role, partyCode }) => role === 'receivable' && partyCode !== party);
   for (const [other, sums] of Map.groupBy(receivable, ({ partyCode }) => partyCode)) {
     const amount = sum(sums.map((each) => each.amount));
-    if (other === party || amount.isZero()) continue;
+    if (amount.isZero()) continue;
     finding.differences.push({
       document: `invoice ${id}`,
       amount,
@@ -175,15 +175,12 @@ function wrongParty(
 }
 
 function misplacedLines(invoice: ReconciledInvoice, { decimals }: Settings, finding: ReceivableFinding): void {
-  for (const [name, sums] of [
-    [`invoice ${invoice.record.id}`, invoice.sums] as const,
-    ...invoice.payments.map((payment) => [`payment ${payment.record.id}`, payment.sums] as const),
-  ]) {
+  for (const { record, sums } of [invoice, ...invoice.payments]) {
     for (const each of sums) {
       if (each.role !== 'receivable' && each.role !== 'opening_receivable') continue;
       if (each.invoiceId === invoice.record.id) continue;
       finding.differences.push({
-        document: name,
+        document: `${record.kind} ${record.id}`,
         amount: each.amount,
         message: `${formatAmount(each.amount, decimals)} of its ${each.role} names invoice ${each.invoiceId ?? 'none'} instead of ${invoice.record.id}`,
       });

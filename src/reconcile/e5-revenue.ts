@@ -1,4 +1,5 @@
 import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
+import type { RowRecord } from '../records/types.ts';
 import { type CalendarDate, type LineRole, soldRoles } from '../terms.ts';
 import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type ReconciledInvoice,
   waitingHint,
 } from './reconciled-documents.ts';
-import type { RowFacts } from './record-facts.ts';
 
 export interface RevenueFinding {
   differences: Difference[];
@@ -83,7 +83,7 @@ interface Group {
   exact: Money;
 }
 
-function netGroups(lines: LineInForce[], rows: RowFacts[], unit: Money): Group[] {
+function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[] {
   const left = new Map(rows.map((row) => [row.id, row]));
   const groups: Group[] = [];
   const revenue = lines.filter(({ role }) => netRoles.includes(role));
@@ -117,10 +117,10 @@ function netGroups(lines: LineInForce[], rows: RowFacts[], unit: Money): Group[]
  * Rows that were deleted and entered again have new ids, and are not posted again when their facts are the same. They are the rows
  * of the group of the line's kept rows; without a kept row, those of a group with the line's VAT group and sum.
  */
-function enteredAgain(line: LineInForce, kept: RowFacts[], left: Map<number, RowFacts>, unit: Money): RowFacts[] {
+function enteredAgain(line: LineInForce, kept: RowRecord[], left: Map<number, RowRecord>, unit: Money): RowRecord[] {
   const groups = Map.groupBy(left.values(), groupOf);
   const vat = vatKey(line.vatGroup, line.vatRate);
-  const hasSumOfLine = (rows: RowFacts[]) => {
+  const hasSumOfLine = (rows: RowRecord[]) => {
     const exact = sum(rows.map((row) => row.sum ?? zero));
     return exact.plus(line.amount).abs().lessThanOrEqualTo(unit);
   };
@@ -133,7 +133,7 @@ function enteredAgain(line: LineInForce, kept: RowFacts[], left: Map<number, Row
   return found ?? [];
 }
 
-function groupOf(row: RowFacts): string {
+function groupOf(row: RowRecord): string {
   return JSON.stringify([
     row.accountNumber?.trim() || null,
     row.dimensions,
@@ -142,7 +142,7 @@ function groupOf(row: RowFacts): string {
   ]);
 }
 
-function vatGroups(lines: LineInForce[], rows: RowFacts[]): Group[] {
+function vatGroups(lines: LineInForce[], rows: RowRecord[]): Group[] {
   const groups = new Map<string, Group>();
   for (const [key, own] of Map.groupBy(rows, vatKeyOfRow)) {
     const exact = sum(own.map((row) => row.sumVat ?? zero));
@@ -157,7 +157,7 @@ function vatGroups(lines: LineInForce[], rows: RowFacts[]): Group[] {
   return [...groups.values()];
 }
 
-function vatKeyOfRow(row: RowFacts): string {
+function vatKeyOfRow(row: RowRecord): string {
   return vatKey(row.vatGroup?.name ?? null, row.vatGroup?.rate ?? row.vatPercentage);
 }
 

@@ -1,18 +1,17 @@
 import { UnexpectedResult } from '../db/rows.ts';
-import { Money } from '../domain/money.ts';
+import { moneyOfDigits } from '../domain/money.ts';
 import { type CalendarDate, type LineRole, lineRoles } from '../terms.ts';
 import type { LedgerSum, LineInForce } from './reconciled-documents.ts';
 
-/**
- * Column: all entries of the record `m` in their order, with their lines, as one JSON text. PostgreSQL gathers them, since a row of a
- * result for each line costs more than the line itself.
- */
-export const entriesColumn = `(
+/** Expression: all entries of the mirrored record with this alias in their order, with their lines, as JSON; null without any. */
+export function entriesOf(record: string): string {
+  return `(
   select json_agg(json_build_array(e.id, e.reverses, e.document_date, (
     select json_agg(json_build_array(l.account, l.role, l.invoice_id, l.party_code, l.payment_type, l.department_id, l.vat_group,
       l.vat_rate::text, l.row_ids, case l.side when 'debit' then l.amount else -l.amount end::text) order by l.line)
     from entry_line l where l.entry_id = e.id)) order by e.n)
-  from entry e where e.installation = m.installation and e.kind = m.kind and e.document_id = m.id) as entries`;
+  from entry e where e.installation = ${record}.installation and e.kind = ${record}.kind and e.document_id = ${record}.id)`;
+}
 
 type GatheredLine = [
   account: string,
@@ -26,7 +25,13 @@ type GatheredLine = [
   rowIds: number[],
   amount: string,
 ];
-type GatheredEntry = [id: string, reverses: string | null, documentDate: CalendarDate, lines: GatheredLine[] | null];
+/** As `entriesOf` has it. */
+export type GatheredEntry = [
+  id: string,
+  reverses: string | null,
+  documentDate: CalendarDate,
+  lines: GatheredLine[] | null,
+];
 
 /** A line with all that is compared; `amount` debit positive. */
 type LedgerLine = LedgerSum & LineInForce;
@@ -38,12 +43,9 @@ export interface StoredEntry {
   lines: LedgerLine[];
 }
 
-/** Reads `entriesColumn`. */
-export function readEntries(gathered: string | null): StoredEntry[] {
-  if (gathered === null) return [];
-  return (JSON.parse(gathered) as GatheredEntry[]).map(([id, reverses, documentDate, lines]) => ({
-    id,
-    reverses,
+export function readEntries(gathered: GatheredEntry[] | null): StoredEntry[] {
+  return (gathered ?? []).map(([id, reverses, documentDate, lines]) => ({
+    ...{ id, reverses },
     lines: (lines ?? []).map((line) => ledgerLine(line, documentDate)),
   }));
 }
@@ -55,8 +57,8 @@ function ledgerLine(
   if (!isLineRole(role)) throw new UnexpectedResult(`a line has the role ${role}, which is none`);
   return {
     ...{ account, role, invoiceId, partyCode, paymentType, departmentId, documentDate, vatGroup, rowIds },
-    vatRate: vatRate === null ? null : new Money(vatRate),
-    amount: new Money(amount),
+    vatRate: vatRate === null ? null : moneyOfDigits(vatRate),
+    amount: moneyOfDigits(amount),
   };
 }
 

@@ -1,13 +1,20 @@
-import { bool, integer, json, nullable, type RowOf } from '../db/columns.ts';
-import { pages } from '../db/pages.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { integer, json, type RowOf } from '../db/columns.ts';
+import { pagesAhead } from '../db/pages.ts';
+import { type Binding, type Connection, rows } from '../db/rows.ts';
 import type { ProblemDetails } from '../documents/save.ts';
-import { notedUses, usedPrepayments } from '../prepayments/used.ts';
-import { type JsonValue, parseMarked, readJson } from '../records/json.ts';
+import { notedUses, type StoredUse, storedUseOf } from '../prepayments/used.ts';
+import { type JsonValue, parseMarked } from '../records/json.ts';
 import { parseRecord } from '../records/schema.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
 import type { CalendarDate, DocumentKind, DocumentState } from '../terms.ts';
-import { entriesColumn, entriesInForce, readEntries, type StoredEntry, sumsByTags } from './load-entries.ts';
+import {
+  entriesInForce,
+  entriesOf,
+  type GatheredEntry,
+  readEntries,
+  type StoredEntry,
+  sumsByTags,
+} from './load-entries.ts';
 import type { ReconcileInput } from './reconcile-report.ts';
 import type {
   ReconciledDocument,
@@ -15,31 +22,78 @@ import type {
   ReconciledPayment,
   ReconciledPrepayment,
 } from './reconciled-documents.ts';
-import { invoiceFacts, paymentFacts, type RowFacts, rowFacts } from './record-facts.ts';
 
 const pageSize = 200;
 
 /** What loading needs of an installation. */
 export type LoadedBooks = Pick<ReconcileInput, 'id' | 'dialect'>;
 
-// Right after a first load the tables have no statistics yet, and a join may be planned to read them whole for each page. So what
-// belongs to a record is asked for by a subquery of its own, which PostgreSQL answers for one record at a time.
+// PostgreSQL gathers what belongs to a document as JSON: a row of a result for each record and line costs more than reading them. What
+// is the source's stands apart from what is ours: its numbers may have any digits. Right after a first load the tables have no
+// statistics yet, and a join may be planned to read them whole for each page: so each part is a subquery for one record.
 
-/** Every mirrored invoice with its payments, rows and ledger sums, by id; one page is in memory at a time. */
+/** What is ours of a mirrored record. */
+type GatheredBook = [
+  gone: boolean,
+  version: number,
+  document: GatheredDocument | null,
+  entries: GatheredEntry[] | null,
+  used: StoredUse | null,
+];
+type GatheredDocument = [
+  state: DocumentState,
+  problem: string | null,
+  details: ProblemDetails | null,
+  dirty: boolean,
+  documentDate: CalendarDate | null,
+];
+
+/** Expression: what is ours of the mirrored record with this alias, as JSON. */
+function bookOf(m: string): string {
+  return `json_build_array(${m}.gone_at is not null, ${m}.version, (
+    select json_build_array(d.state, d.problem_code, d.problem_details, d.dirty, d.document_date) from document d
+    where d.installation = ${m}.installation and d.kind = ${m}.kind and d.id = ${m}.id), ${entriesOf(m)},
+    case ${m}.kind when 'payment' then ${storedUseOf(m)} end)`;
+}
+
+/** Expression: the mirrored records of a kind that belong to the invoice `m`, as one JSON list by id; null without any. */
+function ofInvoice(kind: 'payment' | 'row', gathered: string, condition = ''): string {
+  return `(select json_agg(${gathered} order by o.id) from mirror_record o
+    where o.installation = m.installation and o.kind = '${kind}' and o.parent_id = m.id ${condition})`;
+}
+
+/** What is gathered of a record: the source's, and ours. */
+interface Gathering {
+  mirrored: string;
+  booked: string;
+}
+const ofRecord: Gathering = { mirrored: 'm.raw', booked: bookOf('m') };
+const ofWholeInvoice: Gathering = {
+  mirrored: `json_build_array(m.raw, ${ofInvoice('payment', 'o.raw')}, ${ofInvoice('row', 'o.raw', 'and o.gone_at is null')})`,
+  booked: `json_build_array(${bookOf('m')}, ${ofInvoice('payment', bookOf('o'))})`,
+};
+
+/** Every mirrored invoice with its payments, present rows and ledger sums, by id. */
 export async function* loadInvoices(db: Connection, input: LoadedBooks): AsyncGenerator<ReconciledInvoice> {
-  for await (const page of recordPages(db, input, 'invoice')) {
-    const ids = page.map(({ id }) => id);
-    const payments = await paymentsOf(db, input, await storedRecords(db, input, 'payment', 'parent_id', ids));
+  for await (const found of gatheredPages(db, input, 'invoice', ofWholeInvoice)) {
+    const page = found.map(({ mirrored, booked }) => ({
+      mirrored: readMirrored(mirrored) as [invoice: JsonValue, payments: JsonValue[] | null, rows: JsonValue[] | null],
+      booked: JSON.parse(booked) as [invoice: GatheredBook, payments: GatheredBook[] | null],
+    }));
+    const payments = page.flatMap(({ mirrored: [, raws], booked: [, books] }) =>
+      (books ?? []).map((book, at) => paymentOf(raws?.[at], book, input)),
+    );
     const paymentsByInvoice = Map.groupBy(payments, ({ record }) => record.invoiceId);
-    const rowsByInvoice = await presentRows(db, input, ids);
-    for (const stored of page) {
-      const record = invoiceFacts(readJson(stored.raw), input.dialect);
-      const entries = readEntries(stored.entries);
+    for (const { mirrored, booked } of page) {
+      const [raw, , rows] = mirrored;
+      const [book] = booked;
+      const record = parseRecord('invoice', raw, input.dialect);
+      const entries = readEntries(book[3]);
       const inForce = entriesInForce(entries);
       yield {
-        ...documentOf(record, stored, entries),
+        ...documentOf(record, book, entries),
         payments: paymentsByInvoice.get(record.id) ?? [],
-        rows: rowsByInvoice.get(record.id) ?? [],
+        rows: (rows ?? []).map((row) => parseRecord('row', row, input.dialect)),
         inForce: inForce.length === 0 ? null : inForce.flatMap(({ lines }) => lines),
         wasCorrected: inForce.length < entries.length,
       };
@@ -54,15 +108,18 @@ export async function* loadPaymentsWithoutInvoice(
 ): AsyncGenerator<ReconciledPayment> {
   const withoutInvoice = `and not exists (select from mirror_record i
     where i.installation = m.installation and i.kind = 'invoice' and i.id = m.parent_id)`;
-  for await (const page of recordPages(db, input, 'payment', withoutInvoice)) yield* await paymentsOf(db, input, page);
+  for await (const page of gatheredPages(db, input, 'payment', ofRecord, withoutInvoice)) {
+    for (const found of page) yield readPayment(found, input);
+  }
 }
 
 /** Every mirrored prepayment with its ledger sums, by id. */
 export async function* loadPrepayments(db: Connection, input: LoadedBooks): AsyncGenerator<ReconciledPrepayment> {
-  for await (const page of recordPages(db, input, 'prepayment')) {
-    for (const stored of page) {
-      const record = parseRecord('prepayment', readJson(stored.raw), input.dialect);
-      yield documentOf(record, stored, readEntries(stored.entries));
+  for await (const page of gatheredPages(db, input, 'prepayment', ofRecord)) {
+    for (const { mirrored, booked } of page) {
+      const book = JSON.parse(booked) as GatheredBook;
+      const record = parseRecord('prepayment', readMirrored(mirrored), input.dialect);
+      yield documentOf(record, book, readEntries(book[3]));
     }
   }
 }
@@ -74,106 +131,66 @@ export async function* loadUses(
 ): AsyncGenerator<ReconciledPayment> {
   for await (const page of notedUses(db, input.id, input.timezone, pageSize)) {
     const ids = page.map(({ paymentId }) => paymentId);
-    yield* await paymentsOf(db, input, await storedRecords(db, input, 'payment', 'id', ids));
+    const found = await gather(db, input, 'payment', ofRecord, 'm.id = any(?::bigint[]) order by m.id', [ids]);
+    for (const each of found) yield readPayment(each, input);
   }
 }
 
-/** Payments; those of type 8 with whose prepayment they used. */
-async function paymentsOf(db: Connection, input: LoadedBooks, stored: StoredRecord[]): Promise<ReconciledPayment[]> {
-  const payments = stored.map((each) =>
-    documentOf(paymentFacts(readJson(each.raw), input.dialect), each, readEntries(each.entries)),
-  );
-  const uses = payments.filter(({ record }) => record.paymentType === prepaymentUse).map(({ record }) => record.id);
-  const used = await usedPrepayments(db, input.id, uses);
-  return payments.map((payment) => {
-    const use = used.get(payment.record.id);
-    return use === undefined ? payment : { ...payment, used: use };
-  });
-}
+const gatheredShape = { id: integer, mirrored: json, booked: json };
 
-const recordShape = {
-  id: integer,
-  raw: json,
-  gone: bool,
-  version: integer,
-  document: nullable(json),
-  entries: nullable(json),
-};
-type StoredRecord = RowOf<typeof recordShape>;
-type GatheredDocument = [
-  state: DocumentState,
-  problem: string | null,
-  details: ProblemDetails | null,
-  dirty: boolean,
-  documentDate: CalendarDate | null,
-];
-
-const recordColumns = `m.id, m.raw, m.gone_at is not null as gone, m.version, (
-  select json_build_array(d.state, d.problem_code, d.problem_details, d.dirty, d.document_date) from document d
-  where d.installation = m.installation and d.kind = m.kind and d.id = m.id) as document, ${entriesColumn}`;
-
-function recordPages(
+/** The records of a kind by id; two pages are in memory, since PostgreSQL gathers the next one while one is compared. */
+function gatheredPages(
   db: Connection,
   input: LoadedBooks,
   kind: DocumentKind,
+  gathering: Gathering,
   condition = '',
-): AsyncGenerator<StoredRecord[]> {
-  return pages(pageSize, (after) =>
-    rows(
-      db,
-      recordShape,
-      `select ${recordColumns} from mirror_record m
-       where m.installation = ? and m.kind = ? and m.id > ? ${condition} order by m.id limit ?`,
-      [input.id, kind, after?.id ?? 0, pageSize],
-    ),
+): AsyncGenerator<RowOf<typeof gatheredShape>[]> {
+  const above = `m.id > ? ${condition} order by m.id limit ?`;
+  return pagesAhead(pageSize, (after: { id: number } | null) =>
+    gather(db, input, kind, gathering, above, [after?.id ?? 0, pageSize]),
   );
 }
 
-function storedRecords(
+function gather(
   db: Connection,
-  input: LoadedBooks,
+  { id }: LoadedBooks,
   kind: DocumentKind,
-  by: 'id' | 'parent_id',
-  ids: number[],
-): Promise<StoredRecord[]> {
+  { mirrored, booked }: Gathering,
+  condition: string,
+  bindings: Binding[],
+): Promise<RowOf<typeof gatheredShape>[]> {
   return rows(
     db,
-    recordShape,
-    `select ${recordColumns} from mirror_record m
-     where m.installation = ? and m.kind = ? and m.${by} = any(?::bigint[]) order by m.id`,
-    [input.id, kind, ids],
+    gatheredShape,
+    `select m.id, ${mirrored} as mirrored, ${booked} as booked from mirror_record m
+     where m.installation = ? and m.kind = ? and ${condition}`,
+    [id, kind, ...bindings],
   );
 }
 
-/** The rows of invoices that are not gone, by invoice. */
-async function presentRows(
-  db: Connection,
-  { id, dialect }: LoadedBooks,
-  invoices: number[],
-): Promise<Map<number, RowFacts[]>> {
-  const found = await rows(
-    db,
-    { invoice: integer, raws: json },
-    `select m.parent_id as invoice, json_agg(m.raw order by m.id) as raws from mirror_record m
-     where m.installation = ? and m.kind = 'row' and m.parent_id = any(?::bigint[]) and m.gone_at is null
-     group by m.parent_id`,
-    [id, invoices],
-  );
-  return new Map(
-    found.map(({ invoice, raws }) => {
-      const { value, exact } = parseMarked(raws, {});
-      return [invoice, (exact(value) as JsonValue[]).map((raw) => rowFacts(raw, dialect))];
-    }),
-  );
+function readMirrored(text: string): JsonValue {
+  const { value, exact } = parseMarked(text, {});
+  return exact(value);
+}
+
+function readPayment({ mirrored, booked }: RowOf<typeof gatheredShape>, input: LoadedBooks): ReconciledPayment {
+  return paymentOf(readMirrored(mirrored), JSON.parse(booked) as GatheredBook, input);
+}
+
+/** A payment; one of type 8 with whose prepayment it used. */
+function paymentOf(raw: JsonValue, book: GatheredBook, { dialect }: LoadedBooks): ReconciledPayment {
+  const payment = documentOf(parseRecord('payment', raw, dialect), book, readEntries(book[3]));
+  const used = book[4];
+  return used === null || payment.record.paymentType !== prepaymentUse ? payment : { ...payment, used };
 }
 
 function documentOf<Record>(
   record: Record,
-  { gone, version, document }: StoredRecord,
+  [gone, version, document]: GatheredBook,
   entries: StoredEntry[],
 ): ReconciledDocument<Record> {
-  const [state, problem, details, dirty, documentDate] =
-    document === null ? [null, null, null, false, null] : (JSON.parse(document) as GatheredDocument);
+  const [state, problem, details, dirty, documentDate] = document ?? [null, null, null, false, null];
   return {
     ...{ record, gone, state, problem, dirty, documentDate },
     changed: version > 1,

@@ -1,9 +1,8 @@
 import type { ProblemDetails } from '../documents/save.ts';
 import { type Money, sum } from '../domain/money.ts';
 import type { StoredUse } from '../prepayments/used.ts';
-import type { PrepaymentRecord } from '../records/types.ts';
+import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState, LineRole } from '../terms.ts';
-import type { InvoiceFacts, PaymentFacts, RowFacts } from './record-facts.ts';
 
 /** The sum of a document's lines with the same tags, over all of its entries; sums of zero are left out. */
 export interface LedgerSum {
@@ -48,15 +47,15 @@ export interface ReconciledDocument<Record = unknown> {
   sums: LedgerSum[];
 }
 
-export interface ReconciledPayment extends ReconciledDocument<PaymentFacts> {
+export interface ReconciledPayment extends ReconciledDocument<PaymentRecord> {
   /** Of a payment of type 8: whose prepayment it used, as stored; absent for others and where it was never looked for. */
   used?: Omit<StoredUse, 'paymentId'>;
 }
 export type ReconciledPrepayment = ReconciledDocument<PrepaymentRecord>;
 
-export interface ReconciledInvoice extends ReconciledDocument<InvoiceFacts> {
+export interface ReconciledInvoice extends ReconciledDocument<InvoiceRecord> {
   payments: ReconciledPayment[];
-  rows: RowFacts[];
+  rows: RowRecord[];
   /** Lines of its entry in force; null when it has none. */
   inForce: LineInForce[] | null;
   /** It has entries that are not in force any more. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { documentKinds, type RecordKind } from '../terms.ts';
+import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
 
 const name = z.string().min(1);
 const path = z.string().regex(/^[\w./-]+\/$/, 'a path ends with a slash and has no query');
@@ -122,6 +122,16 @@ export function pathOf(dialect: Dialect, kind: ListKind): string {
 /** The name of a request's rate budget: resource and kind of action, `invoice.list` (practice-api: Limits). */
 export function actionOf(dialect: Dialect, kind: ListKind, action: ActionKind): string {
   return `${pathOf(dialect, kind).slice(0, -1).replaceAll('/', '_')}.${action}`;
+}
+
+/** The sub-resource that holds a document's external id, as the name of a resource. */
+export function subresourceOf(dialect: Dialect, kind: DocumentKind): string {
+  return `${pathOf(dialect, kind)}${dialect.external_info.subresource}`.slice(0, -1);
+}
+
+/** The budget of writing a document's external id. */
+export function externalIdActionOf(dialect: Dialect, kind: DocumentKind): string {
+  return actionOf(dialect, dialect.external_info.mode === 'patch' ? kind : subresourceOf(dialect, kind), 'write');
 }
 
 /** Requests per rolling window of a budget; for an unknown one the lowest known limit of its kind. */

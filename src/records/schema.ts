@@ -266,11 +266,19 @@ class RecordReader {
   }
 }
 
+/** The keys of a dialect's field names. */
+const paths = new Map<string, string[]>();
+
 /** The value at a field name, which may be a path with dots. */
 export function at(record: JsonObject, field: string): JsonValue {
-  if (!field.includes('.')) return Object.hasOwn(record, field) ? record[field] : undefined;
+  let path = paths.get(field);
+  if (path === undefined) {
+    path = field.split('.');
+    paths.set(field, path);
+  }
+  if (path.length === 1) return Object.hasOwn(record, field) ? record[field] : undefined;
   let value: JsonValue = record;
-  for (const key of field.split('.')) {
+  for (const key of path) {
     if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined;
     value = value[key];
   }

@@ -1,4 +1,4 @@
-import { isTooLongNumber, longestNumberDigits, Money, parseMoney, zero } from '../domain/money.ts';
+import { isTooLongNumber, longestNumberDigits, Money, moneyOfDigits, parseMoney, zero } from '../domain/money.ts';
 import type { Dialect } from './dialect.ts';
 import { isExactNumber, isJsonObject, type JsonValue } from './json.ts';
 import { isAddress, type Resource, readAddress } from './tenant.ts';
@@ -80,7 +80,7 @@ export function readReference(
 export const amount: Scalar<Money> = {
   read: (value) => {
     // The number's shortest digits are those of its text: it has no more than 15 (readJson).
-    if (typeof value === 'number') return value === 0 ? zero : new Money(value);
+    if (typeof value === 'number') return value === 0 ? zero : moneyOfDigits(value);
     const text = textOf(value);
     return text === undefined ? undefined : (parseMoney(text) ?? undefined);
   },
@@ -110,6 +110,7 @@ export const flag: Scalar<boolean> = {
 
 /** NUL and lone surrogates, which PostgreSQL refuses, become the replacement character. */
 export function replaceUnstorable(text: string): string {
+  if (text.isWellFormed() && !text.includes('\0')) return text;
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 

@@ -30,6 +30,12 @@ function activitySlots(installations: number): number {
   return 20 + 5 * installations;
 }
 
+/**
+ * Workflows whose state the worker of backfills and scrubs keeps. Each installation has a scrub, which sleeps nearly all the time and is
+ * rebuilt from its short history when it wakes. The other workers keep what the SDK takes for right: their workflows work all the time.
+ */
+const keptScrubs = 100;
+
 export interface Engine {
   client: Client;
   /** Contains the database's id, so that several databases can share a Temporal cluster. */
@@ -182,6 +188,7 @@ async function startWorkers(
         shutdownForceTime,
         maxHeartbeatThrottleInterval,
         maxConcurrentActivityTaskExecutions: activitySlots(app.config.installations.length),
+        ...(queue === backfillQueue ? { maxCachedWorkflows: keptScrubs } : {}),
       }),
     );
   }

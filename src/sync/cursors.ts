@@ -50,6 +50,11 @@ export async function readCursors(db: Connection, installation: number): Promise
   return cursors;
 }
 
+/** Whether no window has read anything yet: the next one is the first load. */
+export function isNothingRead({ invoice }: Cursors): boolean {
+  return invoice.value === null;
+}
+
 /** A cursor's new value, and the revision that it was read with. */
 export interface CursorMove {
   stream: RecordKind;

@@ -1,5 +1,8 @@
 import { pageSizeFor } from './walk/page-size.ts';
 
+/** Seconds that saving a page takes, beside the wait for its answer. */
+export const savingSeconds = 0.05;
+
 /** Weight in use in a rate budget, and the seconds until it is free again. */
 export interface BusyWeight {
   weight: number;

@@ -1,4 +1,4 @@
-import { readListTraits } from './capabilities/list-traits.ts';
+import { readTraits } from './capabilities/list-traits.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { type PullOptions, pullList } from './pull-list.ts';
 import { sinceTimestamp, type TimestampStyle } from './walk/timestamps.ts';
@@ -14,7 +14,7 @@ export async function pullChanged(
   { invoicedFrom = null, ...options }: { invoicedFrom?: string | null } & PullOptions = {},
 ): Promise<PullResult> {
   const { db, installation, dialect } = context;
-  const traits = await readListTraits(db, installation, kind, dialect);
+  const traits = options.traits ?? (await readTraits(db, installation, dialect))[kind];
   const changed = since === null ? {} : changedSinceFilter(context, since, traits.style);
   const dated = kind === 'invoice' && invoicedFrom !== null ? { invoice_date__gte: invoicedFrom } : {};
   return pullList(context, kind, { ...changed, ...dated }, null, { ...options, traits });

@@ -8,7 +8,7 @@ import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
 import { noteIgnored } from './capabilities/filters.ts';
-import { type ListTraits, readListTraits } from './capabilities/list-traits.ts';
+import { type ListTraits, readTraits } from './capabilities/list-traits.ts';
 import { observeServer } from './capabilities/observe.ts';
 import { refusedFilter } from './capabilities/refused-filter.ts';
 import { noteRepeatsRecords, readDefaultPageSizes } from './capabilities/server.ts';
@@ -49,7 +49,7 @@ export async function pullList(
   options: PullOptions = {},
 ): Promise<PullResult> {
   const { db, installation, dialect, timezone } = context;
-  const { ignored, style, defaultPageSize } = options.traits ?? (await readListTraits(db, installation, kind, dialect));
+  const { ignored, style, defaultPageSize } = options.traits ?? (await readTraits(db, installation, dialect))[kind];
   const dimensions = furtherDimensions(kind, { dialect, timezone, style });
   const honoured = Object.fromEntries(Object.entries(filters).filter(([filter]) => !ignored.has(filter)));
   const pull = new ListPull(context, kind, honoured, after, options, { ignored, dimensions, defaultPageSize });

@@ -16,15 +16,10 @@ import { type PullOptions, pullList } from './pull-list.ts';
 export const isStale = `kind = 'invoice' and needs_rows and gone_at is null
   and (rows_source_time is null or rows_source_time < rows_fresh_from)`;
 
-export async function countStaleSets({ db, installation }: PullContext): Promise<number> {
-  const sql = `select count(*) as n from mirror_record where installation = ? and ${isStale}`;
-  return (await row(db, { n: integer }, sql, [installation])).n;
-}
-
-/** The source time from which an answer shows every stale set fresh; null when none is stale. */
-export async function staleSetsFreshFrom({ db, installation }: PullContext): Promise<Date | null> {
-  const sql = `select max(rows_fresh_from) as fresh_from from mirror_record where installation = ? and ${isStale}`;
-  return (await row(db, { fresh_from: nullable(instant) }, sql, [installation])).fresh_from;
+/** How many row sets are stale, and the source time from which an answer shows each of them fresh; null where that is not known. */
+export function staleSets({ db, installation }: PullContext): Promise<{ n: number; freshFrom: Date | null }> {
+  const sql = `select count(*) as n, max(rows_fresh_from) as "freshFrom" from mirror_record where installation = ? and ${isStale}`;
+  return row(db, { n: integer, freshFrom: nullable(instant) }, sql, [installation]);
 }
 
 export async function pullStaleSets(context: PullContext): Promise<PullCounts> {

@@ -3,11 +3,12 @@ import { row, rows } from '../db/rows.ts';
 import { noteRefetched } from '../documents/mark-refetched.ts';
 import { doubtRowSets, doubtRowSetsSince } from '../mirror/row-sets.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
+import { type ListTraits, readTraits } from './capabilities/list-traits.ts';
 import { mayUse } from './capabilities/recheck.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
 import { addCounts, type PullContext, type PullCounts } from './context.ts';
 import { pullChanged } from './pull-changed.ts';
-import { countStaleSets, pullStaleSets, staleSetsFreshFrom } from './pull-row-sets.ts';
+import { pullStaleSets, staleSets } from './pull-row-sets.ts';
 import { scanStaleSets } from './row-scan.ts';
 
 /**
@@ -42,44 +43,62 @@ export interface RowPorts {
  * less, and as sets what the scan does not cover. Rows changed `since` an instant make their sets stale first; null skips that
  * (a first load and a backfill read all rows).
  */
-export async function pullRows(context: PullContext, since: Date | null, ports: RowPorts): Promise<PullCounts> {
+export async function pullRows(
+  context: PullContext,
+  since: Date | null,
+  ports: RowPorts,
+  known: { traits?: ListTraits } = {},
+): Promise<PullCounts> {
   const total: PullCounts = { seen: 0, pulled: 0 };
   if (since !== null) {
     // Before the request for changed rows: an answer of that second shows that the sets requested next are fresh.
-    if (ports.sourceNow() !== null) await waitUntilFresh(context, ports);
-    const changed = await pullChangedRows(context, since);
-    if (changed) addCounts(total, changed);
-    else {
+    const wasFresh = ports.sourceNow() !== null && (await waitUntilFresh(context, ports)) === 0;
+    const changed = await pullChangedRows(context, since, known);
+    if (changed) {
+      addCounts(total, changed);
+      if (wasFresh && changed.seen === 0) return total;
+    } else {
       await doubtRecentSets(context, since);
       await doubtHeldSets(context);
     }
   }
-  const stale = await countStaleSets(context);
+  const { n: stale } = await staleSets(context);
   if (stale === 0) return total;
   if (await isScanLighter(context, stale)) addCounts(total, await scanStaleSets(context));
-  for (let round = 0; round < freshnessRounds && (await countStaleSets(context)) > 0; round++) {
+  for (let round = 0; round < freshnessRounds && (await staleSets(context)).n > 0; round++) {
     if (round > 0) await waitUntilFresh(context, ports);
     addCounts(total, await pullStaleSets(context));
   }
   return total;
 }
 
-/** Waits until the second after the last change of a stale set's invoice has begun, by the source's clock. */
-async function waitUntilFresh(context: PullContext, ports: RowPorts): Promise<void> {
-  const freshFrom = await staleSetsFreshFrom(context);
-  if (freshFrom === null) return;
+/**
+ * Waits until the second after the last change of a stale set's invoice has begun, by the source's clock. Returns how many sets are
+ * stale.
+ */
+async function waitUntilFresh(context: PullContext, ports: RowPorts): Promise<number> {
+  const { n, freshFrom } = await staleSets(context);
+  if (freshFrom === null) return n;
   const now = ports.sourceNow();
   const waitMs = now === null ? freshnessPauseMs : freshFrom.getTime() - now.getTime() + freshnessMarginMs;
   if (waitMs > 0) await ports.pause(Math.min(waitMs, freshnessPauseMs));
+  return n;
 }
 
 /**
  * Pulls the rows changed since an instant; saving them makes the sets of their invoices stale (`savePage`). They are never taken
  * for whole sets: `modified__gte` leaves out a set's unchanged rows (field-notes). Null where the server ignores the filter.
  */
-async function pullChangedRows(context: PullContext, since: Date): Promise<PullCounts | null> {
-  if (!(await mayUse(context, 'row', 'modified__gte'))) return null;
-  return pullChanged(context, 'row', since, { keepWalk: false });
+async function pullChangedRows(
+  context: PullContext,
+  since: Date,
+  known: { traits?: ListTraits },
+): Promise<PullCounts | null> {
+  const { db, installation, dialect } = context;
+  const traits = known.traits ?? (await readTraits(db, installation, dialect)).row;
+  const isDoubted = traits.ignored.has('modified__gte') || traits.outdated.has('modified__gte');
+  if (isDoubted && !(await mayUse(context, 'row', 'modified__gte'))) return null;
+  return pullChanged(context, 'row', since, { keepWalk: false, traits });
 }
 
 /**

@@ -4,26 +4,37 @@ import type { PullOwner } from './context.ts';
 import { readCursors } from './cursors.ts';
 import { savedProgress } from './saved-walks.ts';
 
+/** How far a load is with a list. */
+export interface ListLeft {
+  /** Records still to be read; null where only the source can tell. */
+  left: number | null;
+  /** Records that were received. */
+  received: number;
+}
+
 /**
- * How many records of each list an interrupted load still has to read; null where only the source can tell. The whole result is
- * null for live windows after the first load. `from` is the backfill's first invoice date.
+ * What an interrupted load, or one under way, still has to read of each list. The result is null for live windows after the first load.
+ * `from` is the backfill's first invoice date.
  */
 export async function recordsLeft(
   db: Connection,
   installation: number,
   owner: PullOwner,
   from: string | null,
-): Promise<Record<RecordKind, number | null> | null> {
-  const left: Record<RecordKind, number | null> = { invoice: null, row: null, payment: null, prepayment: null };
+): Promise<Record<RecordKind, ListLeft> | null> {
+  const unknown = (): ListLeft => ({ left: null, received: 0 });
+  const lists = { invoice: unknown(), row: unknown(), payment: unknown(), prepayment: unknown() };
   if (owner === 'window') {
     const cursors = await readCursors(db, installation);
-    for (const stream of recordKinds) if (cursors[stream].value !== null) left[stream] = 0;
-    if (recordKinds.every((stream) => left[stream] === 0)) return null;
+    for (const stream of recordKinds) if (cursors[stream].value !== null) lists[stream].left = 0;
+    if (recordKinds.every((stream) => lists[stream].left === 0)) return null;
   }
   for (const walk of await savedProgress(db, installation, owner)) {
-    const { stream, finishedQuestion, invoicedFrom } = walk;
-    if (finishedQuestion === (stream === 'invoice' ? (from ?? '') : '')) left[stream] = 0;
-    else if (stream !== 'invoice' || invoicedFrom === from) left[stream] ??= walk.recordsLeft;
+    const { stream, finishedQuestion, invoicedFrom, received } = walk;
+    const list = lists[stream];
+    if (finishedQuestion === (stream === 'invoice' ? (from ?? '') : '')) list.left = 0;
+    else if (stream !== 'invoice' || invoicedFrom === from) list.left ??= walk.recordsLeft;
+    list.received = received;
   }
-  return left;
+  return lists;
 }

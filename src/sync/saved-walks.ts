@@ -253,6 +253,8 @@ export interface SavedProgress {
   invoicedFrom: string | null;
   /** Records left of a walk under way; null where its first answer is still to come. */
   recordsLeft: number | null;
+  /** Records that it has received. */
+  received: number;
 }
 
 /** How far an owner's saved walks are. */
@@ -264,17 +266,19 @@ export async function savedProgress(db: Connection, installation: number, owner:
       question: text,
       invoiced_from: nullable(text),
       expected: nullable(integer),
+      received: integer,
     },
     `select stream, state->>'question' as question, state->'filters'->>'invoice_date__gte' as invoiced_from,
-       (state->'state'->>'expected')::bigint as expected
+       (state->'state'->>'expected')::bigint as expected, coalesce(state->>'received', state->>'seen')::bigint as received
      from sync_walk where installation = ? and owner = ? and saved_at > clock_timestamp() - make_interval(hours => ?)`,
     [installation, owner, keptForHours],
   );
-  return found.map(({ stream, question, invoiced_from, expected }) => ({
+  return found.map(({ stream, question, invoiced_from, expected, received }) => ({
     stream,
     finishedQuestion: question.startsWith(finishedMark) ? question.slice(finishedMark.length).trimStart() : null,
     invoicedFrom: invoiced_from,
     recordsLeft: expected,
+    received,
   }));
 }
 

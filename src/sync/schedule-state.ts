@@ -43,6 +43,24 @@ export async function windowPaces(
   );
 }
 
+/** Those of the installations whose newest window began since then and has ended, whatever came of it. */
+export async function endedSince(
+  db: Connection,
+  installations: readonly InstallationId[],
+  since: Date,
+): Promise<InstallationId[]> {
+  const found = await rows(
+    db,
+    { installation: integer },
+    `select i.id as installation from unnest(?::bigint[]) i(id)
+     cross join lateral (
+       select outcome, opened_at from sync_window where installation = i.id and kind = 'window' order by id desc limit 1) newest
+     where newest.outcome <> 'open' and newest.opened_at >= ?`,
+    [installations, since],
+  );
+  return found.map(({ installation }) => installation);
+}
+
 const counterShape = {
   installation: integer,
   /** Ticks so far that opened no window, since they were too late for the catch-up window. */

@@ -2,6 +2,7 @@ import type { Connection } from '../db/rows.ts';
 import { type ReadAt, readAtOf } from '../domain/read-at.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
 import { askAsideAgain } from './aside.ts';
+import type { ListTraits } from './capabilities/list-traits.ts';
 import type { PullContext, PullCounts, PullResult } from './context.ts';
 import { type CursorMove, type Cursors, type CursorValue, moveCursors, readCursors } from './cursors.ts';
 import { nextPaymentCursor, pullNewPayments, pullPayments } from './payments.ts';
@@ -24,10 +25,12 @@ export function pullStep(stream: RecordKind): string {
   return `pulling ${streamNames[stream]}`;
 }
 
-/** What one who works alone on a live window has read since it opened: the cursors, and what is saved of its walks. */
+/** What one who works alone on a live window has read since it opened: the cursors, what is saved of its walks, and what its server does. */
 export interface KnownState {
   cursors: Cursors;
   walks: KnownWalks;
+  /** Absent before the first answer, which may show another server. */
+  traits?: Record<RecordKind, ListTraits>;
 }
 
 /** What a pull has received, and where its cursor may move now. */
@@ -65,7 +68,7 @@ export async function readStream(
   switch (stream) {
     case 'invoice':
     case 'prepayment': {
-      const counts = await walkChanged(context, stream, opened, { cursors, walks: known?.walks });
+      const counts = await walkChanged(context, stream, opened, { ...known, cursors });
       const began = firstOf(opened, counts.began);
       return { counts, move: movedBy(cursorAfter(cursors[stream].value, began, context.overlapMs)) };
     }
@@ -82,7 +85,7 @@ export async function readStream(
           const isFirst = cursors.payment.value === null;
           const newer = isFirst ? null : await pullNewPayments(context, after);
           isWhole = newer === null;
-          return newer ?? pullPayments(context, after, { left });
+          return newer ?? pullPayments(context, after, { left, ...traitsOf(known, stream) });
         },
         { keepsEmpty: false, known: known?.walks },
       );
@@ -94,7 +97,7 @@ export async function readStream(
       // First the interrupted scan: half a scan would make the rest look lighter as sets, which request its rows again. Changed
       // rows are requested after it, since they make sets stale that the scan has settled.
       const scan = await completeScan(context, known?.walks);
-      const counts = await pullRows(context, sinceOf(context, cursors, 'row', opened), ports);
+      const counts = await pullRows(context, sinceOf(context, cursors, 'row', opened), ports, traitsOf(known, stream));
       // The next window requests what changes after this window's opening, or after the beginning of the scan.
       const began = scan ? firstOf(opened, scan.began) : opened;
       return {
@@ -114,17 +117,22 @@ export async function walkChanged(
   context: PullContext,
   stream: 'invoice' | 'prepayment',
   opened: ReadAt | null,
-  { cursors, walks }: { cursors?: Cursors; walks?: KnownWalks | undefined } = {},
+  known: Partial<KnownState> = {},
 ): Promise<PullResult> {
+  const { cursors, walks } = known;
   const from = sinceOf(context, cursors ?? (await readCursors(context.db, context.installation)), stream, opened);
   return walkOnce(
     context,
     stream,
     `${context.run} ${from?.toISOString() ?? ''}`,
-    (left) => pullChanged(context, stream, from, { left }),
+    (left) => pullChanged(context, stream, from, { left, ...traitsOf(known, stream) }),
     // The opening's walk of the invoices is what their pull begins with: kept for an activity that cannot know of it.
     { keepsEmpty: stream === 'invoice' && walks === undefined, known: walks },
   );
+}
+
+function traitsOf(known: Partial<KnownState> | undefined, stream: RecordKind): { traits?: ListTraits } {
+  return known?.traits === undefined ? {} : { traits: known.traits[stream] };
 }
 
 /** Moves the cursors of a live window, and forgets the walks that they now cover. In the caller's transaction. */

@@ -1,9 +1,10 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { StepProgress } from '../../activities/deps.ts';
-import type { backfill, replayWindow, syncWindow } from '../../workflows/index.ts';
+import type { backfill, firstLoad, replayWindow, syncWindow } from '../../workflows/index.ts';
 import {
   failureTypes,
+  firstLoadRunTimeout,
   noCounts,
   runTimeoutSeconds,
   type WindowInput,
@@ -17,6 +18,7 @@ import { labelOf } from '../domain/installation-name.ts';
 import { isPlainError } from '../domain/trouble.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import { isNothingRead, readCursors } from '../sync/cursors.ts';
 import { withDelivered } from './wait-for-deliveries.ts';
 
 /** One element of `windows` in `sync --json`; `failedToOpen` is set when the source never answered. */
@@ -97,7 +99,7 @@ export async function runWindowNow(
   }
 }
 
-function startWindow(app: App, engine: Engine, installation: number, trigger: string, fromDate: string | null) {
+async function startWindow(app: App, engine: Engine, installation: number, trigger: string, fromDate: string | null) {
   const kind = kindOf(trigger);
   const run = `${installation}-${app.temporalName}/${trigger}-${compactTime(app.clock())}`;
   const configured = installationOf(app.config, installation);
@@ -126,13 +128,17 @@ function startWindow(app: App, engine: Engine, installation: number, trigger: st
         taskQueue: engine.backfillQueue,
         workflowRunTimeout: runTimeoutMs(app),
       });
-    case 'window':
-      return workflow.start<typeof syncWindow>('syncWindow', {
-        ...described,
-        workflowId: `sync-window/${run}`,
-        taskQueue: engine.taskQueue,
-        workflowRunTimeout: runTimeoutMs(app),
-      });
+    case 'window': {
+      const started = { ...described, workflowId: `sync-window/${run}`, taskQueue: engine.taskQueue };
+      // A window of a Schedule goes on as the first load only a second later: Temporal lets no run follow another one sooner.
+      if (isNothingRead(await readCursors(app.db, installation))) {
+        return workflow.start<typeof firstLoad>('firstLoad', {
+          ...started,
+          workflowRunTimeout: firstLoadRunTimeout,
+        });
+      }
+      return workflow.start<typeof syncWindow>('syncWindow', { ...started, workflowRunTimeout: runTimeoutMs(app) });
+    }
   }
 }
 

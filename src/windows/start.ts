@@ -2,13 +2,16 @@ import { forEachAtATime, sleep } from '../domain/concurrency.ts';
 import { intervalSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
-import { type WindowPace, windowPaces } from '../sync/schedule-state.ts';
+import { endedSince, type WindowPace, windowPaces } from '../sync/schedule-state.ts';
 import { openNow, setSchedule } from './schedules.ts';
 
 /** Calls to Temporal at a time: each takes some milliseconds, and 300 one after the other would take a minute. */
 const schedulesAtATime = 8;
-/** Between two windows that the start of a daemon opens: windows of one second would share a core, and none would be sooner. */
+/** Windows that the start of a daemon opens and lets work side by side: more would share the cores, and none would be sooner. */
+const startsAtATime = 8;
+/** After so long the next one opens all the same: a large first load takes hours, and waits for its rate budget nearly all the time. */
 const startsApartMs = 1_000;
+const lookEveryMs = 100;
 
 /** The interval of each installation, as its Schedule has it. */
 export type Intervals = Map<number, number>;
@@ -49,8 +52,8 @@ export async function startSchedules(app: App, engine: Engine): Promise<{ interv
 }
 
 /**
- * Opens the windows that are due when a daemon starts, those that have waited longest first and one after another, so that not all
- * of them begin at once. An installation whose Schedule has opened one meanwhile is passed over.
+ * Opens the windows that are due when a daemon starts, those that have waited longest first: the next one once there is room beside those
+ * under way, or after `apartMs`. An installation whose Schedule has opened one meanwhile is passed over.
  */
 export async function openDue(
   app: App,
@@ -59,16 +62,32 @@ export async function openDue(
   signal: AbortSignal,
   apartMs = startsApartMs,
 ): Promise<void> {
-  const startedAt = app.clock().getTime();
-  for (const [place, installation] of due.entries()) {
-    if (place > 0) await sleep(apartMs, signal).catch(() => undefined);
-    if (signal.aborted) return;
+  const since = app.clock();
+  const underWay = new Set<number>();
+  for (const installation of due) {
     try {
-      const [pace] = place === 0 ? [] : await windowPaces(app.db, [installation], 0);
-      if (pace?.openedAt && pace.openedAt.getTime() >= startedAt) continue;
+      const [pace] = await windowPaces(app.db, [installation], 0);
+      if (pace?.openedAt && pace.openedAt >= since) continue;
+      await roomBeside(app, underWay, since, { signal, apartMs });
+      if (signal.aborted) return;
       await openNow(app, engine, installation);
+      underWay.add(installation);
     } catch (err) {
       app.log.warn({ err, installation }, 'no window was opened at the start; the schedule opens the next one');
     }
+  }
+}
+
+/** Waits until fewer windows than may work side by side are under way, for `apartMs` at most. Takes out those that have ended. */
+async function roomBeside(
+  { db }: App,
+  underWay: Set<number>,
+  since: Date,
+  { signal, apartMs }: { signal: AbortSignal; apartMs: number },
+): Promise<void> {
+  for (let waitedMs = 0; underWay.size >= startsAtATime && !signal.aborted; waitedMs += lookEveryMs) {
+    for (const ended of await endedSince(db, [...underWay], since)) underWay.delete(ended);
+    if (underWay.size < startsAtATime || waitedMs >= apartMs) return;
+    await sleep(lookEveryMs, signal).catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
 import { integer } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import { type Connection, row, rows } from '../db/rows.ts';
 import { maxAttempts } from '../practice/retry.ts';
 import type { InstallationId } from '../terms.ts';
 import { type Claimant, claim, isFree, newPlan, type Selection, unreadWriteBacks } from './outbox.ts';
@@ -75,6 +75,17 @@ export async function planEntryIds(
     [installation, after, limit, installation, lane, token],
   );
   return due.map(({ id }) => id);
+}
+
+/** How many prepayments the source does not have the entry id of, those that are not posted yet among them. */
+export async function countUnwrittenEntryIds(db: Connection, installation: InstallationId): Promise<number> {
+  const { n } = await row(
+    db,
+    { n: integer },
+    `select count(*) as n from document where installation = ? and kind = 'prepayment' and written_entry_id is null`,
+    [installation],
+  );
+  return n;
 }
 
 /** Whether `planEntryIds` may find something: also what another lane has claimed. */

@@ -50,7 +50,7 @@ const lateRoundsAtMost = 5;
 /** Looked for together after the writes: a page of the largest size, where they lie beside each other. */
 const readBackAtATime = 1_000;
 /** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
-const requestsInFlight = 8;
+const requestsInFlight = 16;
 
 /** How a failure is borne. */
 export interface Patience {

@@ -31,7 +31,7 @@ describe('on simulated time, whatever clocks, latencies, crashes and other users
 
 describe('the simulation notices', () => {
   test.each(Object.keys(mutants))('%s', async (mutant) => {
-    const outcome = await withDatabase((simulated) => checkRules(simulated, 60, 3, mutants[mutant]), mutant);
+    const outcome = await withDatabase((simulated) => checkRules(simulated, 120, 5, mutants[mutant]), mutant);
     expect(outcome.failure).not.toBeNull();
   });
 });

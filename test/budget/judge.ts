@@ -6,8 +6,8 @@ export interface Asking {
   claimant: string;
   weight: number;
   priority: number;
-  /** When the request came to its line. */
-  cameMs: number;
+  /** When each request came to its line, the first first. */
+  cameMs: number[];
   claimMs: number;
 }
 
@@ -20,7 +20,8 @@ interface OwnSlot {
   neverSent: boolean;
 }
 
-interface Claim extends Asking {
+interface Claim extends Omit<Asking, 'cameMs'> {
+  cameMs: number;
   askedMs: number;
 }
 
@@ -60,23 +61,35 @@ export class Judge {
     if (!this.alone.arrive(now, weight) && sentMs > this.#changedMs) this.#object(now, 'a 429 of our own making');
   }
 
-  asked(now: number, asking: Asking, answer: { slotId: number | null }): void {
+  /** `slotIds`: granted together, to the first of those that asked. */
+  asked(now: number, { cameMs, ...asking }: Asking, slotIds: number[]): void {
+    if (slotIds.length > cameMs.length) this.#object(now, `${slotIds.length} granted to ${cameMs.length}`);
+    for (const [at, slotId] of slotIds.entries()) {
+      this.#granted(now, { ...asking, cameMs: cameMs[at]! }, slotId, at * asking.weight);
+    }
+    const next = cameMs[slotIds.length];
+    if (next !== undefined) this.#refused(now, { ...asking, cameMs: next }, slotIds.length === 0);
+  }
+
+  /** `together`: weight granted just before it, in the same statement. */
+  #granted(now: number, asking: Omit<Claim, 'askedMs'>, slotId: number, together: number): void {
     const { weight } = asking;
     const surely = this.#ahead(now, asking, -1);
-    const perhaps = this.#ahead(now, asking, 1);
-    if (answer.slotId !== null) {
-      const used = this.alone.used(now);
-      const mostAllowed = this.#limit(now, 1);
-      if (used + surely + weight > mostAllowed && used + surely > 0) {
-        this.#object(now, `granted ${weight} with ${used} used and ${surely} ahead of ${mostAllowed}`);
-      }
-      if (now < this.#blockedUntilMs - this.#slackMs) this.#object(now, 'granted before Retry-After');
-      this.#claims.delete(asking.claimant);
-      this.#slots.set(answer.slotId, { weight, grantedMs: now, answeredMs: null, toldMs: null, neverSent: false });
-      this.granted.push({ atMs: now, weight });
-      return;
+    const used = this.alone.used(now) + together;
+    const mostAllowed = this.#limit(now, 1);
+    if (used + surely + weight > mostAllowed && used + surely > 0) {
+      this.#object(now, `granted ${weight} with ${used} used and ${surely} ahead of ${mostAllowed}`);
     }
-    this.#claims.set(asking.claimant, { ...asking, askedMs: now });
+    if (now < this.#blockedUntilMs - this.#slackMs) this.#object(now, 'granted before Retry-After');
+    this.#claims.delete(asking.claimant);
+    this.#slots.set(slotId, { weight, grantedMs: now, answeredMs: null, toldMs: null, neverSent: false });
+    this.granted.push({ atMs: now, weight });
+  }
+
+  #refused(now: number, asking: Omit<Claim, 'askedMs'>, isFirst: boolean): void {
+    const { weight } = asking;
+    const perhaps = this.#ahead(now, asking, 1);
+    if (isFirst) this.#claims.set(asking.claimant, { ...asking, askedMs: now });
     if (this.#changedMs >= 0 || now <= this.#blockedUntilMs + this.#slackMs) return;
     const used = this.#mostUsed(now);
     const leastAllowed = this.#limit(now, -1);
@@ -128,7 +141,7 @@ export class Judge {
   }
 
   /** Weight of the living claims that go first: surely (lean -1), perhaps (1). */
-  #ahead(now: number, asking: Asking, lean: number): number {
+  #ahead(now: number, asking: Omit<Claim, 'askedMs'>, lean: number): number {
     const doubtMs = lean * (this.#scenario.longestQueryMs + this.#slackMs);
     return [...this.#claims.values()]
       .filter(

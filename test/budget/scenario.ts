@@ -41,6 +41,15 @@ function job(fates: fc.Arbitrary<Fate>): fc.Arbitrary<Job> {
   return fc.record({ weight, priority, thinkMs, fate: fates });
 }
 
+/** Requests that are alike, so many at a time that some wait for a slot together. */
+const rush: fc.Arbitrary<Job[][]> = fc
+  .record({ weight, priority, atATime: fc.integer({ min: 5, max: 24 }), each: fc.integer({ min: 1, max: 3 }) })
+  .map(({ atATime, each, ...alike }) =>
+    Array.from({ length: atATime }, () =>
+      Array.from({ length: each }, () => ({ ...alike, thinkMs: 0, fate: 'answered' })),
+    ),
+  );
+
 const calm = fc.constant<Fate>('answered');
 const stormy: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 16, arbitrary: calm },
@@ -64,10 +73,16 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.boolean().chain((isStormy) =
     }),
     serverCountsRefused: fc.boolean(),
     processes: fc.array(
-      fc.array(fc.array(job(isStormy ? stormy : calm), { minLength: 1, maxLength: 14 }), {
-        minLength: 1,
-        maxLength: 4,
-      }),
+      fc.oneof(
+        {
+          weight: 3,
+          arbitrary: fc.array(fc.array(job(isStormy ? stormy : calm), { minLength: 1, maxLength: 14 }), {
+            minLength: 1,
+            maxLength: 4,
+          }),
+        },
+        rush,
+      ),
       { minLength: 1, maxLength: 4 },
     ),
     foreign: fc.oneof(

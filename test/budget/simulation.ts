@@ -108,7 +108,7 @@ class Process {
   readonly streams: Stream[];
   readonly #simulation: Simulation;
   readonly #budget: Budget;
-  readonly #waiting = new Set<{ priority: number; cameMs: number }>();
+  readonly #waiting = new Set<{ weight: number; priority: number; cameMs: number }>();
   #isAlive = true;
   #nextAskingMs = Number.POSITIVE_INFINITY;
 
@@ -210,7 +210,7 @@ class Process {
 
   async #take({ weight, priority }: Job): Promise<Slot> {
     const { time } = this.#simulation;
-    const waiter = { priority, cameMs: time.now };
+    const waiter = { weight, priority, cameMs: time.now };
     this.#waiting.add(waiter);
     const slot = await this.#budget.take(action, weight, priority);
     this.#waiting.delete(waiter);
@@ -261,22 +261,25 @@ class Process {
     );
   }
 
-  /** The most urgent of the process asks, the oldest of these; and soon enough after the last asking. */
+  /** The most urgent of the process ask, in the order of their arrival; and soon enough after the last asking. */
   #checkChoice(bindings: unknown[]): void {
     const { time, judge } = this.#simulation;
-    const [, , , priority, ageSeconds] = bindings as [unknown, unknown, unknown, number, number];
+    const [, , weight, priority, agesSeconds] = bindings as [unknown, unknown, number, number, number[]];
     const { now } = time;
     if (now > this.#nextAskingMs) judge.object(now, 'asked too late');
     this.#nextAskingMs = Number.POSITIVE_INFINITY;
     // Once those that were granted have gone; who comes just now may have come after the asking.
     time.at(now, () => {
       const before = [...this.#waiting].filter(({ cameMs }) => cameMs < now);
-      const ahead = before.some(
-        (waiter) =>
-          waiter.priority < priority ||
-          (waiter.priority === priority && waiter.cameMs < now - ageSeconds * 1000 - 0.01),
-      );
-      if (ahead) judge.object(now, `priority ${priority} asks at age ${ageSeconds} s before one that goes first`);
+      for (const [at, ageSeconds] of agesSeconds.entries()) {
+        const ahead = before.filter(
+          (waiter) =>
+            waiter.priority < priority ||
+            (waiter.priority === priority && waiter.cameMs < now - ageSeconds * 1000 - 0.01),
+        );
+        const isInTurn = ahead.length <= at && ahead.every((waiter) => waiter.weight === weight);
+        if (!isInTurn) judge.object(now, `priority ${priority} asks at age ${ageSeconds} s before one that goes first`);
+      }
     });
   }
 
@@ -292,7 +295,7 @@ class Process {
     const { time, judge } = this.#simulation;
     const { now } = time;
     if (sql.includes('budget_take')) {
-      const [, , weight, priority, ageSeconds] = bindings as number[];
+      const [, , weight, priority] = bindings as number[];
       judge.told(now, bindings[10] as number[]);
       judge.asked(
         now,
@@ -300,10 +303,10 @@ class Process {
           claimant: bindings[8] as string,
           weight: weight!,
           priority: priority!,
-          cameMs: calledMs - ageSeconds! * 1000,
+          cameMs: (bindings[4] as number[]).map((ageSeconds) => calledMs - ageSeconds * 1000),
           claimMs: (bindings[9] as number) * 1000,
         },
-        { slotId: (rows[0] as { slot_id: number | null }).slot_id },
+        (rows as { slot_id: number | null }[]).flatMap(({ slot_id: slotId }) => slotId ?? []),
       );
     } else if (sql.includes('budget_finish')) {
       judge.told(now, bindings[2] as number[]);

@@ -20,7 +20,7 @@ import {
   texts,
   uuid,
 } from '../../src/db/columns.ts';
-import { pages } from '../../src/db/pages.ts';
+import { pages, pagesAhead } from '../../src/db/pages.ts';
 import { DamagedRow, execute, maybeRow, row, rows, UnexpectedResult } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';
 
@@ -207,7 +207,16 @@ describe('rows as arrays', () => {
   });
 });
 
-describe('pages', () => {
+describe.each([
+  ['pages', pages],
+  ['pagesAhead', pagesAhead],
+])('%s', (_name, read) => {
+  const numbers = (count: number, after: { n: number } | null) =>
+    rows(db, { n: integer }, 'select n from generate_series(1, ?::int) as n where n > ? order by n limit 2', [
+      count,
+      after?.n ?? 0,
+    ]);
+
   test.each([
     [0, [], 1],
     [3, [[1, 2], [3]], 2],
@@ -222,16 +231,39 @@ describe('pages', () => {
   ])('of %i rows, two at a time', async (count, expected, reads) => {
     const asked: (number | null)[] = [];
     const found: number[][] = [];
-    const read = (after: { n: number } | null) => {
+    const pages = read(2, (after: { n: number } | null) => {
       asked.push(after?.n ?? null);
-      return rows(db, { n: integer }, 'select n from generate_series(1, ?::int) as n where n > ? order by n limit 2', [
-        count,
-        after?.n ?? 0,
-      ]);
-    };
-    for await (const page of pages(2, read)) found.push(page.map(({ n }) => n));
+      return numbers(count, after);
+    });
+    for await (const page of pages) found.push(page.map(({ n }) => n));
     expect(found).toEqual(expected);
     expect(asked).toHaveLength(reads);
     expect(asked[0]).toBeNull();
   });
+
+  test('throws the error of a page when it comes to that page', async () => {
+    const found: number[][] = [];
+    const pages = read(2, async (after: { n: number } | null) => {
+      if (after?.n === 2) throw new Error('the second page fails');
+      return numbers(4, after);
+    });
+    const all = async () => {
+      for await (const page of pages) found.push(page.map(({ n }) => n));
+    };
+    await expect(all()).rejects.toThrow('the second page fails');
+    expect(found).toEqual([[1, 2]]);
+  });
+});
+
+test('pagesAhead has the next page read while the caller works on one, and no further one', async () => {
+  const begun: number[] = [];
+  const pages = pagesAhead(1, async (after: { n: number } | null) => {
+    begun.push((after?.n ?? 0) + 1);
+    return [{ n: (after?.n ?? 0) + 1 }];
+  });
+  for await (const [only] of pages) {
+    expect(begun).toEqual(Array.from({ length: only!.n + 1 }, (_, before) => before + 1));
+    if (only!.n === 3) break;
+  }
+  expect(begun).toEqual([1, 2, 3, 4]);
 });

@@ -92,7 +92,7 @@ test('a document whose parts are wanted is claimed again once they came, or in t
   await markDirty(db, installation, 'invoice', [1]);
   const began = new Date(0);
   await saveJudged(db, installation, [judged(1, 1, { awaitsParts: true, state: 'pending' })]);
-  expect(await countWaiting(db, installation)).toEqual({ held: 0, wanted: 1 });
+  expect(await countWaiting(db, installation)).toEqual({ held: 0, wanted: 1, isMarked: true });
   expect([idsOf(await claim()), idsOf(await claim(true, began)), idsOf(await claim(true))]).toEqual([[], [], [1]]);
   await markRefetched(db, installation, [{ kind: 'invoice', id: 1 }]);
   expect(await claim()).toMatchObject([{ id: 1, mark: 2, refetch: 'done' }]);
@@ -109,7 +109,7 @@ test('a change that is held counts as held, as `problems` lists it', async () =>
     judged(2, 1, { state: 'held', problem, entryId: null, inputHash: null, entriesAdded: 0 }),
     judged(3, 1, { problem: { code: 'change_held', message: 'm' } }),
   ]);
-  expect(await countWaiting(db, installation)).toEqual({ held: 2, wanted: 0 });
+  expect(await countWaiting(db, installation)).toEqual({ held: 2, wanted: 0, isMarked: false });
 });
 
 test('a problem keeps the instant when it was found, and reports are one row for each code', async () => {

@@ -39,9 +39,9 @@ async function startClinic(fill: (clinic: Clinic) => void, quirks: Partial<Quirk
 interface Meanwhile {
   /** Records on a page; more rows than an invoice has, or fewer. */
   pageSize: number;
-  /** Called before each page of rows is asked for. */
+  /** Awaited before each page of rows is asked for: a pass of posting, unless given. */
   beforeRows?: () => Promise<void>;
-  diesAfterMs?: number;
+  death?: Promise<unknown>;
 }
 
 /** Until a pass that begins from now on has posted what it may. */
@@ -51,16 +51,13 @@ async function aWholePass(): Promise<void> {
 }
 
 /** A first load whose pages are so small that much is posted between two of them. */
-function load({ app, sandbox }: TestClinic, { pageSize, beforeRows, diesAfterMs }: Meanwhile) {
+function load({ app, sandbox }: TestClinic, { pageSize, beforeRows = aWholePass, death }: Meanwhile) {
   const { id } = app.config.installations[0] as InstallationConfig;
   const slowed = (real: PracticeClient): PracticeClient => ({
     ...real,
     forWindow: (overrides) => slowed(real.forWindow(overrides)),
     list: async (kind, filters, size, options) => {
-      if (kind === 'row') {
-        await aWholePass();
-        await beforeRows?.();
-      }
+      if (kind === 'row') await beforeRows();
       return real.list(kind, filters, size === null ? null : Math.min(size, pageSize), options);
     },
   });
@@ -74,7 +71,7 @@ function load({ app, sandbox }: TestClinic, { pageSize, beforeRows, diesAfterMs 
     },
     id,
   );
-  return runner.run({ limitMs: 60_000, ...(diesAfterMs === undefined ? {} : { diesAfterMs }) });
+  return runner.run({ limitMs: 60_000, ...(death === undefined ? {} : { death }) });
 }
 
 async function entriesOf(clinic: TestClinic) {
@@ -122,6 +119,7 @@ test.each(servers)('rows $name: no entry is corrected, and early ones are there'
   const end = await load(clinic, {
     pageSize: 50,
     beforeRows: async () => {
+      await aWholePass();
       atPages.push((await entriesOf(clinic)).filter(({ kind }) => kind !== 'prepayment').length);
     },
   });
@@ -156,7 +154,10 @@ test('a row that has a later id than its invoice tells: nothing more is posted e
   const atPages: number[] = [];
   const end = await load(clinic, {
     pageSize: 50,
-    beforeRows: async () => void atPages.push((await entriesOf(clinic)).length),
+    beforeRows: async () => {
+      await aWholePass();
+      atPages.push((await entriesOf(clinic)).length);
+    },
   });
   expect(end).toEqual({ outcome: 'closed', error: null });
   expect(corrections(await entriesOf(clinic)).length).toBeGreaterThan(0);
@@ -165,9 +166,15 @@ test('a row that has a later id than its invoice tells: nothing more is posted e
 
 test('a killed load goes on where it was, and posts nothing twice', async () => {
   const clinic = await startClinic(fillWithPairs(120));
-  expect((await load(clinic, { pageSize: 50, diesAfterMs: 1_500 })).outcome).toBe('died');
+  const { promise: death, resolve: die } = Promise.withResolvers<void>();
+  const beforeRows = async () => {
+    await aWholePass();
+    if ((await entriesOf(clinic)).some(({ kind }) => kind === 'invoice')) die();
+  };
+  expect((await load(clinic, { pageSize: 50, beforeRows, death })).outcome).toBe('died');
   await clinic.asOwner(`update lease set expires_at = clock_timestamp() - interval '1 s'`);
-  expect(await load(clinic, { pageSize: 50 })).toEqual({ outcome: 'closed', error: null });
+  const again = await load(clinic, { pageSize: 50, beforeRows: async () => undefined });
+  expect(again).toEqual({ outcome: 'closed', error: null });
   const entries = await entriesOf(clinic);
   expect(new Set(entries.map(({ kind, id }) => `${kind} ${id}`)).size).toBe(entries.length);
   expect(corrections(entries)).toEqual([]);

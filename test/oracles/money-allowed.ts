@@ -34,12 +34,6 @@ export const allowed: Allowance[] = [
     why: 'changed fields of a held change, whose amounts are texts',
   },
   {
-    file: /^src\/reconcile\/load-entries\.ts$/,
-    rule: 'json',
-    code: /./,
-    why: 'the lines of entries, whose amounts are texts',
-  },
-  {
     file: /^src\/reconcile\/unused-prepayments\.ts$/,
     rule: 'conversion',
     code: /^month\.split/,

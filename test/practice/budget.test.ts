@@ -312,7 +312,7 @@ describe('who goes first', () => {
       const [, alive] = world.budgets(action, 20);
       const dead = '00000000-0000-4000-8000-000000000000';
       for (const weight of [1, 20]) {
-        await world.db.raw(`select budget_take(?, ?, ?, 1, 0, 20, 1, 1, ?::uuid, 1, '{}', '{}')`, [
+        await world.db.raw(`select budget_take(?, ?, ?, 1, array[0], 20, 1, 1, ?::uuid, 1, '{}', '{}')`, [
           world.installation,
           action,
           weight,

@@ -3,8 +3,7 @@ import { Money } from '../../src/domain/money.ts';
 import type { ShareInForce } from '../../src/ledger/journal/shares.ts';
 import { OriginalsVat } from '../../src/reconcile/e8-originals.ts';
 import type { LedgerSum, ReconciledPayment, ReconciledPrepayment } from '../../src/reconcile/reconciled-documents.ts';
-import type { PaymentFacts } from '../../src/reconcile/record-facts.ts';
-import type { PrepaymentRecord } from '../../src/records/types.ts';
+import type { PaymentRecord, PrepaymentRecord } from '../../src/records/types.ts';
 import type { LineRole } from '../../src/terms.ts';
 
 const money = (text: string) => new Money(text);
@@ -33,7 +32,7 @@ const refund = (paid: string, more: object = {}, record: object = {}) =>
 const use = (paid: string, prepaymentIds: number[], more: object = {}, used: object = {}) =>
   ({
     ...posted,
-    record: { id: 12, paid: money(paid) } as PaymentFacts,
+    record: { id: 12, paid: money(paid) } as PaymentRecord,
     used: { clientId: 1, prepaymentIds, isCancelled: false, ...used },
     ...more,
   }) as ReconciledPayment;
@@ -153,10 +152,10 @@ describe('E8 per original', () => {
   });
 
   test('a difference names its client’s unmatched uses and the VAT at stake; those of others are a remark', () => {
-    const stranger = { ...use('81', [], {}, { clientId: 2 }), record: { id: 13, paid: money('81') } as PaymentFacts };
+    const stranger = { ...use('81', [], {}, { clientId: 2 }), record: { id: 13, paid: money('81') } as PaymentRecord };
     const cancelled = {
       ...use('5', [], {}, { isCancelled: true }),
-      record: { id: 14, paid: money('5') } as PaymentFacts,
+      record: { id: 14, paid: money('5') } as PaymentRecord,
     };
     const { differences, listed } = check({
       prepayments: [original('81', { dirty: true })],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { about } from '../../src/cli/render/text.ts';
 import { estimateText } from '../../src/cli/run-windows.ts';
+import { about, between } from '../../src/domain/durations.ts';
 import { estimateList, estimateLoad, type ListLoad, ListProgress, type Pace } from '../../src/sync/load-estimate.ts';
 import { pageSizeFor } from '../../src/sync/walk/page-size.ts';
 
@@ -76,6 +76,18 @@ test.each([
   [318 * 60, 'about 5 hours 20 minutes'],
 ])('%d s are %s', (seconds, text) => {
   expect(about(seconds)).toBe(text);
+});
+
+test.each([
+  [0, 0, 'about 1 second'],
+  [40, 61, 'about 40 to 61 seconds'],
+  [80, 200, 'about 80 seconds to 3 minutes'],
+  [40 * 60, 61 * 60, 'about 40 to 61 minutes'],
+  [110 * 60, 140 * 60, 'about 110 minutes to 2 hours 20 minutes'],
+  [120 * 60, 180 * 60, 'about 2 to 3 hours'],
+  [120 * 60, 190 * 60, 'about 2 hours to 3 hours 10 minutes'],
+])('%d to %d s are %s', (least, most, text) => {
+  expect(between(least, most)).toBe(text);
 });
 
 test('what is left is reckoned from the pages of the last window', () => {

@@ -55,7 +55,8 @@ test('an idle window weighs 4: it asks three lists for changes, the first as its
 });
 
 test('so does one that reads up to a page of its own write-backs again', async () => {
-  const written = 40;
+  // The window reads those of the first load again, too; how many it wrote depends on the day.
+  const written = page / 2;
   for (let n = 0; n < written; n++) clinic.sandbox.clinic.takePrepayment({ payment_type: 0, paid: '25.00' });
   expect((await window()).report).toMatchObject({ written_back: written });
   const { report, weights } = await window();

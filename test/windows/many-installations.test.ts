@@ -123,6 +123,23 @@ describe('the start of a daemon', () => {
     await openDue(app, engine(), due, AbortSignal.abort(), 60_000);
     expect(await actions()).toEqual([1, 0, 1]);
   });
+
+  test('as many windows as may work side by side open at once, and another one as soon as one of them has ended', async () => {
+    const app = appOf(10, { first: 220 });
+    const { due } = await startSchedules(app, engine());
+    const stop = new AbortController();
+    const opening = openDue(app, engine(), due, stop.signal, 60_000);
+    const opened = async () => {
+      const of = await Promise.all(due.map(async (id) => (await described(app, id)).info.numActionsTaken));
+      return of.reduce((sum, n) => sum + n, 0);
+    };
+    await expect.poll(opened, { timeout: 10_000 }).toBe(8);
+    await closed(223, -1);
+    await expect.poll(opened, { timeout: 10_000 }).toBe(9);
+    stop.abort();
+    await opening;
+    expect(await opened()).toBe(9);
+  });
 });
 
 describe('the watch', () => {

@@ -36,10 +36,13 @@ test.each([
     { reason: 'closing', by: 'Bo' },
   ],
   [
-    { reason: 7, by: '' },
+    { reason: '', by: '' },
     { reason: 'no reason was given', by: 'somebody in Temporal' },
   ],
-  [['x'], { reason: 'no reason was given', by: 'somebody in Temporal' }],
+  [{ reason: 7 }, null],
+  [{ why: 'closing' }, null],
+  [['x'], null],
+  [[1, 2], null],
   [{ reason: 'x'.repeat(900) }, { reason: 'x'.repeat(500), by: 'somebody in Temporal' }],
   [7, null],
 ])('what a signal carries: %j', (said, note) => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { isNudged, noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
+import { notedAtOpening, noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
@@ -153,7 +153,7 @@ test('a schedule that the operator paused is not nudged', async () => {
 test('a window can tell whether webhooks asked for it', async () => {
   const { db } = clinic.app;
   const take = async () => {
-    const wasNudged = await isNudged(db, 4712);
+    const { isNudged: wasNudged } = await notedAtOpening(db, 4712);
     await takeNudge(db, 4712, wasNudged);
     return wasNudged;
   };

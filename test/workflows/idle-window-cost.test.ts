@@ -104,7 +104,7 @@ test('an idle window is one activity, at most 15 events, and one question a list
   // Each workflow task and each statement costs processor time.
   expect(tasksIn(events)).toBe(2);
   expect(sent).toBeGreaterThan(20);
-  expect(sent).toBeLessThan(47);
+  expect(sent).toBeLessThan(40);
   const now = Object.entries(listRequests(clinic)).map(([action, n]) => [action, n - (asked[action] ?? 0)]);
   expect(Object.fromEntries(now)).toEqual({
     ...{ 'invoice.list': 1, 'unallocatedpayment.list': 1, 'invoicepayment.list': 1, 'invoicerow.list': 1 },

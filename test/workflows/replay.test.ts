@@ -114,7 +114,7 @@ const known = new Set(
    invoices rows payments prepayments seen pulled posted held delivered written written_back refetch
    activity trouble times since at unconfirmed
    api requests weight throttled waited_seconds streams stream step done total summaries
-   state pauseMs
+   state pauseMs isMore
    idle censusDue closed
    identity currency timezone source
    replayed span spans windows invoice row payment prepayment failed failedToOpen leftOut timeoutSeconds

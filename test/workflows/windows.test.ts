@@ -67,6 +67,23 @@ describe.concurrent('a window as the operator sees it', { timeout: 300_000 }, ()
       await expectWholeBooks(clinic);
     }));
 
+  test('a first load shows what it has read, and for how long it goes on', () =>
+    withClinic({ seed: 23, invoices: 120, quirks: { maxPageSize: 20, defaultPageSize: 20 } }, async (clinic) => {
+      clinic.sandbox.setFaults({ timeoutMs: { ms: 400, action: 'invoicerow.list' } });
+      const window = clinic.sync();
+      const row = await openRow(clinic);
+      const rows = [...clinic.sandbox.clinic.invoiceRows.all()].length;
+      const said = await waitFor('an estimate', async () => {
+        const details = await detailsOf(clinic, row);
+        return /Left: about .*; .*\d+ of \d+ rows read/.exec(details)?.[0] ?? null;
+      });
+      expect(said).toContain(` of ${rows} rows read`);
+      clinic.sandbox.setFaults({ timeoutMs: null });
+      await window;
+      expect(await detailsOf(clinic, row)).not.toContain('Left');
+      await expectWholeBooks(clinic);
+    }));
+
   test('a window that takes too long has failed within seconds of its time-out, and the next one covers it', () =>
     withClinic({ seed: 22, invoices: 60, quirks: { maxPageSize: 20, defaultPageSize: 20 } }, async (clinic) => {
       const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: 2 / 60 } };

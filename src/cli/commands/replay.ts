@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import type { ReplayedWindow, ReplayRequest } from '../../../workflows/messages.ts';
+import { about } from '../../domain/durations.ts';
 import { type ReplayChanges, replayChanges } from '../../queries/replay-changes.ts';
 import { type ReplayCost, replayCost } from '../../queries/replay-cost.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
@@ -12,7 +13,7 @@ import { type ChoiceOptions, type Chosen, checkChoice, choiceOptions, chosenSpan
 import { type Definition, installation, waitDelivery, wholeNumber, yes } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { ProgressBars } from '../progress.ts';
-import { about, count, instant } from '../render/text.ts';
+import { count, instant } from '../render/text.ts';
 import { windowAnswer, windowBlock, windowsDocument } from '../render/window.ts';
 import { deliverNow } from '../run-deliveries.ts';
 import { exitCodeOf, notOpenedError } from '../run-windows.ts';

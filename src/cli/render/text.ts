@@ -63,14 +63,3 @@ export function count(n: number, one: string, many = `${one}s`): string {
 export function writtenBackText(confirmed: number, unconfirmed: number): string {
   return `${count(confirmed, 'prepayment')}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`;
 }
-
-/** A duration as an estimate: `about 40 seconds`, `about 61 minutes`, `about 5 hours 20 minutes`. */
-export function about(seconds: number): string {
-  const some = (n: number, unit: string) => `${n} ${unit}${n === 1 ? '' : 's'}`;
-  if (seconds < 90) return `about ${some(Math.max(1, Math.round(seconds)), 'second')}`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `about ${some(minutes, 'minute')}`;
-  const tens = Math.round(minutes / 10) * 10;
-  const rest = tens % 60;
-  return `about ${some(Math.floor(tens / 60), 'hour')}${rest === 0 ? '' : ` ${rest} minutes`}`;
-}

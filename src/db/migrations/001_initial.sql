@@ -1168,7 +1168,7 @@ create trigger written_back after insert or update on write_back for each row ex
 -- One per installation and endpoint action of the practice API, shared by every process. Every instant is clock_timestamp():
 -- now() would be the start of the transaction, before the wait for the lock.
 --
--- One round trip a request: a take brings along which of its process's slots were answered since its last one. A request's age
+-- One round trip a request at most: a take asks for as many slots as wait, and brings along which of its process's slots were answered since its last one. A request's age
 -- is its own, not its process's claim's: the oldest goes first whichever process it waits in. What may be lost in a crash
 -- without harm (claims, and that slots end sooner) does not wait for the disk; a grant does.
 
@@ -1283,15 +1283,17 @@ create function budget_lengthen(
   where installation = for_installation and action = for_action;
 $$;
 
--- Grants a weight and returns the slot, or records a claim and returns the milliseconds after which to ask again. The slot
--- counts for hold_seconds unless it is finished sooner. Claims of better priority (lower), then of greater age, count as used,
--- so that a heavy request is not starved by light ones. A weight above the limit in force is granted when nothing else is
--- under way. First, the slots `answered` are told (see budget_finish). With a grant comes `asked_at`: the request is sent after
--- it. No two grants of a budget have the same, and a later grant has a later one, even where the clock was put back.
+-- Grants slots to requests of one weight, and returns a row for each, or records a claim and returns the milliseconds after which
+-- to ask again. ages_seconds has how long each request has waited, in their order; those are granted that fit now, one after the
+-- other, and the first that does not fit ends it: what is left asks again. A slot counts for hold_seconds unless it is finished
+-- sooner. Claims of better priority (lower), then of greater age, count as used, so that a heavy request is not starved by light
+-- ones. A weight above the limit in force is granted when nothing else is under way. First, the slots `answered` are shortened (see
+-- budget_finish). With a grant comes `asked_at`: the request is sent after it. No two grants of a budget have the same, and a later
+-- grant has a later one, even where the clock was put back.
 --
 -- A background request (kept_free given) is granted only where no claim stands and kept_free is left beside it, and where those
--- before it that still count stay within kept_free together with it. It leaves no claim and says no time to ask again, so that
--- nobody waits for it. Work that takes no more in a rolling window than the limit less kept_free is therefore granted what it
+-- before it that still count stay within kept_free together with it. It leaves no claim and says no time to ask again (no row), so
+-- that nobody waits for it. Work that takes no more in a rolling window than the limit less kept_free is therefore granted what it
 -- asks for as if there were no background requests. Only a background_share above 0 takes that share of the limit in turn,
 -- before other work.
 create function budget_take(
@@ -1299,7 +1301,7 @@ create function budget_take(
   for_action text,
   asked_weight int,
   asked_priority int,
-  age_seconds double precision,
+  ages_seconds double precision[],
   asked_limit int,
   per_seconds double precision,
   hold_seconds double precision,
@@ -1313,10 +1315,12 @@ create function budget_take(
   out slot_id bigint,
   out wait_ms bigint,
   out asked_at timestamptz
-) language plpgsql volatile as $$
+) returns setof record language plpgsql volatile as $$
 declare
   present timestamptz;
   state budget;
+  own_priority int;
+  age_seconds double precision;
   waiting_since timestamptz;
   allowed int;
   used bigint;
@@ -1324,6 +1328,7 @@ declare
   expired boolean;
   ahead bigint;
   claimed boolean;
+  granted int := 0;
   ready_at timestamptz;
 begin
   perform budget_lock(for_installation, for_action);
@@ -1354,48 +1359,62 @@ begin
     where s.installation = for_installation and s.action = for_action and s.expires_at <= present;
   end if;
   allowed := budget_limit(asked_limit, state.share, state.regains_from, per_seconds);
-  if kept_free is not null then
-    -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
-    if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
-      asked_priority := 0;
-    else
-      perform budget_withdraw(for_installation, for_action, for_claimant);
-      if state.blocked_until > present or used + asked_weight + kept_free > allowed
-        or (used_behind > 0 and used_behind + asked_weight > kept_free)
-        or exists (
-          select from budget_claim c
-          where c.installation = for_installation and c.action = for_action and c.expires_at > present)
-      then
-        return;
+  foreach age_seconds in array ages_seconds loop
+    own_priority := asked_priority;
+    if kept_free is not null then
+      -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
+      if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
+        own_priority := 0;
+      else
+        perform budget_withdraw(for_installation, for_action, for_claimant);
+        exit when state.blocked_until > present or used + asked_weight + kept_free > allowed
+          or (used_behind > 0 and used_behind + asked_weight > kept_free)
+          or exists (
+            select from budget_claim c
+            where c.installation = for_installation and c.action = for_action and c.expires_at > present);
       end if;
     end if;
-  end if;
-  -- Reckoned anew at each asking an age would waver with the time that the asking takes.
-  select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
-  from budget_claim c
-  where c.installation = for_installation and c.action = for_action
-    and c.claimant = for_claimant and c.priority = asked_priority;
-  select
-    coalesce(sum(c.weight) filter (
-      where c.claimant <> for_claimant and c.expires_at > present
-        and (c.priority, c.claimed_at, c.claimant) < (asked_priority, waiting_since, for_claimant)
-    ), 0),
-    coalesce(bool_or(c.claimant = for_claimant), false)
-  into ahead, claimed
-  from budget_claim c where c.installation = for_installation and c.action = for_action;
-
-  if state.blocked_until <= present and (used + ahead + asked_weight <= allowed or used + ahead = 0) then
+    -- Reckoned anew at each asking an age would waver with the time that the asking takes.
+    select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
+    from budget_claim c
+    where c.installation = for_installation and c.action = for_action
+      and c.claimant = for_claimant and c.priority = own_priority;
+    select
+      coalesce(sum(c.weight) filter (
+        where c.claimant <> for_claimant and c.expires_at > present
+          and (c.priority, c.claimed_at, c.claimant) < (own_priority, waiting_since, for_claimant)
+      ), 0),
+      coalesce(bool_or(c.claimant = for_claimant), false)
+    into ahead, claimed
+    from budget_claim c where c.installation = for_installation and c.action = for_action;
+    exit when state.blocked_until > present or (used + ahead + asked_weight > allowed and used + ahead > 0);
     if claimed then
       perform budget_withdraw(for_installation, for_action, for_claimant);
     end if;
+    granted := granted + 1;
+    used := used + asked_weight;
+    used_behind := used_behind + asked_weight;
+  end loop;
+
+  if granted > 0 then
     update budget b
     set window_seconds = least(b.window_seconds, per_seconds), clock_at = present,
-      asked_at = greatest(present, b.asked_at + interval '1 microsecond')
-    where b.installation = for_installation and b.action = for_action returning b.asked_at into budget_take.asked_at;
-    insert into budget_slot (installation, action, weight, background, taken_at, expires_at)
-    values (for_installation, for_action, asked_weight, kept_free is not null, present,
-      present + make_interval(secs => hold_seconds))
-    returning id into slot_id;
+      asked_at = greatest(present, b.asked_at + interval '1 microsecond') + (granted - 1) * interval '1 microsecond'
+    where b.installation = for_installation and b.action = for_action returning b.asked_at into state.asked_at;
+    return query
+      with made as (
+        insert into budget_slot (installation, action, weight, background, taken_at, expires_at)
+        select for_installation, for_action, asked_weight, kept_free is not null, present,
+          present + make_interval(secs => hold_seconds)
+        from generate_series(1, granted)
+        returning id
+      )
+      select id, null::bigint, state.asked_at - (row_number() over (order by id desc) - 1) * interval '1 microsecond'
+      from made order by id;
+    return;
+  end if;
+  -- A background request that is not to wait in the line.
+  if kept_free is not null and own_priority > 0 then
     return;
   end if;
 
@@ -1403,7 +1422,7 @@ begin
   delete from budget_claim c
   where c.installation = for_installation and c.action = for_action and c.expires_at <= present;
   insert into budget_claim (installation, action, claimant, weight, priority, claimed_at, expires_at)
-  values (for_installation, for_action, for_claimant, asked_weight, asked_priority, waiting_since,
+  values (for_installation, for_action, for_claimant, asked_weight, own_priority, waiting_since,
     present + make_interval(secs => claim_seconds))
   on conflict (installation, action, claimant) do update
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
@@ -1420,6 +1439,7 @@ begin
   ready_at := greatest(coalesce(ready_at, present), state.blocked_until);
   -- Room enough, were it not for the claims ahead: their turn is now.
   wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
+  return next;
 end $$;
 
 -- The longest Retry-After that is heeded as it is, in seconds. After a longer one, the source is asked once it is over whether

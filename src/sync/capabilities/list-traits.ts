@@ -1,7 +1,7 @@
-import { oneOf, text } from '../../db/columns.ts';
+import { nullable, oneOf, text } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import type { Dialect } from '../../records/dialect.ts';
-import type { RecordKind } from '../../terms.ts';
+import { type RecordKind, recordKinds } from '../../terms.ts';
 import type { TimestampStyle } from '../walk/timestamps.ts';
 import { ignoredForHours } from './filters.ts';
 
@@ -9,34 +9,48 @@ import { ignoredForHours } from './filters.ts';
 export interface ListTraits {
   /** Filters that the server was seen to ignore within the last `ignoredForHours`. */
   ignored: Set<string>;
+  /** Those that it was seen to ignore before: they are tried again (recheck.ts). */
+  outdated: Set<string>;
   /** How the server writes timestamps; `offset` until an invoice has shown otherwise. */
   style: TimestampStyle;
   /** Records of a page that is asked for without a page size; the dialect's until an answer of the list has shown its own. */
   defaultPageSize: number;
 }
 
-/** As `ignoredFilters`, `readTimestampStyle` and `readDefaultPageSizes`, for one list and in one statement. */
-export async function readListTraits(
+/** As `ignoredFilters`, `readTimestampStyle` and `readDefaultPageSizes`, for all lists and in one statement. */
+export async function readTraits(
   db: Connection,
   installation: number,
-  list: RecordKind,
   dialect: Pick<Dialect, 'default_page_size'>,
-): Promise<ListTraits> {
+): Promise<Record<RecordKind, ListTraits>> {
   const found = await rows(
     db,
-    { trait: oneOf(['ignored', 'timestamp_style', 'default_page_size']), value: text },
-    `select 'ignored' as trait, filter as value from source_filter
-     where installation = ? and list = ? and verdict = 'ignored' and noted_at > clock_timestamp() - make_interval(hours => ?)
+    {
+      trait: oneOf(['ignored', 'outdated', 'timestamp_style', 'default_page_size']),
+      list: nullable(oneOf(recordKinds)),
+      value: text,
+    },
+    `select case when noted_at > clock_timestamp() - make_interval(hours => ?) then 'ignored' else 'outdated' end as trait,
+       list, filter as value
+     from source_filter where installation = ? and verdict = 'ignored'
      union all
-     select name, value from source_capability
-     where installation = ? and (name = 'timestamp_style' and list is null or name = 'default_page_size' and list = ?)`,
-    [installation, list, ignoredForHours, installation, list],
+     select name, list, value from source_capability
+     where installation = ? and (name = 'timestamp_style' and list is null or name = 'default_page_size' and list is not null)`,
+    [ignoredForHours, installation, installation],
   );
-  const traits: ListTraits = { ignored: new Set(), style: 'offset', defaultPageSize: dialect.default_page_size };
-  for (const { trait, value } of found) {
-    if (trait === 'ignored') traits.ignored.add(value);
-    else if (trait === 'timestamp_style') traits.style = value === 'naive' ? 'naive' : 'offset';
-    else traits.defaultPageSize = Number(value);
-  }
-  return traits;
+  const traitsOf = (kind: RecordKind): ListTraits => {
+    const { default_page_size: defaultPageSize } = dialect;
+    const traits: ListTraits = { ignored: new Set(), outdated: new Set(), style: 'offset', defaultPageSize };
+    for (const { trait, list, value } of found) {
+      if (list !== null && list !== kind) continue;
+      if (trait === 'timestamp_style') traits.style = value === 'naive' ? 'naive' : 'offset';
+      else if (trait === 'default_page_size') traits.defaultPageSize = Number(value);
+      else traits[trait].add(value);
+    }
+    return traits;
+  };
+  return {
+    ...{ invoice: traitsOf('invoice'), prepayment: traitsOf('prepayment') },
+    ...{ payment: traitsOf('payment'), row: traitsOf('row') },
+  };
 }

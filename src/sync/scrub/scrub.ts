@@ -56,7 +56,7 @@ export interface SliceReport {
 }
 
 /** A first load is waited for, and asked after so often. */
-const firstLoadPauseMs = 60_000;
+const firstLoadPauseMs = 300_000;
 
 /** Reads the next part of a pass that is due. */
 export async function scrubSlice(context: PullContext, pace: ScrubPace): Promise<SliceReport> {

@@ -344,7 +344,7 @@ class Round {
         return { ends: ends.slice(0, 1), isExcused: false };
       }
       case 'a death': {
-        const ended = await run(first, { diesAfterMs: rng.int(5, 300) });
+        const ended = await run(first, { death: sleep(rng.int(5, 300)) });
         await this.#expireLeases();
         return { ends: ended.outcome === 'died' ? [await run(second)] : [ended], isExcused: false };
       }

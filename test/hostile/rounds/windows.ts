@@ -22,8 +22,8 @@ export interface WindowOptions {
   kind?: WindowInput['kind'];
   /** It is given up after so long. */
   limitMs?: number;
-  /** Its process dies after so long. */
-  diesAfterMs?: number | null;
+  /** Its process dies when this resolves. */
+  death?: Promise<unknown>;
 }
 
 /** Attempts of an activity whose error says that it may succeed later; a window in service has as many as fit into half an hour. */
@@ -46,7 +46,7 @@ export type PerformUntil = <Name extends keyof Activities>(
   ...args: Parameters<Activities[Name]>
 ) => Promise<Awaited<ReturnType<Activities[Name]>>>;
 
-/** The control flow of workflows/steps.ts. `dies`: the signal is the death of the process, and nothing is recorded. */
+/** The control flow of workflows/steps.ts. `dies`: the signal was the death of the process, and nothing is recorded. */
 export async function runWindow({
   kind,
   installation,
@@ -58,7 +58,7 @@ export async function runWindow({
   kind: WindowInput['kind'];
   installation: number;
   signal: AbortSignal;
-  dies: boolean;
+  dies: () => boolean;
   perform: PerformUntil;
   /** Between two passes of what goes on beside a first load's pull. */
   pause: () => Promise<void>;
@@ -76,7 +76,7 @@ export async function runWindow({
     await perform('closeWindow', null, input, window, noCounts);
     return { outcome: 'closed', error: null };
   } catch (error) {
-    if (signal.aborted && dies) return { outcome: 'died', error: null };
+    if (signal.aborted && dies()) return { outcome: 'died', error: null };
     const plain = signal.aborted ? givenUp : plainError(error);
     if (window === null) {
       await perform('noteNotOpened', null, input, noCounts, plain, new Date().toISOString());
@@ -125,7 +125,7 @@ async function windowSteps(
   else await pullAndPost();
   await perform('summarise', input, window);
   await perform('writeBack', input, window);
-  await perform('takeCensus', input, window);
+  if (kind === 'window' && window.from !== null) await perform('takeCensus', input, window);
 }
 
 /** As workflows/side-by-side.ts, where the passes of posting end with the pull. */
@@ -197,13 +197,18 @@ export class WindowRunner {
     this.#installation = installation;
   }
 
-  async run({ kind = 'window', limitMs = windowLimitMs, diesAfterMs = null }: WindowOptions = {}): Promise<WindowEnd> {
+  async run({ kind = 'window', limitMs = windowLimitMs, death }: WindowOptions = {}): Promise<WindowEnd> {
     const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(new GivenUp()), diesAfterMs ?? limitMs);
+    let dies = false;
+    const timer = setTimeout(() => stop.abort(new GivenUp()), limitMs);
+    void death?.then(() => {
+      dies = !stop.signal.aborted;
+      stop.abort(new GivenUp());
+    });
     const workflow = { workflowId: `hostile-${this.#installation}`, runId: randomUUID() };
     try {
       return await runWindow({
-        ...{ kind, installation: this.#installation, signal: stop.signal, dies: diesAfterMs !== null },
+        ...{ kind, installation: this.#installation, signal: stop.signal, dies: () => dies },
         perform: (name, signal, ...args) => this.#perform(name, workflow, signal, args),
         pause: () => new Promise((resolve) => void setTimeout(resolve, retryPauseMs)),
       });

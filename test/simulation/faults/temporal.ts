@@ -65,7 +65,7 @@ export class SimulatedTemporal {
     let cancel: () => void = () => undefined;
     try {
       return await runWindow({
-        ...{ kind: 'window', installation, signal: stop.signal, dies: false },
+        ...{ kind: 'window', installation, signal: stop.signal, dies: () => false },
         pause: () => time.sleep(passPauseMs),
         perform: (name, signal, ...args) => {
           const performed = this.#perform(name, workflow, args, { signal });

@@ -1,0 +1,19 @@
+/** A duration as an estimate: `about 40 seconds`, `about 61 minutes`, `about 5 hours 20 minutes`. */
+export function about(seconds: number): string {
+  const some = (n: number, unit: string) => `${n} ${unit}${n === 1 ? '' : 's'}`;
+  if (seconds < 90) return `about ${some(Math.max(1, Math.round(seconds)), 'second')}`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `about ${some(minutes, 'minute')}`;
+  const tens = Math.round(minutes / 10) * 10;
+  const rest = tens % 60;
+  return `about ${some(Math.floor(tens / 60), 'hour')}${rest === 0 ? '' : ` ${rest} minutes`}`;
+}
+
+/** Two estimates of one duration: `about 40 to 61 minutes`, or as `about` where they are alike. */
+export function between(least: number, most: number): string {
+  const [from, to] = [about(least), about(most)];
+  if (from === to) return from;
+  const unit = ` ${to.split(' ').at(-1)}`;
+  const isSameUnit = from.endsWith(unit) && to.split(' ').length === 3 && from.split(' ').length === 3;
+  return `${isSameUnit ? from.slice(0, -unit.length) : from} to ${to.replace('about ', '')}`;
+}
