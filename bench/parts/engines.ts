@@ -42,6 +42,8 @@ export interface EngineOptions {
   airbyteKeeps?: boolean;
   /** vetledger: further variables of its environment. */
   env?: Record<string, string>;
+  /** vetledger: whether it writes entry ids back, its default; the others only read. */
+  writesBack?: boolean;
 }
 
 export type EngineName = 'vetledger' | 'dlt' | 'airbyte';
@@ -65,9 +67,18 @@ export interface Vetledger extends Engine {
 /** Our own budget, for sandboxes whose limits are off. */
 const unlimited = 1_000_000_000;
 
-export async function vetledger({ source, services, overlapSeconds = 600, env }: EngineOptions): Promise<Vetledger> {
+export async function vetledger({
+  source,
+  services,
+  overlapSeconds = 600,
+  env,
+  writesBack = true,
+}: EngineOptions): Promise<Vetledger> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
   const database = await services.newDatabase();
+  // As in a copy of the books, which writes nothing to the source of its original.
+  const bar = `insert into vetledger.copy_bar (kind, key) values ('source', $1)`;
+  if (!writesBack) await database.client.query(bar, [new URL(source.url).origin]);
   const configFile = join(folder, 'vetledger.yaml');
   const isUnlimited = source.settings.rateWindowSeconds === 0;
   const actions = Object.fromEntries(lists.map((list) => [`${list}.list`, unlimited]));

@@ -13,6 +13,7 @@ import { demoConfig, fromEnvironment } from '../../test/support/demo-config.ts';
 import { machine, writeSection } from '../measure.ts';
 import { count, fixed, table } from '../parts/figures.ts';
 import type { ManySources } from '../parts/many-sources.ts';
+import { loaded, overlapOf, type SinceStart, settled, startText } from '../parts/many-start.ts';
 import { start, usageOf } from '../parts/processes.ts';
 import { startTemporalOnPostgres } from '../parts/temporal-postgres.ts';
 
@@ -27,9 +28,6 @@ export interface ManyOptions {
 
 const firstId = 1001;
 const invoicesEach = 10;
-/** The overlap of windows, the default; less where windows follow each other so fast that nothing would settle within minutes. */
-const longestOverlapSeconds = 600;
-const overlapOf = ({ everySeconds }: ManyOptions) => Math.min(longestOverlapSeconds, 2 * everySeconds);
 const sampleEveryMs = 5_000;
 /** Histories that are read for their events. */
 const historiesRead = 20;
@@ -61,10 +59,13 @@ export async function manyInstallations(options: ManyOptions): Promise<void> {
       throw new Error(`the daemon has ended with ${code}: ${stderr.slice(-2_000)}`);
     });
     died.catch(() => undefined);
+    const sinceStart = () => ({ seconds: (performance.now() - started) / 1000, cpuSeconds: usageOf(daemon.pid) });
+    await Promise.race([loaded(db, options), died]);
+    const untilLoaded = sinceStart();
+    console.error(`every first load is closed: ${startText(untilLoaded)}`);
     await Promise.race([settled(db, options), died]);
-    const startSeconds = (performance.now() - started) / 1000;
-    const startCpuSeconds = usageOf(daemon.pid);
-    console.error(`every installation has settled after ${Math.round(startSeconds)} s`);
+    const untilSettled = sinceStart();
+    console.error(`every installation has settled: ${startText(untilSettled)}`);
     const found = await Promise.race([measureFor(db, daemon.pid, options), died]);
     const histories = await historiesOf(new Client({ connection }), db, found.since);
     const missed = await missedOf(new Client({ connection }));
@@ -72,8 +73,7 @@ export async function manyInstallations(options: ManyOptions): Promise<void> {
     const ended = await daemon.ended;
     report({
       ...options,
-      startSeconds,
-      startCpuSeconds,
+      ...{ untilLoaded, untilSettled },
       ...found,
       ...histories,
       missed,
@@ -118,29 +118,6 @@ function configOf(options: ManyOptions, url: string, temporal: string, folder: s
       temporal: `{address: "${temporal}"}`,
     },
   );
-}
-
-/**
- * Waits until what belongs to the start is over for every installation: its first load, the census of its second window, the first
- * step of its scrub, and the overlap, in which each window reads the first load's payments again. The windows after that are idle.
- */
-async function settled(db: pg.Client, options: ManyOptions): Promise<void> {
-  const { installations, everySeconds } = options;
-  const started = performance.now();
-  const deadlineMs = (installations * 3 + everySeconds * 6 + overlapOf(options) + 240) * 1000;
-  for (;;) {
-    const { rows } = await db.query<{ n: string }>(
-      `select count(*) as n from (
-         select installation from sync_window where outcome = 'closed' group by installation
-         having sum(coalesce(idle_windows, 1)) > 1 and max(opened_at) > min(closed_at) filter (where idle_windows is null) + make_interval(secs => $1)
-         intersect select installation from scrub_pass where requests > 0) settled`,
-      [overlapOf(options)],
-    );
-    if (Number(rows[0]!.n) === installations) return;
-    if (performance.now() - started > deadlineMs)
-      throw new Error(`only ${rows[0]!.n} installations had settled after ${deadlineMs / 1000} s`);
-    await sleep(1_000);
-  }
 }
 
 interface Found {
@@ -274,8 +251,8 @@ async function missedOf(client: Client): Promise<{ missed: number; skipped: numb
 function report(
   found: ManyOptions &
     Found & {
-      startSeconds: number;
-      startCpuSeconds: number;
+      untilLoaded: SinceStart;
+      untilSettled: SinceStart;
       events: number;
       actions: number;
       missed: { missed: number; skipped: number };
@@ -324,10 +301,8 @@ function report(
         .map(({ table: name, bytes }) => `${name} ${mb(perInstallationYear(bytes))}`)
         .join(', '),
     ],
-    [
-      'start until each had settled; processor time of it',
-      `${fixed(found.startSeconds, 0)} s; ${fixed(found.startCpuSeconds, 0)} s`,
-    ],
+    ['start until each first load was closed; processor time of it', startText(found.untilLoaded)],
+    ['start until each had settled; processor time of it', startText(found.untilSettled)],
   ];
   writeSection(
     `(h) ${installations} installations in one daemon, Temporal ${found.temporal === 'dev' ? 'as its development server' : 'with PostgreSQL'}`,

@@ -59,6 +59,7 @@ export function throttledElsewhere(services: Services, quick: boolean): Promise<
     server: [
       'This server differs from the sandbox of the other sections where the specification is silent: it ignores `id__lt`, lists the oldest',
       'change first, has 40 records on a page without a size, and writes timestamps without an offset.',
+      'In a rolling window whose weight is used at once, the next comes a window later: the rows, 4.5 windows of weight, take 40 s at least.',
       '',
     ],
   });

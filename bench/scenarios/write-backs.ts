@@ -41,7 +41,7 @@ export async function writeBacks(services: Services, quick: boolean): Promise<vo
     [
       ...services.heading,
       '',
-      `${count(of('prepayments'))} posted prepayments are told their entry ids: each is read before it is written, written, and read after it. Limits off,`,
+      `${count(of('prepayments'))} posted prepayments get their entry ids: each is read, written, and read again. Limits off,`,
       `no latency. Median of ${runs.length}; processor time of the process that does it, the server being another one; the aim is 0.6 ms for each.`,
       '',
       table(
