@@ -109,6 +109,11 @@ test('a schedule that the operator paused stays paused over a restart', async ()
 
 test('a schedule that is set keeps a pause that was made in Temporal', async () => {
   await setSchedule(clinic.app, clinic.engine, 4711, 3_600);
+  // Temporal puts a pause before a change that it has not applied yet, and the change takes it back.
+  await waitFor('shown interval', async () => {
+    const [interval] = (await schedule().describe()).spec.intervals ?? [];
+    return interval?.every === 3_600_000;
+  });
   await schedule().pause('by hand');
   await waitFor('shown pause', async () => (await schedule().describe()).state.paused);
   expect(await setSchedule(clinic.app, clinic.engine, 4711, 1_800)).toEqual({ paused: true, isNew: false });
