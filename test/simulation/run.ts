@@ -1,5 +1,5 @@
 // npm run simulate -- --faults …: lives of an installation with faults between any two calls, test/simulation/faults/run.ts
-// npm run simulate -- --seeds 200 [--steps 300] [--seed N] [--reconcile] [--verbose]
+// npm run simulate -- --seeds 200 [--from N] [--steps 300] [--seed N] [--reconcile] [--verbose]; --from is the first seed: several runs share a number of lives
 // npm run simulate -- --mutants: which life finds each mutant of posting
 import { parseArgs } from 'node:util';
 import { post } from '../../src/posting/index.ts';
@@ -18,22 +18,24 @@ if (process.argv.includes('--mutants')) process.exit(runMutants(120));
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '200' },
+    from: { type: 'string', default: '1' },
     steps: { type: 'string', default: '300' },
     seed: { type: 'string' },
     reconcile: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
-const whole = (name: 'seeds' | 'steps' | 'seed', text: string): number => {
+const whole = (name: 'seeds' | 'from' | 'steps' | 'seed', text: string): number => {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number > 0) return number;
   console.error(`error: --${name} is a whole number above 0, not ${text}`);
   process.exit(2);
 };
 const steps = whole('steps', values.steps);
+const from = whole('from', values.from);
 const seeds =
   values.seed === undefined
-    ? Array.from({ length: whole('seeds', values.seeds) }, (_, at) => at + 1)
+    ? Array.from({ length: whole('seeds', values.seeds) }, (_, at) => from + at)
     : [whole('seed', values.seed)];
 
 const began = performance.now();
