@@ -1,7 +1,7 @@
 import { loadConfig } from '../config/load-config.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
 import { type App, openApp } from '../runtime/app.ts';
-import { copyError, judgeBinding } from '../runtime/binding/judge.ts';
+import { judgeBinding, refusalOf } from '../runtime/binding/judge.ts';
 import { notedBinding, whereDatabaseIs } from '../runtime/binding/noted.ts';
 import type { CommandContext } from './context.ts';
 
@@ -42,5 +42,5 @@ async function warnOfCopy(context: CommandContext, { db }: App): Promise<void> {
   const namespace = noted?.namespace ?? null;
   const held = noted && { incarnation: noted.incarnation };
   const verdict = judgeBinding({ ...here, namespace }, noted, held, { isEmbedded: false });
-  if (verdict.is === 'refused') context.note(`warning: ${copyError(verdict.evidence).message}`);
+  if (verdict.is === 'refused') context.note(`warning: ${refusalOf(verdict).message}`);
 }

@@ -1,11 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
 import type { App } from './app.ts';
 import { findBinding } from './binding/bind.ts';
-import { copyRefused } from './binding/judge.ts';
+import { refusalError } from './binding/judge.ts';
 
 /**
  * Does the work with a client of the app's Temporal, for a command that runs no worker. Throws UserError `database_copied` where the
- * database looks like a copy, unless `forCopies`: what the command names belongs to the original then.
+ * database looks like a copy, or `temporal_replaced`, unless `forCopies`: what the command names belongs to the original then.
  */
 export async function withTemporalClient<T>(
   app: App,
@@ -23,7 +23,7 @@ export async function withTemporalClient<T>(
     const client = new Client({ connection, namespace });
     if (!forCopies) {
       const { verdict } = await findBinding(app, client);
-      if (verdict.is === 'refused') throw copyRefused(verdict.evidence);
+      if (verdict.is === 'refused') throw refusalError(verdict);
     }
     return await work(client, connection);
   } finally {

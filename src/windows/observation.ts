@@ -91,7 +91,8 @@ async function readinessOf(app: App, engine: Engine | null): Promise<HealthRepor
   };
   return report({
     postgres: check('postgres', postgres?.message),
-    temporal: check('temporal', temporal?.message),
+    // The outage watch also finds a namespace that the database is not bound to.
+    temporal: check('temporal', (temporal ?? app.outages.of('temporal')?.error)?.message),
     workers: workersCheck(engine.workers().filter(({ isPolling }) => !isPolling)),
   });
 }

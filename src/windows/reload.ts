@@ -8,6 +8,7 @@ import { type Config, type InstallationConfig, loadConfig } from '../config/load
 import { sleep } from '../domain/concurrency.ts';
 import { UserError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';
+import { ensureBound } from '../runtime/binding/bind.ts';
 import { servedInstallations } from '../runtime/presence.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { cancelRunning } from './cancelling.ts';
@@ -104,6 +105,8 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
   for (const warning of next.warnings) app.log.warn(warning);
   for (const id of [...changed, ...removed]) app.retirePractice(id);
   ports.onInstallations(installations);
+  // Temporal may have lost its data since the start: nothing is made in a namespace that the database is not bound to.
+  await ensureBound(app, engine.client, { renews: false });
   await startSchedules(app, engine).then(({ intervals, due }) => {
     for (const [id, every] of intervals) ports.intervals.set(id, every);
     ports.open(due.filter((id) => added.includes(id)));

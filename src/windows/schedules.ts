@@ -14,6 +14,7 @@ import { servedInstallations } from '../runtime/presence.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { windowPause } from '../sync/pauses.ts';
 import { nameSchedule, noteResting, otherSchedules, type ScheduleCounters } from '../sync/schedule-state.ts';
+import { eachInstallation } from './each-installation.ts';
 import { isPausedByOthers, wantedState } from './pausing.ts';
 import { runTimeoutMs, staticDetails, windowInput, windowSummary } from './run-window.ts';
 import { orphanNote, scheduleId } from './schedule-names.ts';
@@ -128,19 +129,21 @@ export async function pauseUnserved(app: App, engine: Engine): Promise<void> {
   const others = await otherSchedules(db, scheduleRows(app), own);
   if (others.length === 0) return;
   const served = await servedInstallations(db, config.temporal.taskQueue);
-  for (const installation of others.filter((id) => !served.has(id))) {
+  const unserved = others.filter((id) => !served.has(id)).map((installation) => ({ installation }));
+  const failure = 'its schedule could not be paused; it is tried again';
+  await eachInstallation(app, engine, unserved, { failure }, async ({ installation }) => {
     try {
       const handle = scheduleHandle(app, engine, installation);
       // One that a person has paused in Temporal stays so, with its note.
-      if (isPausedByOthers((await handle.describe()).state)) continue;
+      if (isPausedByOthers((await handle.describe()).state)) return;
       await handle.pause(orphanNote);
       log.warn({ installation }, `its schedule was paused: ${orphanNote} any more`);
     } catch (error) {
-      // Somebody has deleted it, or it was never made.
+      // A person has deleted it, or it was never made.
       if (!(error instanceof ScheduleNotFoundError)) throw error;
     }
     await noteResting(db, scheduleRows(app), installation);
-  }
+  });
 }
 
 /** Which rows of the database are about the Schedules of this task queue. */

@@ -1,8 +1,9 @@
-import { forEachAtATime, sleep } from '../domain/concurrency.ts';
+import { sleep } from '../domain/concurrency.ts';
 import { intervalSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { endedSince, type WindowPace, windowPaces } from '../sync/schedule-state.ts';
+import { eachInstallation } from './each-installation.ts';
 import { openNow, setSchedule } from './schedules.ts';
 
 /** Calls to Temporal at a time: each takes some milliseconds, and 300 one after the other would take a minute. */
@@ -35,7 +36,8 @@ export async function startSchedules(app: App, engine: Engine): Promise<{ interv
   const paces = await windowPaces(app.db, installations, idleAtMost(app));
   const intervals: Intervals = new Map();
   const opening = new Set<number>();
-  await forEachAtATime(schedulesAtATime, paces, async (pace) => {
+  const failure = 'its schedule could not be set; the watch sets it';
+  await eachInstallation(app, engine, paces, { failure, atATime: schedulesAtATime }, async (pace) => {
     const every = intervalSecondsOf(app, pace);
     const { paused } = await setSchedule(app, engine, pace.installation, every);
     intervals.set(pace.installation, every);

@@ -1,12 +1,13 @@
 /**
- * Watches the services that the daemon needs: finds an outage of Temporal, starts embedded servers again that have died, and notes
+ * Watches the services that the daemon needs: finds an outage of Temporal, and a namespace that the database is not bound to, starts embedded servers again that have died, and notes
  * outages of practice APIs and ERPs from what windows and deliveries meet. PostgreSQL is watched by the heartbeats (src/runtime/presence.ts).
  */
-import { sleep } from '../domain/concurrency.ts';
+import { sleep, within } from '../domain/concurrency.ts';
 import type { TimedEvent } from '../domain/events.ts';
 import { practiceErrorCodes } from '../domain/practice-error.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import type { App } from '../runtime/app.ts';
+import { replacedTemporal } from '../runtime/binding/bind.ts';
 import type { Outages } from '../runtime/outages.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { probeTemporal } from './probes.ts';
@@ -34,8 +35,16 @@ export function startOutageWatch(app: App, engine: Engine, times: OutageWatchTim
   failed.promise.catch(() => undefined);
   const unsubscribe = app.events.on((event) => noteSourceAndErp(app.outages, event));
   const revivals = { postgres: 0, temporal: 0 };
+  const replaced = async () => {
+    try {
+      return await within(times.answerWithinMs, replacedTemporal({ ...app, db: app.presenceDb }, engine.client));
+    } catch {
+      // PostgreSQL does not answer: what was known of Temporal's namespace still counts.
+      return app.outages.of('temporal')?.error ?? null;
+    }
+  };
   const look = async () => {
-    const temporal = await probeTemporal(engine.client, times.answerWithinMs);
+    const temporal = (await probeTemporal(engine.client, times.answerWithinMs)) ?? (await replaced());
     if (stopping.signal.aborted) return;
     if (temporal === null) app.outages.up('temporal');
     else app.outages.down('temporal', temporal);

@@ -1,8 +1,9 @@
 /**
- * Watches that every installation gets its windows: tells of lag from the database, sets Schedules to their interval and to the pause of
+ * Watches that every installation gets its windows. Two rounds run beside each other. One reads lag and pauses from the database, so that
+ * nothing of Temporal keeps them from being seen. The other looks after Temporal: it sets Schedules to their interval and to the pause of
  * their installation, makes one again that is gone, pauses one whose installation no process serves, and notes the end of windows that
- * could not note it. Temporal drops a tick that comes too late, or while two windows are pending, and tells nobody; this tells the log
- * once, and once when it is over, and notes it for `status`.
+ * could not note it. Temporal drops a tick that comes too late, or while two windows are pending, without a word; the watch logs it once,
+ * and once when it is over, and notes it for `status`.
  */
 
 import type { ScheduleSummary } from '@temporalio/client';
@@ -10,9 +11,11 @@ import { closeEnded } from '../../activities/taking-over.ts';
 import { sleep } from '../domain/concurrency.ts';
 import { lateAfterSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
+import { ensureBound } from '../runtime/binding/bind.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { type PauseState, pauseStates } from '../sync/pauses.ts';
 import { noteSchedule, type ScheduleCounters, type WindowPace, windowPaces } from '../sync/schedule-state.ts';
+import { answered, eachInstallation, hasOutage } from './each-installation.ts';
 import { isPausedByOthers, ToldPauses, wantedState } from './pausing.ts';
 import { scheduleId } from './schedule-names.ts';
 import { pauseUnserved, scheduleCounters, setSchedule } from './schedules.ts';
@@ -43,37 +46,45 @@ const watchEveryMs = 15_000;
 const askedAtMost = 10;
 /** Installations that a line of the log names. */
 const namedAtMost = 20;
+const notLookedAfter = 'its schedule could not be looked after; it is tried again';
 
 export function startWatch(app: App, engine: Engine, intervals: Intervals, everyMs = watchEveryMs): Watch {
   const stopping = new AbortController();
-  const round = new Watcher(app, engine, intervals);
-  const running = (async () => {
-    for (; !stopping.signal.aborted; await sleep(everyMs, stopping.signal).catch(() => undefined)) {
+  const { signal } = stopping;
+  const watcher = new Watcher(app, engine, intervals);
+  const repeat = async (what: string, round: () => Promise<void>) => {
+    for (; !signal.aborted; await sleep(everyMs, signal).catch(() => undefined)) {
       try {
-        await round.look(stopping.signal);
+        await round();
       } catch (err) {
-        // An outage is told by itself.
-        const isKnown = app.outages.of('temporal') !== null || app.outages.of('postgres') !== null;
-        app.log[isKnown ? 'debug' : 'warn']({ err }, 'the windows could not be watched; it is tried again');
+        // An outage is logged by itself.
+        app.log[hasOutage(app) ? 'debug' : 'warn']({ err }, `${what}; it is tried again`);
       }
     }
-  })();
+  };
+  const running = [
+    repeat('the windows could not be watched', () => watcher.look()),
+    repeat('the schedules could not be looked after', () => watcher.tend(signal)),
+  ];
   return {
-    watched: () => round.watched,
+    watched: () => watcher.watched,
     stop: async () => {
       stopping.abort();
-      await running;
+      await Promise.all(running);
     },
   };
 }
 
-/** One look after another; without a clock of its own, so that tests look when they want. */
+/** The rounds of the watch; without a clock of its own, so that tests begin them when they want. */
 export class Watcher {
-  watched: Watched[] = [];
   readonly #app: App;
   readonly #engine: Engine;
   readonly #intervals: Intervals;
   readonly #began: number;
+  /** What the newest look saw. */
+  #seen: Watched[] = [];
+  #paces: WindowPace[] = [];
+  #pauses: ReadonlyMap<number, PauseState> = new Map();
   readonly #late = new Set<number>();
   /** When an installation's Schedule was last seen to miss a tick. */
   readonly #missedAt = new Map<number, number>();
@@ -93,34 +104,47 @@ export class Watcher {
     this.#told = new ToldPauses(app);
   }
 
-  async look(signal: AbortSignal): Promise<void> {
+  get watched(): Watched[] {
+    return this.#seen.map((one) => ({ ...one, counters: this.#counters.get(one.installation) ?? null }));
+  }
+
+  /** Reads lag and pauses from the database. Temporal is not asked. */
+  async look(): Promise<void> {
     const app = this.#app;
     const installations = app.config.installations.map(({ id }) => id);
-    const paces = await windowPaces(app.db, installations, idleAtMost(app));
+    this.#paces = await windowPaces(app.db, installations, idleAtMost(app));
+    this.#pauses = await pauseStates(app.db, installations);
     const now = app.clock().getTime();
-    const pauses = await pauseStates(app.db, installations);
-    const seen = paces.map((pace) => this.#watch(pace, pauses.get(pace.installation)?.isPaused ?? false, now));
-    // Before Temporal is asked: nothing of it keeps lag from being told.
-    this.watched = this.#withCounters(seen);
-    this.#tellLate(this.watched);
-    await this.#told.look(installations, pauses);
-    await this.#setSchedules(paces, pauses, signal);
-    await this.#ask(seen, signal);
-    await pauseUnserved(app, this.#engine);
-    this.watched = this.#withCounters(seen);
-    this.#tellMissed(now);
-    await this.#closeEnded();
+    this.#seen = this.#paces.map((pace) => this.#watch(pace, this.#isPaused(pace.installation), now));
+    this.#tellLate(this.#seen);
+    await this.#told.look(installations, this.#pauses);
   }
 
-  #withCounters(seen: readonly Watched[]): Watched[] {
-    return seen.map((one) => ({ ...one, counters: this.#counters.get(one.installation) ?? null }));
-  }
-
-  /** Notes the end of windows whose workflow has ended without noting it. */
-  async #closeEnded(): Promise<void> {
+  /** Looks after Temporal by what the newest look saw. What one step cannot do keeps none of the others; an outage ends the round. */
+  async tend(signal: AbortSignal): Promise<void> {
     const { db, clock, log, events } = this.#app;
     const { workflow: workflows } = this.#engine.client;
-    await closeEnded({ db, clock, log, workflows, onEvent: (event) => events.emit(event) });
+    const onEvent: Parameters<typeof closeEnded>[0]['onEvent'] = (event) => events.emit(event);
+    const steps: Record<string, () => Promise<unknown>> = {
+      'schedules could not be set': () => this.#setSchedules(signal),
+      'the counters of schedules could not be read': () => this.#ask(signal),
+      'schedules without a process could not be paused': () => pauseUnserved(this.#app, this.#engine),
+      'windows that have ended could not be noted': () => closeEnded({ db, clock, log, workflows, onEvent }),
+    };
+    for (const [failure, step] of Object.entries(steps)) {
+      if (signal.aborted) return;
+      try {
+        await step();
+      } catch (err) {
+        if (hasOutage(this.#app)) throw err;
+        log.warn({ err }, `${failure}; it is tried again`);
+      }
+    }
+    this.#tellMissed(clock().getTime());
+  }
+
+  #isPaused(installation: number): boolean {
+    return this.#pauses.get(installation)?.isPaused ?? false;
   }
 
   #watch(pace: WindowPace, paused: boolean, now: number): Watched {
@@ -141,31 +165,37 @@ export class Watcher {
   }
 
   /**
-   * Gives each Schedule the interval and the pause that hold now. Temporal's list may lack one that was made some seconds ago: it is set
-   * once more.
+   * Gives each Schedule the interval and the pause that hold now, and makes one again that Temporal lacks: in the namespace that the database
+   * is bound to, and in no other. Temporal's list may lack a Schedule that was made some seconds ago: it is set once more.
    */
-  async #setSchedules(
-    paces: readonly WindowPace[],
-    pauses: ReadonlyMap<number, PauseState>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #setSchedules(signal: AbortSignal): Promise<void> {
     const app = this.#app;
-    const listed = new Map<string, ScheduleSummary['state']>();
-    for await (const { scheduleId: id, state } of this.#engine.client.schedule.list()) listed.set(id, state);
-    await this.#each(paces, signal, async (pace) => {
+    const { client } = this.#engine;
+    const listed = await answered(client, () => this.#listed());
+    const shownOf = (installation: number) => listed.get(scheduleId(app, installation));
+    if (this.#paces.some(({ installation }) => shownOf(installation) === undefined)) {
+      await answered(client, () => ensureBound(app, client, { renews: false }));
+    }
+    await eachInstallation(app, this.#engine, this.#paces, { failure: notLookedAfter, signal }, async (pace) => {
       const { installation } = pace;
-      const shown = listed.get(scheduleId(app, installation));
-      const row = pauses.get(installation);
+      const shown = shownOf(installation);
+      const row = this.#isPaused(installation) ? (this.#pauses.get(installation) ?? null) : null;
       this.#listedPaused.set(installation, shown?.paused ?? false);
-      if (shown !== undefined) this.#nameOthers(installation, !row?.isPaused && isPausedByOthers(shown), shown.note);
+      if (shown !== undefined) this.#nameOthers(installation, row === null && isPausedByOthers(shown), shown.note);
       const every = intervalSecondsOf(app, pace);
-      const isSet = shown !== undefined && wantedState(row?.isPaused ? row : null, shown).paused === shown.paused;
+      const isSet = shown !== undefined && wantedState(row, shown).paused === shown.paused;
       if (isSet && this.#intervals.get(installation) === every) return;
       const { isNew } = await setSchedule(app, this.#engine, installation, every);
       if (isNew) app.log.warn({ installation }, 'its schedule was gone from Temporal, and was made again');
       this.#intervals.set(installation, every);
       app.log.debug({ installation, interval_seconds: every }, 'the schedule was set');
     });
+  }
+
+  async #listed(): Promise<Map<string, ScheduleSummary['state']>> {
+    const listed = new Map<string, ScheduleSummary['state']>();
+    for await (const { scheduleId: id, state } of this.#engine.client.schedule.list()) listed.set(id, state);
+    return listed;
   }
 
   /** Tells once of a Schedule that was paused in Temporal, and once when that is over. */
@@ -183,39 +213,28 @@ export class Watcher {
     }
   }
 
-  /** One after another. The error of one installation's keeps none of the others; an outage ends the round. */
-  async #each<One extends { installation: number }>(
-    some: readonly One[],
-    signal: AbortSignal,
-    work: (one: One) => Promise<void>,
-  ): Promise<void> {
-    for (const one of some) {
-      if (signal.aborted) return;
-      try {
-        await work(one);
-      } catch (err) {
-        if (this.#app.outages.of('temporal') !== null || this.#app.outages.of('postgres') !== null) throw err;
-        const { installation } = one;
-        this.#app.log.warn({ err, installation }, 'its schedule could not be looked after; it is tried again');
-      }
-    }
-  }
-
   /** Reads the counters of Schedules: of those that are behind first, and of the others in turns. */
-  async #ask(seen: readonly Watched[], signal: AbortSignal): Promise<void> {
+  async #ask(signal: AbortSignal): Promise<void> {
     const { config, db } = this.#app;
+    const seen = this.#seen;
     const isNews = ({ installation }: Watched) =>
       (this.#listedPaused.get(installation) ?? false) !== (this.#counters.get(installation)?.paused ?? false);
     const behind = seen.filter((one) => isNews(one) || (one.lagSeconds ?? Infinity) > 1.5 * one.intervalSeconds);
     const turn = seen.map((_, place) => seen[(this.#next + place) % seen.length] as Watched);
     const asked = [...new Set([...behind.slice(0, askedAtMost / 2), ...turn])].slice(0, askedAtMost);
     this.#next = seen.length === 0 ? 0 : (this.#next + askedAtMost / 2) % seen.length;
-    await this.#each(asked, signal, async ({ installation }) => {
-      const counters = await scheduleCounters(this.#app, this.#engine, installation);
-      this.#counters.set(installation, counters);
-      const missed = await noteSchedule(db, config.temporal.taskQueue, counters);
-      if (missed > 0) this.#missed(installation);
-    });
+    await eachInstallation(
+      this.#app,
+      this.#engine,
+      asked,
+      { failure: notLookedAfter, signal },
+      async ({ installation }) => {
+        const counters = await scheduleCounters(this.#app, this.#engine, installation);
+        this.#counters.set(installation, counters);
+        const missed = await noteSchedule(db, config.temporal.taskQueue, counters);
+        if (missed > 0) this.#missed(installation);
+      },
+    );
   }
 
   #missed(installation: number): void {
@@ -232,7 +251,7 @@ export class Watcher {
     if (this.#missedAt.size === 0) return;
     const longestMs = Math.max(...this.#intervals.values(), this.#app.config.schedule.everySeconds) * 1000;
     // Each Schedule is asked in turns: only a whole turn without another miss tells that it is over.
-    const turnMs = (this.watched.length / (askedAtMost / 2)) * watchEveryMs;
+    const turnMs = (this.#seen.length / (askedAtMost / 2)) * watchEveryMs;
     const latest = Math.max(...this.#missedAt.values());
     if (now - latest <= longestMs + turnMs) return;
     this.#app.log.info(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copyError, judgeBinding, type NotedBinding, type Whereabouts } from '../../src/runtime/binding/judge.ts';
+import { judgeBinding, type NotedBinding, refusalError, type Whereabouts } from '../../src/runtime/binding/judge.ts';
 
 const here: Whereabouts = { system: '7', database: '16384', timeline: '00000001', namespace: 'ns-1' };
 const noted: NotedBinding = { ...here, incarnation: 'b', next: null };
@@ -57,9 +57,18 @@ test.each([
   expect(judgeBinding(at, note, held, where).is).toBe(is);
 });
 
-test('who is refused reads both ways on', () => {
-  const { message, todo } = copyError('it is on another server');
-  expect(message).toContain('it is on another server');
-  expect(todo).toContain('adopt --restored');
-  expect(todo).toContain('adopt --copy');
+test('a refusal names its evidence and both ways on', () => {
+  const refused = refusalError({ is: 'refused', evidence: 'it is on another server', isTemporal: false });
+  expect(refused).toMatchObject({ code: 'database_copied', exitCode: 2 });
+  expect(refused.message).toContain('it is on another server');
+  expect(refused.todo).toContain('adopt --restored');
+  expect(refused.todo).toContain('adopt --copy');
+});
+
+test('where only Temporal differs, a supervisor starts the daemon again: its data may come back', () => {
+  const verdict = judgeBinding({ ...here, namespace: 'ns-2' }, noted, null, outside);
+  if (verdict.is !== 'refused') throw new Error(verdict.is);
+  const refused = refusalError(verdict);
+  expect(refused).toMatchObject({ code: 'temporal_replaced', exitCode: 3 });
+  expect(refused.todo).toContain('adopt --restored');
 });

@@ -9,9 +9,9 @@ import type { App } from '../../src/runtime/app.ts';
 import type { Engine } from '../../src/runtime/worker.ts';
 import { setPaused } from '../../src/sync/pauses.ts';
 import { watchedSchedules } from '../../src/sync/schedule-state.ts';
-import { scheduleHandle } from '../../src/windows/schedules.ts';
+import { pauseUnserved, scheduleHandle } from '../../src/windows/schedules.ts';
 import { openDue, startSchedules } from '../../src/windows/start.ts';
-import { Watcher } from '../../src/windows/watch.ts';
+import { startWatch, Watcher } from '../../src/windows/watch.ts';
 import { folderOf } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoConfig } from '../support/demo-config.ts';
@@ -59,6 +59,7 @@ function appOf(of: number, { first = 1, schedule = { everySeconds: 300 } as Sche
     },
     db,
     databaseId,
+    temporalName: databaseId,
     log: { debug: () => undefined, info: tell('info'), warn: tell('warn') },
     clock: () => now,
     outages: { of: () => null },
@@ -143,18 +144,21 @@ describe('the start of a daemon', () => {
 });
 
 describe('the watch', () => {
-  const never = new AbortController().signal;
+  const round = async (watcher: Watcher) => {
+    await watcher.look();
+    await watcher.tend(new AbortController().signal);
+  };
 
   test('tells once that installations are late, and once that they are not any more', async () => {
     const app = appOf(3, { first: 300 });
     const { intervals } = await startSchedules(app, engine());
     for (const id of [300, 301, 302]) await closed(id, 0);
     const watcher = new Watcher(app, engine(), intervals);
-    await watcher.look(never);
+    await round(watcher);
     expect(said).toEqual([]);
     now = new Date(now.getTime() + 700_000);
     await closed(300, 10);
-    for (let round = 0; round < 3; round++) await watcher.look(never);
+    for (let n = 0; n < 3; n++) await round(watcher);
     expect(said).toEqual([
       {
         level: 'warn',
@@ -168,7 +172,7 @@ describe('the watch', () => {
       [302, true],
     ]);
     await closed(301, 1);
-    for (let round = 0; round < 2; round++) await watcher.look(never);
+    for (let n = 0; n < 2; n++) await round(watcher);
     expect(said.slice(1)).toEqual([{ level: 'info', fields: { installation: 301, late: 1 }, line: 'no longer late' }]);
   });
 
@@ -180,13 +184,13 @@ describe('the watch', () => {
     const seen = () => watcher.watched.map(({ paused, late }) => ({ paused, late }));
     now = new Date(now.getTime() + 700_000);
     await setPaused(app.db, 330, true, { actedBy: 'M. Virtanen', reason: 'the practice moves' });
-    await watcher.look(never);
+    await round(watcher);
     expect(seen()).toEqual([
       { paused: true, late: false },
       { paused: false, late: true },
     ]);
     await setPaused(app.db, 330, false, { actedBy: 'M. Virtanen', reason: 'moved' });
-    await watcher.look(never);
+    await round(watcher);
     expect(seen()).toEqual([
       { paused: false, late: true },
       { paused: false, late: true },
@@ -206,7 +210,7 @@ describe('the watch', () => {
       return real.client.schedule.getHandle(id);
     };
     const schedule = Object.assign(Object.create(real.client.schedule), { getHandle });
-    const failing = { ...real, client: { schedule } } as unknown as Engine;
+    const failing = { ...real, client: Object.create(real.client, { schedule: { value: schedule } }) } as Engine;
     const watcher = new Watcher(app, failing, intervals);
     const states = async () => ({
       gone: await described(app, 341).then(
@@ -217,7 +221,7 @@ describe('the watch', () => {
     });
     // Temporal's list of Schedules may be some seconds old.
     await expect
-      .poll(async () => watcher.look(never).then(states), { timeout: 20_000, interval: 200 })
+      .poll(async () => round(watcher).then(states), { timeout: 20_000, interval: 200 })
       .toEqual({ gone: false, held: true });
     expect(said).toContainEqual(
       expect.objectContaining({ fields: { installation: 341 }, line: expect.stringContaining('made again') }),
@@ -228,14 +232,57 @@ describe('the watch', () => {
     expect((await described(app, 340)).state).toMatchObject({ paused: true, note: 'moving' });
   });
 
+  test('lag and lateness go on while Temporal answers nothing', async () => {
+    const app = appOf(1, { first: 350 });
+    await closed(350, 0);
+    const never = new Promise<never>(() => undefined);
+    const client = {
+      withDeadline: (_: number, work: () => Promise<unknown>) => work(),
+      schedule: { list: () => never },
+    };
+    const watch = startWatch(app, { ...engine(), client } as unknown as Engine, new Map(), 20);
+    try {
+      await expect.poll(() => watch.watched()).toMatchObject([{ installation: 350, late: false }]);
+      now = new Date(now.getTime() + 700_000);
+      await expect.poll(() => watch.watched()).toMatchObject([{ lagSeconds: 700, late: true }]);
+      await closed(350, 5);
+      await expect.poll(() => watch.watched()).toMatchObject([{ lagSeconds: 5, late: false }]);
+    } finally {
+      // Its end would wait for Temporal.
+      void watch.stop();
+    }
+  });
+
+  test('one Schedule that cannot be set at the start or paused keeps none of the others', async () => {
+    const app = appOf(2, { first: 360 });
+    const real = engine();
+    const getHandle = (id: string) => {
+      if (id.startsWith('sync-window/360-')) throw new Error('the server fails for this one');
+      return real.client.schedule.getHandle(id);
+    };
+    const schedule = Object.assign(Object.create(real.client.schedule), { getHandle });
+    const failing = { ...real, client: Object.create(real.client, { schedule: { value: schedule } }) } as Engine;
+    await startSchedules(app, engine());
+    const { intervals } = await startSchedules(app, failing);
+    expect([...intervals.keys()]).toEqual([361]);
+    app.config.installations.length = 0;
+    await pauseUnserved(app, failing);
+    expect((await described(app, 360)).state.paused).toBe(false);
+    expect((await described(app, 361)).state).toMatchObject({ paused: true });
+    expect(said.filter(({ fields }) => fields.installation === 360).map(({ level }) => level)).toEqual([
+      'warn',
+      'warn',
+    ]);
+  });
+
   test('an installation that never had a window is late from two intervals after the start on', async () => {
     const app = appOf(1, { first: 310 });
     const watcher = new Watcher(app, engine(), new Map());
     await startSchedules(app, engine());
-    await watcher.look(never);
+    await round(watcher);
     expect(watcher.watched[0]).toMatchObject({ lagSeconds: null, late: false });
     now = new Date(now.getTime() + 631_000);
-    await watcher.look(never);
+    await round(watcher);
     expect(watcher.watched[0]).toMatchObject({ lagSeconds: null, late: true });
   });
 
@@ -250,13 +297,13 @@ describe('the watch', () => {
     const watcher = new Watcher(app, counting, new Map([[320, 300]]));
     await closed(320, 0);
     await closed(321, 0);
-    await watcher.look(never);
+    await round(watcher);
     // What was missed before anybody watched is no news.
     expect(said).toEqual([]);
     missed.set(320, 5);
-    await watcher.look(never);
+    await round(watcher);
     missed.set(321, 1);
-    await watcher.look(never);
+    await round(watcher);
     expect(said).toMatchObject([{ level: 'warn', fields: { installation: 320, missed: 5 } }]);
     expect(await watchedSchedules(db, [320, 321], 'vetledger')).toMatchObject([
       { installation: 320, missed: 5, missedAt: expect.any(Date) },
@@ -265,7 +312,7 @@ describe('the watch', () => {
     now = new Date(now.getTime() + 400_000);
     await closed(320, 0);
     await closed(321, 0);
-    await watcher.look(never);
+    await round(watcher);
     expect(said.slice(1)).toMatchObject([{ level: 'info', line: 'windows open in time again', fields: { of: 2 } }]);
     expect(watcher.watched[1]).toMatchObject({ counters: { missed: 1, skipped: 0, dropped: 0, paused: false } });
   });
@@ -279,16 +326,16 @@ describe('the watch', () => {
     await closed(330, 300, 1);
     await closed(330, 200);
     await closed(330, 100);
-    await watcher.look(never);
+    await round(watcher);
     expect(await every()).toBe(60_000);
     await closed(330, 0);
-    await watcher.look(never);
+    await round(watcher);
     expect(await every()).toBe(600_000);
     expect((await described(app, 330)).policies.catchupWindow).toBe(1_200_000);
     // A daemon that starts now keeps it.
     expect((await startSchedules(app, engine())).intervals.get(330)).toBe(600);
     await closed(330, 0, 2);
-    await watcher.look(never);
+    await round(watcher);
     expect(await every()).toBe(60_000);
   });
 });
@@ -305,8 +352,6 @@ function counters(app: App, missed: ReadonlyMap<number, number>): Engine {
     update: (...given: Parameters<ScheduleHandle['update']>) =>
       real.client.schedule.getHandle(scheduleId).update(...given),
   });
-  return {
-    ...real,
-    client: { schedule: Object.assign(Object.create(real.client.schedule), { getHandle }) },
-  } as unknown as Engine;
+  const schedule = Object.assign(Object.create(real.client.schedule), { getHandle });
+  return { ...real, client: Object.create(real.client, { schedule: { value: schedule } }) } as Engine;
 }

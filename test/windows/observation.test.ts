@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/db/pool.ts';
 import type { HealthReport } from '../../src/http/health.ts';
 import { readFigures } from '../../src/queries/figures.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
+import { scheduleHandle } from '../../src/windows/schedules.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from '../workflows/support.ts';
 
@@ -25,7 +27,10 @@ beforeAll(async () => {
   const listening = Promise.withResolvers<string>();
   daemon = runDaemon(
     { ...clinic.app, config, presenceDb },
-    { signal: stop.signal, onObserving: listening.resolve, times: { heartbeatMs: 100 } },
+    {
+      ...{ signal: stop.signal, onObserving: listening.resolve, times: { heartbeatMs: 100 } },
+      ...{ outageTimes: { everyMs: 100, answerWithinMs: 10_000 }, watchEveryMs: 100 },
+    },
   ).finally(() => presenceDb.destroy());
   url = await Promise.race([listening.promise, daemon.then(() => Promise.reject(new Error('the daemon has ended')))]);
 });
@@ -88,6 +93,36 @@ test('without PostgreSQL the daemon lives and is not ready, and says why and sin
   expect(await health('/readyz')).toMatchObject({ status: 200 });
   expect((await metrics()).get('vetledger_dependency_up{dependency="postgres"}')).toBe(1);
 });
+
+test('a Temporal that came back empty is named, nothing is made in its namespace, and all goes on when its data is back', async () => {
+  const schedules = clinic.engine.client.schedule;
+  const isThere = async () => {
+    for await (const { scheduleId } of schedules.list())
+      if (scheduleId.includes(`4711-${clinic.app.temporalName}`)) return true;
+    return false;
+  };
+  const namespace = async (change: string) =>
+    clinic.asOwner(
+      `update vetledger.meta set value = jsonb_set(value::jsonb, '{namespace}', to_jsonb(${change}))::text where key = 'binding'`,
+    );
+  const before = `replace(value::jsonb ->> 'namespace', ' of before', '')`;
+  await waitFor('schedule', isThere);
+  await namespace(`(value::jsonb ->> 'namespace') || ' of before'`);
+  await waitFor('outage', () => clinic.app.outages.of('temporal')?.error.code === 'temporal_replaced');
+  const { status, checks } = await health('/readyz');
+  expect(status).toBe(503);
+  expect(checks.temporal).toMatchObject({ ok: false, reason: expect.stringContaining('has lost its data') });
+  expect((await metrics()).get('vetledger_dependency_up{dependency="temporal"}')).toBe(0);
+  await scheduleHandle(clinic.app, clinic.engine, 4711).delete();
+  await waitFor('deletion', async () => !(await isThere()));
+  // Some rounds of the watch.
+  await sleep(500);
+  expect(await isThere()).toBe(false);
+  await namespace(before);
+  await waitFor('recovery', () => clinic.app.outages.of('temporal') === null);
+  await waitFor('schedule that was made again', isThere);
+  expect(await health('/readyz')).toMatchObject({ status: 200 });
+}, 60_000);
 
 test('the figures take as many statements for three hundred installations as for one, and are those of the tables', async () => {
   const ids = Array.from({ length: 300 }, (_, n) => 9001 + n);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { execute } from '../../db/rows.ts';
+import type { PlainError } from '../../domain/errors.ts';
 import type { App } from '../app.ts';
 import { heldBinding, holdBinding, namespaceId } from './held.ts';
-import { copyRefused, judgeBinding, type NotedBinding, type Verdict, type Whereabouts } from './judge.ts';
+import { judgeBinding, type NotedBinding, refusalError, refusalOf, type Verdict, type Whereabouts } from './judge.ts';
 import { noteBinding, notedBinding, whereDatabaseIs } from './noted.ts';
 
 type Ports = Pick<App, 'db' | 'config' | 'temporalName' | 'log'>;
@@ -25,18 +26,29 @@ export async function findBinding(app: Ports, client: Client): Promise<Found> {
 
 /**
  * Binds the database to the Temporal namespace where nothing is bound yet, and renews the incarnation with `renews`. Throws UserError
- * `database_copied` where this database looks like a copy. Processes of one database take turns.
+ * `database_copied` where this database looks like a copy, and `temporal_replaced` where it finds another namespace. Processes of one
+ * database take turns.
  */
 export async function ensureBound(app: Ports, client: Client, { renews }: { renews: boolean }): Promise<void> {
   await app.db.transaction(async (turn) => {
     await execute(turn, `select pg_advisory_xact_lock(hashtextextended('vetledger binding', 0))`);
     const { here, noted, verdict } = await findBinding(app, client);
-    if (verdict.is === 'refused') throw copyRefused(verdict.evidence);
+    if (verdict.is === 'refused') throw refusalError(verdict);
     if (verdict.is === 'to bind' && verdict.remark !== null) {
       app.log.warn({ remark: verdict.remark }, 'the database is bound to its Temporal namespace anew');
     }
     if (verdict.is === 'to bind' || renews) await bind(app, client, here, noted);
   });
+}
+
+/** What is wrong where the configured namespace is another one than the database is bound to, by one question to each; otherwise null. */
+export async function replacedTemporal(app: Pick<App, 'db' | 'config'>, client: Client): Promise<PlainError | null> {
+  // A development server of ours has no data that somebody else could need: the database is bound to a new one by itself.
+  if (app.config.temporal.address === null) return null;
+  const noted = await notedBinding(app.db);
+  const namespace = await namespaceId(client);
+  const verdict = noted && judgeBinding({ ...noted, namespace }, noted, noted, { isEmbedded: false });
+  return verdict?.is === 'refused' ? refusalOf(verdict) : null;
 }
 
 /**

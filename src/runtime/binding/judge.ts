@@ -31,7 +31,14 @@ export interface HeldBinding {
 
 export type Verdict =
   /** Nothing is noted yet, or what Temporal held is lost for sure. */
-  { is: 'to bind'; remark: string | null } | { is: 'bound' } | { is: 'refused'; evidence: string };
+  { is: 'to bind'; remark: string | null } | { is: 'bound' } | Refusal;
+
+interface Refusal {
+  is: 'refused';
+  evidence: string;
+  /** Whether only Temporal differs: its data may come back, and then all goes on by itself. */
+  isTemporal: boolean;
+}
 
 export function judgeBinding(
   here: Whereabouts,
@@ -59,9 +66,8 @@ export function judgeBinding(
   if (differ(here.namespace, noted.namespace)) {
     // The development server's file belongs to us: who deleted it made no copy of the database.
     if (isEmbedded) return { is: 'to bind', remark: 'the development server of Temporal is a new one' };
-    return refused(
-      `it was bound to another Temporal namespace (${noted.namespace}) than the configured one (${here.namespace})`,
-    );
+    const evidence = `it was bound to another Temporal namespace (${noted.namespace}) than the configured one (${here.namespace})`;
+    return { is: 'refused', evidence, isTemporal: true };
   }
   if (held === null)
     return { is: 'to bind', remark: 'Temporal has lost the Schedule that noted which database it works with' };
@@ -72,7 +78,7 @@ export function judgeBinding(
 }
 
 function refused(evidence: string): Verdict {
-  return { is: 'refused', evidence };
+  return { is: 'refused', evidence, isTemporal: false };
 }
 
 /** Only what both tell can differ. */
@@ -80,8 +86,15 @@ function differ(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && one !== other;
 }
 
-/** Why nothing is opened, and the two ways on. */
-export function copyError(evidence: string): PlainError {
+/** Why nothing is opened, and the ways on. */
+export function refusalOf({ evidence, isTemporal }: Refusal): PlainError {
+  if (isTemporal) {
+    return {
+      code: 'temporal_replaced',
+      message: `Temporal has lost its data, or is another server than before: this database looks like a copy, since ${evidence}. Nothing was opened, asked or sent.`,
+      todo: 'Restore the data of Temporal, or correct temporal.address and temporal.namespace: vetledger then goes on by itself. Where the data is lost for good: end vetledger, run `vetledger adopt --restored --reason TEXT`, and start it again.',
+    };
+  }
   return {
     code: 'database_copied',
     message: `This database looks like a copy: ${evidence}. Nothing was opened, asked or sent, because the original may be at work.`,
@@ -89,7 +102,8 @@ export function copyError(evidence: string): PlainError {
   };
 }
 
-export function copyRefused(evidence: string): UserError {
-  const { code, message, todo } = copyError(evidence);
-  return new UserError(code, message, todo, 2);
+/** The same for a command: only what may pass by itself lets a supervisor start the daemon again (exit code 3). */
+export function refusalError(refusal: Refusal): UserError {
+  const { code, message, todo } = refusalOf(refusal);
+  return new UserError(code, message, todo, refusal.isTemporal ? 3 : 2);
 }
