@@ -3,12 +3,12 @@ import { type Connection, rows } from '../db/rows.ts';
 import { type Absence, lookUpAnswers } from '../domain/absence.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
-import { creditChain, longestChain } from '../posting/originals.ts';
+import { creditChain } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import { usedPrepayments } from '../prepayments/used.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
-import { consolidatedPayment, prepaymentUse } from '../records/source-codes.ts';
+import { consolidatedPayment, longestChain, prepaymentUse } from '../records/source-codes.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
 import { redatedInvoices } from './late-decision-store.ts';
 

@@ -43,22 +43,6 @@ export async function markKnown(
   await markLocked(trx, installation, kind, ids, options);
 }
 
-/** The documents of a kind that have a problem which another document may end. */
-export async function heldBy(
-  db: Connection,
-  installation: number,
-  kind: DocumentKind,
-  code: ProblemCode,
-): Promise<number[]> {
-  const held = await rows(
-    db,
-    { id: integer },
-    'select id from document where installation = ? and kind = ? and problem_code = ? order by id',
-    [installation, kind, code],
-  );
-  return held.map(({ id }) => id);
-}
-
 /** Ids of documents by their kind. */
 export type DocumentIds = Partial<Record<DocumentKind, readonly number[]>>;
 

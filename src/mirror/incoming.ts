@@ -25,11 +25,24 @@ export function incomingRecord(
     value: item.value,
     raw,
     hash: contentHash(raw),
-    parentId: record.kind === 'row' || record.kind === 'payment' ? record.invoiceId : null,
+    parentId: invoiceOf(record),
     modified,
     mayBeLater: stamp !== null && modified !== null && !hasOffset(stamp) && isToldTwice(modified, scope.timezone),
     needsRows: record.kind === 'invoice' && record.status === finalStatus,
   };
+}
+
+/** The invoice that a row or payment belongs to, or that a credit note credits. */
+function invoiceOf(record: SourceRecord): number | null {
+  switch (record.kind) {
+    case 'row':
+    case 'payment':
+      return record.invoiceId;
+    case 'invoice':
+      return record.creditNote ? record.originalInvoiceId : null;
+    case 'prepayment':
+      return null;
+  }
 }
 
 export function contentHash(raw: string): string {

@@ -1,10 +1,11 @@
 import { integer, nullable } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { type DocumentIds, heldBy, markTogether } from '../documents/mark.ts';
+import { type DocumentIds, markTogether } from '../documents/mark.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { inSlices, mapped, type Sliced } from '../domain/slices.ts';
 import { type FieldMap, fieldMapOf, keptText } from '../records/field-map.ts';
 import { readVerbatim } from '../records/json.ts';
+import { longestChain } from '../records/source-codes.ts';
 import type { RecordKind } from '../terms.ts';
 import { fieldMaps, storeFieldMap } from './field-maps.ts';
 import { contentHash, incomingRecord, isLater } from './incoming.ts';
@@ -222,8 +223,9 @@ function idsOf(records: readonly { id: number }[]): number[] {
 }
 
 /**
- * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it) and the credit
- * notes that are held for a circle, which it may have ended, a changed row its invoice, a changed payment also its invoice (proof P3); and the documents of records that were put aside or missing until now.
+ * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it) and the credit notes of
+ * its chain (the first original's date is theirs, and a circle may have ended), a changed row its invoice, a changed payment also its
+ * invoice (proof P3); and the documents of records that were put aside or missing until now.
  */
 async function markTouched(
   trx: Connection,
@@ -239,8 +241,8 @@ async function markTouched(
   }
   const others = {
     invoice: async () => ({
-      payment: await paymentsOf(trx, installation, changedIds),
-      invoice: changedIds.length > 0 ? await heldBy(trx, installation, 'invoice', 'credit_cycle') : [],
+      payment: await ofInvoices(trx, installation, 'payment', changedIds),
+      invoice: await creditNotesOf(trx, installation, [...changedIds, ...idsOf(back)]),
     }),
     payment: async () => ({ invoice: changedParents }),
     prepayment: async () => ({}),
@@ -253,16 +255,35 @@ async function markTouched(
   });
 }
 
-async function paymentsOf(trx: Connection, installation: number, invoices: readonly number[]): Promise<number[]> {
+/** The credit notes of invoices, those of these credit notes, and so on. */
+async function creditNotesOf(trx: Connection, installation: number, invoices: readonly number[]): Promise<number[]> {
+  const found = new Set<number>();
+  let originals = invoices;
+  // A longer chain is taken for a circle, whatever it begins with.
+  for (let links = 0; links < longestChain && originals.length > 0; links++) {
+    const notes = await ofInvoices(trx, installation, 'invoice', originals);
+    originals = notes.filter((id) => !found.has(id));
+    for (const id of originals) found.add(id);
+  }
+  return [...found];
+}
+
+/** The payments of invoices, or their credit notes. */
+async function ofInvoices(
+  trx: Connection,
+  installation: number,
+  kind: 'payment' | 'invoice',
+  invoices: readonly number[],
+): Promise<number[]> {
   if (invoices.length === 0) return [];
   // A statement of its own: joined, a fresh database without statistics plans this badly enough to run into its time-out.
-  const payments = await rows(
+  const found = await rows(
     trx,
     { id: integer },
-    `select id from mirror_record where installation = ? and kind = 'payment' and parent_id = any(?)`,
-    [installation, invoices],
+    'select id from mirror_record where installation = ? and kind = ? and parent_id = any(?)',
+    [installation, kind, invoices],
   );
-  return idsOf(payments);
+  return idsOf(found);
 }
 
 interface Touched {

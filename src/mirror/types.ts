@@ -60,7 +60,7 @@ export interface SaveResult {
   unusable: number[];
   /** Records whose version is new or changed, by id. */
   changedIds: number[];
-  /** Invoices that the changed records belong to (rows and payments). */
+  /** Invoices that the changed records belong to (rows and payments), or credit. */
   changedParents: number[];
 }
 

@@ -1,7 +1,5 @@
+import { longestChain } from '../records/source-codes.ts';
 import type { InvoiceRecord } from '../records/types.ts';
-
-/** Credit notes of a chain that are followed: more than any practice writes, so that a longer chain is taken for a circle. */
-export const longestChain = 100;
 
 /** What a credit note goes back to. */
 export interface CreditChain {

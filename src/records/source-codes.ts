@@ -20,3 +20,6 @@ export function isNoMoney(status: string | null): boolean {
 export function isKnownStatus(status: string | null): boolean {
   return isNoMoney(status) || money.includes(status ?? 'ready');
 }
+
+/** Credit notes of a chain that are followed: more than any practice writes, so that a longer chain is taken for a circle. */
+export const longestChain = 100;

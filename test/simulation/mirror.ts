@@ -176,7 +176,23 @@ export class Mirror {
     } else if (known) known.gone = true;
     else return [];
     const payments = [...(this.paymentsOf.get(id) ?? [])].map((payment) => ({ kind: 'payment' as const, id: payment }));
-    return [{ kind: 'invoice', id }, ...payments];
+    return [{ kind: 'invoice', id }, ...this.#creditNotesOf([id]), ...payments];
+  }
+
+  /** The credit notes of invoices, those of these credit notes, and so on. */
+  #creditNotesOf(invoices: readonly number[]): DocumentRef[] {
+    const found = new Set<number>();
+    const credited = new Set(invoices);
+    for (let before = -1; before < found.size; ) {
+      before = found.size;
+      for (const { record } of this.invoices.values()) {
+        if (!record.creditNote || record.originalInvoiceId === null || !credited.has(record.originalInvoiceId))
+          continue;
+        found.add(record.id);
+        credited.add(record.id);
+      }
+    }
+    return [...found].map((id) => ({ kind: 'invoice' as const, id }));
   }
 
   #deliverRows(invoice: number): DocumentRef[] {

@@ -270,7 +270,7 @@ create table mirror_record (
   installation bigint not null,
   kind text not null check (kind in ('invoice', 'row', 'payment', 'prepayment')),
   id bigint not null,
-  -- The invoice of a row or payment.
+  -- The invoice of a row or payment, and the one that a credit note credits.
   parent_id bigint,
   version int not null,
   -- The record's own `modified`, when it has one.
