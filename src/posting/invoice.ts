@@ -5,6 +5,7 @@ import { roleAccount } from '../mapping/look-ups.ts';
 import { finalStatus, voidStatus } from '../records/source-codes.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
+import { receivables } from './entry-amounts.ts';
 import { capitalised, Findings, invoiceName } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
@@ -68,9 +69,10 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   if (totalWithVat.lessThan(0) && original === null)
     findings.report('negative_without_original', `its total is ${totalWithVat.toFixed()}, and it names no original`);
   const of = original ? ` of invoice id ${original.id}` : '';
+  const hasReceivable = posting.lines.some(({ role }) => receivables.includes(role));
   const postedFacts: PostedFacts = {
     before: ['invoice', invoice.id, findings.documentDate, invoice.creditNote, original?.id ?? null],
-    payer: shared.facts,
+    payer: hasReceivable ? shared.facts : shared.factsWithoutReceivable,
     after: [totalWithVat, ...posting.facts],
   };
   const entry: DraftEntry = {

@@ -14,6 +14,8 @@ export interface InvoiceParty {
   receivable: Pick<LineFields, 'invoiceId' | 'documentNumber' | 'dueDate' | 'bankReference'>;
   /** The source's facts behind these fields, for the input hash. The payer's name is none (ACCOUNTING R8). */
   facts: readonly Fact[];
+  /** The same for an entry without a receivable, which shows neither due date nor bank reference. */
+  factsWithoutReceivable: readonly Fact[];
 }
 
 /** The invoice's party and the fields of its receivable lines; null when a finding holds the document. */
@@ -25,14 +27,14 @@ export function invoiceParty(invoice: InvoiceRecord, context: PostingContext, fi
   const code = clientId === null ? context.mapping.cash_customer : `client:${clientId}`;
   if (!code) return findings.hold('cash_customer_unmapped', 'there is no client, and the mapping has no cash_customer');
   if (invoice.dueDate !== null && dueDate === null) return null;
+  const payerFacts = [clientId, payer.vatNumber, payer.countryCode, departmentId, number];
+  const register = registerFacts(payer.registerNumber ?? null, payer.vatNumber);
   return {
     party: { code, name: payer.name, vatNumber: payer.vatNumber, countryCode: payer.countryCode },
     departmentId,
     receivable: { invoiceId: invoice.id, documentNumber: number, dueDate, bankReference },
-    facts: [
-      ...[clientId, payer.vatNumber, payer.countryCode, departmentId, number, dueDate, bankReference],
-      ...registerFacts(payer.registerNumber ?? null, payer.vatNumber),
-    ],
+    facts: [...payerFacts, dueDate, bankReference, ...register],
+    factsWithoutReceivable: [...payerFacts, ...register],
   };
 }
 

@@ -127,8 +127,15 @@ describe('R8: what is a change', () => {
       rows: facts.rows.map((row) => ({ ...row, id: row.id + 1000, name: 'renamed', modified: '2026-02-01' })).reverse(),
     };
   };
+  /** Two rows that cancel each other: the entry has no receivable. */
+  const settledAtOnce = (changes: Parameters<typeof invoice1001>[0] = {}): DocumentFacts => ({
+    ...invoice1001({ ...changes, total: money('0'), totalVat: money('0'), totalWithVat: money('0') }),
+    rows: [rowOf('3010', '47.00', '11.28', '58.28'), rowOf('3020', '-47.00', '-11.28', '-58.28')],
+  });
   test.each([
     ['the same facts', invoice1001(), invoice1001()],
+    ['the due date of an invoice over nothing', settledAtOnce(), settledAtOnce({ dueDate: '2026-02-28' })],
+    ['the bank reference of an invoice over nothing', settledAtOnce(), settledAtOnce({ bankReference: '2' })],
     [
       '`modified` and due_sum',
       invoice1001(),
