@@ -1,8 +1,8 @@
 import type { InstallationConfig } from '../config/load-config.ts';
-import { instant } from '../db/columns.ts';
 import { isOfTheData, retryingTransaction } from '../db/database-errors.ts';
+import { databaseNow } from '../db/database-now.ts';
 import type { Transact } from '../db/lease.ts';
-import { type Connection, row } from '../db/rows.ts';
+import type { Connection } from '../db/rows.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../db/statistics.ts';
 import { claimDocuments, claimThese } from '../documents/claim-documents.ts';
 import type { StoredDocument } from '../documents/document.ts';
@@ -48,7 +48,7 @@ export async function postWaiting(
   { windowId, finalRound, transact, onProgress, onHeld = () => undefined }: PostOptions,
 ): Promise<number> {
   // By the database's clock, as `judged_at` is: the last round judges each document once.
-  const { now } = await row(db, { now: instant }, 'select clock_timestamp() as now');
+  const now = await databaseNow(db);
   const options = { finalRound, judgedBefore: now, transact, onHeld };
   await followMarked(db, installation, transact);
   let posted = 0;

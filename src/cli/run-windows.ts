@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { changedIdentity } from '../bookkeeping/identity.ts';
+import { databaseNow } from '../db/database-now.ts';
 import { about } from '../domain/durations.ts';
 import { type PlainError, UserError } from '../domain/errors.ts';
 import { askAgainNow } from '../practice/sign-in-store.ts';
 import { type LoadPlan, planLoad } from '../queries/plan-load.ts';
-import { noVerdict, verdicts } from '../queries/verdict.ts';
+import { noVerdict, verdictSince, verdicts } from '../queries/verdict.ts';
 import { type App, chosenInstallations, installationOf } from '../runtime/app.ts';
 import type { LoadEstimate } from '../sync/load-estimate.ts';
 import { streamNames } from '../sync/streams.ts';
@@ -31,9 +32,13 @@ export function runAndReport(
     { temporal: true, handlesSignal: true, ...(run.trigger === 'sync' ? { upgradesEmbedded: true } : {}) },
     async (app) => {
       const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
+      const began = await databaseNow(app.db);
       const ran = named(app.config, await runWindows(context, app, chosen, run));
       const verdictOf = await verdicts(app.db, chosenInstallations(app.config, installation));
-      const windows = ran.map((window) => ({ ...window, verdict: verdictOf.get(window.installation) ?? noVerdict }));
+      const windows = ran.map((window) => ({
+        ...window,
+        verdict: verdictSince(verdictOf.get(window.installation) ?? noVerdict, began),
+      }));
       await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
       return exitCodeOf(windows);
     },

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { DaySpan } from '../domain/daily-turn.ts';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import type { Schedule } from '../domain/intervals.ts';
 import { minorUnitDecimals } from '../domain/money.ts';
@@ -69,6 +70,8 @@ export interface Config {
   /** Whether a changed mapping file is put in force by a start; otherwise it is a proposal. */
   followMappingFile: boolean;
   schedule: Schedule;
+  /** When the daemon reconciles, once a day; null: it does not. */
+  reconcileBetween: DaySpan | null;
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null;
   /** The owner's; '' where its variable is unset, null where there is none: `databaseUrl` migrates, too. */
@@ -124,6 +127,7 @@ export async function loadConfig(
     dataDir,
     followMappingFile: written.mapping.follow_file,
     schedule: written.schedule,
+    reconcileBetween: written.reconcile,
     databaseUrl: written.database_url || null,
     migrateDatabaseUrl: written.migrate_database_url ?? null,
     temporal: {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DaySpan } from '../domain/daily-turn.ts';
 import type { Schedule } from '../domain/intervals.ts';
 import { number, parsed, text } from './scalars.ts';
 
@@ -21,6 +22,14 @@ function secondsOf(value: string): number | null {
 function minuteOf(value: string): number | null {
   const parts = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value);
   return parts ? Number(parts[1]) * 60 + Number(parts[2]) : null;
+}
+
+/** The span that `HH:MM-HH:MM` names, which may go over midnight; none for `never`. Null when it is neither. */
+function spanOf(value: string): { span: DaySpan | null } | null {
+  if (value === 'never') return { span: null };
+  const [from = null, to = null, ...more] = value.split('-').map((time) => minuteOf(time.trim()));
+  if (from === null || to === null || from === to || more.length > 0) return null;
+  return { span: { fromMinute: from, toMinute: to } };
 }
 
 const length = text.transform(parsed(secondsOf, 'must be a length of time such as 30s, 5m or 1h, 1s at least'));
@@ -66,3 +75,17 @@ export const schedule = z
     }),
   )
   .describe('When windows run by themselves.');
+
+/** `reconcile` of the configuration; null where the daemon does not reconcile. */
+export const reconcile = z
+  .strictObject({
+    between: text
+      .transform(parsed(spanOf, 'must be a span of the day such as 01:00-05:00, or never'))
+      .prefault('01:00-05:00')
+      .describe(
+        'Between which times of the day `vetledger run` reconciles, HH:MM-HH:MM in the time zone of each installation; it may go over midnight. Each installation has its own place in it. `never`: it does not.',
+      ),
+  })
+  .prefault({})
+  .transform(({ between }): DaySpan | null => between.span)
+  .describe('When the books are reconciled by themselves, once a day.');

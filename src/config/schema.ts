@@ -5,7 +5,7 @@ import { withoutEnd } from '../domain/text.ts';
 import { postingModes, rawKeepings } from '../terms.ts';
 import { fileFormats, odooProtocols } from './erp.ts';
 import { number, parsed, positive, text } from './scalars.ts';
-import { schedule } from './schedule.ts';
+import { reconcile, schedule } from './schedule.ts';
 
 function days(normally: number) {
   return number
@@ -213,6 +213,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('How mapping files are put in force; the mapping in force is kept in the database.'),
   schedule,
+  reconcile,
   embedded: z
     .boolean({ error: 'must be true or false' })
     .default(false)

@@ -14,7 +14,7 @@ import { type Connection, execute, maybeRow, row } from './rows.ts';
  * takes, seizes or releases the lease locks its row `for update`, and so waits for the write transactions under way.
  */
 
-export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books'] as const;
+export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile'] as const;
 export type Lane = (typeof lanes)[number];
 
 /** A lane of an installation; with `company`, the delivery to that company of an ERP (`companyScope`). */

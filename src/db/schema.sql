@@ -293,6 +293,7 @@ create table erp_books_month (
   month date not null,
   entries integer not null,
   balances json not null,
+  read_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_books_month_pkey PRIMARY KEY (installation, month)
 );
 
@@ -569,7 +570,7 @@ create table lease (
   is_in_order boolean not null default false,
   taken_at timestamp with time zone not null default clock_timestamp(),
   constraint lease_pkey PRIMARY KEY (installation, lane, company),
-  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text])))
+  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text, 'reconcile'::text])))
 );
 
 create table ledger_close (
@@ -751,6 +752,17 @@ create table put_aside (
   constraint put_aside_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );
 CREATE INDEX put_aside_parent ON vetledger.put_aside USING btree (installation, parent_id) WHERE (parent_id IS NOT NULL);
+
+create table reconcile_turn (
+  installation bigint not null,
+  day date not null,
+  attempts integer not null,
+  began_at timestamp with time zone not null default clock_timestamp(),
+  not_before timestamp with time zone not null,
+  is_done boolean not null default false,
+  error json,
+  constraint reconcile_turn_pkey PRIMARY KEY (installation)
+);
 
 create table reconcile_verdict (
   installation bigint not null,

@@ -128,11 +128,13 @@ function scrubProgress(db: Connection, installations: readonly InstallationId[])
   );
 }
 
+/** What the last reconcile found, null before the first, and whether the last attempt of a daemon came to no verdict. */
 function verdicts(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,
-    { installation: integer, ok: bool, checked_at: instant },
-    'select installation, ok, checked_at from reconcile_verdict where installation = any(?)',
+    { installation: integer, ok: nullable(bool), checked_at: nullable(instant), failing: bool },
+    `select installation, v.ok, v.checked_at, t.error is not null as failing from unnest(?::bigint[]) as i(installation)
+     left join reconcile_verdict v using (installation) left join reconcile_turn t using (installation)`,
     [installations],
   );
 }

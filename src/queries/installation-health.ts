@@ -1,18 +1,20 @@
 import type { PlainError } from '../domain/errors.ts';
 import { lateAfterSeconds, type Schedule, type Situation } from '../domain/intervals.ts';
 import type { SignInState } from '../practice/sign-in-store.ts';
+import { chainNames } from '../reconcile/verdict.ts';
 import type { PauseState } from '../sync/pauses.ts';
 import type { WatchedSchedule } from '../sync/schedule-state.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
 import type { LaneStatus, UntakenTick } from './lanes.ts';
 import { scrubLateTodo } from './scrub.ts';
+import type { Verdict } from './verdict.ts';
 import type { PresentCause, RecordedWindow } from './windows.ts';
 
 /**
  * How an installation is, in one word; the first that holds. `failed`: its newest window failed, or cannot open. `late`: no window
  * closed for more than two intervals. `waiting`: the source has asked for a pause, an open window's steps fail and are tried again,
- * Temporal does not answer, or a delivery waits. `paused`: somebody holds its
- * windows back; it is not late then. `held`: documents need somebody.
+ * Temporal does not answer, a delivery waits, or its books were not reconciled for two days, or never. `paused`: somebody holds its
+ * windows back; it is not late then. `held`: documents need somebody, or its books do not reconcile.
  */
 export const healths = ['failed', 'late', 'waiting', 'paused', 'new', 'held', 'ok'] as const;
 export type InstallationHealth = (typeof healths)[number];
@@ -52,6 +54,9 @@ export interface Findings {
   /** Problems of records that are no documents, and of what is written back. */
   others?: number;
   isScrubLate: boolean;
+  verdict: Verdict;
+  /** It is older than two days, or there is none. */
+  isVerdictOld: boolean;
   delivery: DeliveryStatus | null;
 }
 
@@ -114,6 +119,12 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
       return ['new', { code: 'first_load', message: 'everything is being loaded for the first time', todo: 'Wait.' }];
     return ['new', { code: 'never_synced', message: 'no window has closed yet', todo }];
   }
+  const { reconciled } = found.verdict;
+  if (reconciled?.ok === false) {
+    const message = `its books did not reconcile when last checked: ${reconciled.failing.join(', ')}`;
+    const todo = reconcileTodo(found.installation, reconciled.failing);
+    return ['held', { code: 'not_reconciled', message, todo }];
+  }
   const delivering = delivery === null ? null : deliveryTrouble(delivery, found.now);
   if (problems > 0 || others > 0 || (delivery?.refused ?? 0) > 0) {
     const message = [
@@ -127,8 +138,26 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
     return ['held', { code: 'held', message: message.filter(Boolean).join(', '), todo }];
   }
   if (delivering?.isSerious) return ['waiting', delivering.cause];
+  if (found.isVerdictOld) {
+    const todo = `Run \`vetledger reconcile --installation ${found.installation}\`. \`vetledger run\` does it once a day by itself, unless \`reconcile.between\` is never; its log says why where it fails.`;
+    if (reconciled === null) {
+      return ['waiting', { code: 'never_reconciled', message: 'its books were never reconciled', todo }];
+    }
+    const message = `its books were last reconciled at ${timeOf(reconciled.checked_at)}`;
+    return ['waiting', { code: 'reconcile_old', message, todo }];
+  }
   if (found.isScrubLate) return ['ok', { code: 'scrub_late', message: 'the scrub is late', todo: scrubLateTodo }];
   return ['ok', delivering?.cause ?? null];
+}
+
+function reconcileTodo(installation: number, failing: readonly string[]): string {
+  const isOfChain = (name: string) => chainNames.some((each) => each === name);
+  const erp = failing.includes('E7') ? ' --erp' : '';
+  const commands = [
+    ...(failing.every(isOfChain) ? [] : [`\`vetledger reconcile${erp} --installation ${installation}\``]),
+    ...(failing.some(isOfChain) ? [`\`vetledger ledger verify --installation ${installation}\``] : []),
+  ];
+  return `Run ${commands.join(' and ')}: what differs is named there.`;
 }
 
 /** What the attempt under way waits for, where that takes long or has failed already. */

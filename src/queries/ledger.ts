@@ -46,6 +46,8 @@ export interface ChainQuestions {
   key?: Ed25519Key | undefined;
   /** Heads that the books should go through. */
   heads?: readonly BooksHead[];
+  /** Ends the walk. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -55,9 +57,9 @@ export interface ChainQuestions {
 export async function chainReport(
   db: Db,
   installation: InstallationId,
-  { hash, key, heads = [] }: ChainQuestions = {},
+  questions: ChainQuestions = {},
 ): Promise<ChainReport> {
-  return db.transaction((trx) => report(trx, installation, { hash, key, heads }), {
+  return db.transaction((trx) => report(trx, installation, questions), {
     isolationLevel: 'repeatable read',
     readOnly: true,
   });
@@ -66,12 +68,13 @@ export async function chainReport(
 async function report(
   trx: Connection,
   installation: InstallationId,
-  { hash, key, heads = [] }: ChainQuestions,
+  { hash, key, heads = [], signal }: ChainQuestions,
 ): Promise<ChainReport> {
   const seals = key === undefined ? [] : await sealsOf(trx, installation);
   const met = new MetHeads([...heads, ...seals.map(({ head }) => head)]);
   let found: ChainReport['found'] = null;
   const { broken, head, summaryHead } = await walkChains(trx, installation, (chain, link) => {
+    signal?.throwIfAborted();
     met.pass(chain, link);
     if (link.hash === hash) found = { chain, seq: link.seq };
   });

@@ -29,6 +29,8 @@ export interface ReconcileErpPorts {
 export interface ReconcileErpOptions {
   /** Everything is read back, not only what has changed since the last time. */
   full: boolean;
+  /** Some months are read whole with each reading, and never everything at once but for the first time. */
+  inSlices?: boolean;
   signal: AbortSignal;
   onProgress(installation: number, entries: number): void;
   /** Another reading of this installation's books is waited for. */
@@ -115,7 +117,7 @@ async function withBooks(
   { db, databaseId, delivery, clock }: ReconcileErpPorts,
   report: InstallationReport,
   installation: InstallationConfig,
-  { full, signal, onProgress, onWaiting }: ReconcileErpOptions,
+  { full, inSlices = false, signal, onProgress, onWaiting }: ReconcileErpOptions,
 ): Promise<InstallationReport> {
   const { id, erp, decimals } = installation;
   const company = companyKeyOf(erp);
@@ -128,7 +130,7 @@ async function withBooks(
     id,
     async ({ signal, transact }) => {
       const ports = { db, transact, databaseId, installation, target, ownedAccounts, signal };
-      const read = () => readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full });
+      const read = () => readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full, inSlices });
       const lookAt = () =>
         lookForOthers({ db, transact, databaseId, target, claim: { company, installation: id }, signal }, full);
       const { balances } = await again(() => lookAt().then(read), { clock, signal }).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { InstallationConfig } from '../config/load-config.ts';
 import {
+  type Lease,
   LeaseExpired,
   LeaseLost,
   leasedTransactions,
@@ -15,7 +16,8 @@ import { dateIn } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
 import type { PracticeClient } from '../practice/client.ts';
-import { type ReconcileInput, type ReconcileReport, reconcileBooks } from '../reconcile/index.ts';
+import { type ReconcileInput, type ReconcileReport, reconcileBooks, reportOf } from '../reconcile/index.ts';
+import type { Refetched } from '../reconcile/reconcile-report.ts';
 import { saveVerdicts } from '../reconcile/verdict.ts';
 import { pullById } from '../sync/by-id.ts';
 import type { PullContext } from '../sync/context.ts';
@@ -27,13 +29,19 @@ import { clockPutBackAt, windowUnderWay } from './windows.ts';
 /** How long a window under way is waited for: until its end, documents are in the mirror that are not posted yet. */
 const windowWaitMs = 120_000;
 const windowPollMs = 500;
-/** How many disputed documents of an installation are fetched again (ACCOUNTING E3). */
-const disputedLimit = 50;
+/** How many disputed documents of an installation are fetched again in a run (ACCOUNTING E3). */
+export const disputedLimit = 200;
+/** The lane that windows need is held for so long at a time: then a window that waits gets its turn. */
+const holdLaneMs = 20_000;
 
 export interface ReconcilePorts {
   db: Db;
   clock: () => Date;
   practice(installation: InstallationId): PracticeClient;
+  /** Of the requests to the practice API: `priorities.live` unless given. */
+  priority?: number;
+  /** Ends it between two statements. */
+  signal?: AbortSignal;
 }
 
 /** A count or a record that reconcile did without, or a window that it waits for. */
@@ -69,25 +77,33 @@ export async function reconcileWithSource(
     const at = await clockPutBackAt(ports.db, id);
     if (at !== null) onNote(id, { reason: 'clock_put_back', at });
   }
-  const first = await reconcileBooks(ports.db, inputs);
-  let changed = 0;
+  const first = await reconcileBooks(ports.db, inputs, ports.signal);
+  const refetched = new Map<InstallationId, Refetched>();
   for (const installation of installations) {
     const { id } = installation;
     const disputed = first.disputed.get(id) ?? [];
-    changed += await fetchAgain(ports, installation, disputed, (note) => onNote(id, note));
+    if (disputed.length === 0) continue;
+    refetched.set(id, await fetchAgain(ports, installation, disputed, (note) => onNote(id, note)));
   }
-  const { report } = changed === 0 ? first : await reconcileBooks(ports.db, inputs);
+  const isChanged = [...refetched.values()].some(({ changed }) => changed > 0);
+  const { report } = isChanged ? await reconcileBooks(ports.db, inputs, ports.signal) : first;
   await saveVerdicts(ports.db, report.installations);
-  return report;
+  return reportOf(
+    report.installations.map((each) => {
+      const again = refetched.get(each.installation);
+      return again === undefined ? each : { ...each, refetched: again };
+    }),
+  );
 }
 
 async function windowEnded(
-  { db, clock }: ReconcilePorts,
+  { db, clock, signal }: ReconcilePorts,
   installation: InstallationId,
   note: (note: ReconcileNote) => void,
 ): Promise<void> {
   const deadlineMs = clock().getTime() + windowWaitMs;
   for (let isNoted = false; clock().getTime() < deadlineMs; isNoted = true) {
+    signal?.throwIfAborted();
     if (!(await windowUnderWay(db, installation))) return;
     if (!isNoted) note({ reason: 'waiting_for_window' });
     await sleep(windowPollMs);
@@ -96,74 +112,63 @@ async function windowEnded(
 }
 
 /**
- * Fetches disputed documents again, under the lease of the live lane: nothing but its holder writes into the mirror. Returns how
- * many have changed; none, with a note, where a window or another command holds the lane.
+ * Fetches disputed documents again, under the lease of the live lane: nothing but its holder writes into the mirror. The lane is given
+ * back between two parts. Where a window or another command holds it, or the source does not answer, the rest is left, with a note.
  */
 async function fetchAgain(
   ports: ReconcilePorts,
   installation: InstallationConfig,
   disputed: readonly DocumentRef[],
   note: (note: ReconcileNote) => void,
-): Promise<number> {
-  if (disputed.length === 0) return 0;
+): Promise<Refetched> {
   const { db } = ports;
-  const lease = await takeLease(db, { installation: installation.id, lane: 'live' }, `reconcile/${randomUUID()}`);
-  if (lease === null) {
-    note({ reason: 'mirror_not_refreshed', documents: disputed.length });
-    return 0;
+  const waiting = disputed.slice(0, disputedLimit);
+  const refetched = { documents: 0, changed: 0 };
+  const left = () => ({ ...refetched, left: disputed.length - refetched.documents });
+  while (waiting.length > 0) {
+    const lease = await takeLease(db, { installation: installation.id, lane: 'live' }, `reconcile/${randomUUID()}`);
+    if (lease === null) {
+      note({ reason: 'mirror_not_refreshed', documents: waiting.length });
+      return left();
+    }
+    const ended = new AbortController();
+    const signals = ports.signal === undefined ? [ended.signal] : [ended.signal, ports.signal];
+    try {
+      const transact = leasedTransactions(db, lease, { signal: AbortSignal.any(signals) });
+      await fetchPart(ports, installation, waiting, { transact, lease, refetched });
+    } catch (error) {
+      if (!(error instanceof PracticeError || error instanceof LeaseLost || error instanceof LeaseExpired)) throw error;
+      note({ reason: 'disputed_not_fetched', message: error.message });
+      return left();
+    } finally {
+      ended.abort();
+      await releaseLease(db, lease);
+    }
   }
-  const ended = new AbortController();
-  try {
-    const transact = leasedTransactions(db, lease, { signal: ended.signal });
-    return await fetchUnderLease(
-      ports,
-      installation,
-      disputed,
-      transact,
-      async () => void (await renewLease(db, lease)),
-      note,
-    );
-  } finally {
-    ended.abort();
-    await releaseLease(db, lease);
-  }
+  return left();
 }
 
-async function fetchUnderLease(
+/** Fetches documents of `waiting`, takes them off it and counts them, until there are none or the lane was held for long. */
+async function fetchPart(
   ports: ReconcilePorts,
   { id: installation, timezone, dialect, keepRaw, overlapSeconds }: InstallationConfig,
-  disputed: readonly DocumentRef[],
-  transact: Transact,
-  renew: () => Promise<void>,
-  note: (note: ReconcileNote) => void,
-): Promise<number> {
-  const { db } = ports;
+  waiting: DocumentRef[],
+  { transact, lease, refetched }: { transact: Transact; lease: Lease; refetched: Omit<Refetched, 'left'> },
+): Promise<void> {
+  const { db, clock, priority = priorities.live } = ports;
   const context: PullContext = {
-    ...{
-      installation,
-      timezone,
-      dialect,
-      keepRaw,
-      db,
-      transact,
-      client: ports.practice(installation),
-      owner: 'window',
-      run: '',
-    },
-    priority: priorities.live,
+    ...{ installation, timezone, dialect, keepRaw, db, transact, priority },
+    client: ports.practice(installation),
+    ...{ owner: 'window', run: '' },
     overlapMs: overlapSeconds * 1000,
     findOwnEchoes: ownEchoes(db, installation, dialect),
     onProgress: () => undefined,
   };
-  let changed = 0;
-  try {
-    for (const { kind, id } of disputed.slice(0, disputedLimit)) {
-      await renew();
-      changed += (await pullById(context, kind, id)).pulled;
-    }
-  } catch (error) {
-    if (!(error instanceof PracticeError || error instanceof LeaseLost || error instanceof LeaseExpired)) throw error;
-    note({ reason: 'disputed_not_fetched', message: error.message });
+  const untilMs = clock().getTime() + holdLaneMs;
+  for (let [next] = waiting; next !== undefined && clock().getTime() < untilMs; [next] = waiting) {
+    await renewLease(db, lease);
+    refetched.changed += (await pullById(context, next.kind, next.id)).pulled;
+    refetched.documents += 1;
+    waiting.shift();
   }
-  return changed;
 }

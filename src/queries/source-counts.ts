@@ -22,11 +22,11 @@ export type SourceCountNote =
  * taken, provided that no window has opened since.
  */
 export async function sourceCounts(
-  ports: { db: Db; practice(installation: InstallationId): PracticeClient },
+  ports: { db: Db; practice(installation: InstallationId): PracticeClient; priority?: number },
   installation: InstallationId,
   note: (note: SourceCountNote) => void,
 ): Promise<SourceCounts> {
-  const { db } = ports;
+  const { db, priority } = ports;
   const client = ports.practice(installation);
   const counts: SourceCounts = {};
   try {
@@ -36,7 +36,10 @@ export async function sourceCounts(
         note({ reason: 'lists_twice', list });
         continue;
       }
-      const count = await countCovered({ db, installation, client }, list);
+      const count = await countCovered(
+        { db, installation, client, ...(priority === undefined ? {} : { priority }) },
+        list,
+      );
       if (count === null) {
         note({ reason: 'new_ones_kept_coming', list });
         continue;

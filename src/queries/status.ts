@@ -2,6 +2,7 @@ import { changedIdentities } from '../bookkeeping/identity.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { integer, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
+import type { DaySpan } from '../domain/daily-turn.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { intervalSeconds, type Schedule } from '../domain/intervals.ts';
 import { sealStates } from '../ledger/seals.ts';
@@ -15,6 +16,7 @@ import { type DeliveryStatus, deliveryStatuses } from './delivery-status.ts';
 import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
 import { type LaneStatus, laneStatuses, type UntakenTick } from './lanes.ts';
 import { countOtherProblems } from './problems.ts';
+import { putOffReason, type ReconcileStatus, reconcileStatuses } from './reconcile-turns.ts';
 import { type ScrubStatus, scrubStatuses } from './scrub.ts';
 import { noVerdict, type Verdict, verdicts } from './verdict.ts';
 import { newestWindows, presentCauses, type WindowState } from './windows.ts';
@@ -57,6 +59,8 @@ export interface InstallationStatus {
   problems: number;
   /** Whether what is posted is right, and whether everything is posted. */
   verdict: Verdict;
+  /** How old the verdict is, and when the daemon makes the next one. */
+  reconcile: ReconcileStatus;
   /** The last seal (0: none), and how many links of the chains came after it; null where nothing is sealed. */
   seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
   /** Prepayments whose id or ERP number the source has accepted: those that a later read has shown, and the others. */
@@ -84,6 +88,8 @@ export interface StatusSummary {
   /** How many installations have something outside the books, and how many did not reconcile when last checked. */
   incomplete: number;
   not_reconciled: number;
+  /** How many have entries that were never reconciled, or not for two days. */
+  reconcile_old: number;
   /** The largest lag; null before any window. */
   longest_lag_seconds: number | null;
 }
@@ -96,6 +102,8 @@ export interface StatusPorts {
   taskQueue: string;
   /** Whether the books are sealed (`seal_key`). */
   seals: boolean;
+  /** When the daemon reconciles; null: it does not. */
+  reconcileBetween?: DaySpan | null;
   /** That Temporal does not answer: no window opens. */
   temporal?: PlainError | null;
   /** The installations that a daemon serves now. */
@@ -109,7 +117,17 @@ export interface StatusPorts {
  * number of statements does not depend on how many installations there are.
  */
 export async function installationStatuses(
-  { db, now, schedule, taskQueue, seals, temporal = null, served = null, ticks = [] }: StatusPorts,
+  {
+    db,
+    now,
+    schedule,
+    taskQueue,
+    seals,
+    reconcileBetween = null,
+    temporal = null,
+    served = null,
+    ticks = [],
+  }: StatusPorts,
   installations: readonly InstallationConfig[],
 ): Promise<InstallationStatus[]> {
   const ids = installations.map(({ id }) => id);
@@ -129,6 +147,7 @@ export async function installationStatuses(
   const writeBacks = await writeBackCounts(db, ids);
   const lanes = await laneStatuses(db, ids);
   const verdictOf = await verdicts(db, installations);
+  const reconcileOf = await reconcileStatuses(db, installations, { span: reconcileBetween, now });
   return installations.map(({ id, name, timezone, scrubDays }) => {
     const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
     const last = newest.get(id) ?? null;
@@ -147,13 +166,21 @@ export async function installationStatuses(
     const [tick = null] = ticks
       .filter(({ installation }) => installation === id)
       .toSorted((a, b) => a.since.getTime() - b.since.getTime());
+    const refused = changed.get(id) ?? null;
+    const verdict = verdictOf.get(id) ?? noVerdict;
+    const reconcile = reconcileOf(
+      { id, timezone },
+      verdict,
+      putOffReason({ syncedTo, isPaused: pause !== null, refused }),
+    );
     const { health, late, cause } = healthOf({
       ...{ now, schedule, timezone, idleWindows, syncedTo, last, problems: ofDocuments, others, delivery },
       present: presents.get(id) ?? null,
       ...{ live: atWork.find(({ lane }) => lane === 'live') ?? null, isServed, tick },
       watched: seen,
       installation: id,
-      refused: changed.get(id) ?? null,
+      refused,
+      ...{ verdict, isVerdictOld: reconcile.old },
       ...{ pause, signIn, temporal },
       blockedUntil: budgets.find(({ blockedUntil }) => blockedUntil)?.blockedUntil ?? null,
       isScrubLate: scrub.late,
@@ -179,7 +206,7 @@ export async function installationStatuses(
       budgets: budgets.map(budgetStatus),
       states,
       problems: ofDocuments + others,
-      verdict: verdictOf.get(id) ?? noVerdict,
+      ...{ verdict, reconcile },
       seal: seals && seal ? { n: seal.n, seq: seal.seq, sealed_at: seal.sealed_at, unsealed: seal.unsealed } : null,
       write_backs: writeBacks.get(id) ?? { confirmed: 0, unconfirmed: 0 },
       scrub,
@@ -205,6 +232,7 @@ export function statusSummary(installations: readonly InstallationStatus[]): Sta
     problems: installations.reduce((n, { problems }) => n + problems, 0),
     incomplete: count(({ verdict }) => !verdict.complete),
     not_reconciled: count(({ verdict }) => verdict.reconciled?.ok === false),
+    reconcile_old: count(({ reconcile }) => reconcile.old),
     longest_lag_seconds: lags.length === 0 ? null : Math.max(...lags),
   };
 }

@@ -6,8 +6,11 @@ import type { InstallationId } from '../terms.ts';
 
 /** Whether an installation's books are right, and whether all of it is in them: two questions (ACCOUNTING E6). */
 export interface Verdict {
-  /** What the last `vetledger reconcile` found; null before the first. Entries posted since then are not checked. */
-  reconciled: { ok: boolean; failing: string[]; checked_at: Date } | null;
+  /**
+   * What the last reconcile found; null before the first. Entries posted since then are not checked. `ok` null: it is older than the
+   * command that asks, which says nothing of it but when it was.
+   */
+  reconciled: { ok: boolean | null; failing: string[]; checked_at: Date } | null;
   /** Whether every document of the source that asks for an entry has it. */
   complete: boolean;
   /** What is not in the books, by kind of document. */
@@ -52,4 +55,11 @@ export async function verdicts(
       return [id, verdict];
     }),
   );
+}
+
+/** A verdict as a command that began then may tell it: one from before says nothing of what the command has done. */
+export function verdictSince(verdict: Verdict, began: Date): Verdict {
+  const { reconciled } = verdict;
+  if (reconciled === null || reconciled.checked_at >= began) return verdict;
+  return { ...verdict, reconciled: { ok: null, failing: [], checked_at: reconciled.checked_at } };
 }

@@ -19,20 +19,32 @@ export async function reconcile(db: Db, installations: ReconcileInput[]): Promis
   return (await reconcileBooks(db, installations)).report;
 }
 
-/** As `reconcile`, with the documents in dispute. */
-export async function reconcileBooks(db: Db, installations: ReconcileInput[]): Promise<Reconciliation> {
+/** As `reconcile`, with the documents in dispute. Throws the signal's reason when it aborts. */
+export async function reconcileBooks(
+  db: Db,
+  installations: ReconcileInput[],
+  signal?: AbortSignal,
+): Promise<Reconciliation> {
   const reports: InstallationReport[] = [];
   const disputed: Reconciliation['disputed'] = new Map();
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
-  await withoutIdleTimeout(trx);
+  // What is read after that fails at once, wherever the reading is.
+  const breakOff = () => void trx.rollback().catch(() => undefined);
+  signal?.addEventListener('abort', breakOff, { once: true });
   try {
+    await withoutIdleTimeout(trx);
     for (const input of installations) {
+      signal?.throwIfAborted();
       const found = await reconcileInstallation(trx, input);
       reports.push(found.report);
       disputed.set(input.id, found.disputed);
     }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
   } finally {
-    await trx.rollback();
+    signal?.removeEventListener('abort', breakOff);
+    if (!trx.isCompleted()) await trx.rollback();
   }
   return { report: reportOf(reports), disputed };
 }

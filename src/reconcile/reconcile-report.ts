@@ -119,6 +119,16 @@ export interface ErpListed {
   within_tolerance: Note[];
 }
 
+/** Documents of which the ledger and the mirror differ: fetched again from the source before that is reported. */
+export interface Refetched {
+  /** So many were fetched. */
+  documents: number;
+  /** Records that had changed. */
+  changed: number;
+  /** Not fetched: beyond what a run fetches, or a window or the source stood in the way. */
+  left: number;
+}
+
 export interface InstallationReport {
   installation: InstallationId;
   /** Every equation holds for what is posted. It says nothing of what is not: `complete`. */
@@ -139,6 +149,8 @@ export interface InstallationReport {
   erp?: ErpListed;
   /** With `--erp`: entries and daily summaries that are not in the ERP, by state; `not_enqueued` ones are not in the outbox yet. */
   not_in_erp?: Record<string, number>;
+  /** Absent where nothing was in dispute. */
+  refetched?: Refetched;
   /** Lists cut short, and by how many. */
   omitted: Record<string, number>;
 }

@@ -1,9 +1,13 @@
 import { type Connection, execute } from '../db/rows.ts';
+import type { InstallationId } from '../terms.ts';
 import type { InstallationReport } from './reconcile-report.ts';
 
+/** Differences that `ledger verify` finds: a chain that is not as it was written, and seals that do not fit it. */
+export const chainNames = ['chain', 'seals'] as const;
+
 /**
- * Keeps what was found of each installation (table `reconcile_verdict`). Only reading the ERP's books back says anything of E7:
- * a difference that was found there stands until they are read again.
+ * Keeps what was found of each installation (table `reconcile_verdict`). Only reading the ERP's books back says anything of E7, and
+ * only a walk of the chains of them: a difference that was found there stands until they are read again.
  */
 export async function saveVerdicts(db: Connection, reports: readonly InstallationReport[]): Promise<void> {
   for (const { installation, equations } of reports) {
@@ -13,13 +17,30 @@ export async function saveVerdicts(db: Connection, reports: readonly Installatio
       `insert into reconcile_verdict as v (installation, ok, failing)
        select installation, cardinality(failing) = 0, failing from (
          select f.installation, f.failing || coalesce((
-           select '{E7}'::text[] from reconcile_verdict r
-           where r.installation = f.installation and not f.reads_erp and 'E7' = any(r.failing)), '{}') as failing
-         from (values (?::bigint, ?::text[], ?::boolean)) as f(installation, failing, reads_erp)
+           select array_agg(name order by place) from reconcile_verdict r, unnest(r.failing) with ordinality o(name, place)
+           where r.installation = f.installation and name = any(f.not_looked_at)), '{}') as failing
+         from (values (?::bigint, ?::text[], ?::text[])) as f(installation, failing, not_looked_at)
        ) as found
        on conflict (installation) do update
          set ok = excluded.ok, failing = excluded.failing, checked_at = clock_timestamp()`,
-      [installation, failing, equations.E7 !== undefined],
+      [installation, failing, [...(equations.E7 === undefined ? ['E7'] : []), ...chainNames]],
     );
   }
+}
+
+/** Keeps what a walk of the chains found, beside what was found of the equations. */
+export async function saveChainVerdict(
+  db: Connection,
+  installation: InstallationId,
+  failing: readonly (typeof chainNames)[number][],
+): Promise<void> {
+  await execute(
+    db,
+    `update reconcile_verdict v set failing = found.failing, ok = cardinality(found.failing) = 0
+     from (select array(select name from unnest(failing) with ordinality o(name, place)
+             where name <> all(?::text[]) order by place) || ?::text[] as failing
+           from reconcile_verdict where installation = ?) as found
+     where v.installation = ?`,
+    [[...chainNames], [...failing], installation, installation],
+  );
 }

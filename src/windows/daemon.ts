@@ -7,6 +7,7 @@ import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import { startObserving } from './observation.ts';
+import { startReconciling } from './reconciling.ts';
 import { startReloads } from './reload.ts';
 import type { WindowReport } from './run-window.ts';
 import { triggerSchedule } from './schedules.ts';
@@ -33,6 +34,8 @@ export interface DaemonOptions {
   outageTimes?: OutageWatchTimes;
   /** Between two rounds of the watch; default: 15 seconds. */
   watchEveryMs?: number;
+  /** Between two looks for an installation to reconcile; default: a minute. */
+  reconcileEveryMs?: number;
   /** Called with the watch over the windows once it has begun. */
   onWatch?: (watch: Watch) => void;
 }
@@ -88,15 +91,24 @@ export async function runSchedules(
     reloads,
     outageTimes,
     watchEveryMs,
+    reconcileEveryMs,
   }: Pick<
     DaemonOptions,
-    'signal' | 'onListening' | 'onWatch' | 'deliveriesEveryMs' | 'reloads' | 'outageTimes' | 'watchEveryMs'
+    | 'signal'
+    | 'onListening'
+    | 'onWatch'
+    | 'deliveriesEveryMs'
+    | 'reloads'
+    | 'outageTimes'
+    | 'watchEveryMs'
+    | 'reconcileEveryMs'
   >,
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
   const served = new Set(app.config.installations.map(({ id }) => id));
   const receiver = await receiverOf(app, nudger, served);
   const pruning = startPruning(app);
+  const reconciling = startReconciling(app, reconcileEveryMs);
   const deliveries = startDeliveries(app, engine, deliveriesEveryMs);
   const ending = new AbortController();
   let opening = Promise.resolve();
@@ -144,6 +156,7 @@ export async function runSchedules(
       renewing.stop(),
       deliveries.stop(),
       pruning.stop(),
+      reconciling.stop(),
       receiver?.close(),
       nudger.stop(),
     ]);

@@ -17,7 +17,14 @@ import { startScrubs } from './scrubs.ts';
 import { type Intervals, startSchedules } from './start.ts';
 
 /** What is taken over at once; everything else of the whole configuration is read at the start only. */
-const liveKeys = ['schedule', 'retention', 'windowTimeoutMinutes', 'warnings', 'followMappingFile'] as const;
+const liveKeys = [
+  'schedule',
+  'reconcileBetween',
+  'retention',
+  'windowTimeoutMinutes',
+  'warnings',
+  'followMappingFile',
+] as const;
 /** The names of the others in the file. */
 const restartKeys: Partial<Record<keyof Config, string>> = {
   dataDir: 'data_dir',

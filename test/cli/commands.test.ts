@@ -69,6 +69,20 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect((await command('status')).stdout).toMatch(
       /synced to .* ago[\s\S]*invoice\.list +\[[#.]{20}\][\s\S]*next step/,
     );
+    // Books that were never reconciled are not well, though nothing is late.
+    const unchecked = await command('status --check --json');
+    expect(unchecked.code).toBe(1);
+    expect(unchecked.json()).toMatchObject({
+      summary: { late: 0, reconcile_old: 1 },
+      installations: [{ reconcile: { age_seconds: null, old: true, put_off: null, next_at: expect.any(String) } }],
+    });
+    expect((await command('status')).stdout).toMatch(
+      /reconciled +not checked yet: vetledger reconcile\n[\s\S]* {2}reconcile +never; next 20/,
+    );
+    expect((await command('reconcile')).code).toBe(0);
+    expect((await command('status')).stdout).toMatch(
+      / {2}reconciled +yes, as of [\s\S]* {2}reconcile +\d+ s ago; next 20/,
+    );
     // Documents are held, and nothing is late.
     expect((await command('status --check')).code).toBe(0);
     // A row that has ended is never changed, so the trigger is away meanwhile.
@@ -292,10 +306,13 @@ describe('after a first sync with a mapping that lacks an account', () => {
         throttled: 0,
         waited_seconds: expect.any(Number),
       },
-      verdict: { reconciled: { ok: true }, complete: true, outside: {}, empty: false },
+      // The one that there is was found before this window.
+      verdict: { reconciled: { ok: null, failing: [] }, complete: true, outside: {}, empty: false },
     });
     expect(await command('reconcile --complete')).toMatchObject({ code: 0 });
-    expect((await command('sync')).stdout).toMatch(/window closed\n {2}interval[\s\S]*pulled[\s\S]*requests, weight/);
+    const { stdout } = await command('sync');
+    expect(stdout).toMatch(/window closed\n {2}interval[\s\S]*pulled[\s\S]*requests, weight/);
+    expect(stdout).toMatch(/ {2}reconciled +not checked since this command began, last at 20/);
   });
 
   test('sync: a refused token ends with exit code 3, and the attempt is noted', async () => {

@@ -91,6 +91,14 @@ describe('a good configuration', () => {
     expect(config.windowTimeoutMinutes).toBe(30);
   });
 
+  test.each([
+    ['', { fromMinute: 60, toMinute: 300 }],
+    ['reconcile: {between: "22:30-04:00"}', { fromMinute: 1350, toMinute: 240 }],
+    ['reconcile: {between: never}', null],
+  ])('the books are reconciled between times of the day, or never: %s', async (line, between) => {
+    expect((await loadConfig(write(`${good}${line}\n`), env)).reconcileBetween).toEqual(between);
+  });
+
   test('a schedule says how often windows open while nothing happens, and at night', async () => {
     const read = async (schedule: string) =>
       (await loadConfig(write(good.replace('{every: 5m}', schedule)), env)).schedule;
@@ -164,6 +172,14 @@ describe('a wrong configuration names the key and what to do, and ends with exit
       'config_invalid',
       /schedule\.night\.from must be/,
     ],
+    ...['01:00', '01:00-01:00', '1-5', '01:00-05:00-07:00', 'off'].map(
+      (between): [string, (text: string) => string, string, RegExp] => [
+        `reconcile between ${between}`,
+        (t) => `${t}reconcile: {between: "${between}"}\n`,
+        'config_invalid',
+        /reconcile\.between must be a span of the day/,
+      ],
+    ),
     [
       'a night without an end',
       (t) => t.replace('{every: 5m}', '{every: 5m, night: {from: "22:00", to: "22:00", every: 30m}}'),

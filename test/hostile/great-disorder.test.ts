@@ -9,7 +9,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 const lost = 150_000;
 let clinic: TestClinic;
 beforeAll(async () => {
-  clinic = await startTestClinic({ seed: 8, invoices: 60 });
+  clinic = await startTestClinic({ seed: 8, invoices: 300 });
   expect((await clinic.sync()).error ?? null).toBeNull();
 }, 60_000);
 afterAll(() => clinic.stop());
@@ -35,6 +35,23 @@ test('documents in dispute are fetched again only where no window holds the mirr
   expect(notes).toContainEqual({ reason: 'mirror_not_refreshed', documents: 1 });
   const taken = await (lease ?? Promise.reject(new Error('nothing was counted')));
   if (taken) await releaseLease(app.db, taken);
+  expect(report.installations[0]?.refetched).toEqual({ documents: 0, changed: 0, left: 1 });
+  const again = await reconcile();
+  expect(again.installations[0]).toMatchObject({ ok: true, refetched: { documents: 1, changed: 1, left: 0 } });
+  expect((await reconcile()).installations[0]).not.toHaveProperty('refetched');
+});
+
+test('two hundred documents in dispute are fetched again in a run, and the others are counted', async () => {
+  const disputed = await clinic.rows(`update mirror_record m
+    set raw = replace(m.raw::text, '"due_sum":', '"due_sum":"7.77","due_once":')::json
+    from document d where m.kind = 'invoice' and d.state = 'posted'
+      and (d.installation, d.kind, d.id) = (m.installation, m.kind, m.id) returning m.id`);
+  expect(disputed.length).toBeGreaterThan(220);
+  const first = await reconcile();
+  const left = disputed.length - 200;
+  expect(first.installations[0]).toMatchObject({ ok: false, refetched: { documents: 200, changed: 200, left } });
+  const second = await reconcile();
+  expect(second.installations[0]).toMatchObject({ ok: true, refetched: { documents: left, changed: left, left: 0 } });
 });
 
 test('150,000 lost documents are counted, and the first thousand listed', async () => {

@@ -30,10 +30,19 @@ describe('the health of an installation', () => {
       blockedUntil: null,
       problems: 0,
       isScrubLate: false,
+      isVerdictOld: false,
+      verdict: {
+        reconciled: { ok: true, failing: [], checked_at: ago(900) },
+        complete: true,
+        outside: {},
+        empty: false,
+      },
       delivery: null,
     },
     last: { outcome: 'closed', error: null, opened_at: ago(200) },
   };
+  const neverReconciled = { reconciled: null, complete: true, outside: {}, empty: false };
+  const differing = { ...neverReconciled, reconciled: { ok: false, failing: ['E2', 'chain'], checked_at: ago(900) } };
   const watched = { installation: 1, missed: 4, skipped: 0, dropped: 0, paused: false, note: null, missedAt: null };
   const delivery = { paused: null, left: 0, refused: 0, last_error: null, unapproved: 0 } as unknown as DeliveryStatus;
   const failed = { last: { outcome: 'failed' as const, error, opened_at: ago(10) } };
@@ -168,6 +177,15 @@ describe('the health of an installation', () => {
       false,
       'delivery_in_doubt',
     ],
+    [
+      'its books never reconciled',
+      { isVerdictOld: true, verdict: neverReconciled },
+      'waiting',
+      false,
+      'never_reconciled',
+    ],
+    ['its books were reconciled long ago', { isVerdictOld: true }, 'waiting', false, 'reconcile_old'],
+    ['its books do not reconcile', { verdict: differing }, 'held', false, 'not_reconciled'],
     ['the scrub is late', { isScrubLate: true }, 'ok', false, 'scrub_late'],
     [
       'idle, and its interval is longer',
@@ -252,7 +270,7 @@ describe('of many installations', () => {
     expect(found[6]).toMatchObject({ health: 'failed', last_window: { outcome: 'failed', error: { code: 'c' } } });
     const summary = statusSummary(found);
     expect(summary).toEqual({
-      ...{ incomplete: 1, not_reconciled: 0 },
+      ...{ incomplete: 1, not_reconciled: 0, reconcile_old: 0 },
       ...{ installations: 20, late: 1, problems: 4, longest_lag_seconds: 5000 },
       health: { failed: 1, late: 1, waiting: 0, paused: 0, new: 0, held: 1, ok: 17 },
     });

@@ -294,6 +294,39 @@ describe('E7', () => {
     expect(erp.told).toBe(89);
   });
 
+  it('in slices reads the months whole that were read longest ago, and never everything at once', async () => {
+    const months = ['2026-01-10', '2026-02-10', '2026-03-10'];
+    for (const [n, date] of months.entries())
+      await deliver(Array.from({ length: 10 * (n + 1) }, (_, index) => payment(100 * n + index + 1, date)));
+    await check({ inSlices: true });
+    expect(erp.told).toBe(60);
+    await query(
+      db,
+      `update erp_books_reading set full_began_at = full_began_at - interval '90 days' where installation = ?`,
+      [installation],
+    );
+    // Changed behind the back of the ERP's write dates, counts and balances.
+    erp.change(erpIdOf('payment', 105), (entry) => Object.assign(entry, { date: '2026-02-20' }));
+    erp.settle();
+    const readAgo = (month: string, days: number) =>
+      query(
+        db,
+        'update erp_books_month set read_at = read_at - make_interval(days => ?) where installation = ? and month = ?',
+        [days, installation, month],
+      );
+    await check({ inSlices: true });
+    // None is a week old.
+    expect(erp.told).toBe(0);
+    await readAgo('2026-02-01', 9);
+    await readAgo('2026-01-01', 8);
+    expect(await check({ inSlices: true })).toMatchObject({ ok: false });
+    expect(erp.told).toBe(20);
+    await check({ inSlices: true });
+    expect(erp.told).toBe(10);
+    await check({ inSlices: true });
+    expect(erp.told).toBe(0);
+  });
+
   it('keeps what was equal when the mapping changes later', async () => {
     await deliver([sale(1)]);
     await check();
@@ -412,6 +445,7 @@ class Erp {
 
 interface CheckOptions {
   full?: boolean;
+  inSlices?: boolean;
   ownedAccounts?: string[];
   mapping?: typeof mapping;
 }
@@ -420,7 +454,12 @@ async function check(options: CheckOptions = {}) {
   return (await report(options)).equation;
 }
 
-async function report({ full = false, ownedAccounts = [], mapping: used = mapping }: CheckOptions = {}) {
+async function report({
+  full = false,
+  inSlices = false,
+  ownedAccounts = [],
+  mapping: used = mapping,
+}: CheckOptions = {}) {
   erp.told = 0;
   const ports = {
     transact: transactionsOf(db),
@@ -428,7 +467,7 @@ async function report({ full = false, ownedAccounts = [], mapping: used = mappin
     installation: { id: installation, mapping: used, decimals: 2 },
     onProgress: () => undefined,
   };
-  const { balances } = await readBooks(ports, { full });
+  const { balances } = await readBooks(ports, { full, inSlices });
   erp.settle();
   return checkErpBooks(db, { id: installation, decimals: 2, company: companyOf(), ownedAccounts, balances });
 }

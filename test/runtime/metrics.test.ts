@@ -83,7 +83,7 @@ describe('the metrics', () => {
         deliveries: [{ installation: 4711, state: 'uncertain', n: 4 }],
         erps: [{ installation: 4711, failing: true }],
         scrubs: [{ installation: 4711, progress: 0.25 }],
-        verdicts: [{ installation: 4711, ok: false, checked_at: new Date(at) }],
+        verdicts: [{ installation: 4711, ok: false, checked_at: new Date(at), failing: true }],
       },
       ageSeconds: 7,
     },
@@ -146,6 +146,7 @@ describe('the metrics', () => {
       'vetledger_scrub_progress_ratio{installation="4711"} 0.25',
       'vetledger_reconcile_ok{installation="4711"} 0',
       'vetledger_reconcile_timestamp_seconds{installation="4711"} 1772366400',
+      'vetledger_reconcile_failing{installation="4711"} 1',
       'vetledger_api_requests_total{installation="4711"} 10',
       'vetledger_budget_taken_total{installation="4711"} 25',
       'vetledger_api_throttled_total{installation="4711"} 1',
@@ -154,6 +155,22 @@ describe('the metrics', () => {
     expect((await series(metrics)).sort()).toEqual(expected.sort());
     // A second scrape counts nothing twice.
     expect((await series(metrics)).sort()).toEqual(expected.sort());
+  });
+
+  test('books that were never reconciled have the age of 1970 once a window has closed, and none in a first load', async () => {
+    const of = (synced_to: Date | null) => ({
+      ...nothing,
+      windows: [{ installation: 4711, synced_to, failed_in_a_row: 0, open_since: null }],
+      verdicts: [{ installation: 4711, ok: null, checked_at: null, failing: false }],
+    });
+    const told = async (synced_to: Date | null) =>
+      (
+        await series(new Metrics(async () => ({ ...readings, figures: { values: of(synced_to), ageSeconds: 0 } })))
+      ).filter((line) => line.startsWith('vetledger_reconcile'));
+    const failing = 'vetledger_reconcile_failing{installation="4711"} 0';
+    const never = 'vetledger_reconcile_timestamp_seconds{installation="4711"} 0';
+    expect((await told(new Date(at))).sort()).toEqual([failing, never]);
+    expect(await told(null)).toEqual([failing]);
   });
 
   test('what is no longer so is no longer shown', async () => {

@@ -39,10 +39,20 @@ function installationText(report: InstallationReport): string {
     ...(report.empty ? [] : [['Trial balance', ...trialBalanceTable(report)]]),
     ['Documents', ...statesTable(report)],
     ['Equations', ...equationSections(report)],
+    ...refetchedSections(report),
     ...outsideSections(report),
     ...listedSections(report),
   ];
   return sections.map((lines) => lines.join('\n')).join('\n\n');
+}
+
+/** What was in dispute, and asked for again. */
+function refetchedSections({ refetched }: InstallationReport): string[][] {
+  if (refetched === undefined) return [];
+  const { documents, changed, left } = refetched;
+  const lines = [`  ${documents} fetched again, ${changed} records had changed`];
+  if (left > 0) lines.push(`  ${left} NOT fetched again: run reconcile once more`);
+  return [['Documents of which the ledger and the mirror differ', ...lines]];
 }
 
 /** What the equations say nothing of. */

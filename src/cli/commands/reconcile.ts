@@ -88,6 +88,7 @@ export const answer = z.strictObject({
         .strictObject({ undelivered: notes, refused: notes, cancelled_out: notes, within_tolerance: notes })
         .optional(),
       not_in_erp: counts.optional(),
+      refetched: z.strictObject({ documents: z.number(), changed: z.number(), left: z.number() }).optional(),
       /** How many of a list are left out. */
       omitted: counts,
     }),

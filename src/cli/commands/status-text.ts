@@ -2,6 +2,7 @@ import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { healths } from '../../queries/installation-health.ts';
 import type { LaneStatus } from '../../queries/lanes.ts';
+import type { PutOff, ReconcileStatus } from '../../queries/reconcile-turns.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
@@ -22,6 +23,9 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
     ...(summary.incomplete > 0 ? [`${count(summary.incomplete, 'installation')} NOT complete`] : []),
     ...(summary.not_reconciled > 0
       ? [`${count(summary.not_reconciled, 'installation')} NOT reconciled when last checked`]
+      : []),
+    ...(summary.reconcile_old > 0
+      ? [`${count(summary.reconcile_old, 'installation')} never reconciled, or not for two days`]
       : []),
   ];
   const severity = ({ health }: InstallationStatus) => healths.indexOf(health);
@@ -91,7 +95,7 @@ export function statusText(found: InstallationStatus): string {
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);
   }
   lines.push(`  problems      ${status.problems === 0 ? 'none' : count(status.problems, 'document')}`);
-  lines.push(...verdictLines(status.verdict));
+  lines.push(...verdictLines(status.verdict), `  reconcile     ${reconcileText(status.reconcile)}`);
   const { confirmed, unconfirmed } = status.write_backs;
   if (confirmed + unconfirmed > 0) lines.push(`  written back  ${writtenBackText(confirmed, unconfirmed)}`);
   if (status.delivery) lines.push(...deliveryLines(status.delivery));
@@ -115,6 +119,20 @@ function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['
   const last = sealed_at ? `the last of ${instant(sealed_at)}, at link ${seq}` : 'none yet';
   const links = count(unsealed, 'link of the chains is', 'links of the chains are');
   return unsealed === 0 ? last : `${last}; ${links} not sealed until the next window ends`;
+}
+
+const putOffTexts: Record<PutOff, string> = {
+  paused: 'not while its windows are paused',
+  first_load: 'after its first load',
+  identity_changed: 'not while its configuration is of other books',
+};
+
+/** `3 h ago; next 2026-11-25 01:23:00 UTC` */
+function reconcileText({ age_seconds: age, old, next_at, put_off, error }: ReconcileStatus): string {
+  const last = age === null ? 'never' : `${duration(age)} ago`;
+  const next = next_at === null ? 'not by itself (reconcile.between: never)' : `next ${instant(next_at)}`;
+  const failed = error === null ? '' : `; the last attempt came to no verdict: ${error.message.replace(/\.$/, '')}`;
+  return `${last}${old && age !== null ? ', OLD' : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
 }
 
 function scrubLines({

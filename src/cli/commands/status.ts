@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import { putOffReasons } from '../../queries/reconcile-turns.ts';
 import { type InstallationStatus, installationStatuses, statusSummary } from '../../queries/status.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { servedInstallations } from '../../runtime/presence.ts';
@@ -39,6 +40,7 @@ const answer = z.strictObject({
     problems: z.number(),
     incomplete: z.number(),
     not_reconciled: z.number(),
+    reconcile_old: z.number(),
     longest_lag_seconds: z.number().nullable(),
   }),
   temporal: z
@@ -70,7 +72,7 @@ const answer = z.strictObject({
         .nullable(),
       lanes: z.array(
         z.strictObject({
-          lane: z.enum(['live', 'backfill', 'replay', 'delivery', 'scrub', 'books']),
+          lane: z.enum(['live', 'backfill', 'replay', 'delivery', 'scrub', 'books', 'reconcile']),
           since: instant,
           alive: z.boolean(),
           waits_for: z.string().nullable(),
@@ -104,6 +106,13 @@ const answer = z.strictObject({
       states: documentStates,
       problems: z.number(),
       verdict: verdictAnswer,
+      reconcile: z.strictObject({
+        age_seconds: z.number().nullable(),
+        old: z.boolean(),
+        next_at: instant.nullable(),
+        put_off: z.enum(putOffReasons).nullable(),
+        error: plainError.nullable(),
+      }),
       seal: z
         .strictObject({ n: z.number(), seq: z.number(), sealed_at: instant.nullable(), unsealed: z.number() })
         .nullable(),
@@ -138,7 +147,10 @@ export const command: Definition<Options> = {
     'A summary, and a line for each installation: those that need somebody come first. A configuration with one installation, or --installation, shows everything about it. Late is an installation of which no window closed for more than two intervals. A Temporal that does not answer within three seconds is told first: no window opens then.',
   options: [
     installation,
-    new Option('--check', 'exit code 1 when an installation is late or Temporal does not answer: for a monitor'),
+    new Option(
+      '--check',
+      'exit code 1 when an installation is late, its books do not reconcile, were never reconciled or not for two days, or Temporal does not answer: for a monitor',
+    ),
   ],
   examples: [
     ['vetledger status', 'how things are, and what to do next'],
@@ -157,14 +169,14 @@ function status(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {
     const { db, config, clock } = app;
     const chosen = chosenInstallations(config, options.installation);
-    const { schedule, sealKey } = config;
+    const { schedule, sealKey, reconcileBetween } = config;
     const temporal = await temporalStatus(config, db);
     const installations: InstallationStatus[] = await installationStatuses(
       {
         ...{ db, now: clock(), schedule, taskQueue: config.temporal.taskQueue },
         served: await servedInstallations(db, config.temporal.taskQueue),
         ticks: temporal?.ok ? await untakenTicks(app, temporal.address) : [],
-        ...{ seals: sealKey !== null, temporal: temporal?.error ?? null },
+        ...{ seals: sealKey !== null, reconcileBetween, temporal: temporal?.error ?? null },
       },
       chosen,
     );
@@ -174,6 +186,7 @@ function status(context: CommandContext, options: Options): Promise<number> {
       const text = only !== undefined && more.length === 0 ? statusText(only) : summaryText(summary, installations);
       return [...temporalLines(temporal), text].join('\n');
     });
-    return options.check && (summary.late > 0 || temporal?.ok === false) ? 1 : 0;
+    const isReconciled = summary.not_reconciled + summary.reconcile_old === 0;
+    return options.check && (summary.late > 0 || !isReconciled || temporal?.ok === false) ? 1 : 0;
   });
 }

@@ -24,7 +24,7 @@ export const outsideAnswer = z
 export const verdictAnswer = z
   .strictObject({
     reconciled: z
-      .strictObject({ ok: z.boolean(), failing: z.array(z.string()), checked_at: answer.instant })
+      .strictObject({ ok: z.boolean().nullable(), failing: z.array(z.string()), checked_at: answer.instant })
       .nullable(),
     complete: z.boolean(),
     outside: outsideAnswer,
@@ -83,6 +83,9 @@ function completeText(empty: boolean): string {
 function reconciledText(reconciled: Verdict['reconciled'], empty: boolean): string {
   if (empty) return 'NOTHING IS POSTED: there is nothing to reconcile';
   if (reconciled === null) return 'not checked yet: vetledger reconcile';
+  if (reconciled.ok === null) {
+    return `not checked since this command began, last at ${instant(reconciled.checked_at)}: vetledger reconcile`;
+  }
   const at = `as of ${instant(reconciled.checked_at)}`;
   return reconciled.ok ? `yes, ${at}` : `NO: ${reconciled.failing.join(', ')}, ${at}`;
 }

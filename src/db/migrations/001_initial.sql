@@ -74,13 +74,27 @@ create table source_account (
 );
 create index source_account_installation on source_account (installation);
 
--- What the last `vetledger reconcile` of an installation found, for the metrics (src/reconcile/verdict.ts).
+-- What the last reconcile of an installation found, for `status` and the metrics (src/reconcile/verdict.ts).
 create table reconcile_verdict (
   installation bigint not null primary key,
   ok boolean not null,
-  -- The equations that do not hold.
+  -- The equations that do not hold; `chain` and `seals` where the journal is not as it was written.
   failing text[] not null,
   checked_at timestamptz not null default clock_timestamp()
+);
+
+-- The newest day's turn at which a daemon reconciled an installation by itself (src/reconcile/turns.ts).
+create table reconcile_turn (
+  installation bigint not null primary key,
+  -- In the installation's time zone.
+  day date not null,
+  attempts integer not null,
+  began_at timestamptz not null default clock_timestamp(),
+  -- A further attempt of the same day begins not before.
+  not_before timestamptz not null,
+  is_done boolean not null default false,
+  -- Why the last attempt that ended has failed.
+  error json
 );
 
 ---------------------------------------------------------------------------------------------------- actions
@@ -167,7 +181,7 @@ create table lease (
   installation bigint not null,
   -- `books`: readings of what the ERP holds count on from each other and forget what they have not seen themselves, so that two
   -- of them must not run at once (src/queries/reconcile-erp.ts).
-  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books')),
+  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile')),
   company text not null default '',
   token bigint not null,
   holder text not null,
@@ -1867,6 +1881,8 @@ create table erp_books_month (
   entries integer not null,
   -- Balance by account, and the owned accounts that entries were looked for on.
   balances json not null,
+  -- When all of its entries were read last.
+  read_at timestamptz not null default clock_timestamp(),
   primary key (installation, month)
 );
 

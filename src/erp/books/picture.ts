@@ -34,10 +34,6 @@ export async function noteReading(
   );
 }
 
-export async function databaseNow(db: Connection): Promise<Date> {
-  return (await row(db, { now: instant }, 'select clock_timestamp() as now')).now;
-}
-
 /** The days between which entries of this installation are in the ERP, or were delivered; null where none was. */
 export async function deliveredSpan(
   db: Connection,
@@ -296,6 +292,22 @@ export async function monthTold(
   );
 }
 
+/** The months whose entries were all read longest ago, as many as that; none that was read within so many days. */
+export async function monthsToReadAgain(
+  db: Connection,
+  installation: InstallationId,
+  { atMost, days }: { atMost: number; days: number },
+): Promise<Set<CalendarDate>> {
+  const found = await rows(
+    db,
+    { month: date },
+    `select month from erp_books_month where installation = ? and read_at < clock_timestamp() - make_interval(days => ?)
+     order by read_at, month limit ?`,
+    [installation, days, atMost],
+  );
+  return new Set(found.map(({ month }) => month));
+}
+
 export async function noteMonth(
   trx: Connection,
   installation: InstallationId,
@@ -305,7 +317,8 @@ export async function noteMonth(
   await execute(
     trx,
     `insert into erp_books_month (installation, month, entries, balances) values (?, ?, ?, ?::json)
-     on conflict (installation, month) do update set entries = excluded.entries, balances = excluded.balances`,
+     on conflict (installation, month) do update set entries = excluded.entries, balances = excluded.balances,
+       read_at = excluded.read_at`,
     [installation, month, entries, balances],
   );
 }

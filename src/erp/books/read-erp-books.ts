@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { InstallationConfig } from '../../config/load-config.ts';
+import { databaseNow } from '../../db/database-now.ts';
 import type { Transact } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import { daysFrom } from '../../domain/dates.ts';
@@ -14,7 +15,6 @@ import type { ErpBooks, ErpTarget, RequestOptions } from '../port.ts';
 import { translate } from '../translate.ts';
 import { copiesAmong, copyText } from './erp-copies.ts';
 import {
-  databaseNow,
   deliveredSpan,
   differingUnits,
   equalHashes,
@@ -23,6 +23,7 @@ import {
   forgetUnseen,
   type KnownUnit,
   lastReading,
+  monthsToReadAgain,
   monthTold,
   noteForeign,
   noteMonth,
@@ -38,6 +39,8 @@ import {
 
 /** A full reading is never older, however rarely `--full` is asked for. */
 const fullEveryMs = 7 * 86_400_000;
+/** In slices, all months are read in so many readings, and none again so many days after the last time. */
+const slices = { readings: 28, days: 7 };
 /** Taken off the question for what was written since: transactions that commit late, and clocks that differ. */
 const overlapMs = 3_600_000;
 /** Entries asked for by their ids at a time. */
@@ -59,6 +62,12 @@ export interface ReadBooksPorts {
   onProgress(entries: number): void;
 }
 
+export interface ReadBooksOptions {
+  full: boolean;
+  /** Instead of everything weekly, each reading reads some months whole: those that were read longest ago. */
+  inSlices?: boolean;
+}
+
 export interface BooksRead {
   isFull: boolean;
   /** Entries that were read. */
@@ -72,7 +81,7 @@ export interface BooksRead {
  * month whose count or balances are not those that were told then; or everything, weekly and where `full` asks for it. Throws
  * ErpError; what was noted by then is read again.
  */
-export async function readBooks(ports: ReadBooksPorts, options: { full: boolean }): Promise<BooksRead> {
+export async function readBooks(ports: ReadBooksPorts, options: ReadBooksOptions): Promise<BooksRead> {
   const { books } = ports.target;
   if (books === undefined) throw new Error('the books of this ERP cannot be read');
   return new Reader(ports, books).read(options);
@@ -93,19 +102,23 @@ class Reader {
     this.#request = { signal: ports.signal, priority: erpPriorities.review };
   }
 
-  async read({ full }: { full: boolean }): Promise<BooksRead> {
+  async read({ full, inSlices = false }: ReadBooksOptions): Promise<BooksRead> {
     const { db, transact, installation } = this.#ports;
     const last = await lastReading(db, installation.id);
     const beganAt = await databaseNow(db);
     this.#run = (last?.run ?? 0) + 1;
-    const isFull = full || last === null || beganAt.getTime() - last.fullBeganAt.getTime() >= fullEveryMs;
+    const isOld = !inSlices && last !== null && beganAt.getTime() - last.fullBeganAt.getTime() >= fullEveryMs;
+    const isFull = full || last === null || isOld;
     const span = await deliveredSpan(db, installation.id);
     const balances = new Map<string, Money>();
     if (span !== null) {
       const changedSince = isFull ? null : new Date(last.beganAt.getTime() - overlapMs);
       if (changedSince !== null) await this.#readChanged(span, changedSince);
-      for (const month of monthsOf(span)) {
-        for (const [account, balance] of await this.#readMonth(month, isFull)) {
+      const months = monthsOf(span);
+      const atMost = Math.ceil(months.length / slices.readings);
+      const again = inSlices ? await monthsToReadAgain(db, installation.id, { ...slices, atMost }) : new Set();
+      for (const month of months) {
+        for (const [account, balance] of await this.#readMonth(month, { isFull, isAgain: again.has(month.from) })) {
           balances.set(account, (balances.get(account) ?? zero).plus(balance));
         }
       }
@@ -133,12 +146,15 @@ class Reader {
   }
 
   /** Reads a month where anything in it may have changed, and gives its balances. */
-  async #readMonth(month: Span, isFull: boolean): Promise<Map<string, Money>> {
+  async #readMonth(
+    month: Span,
+    { isFull, isAgain }: { isFull: boolean; isAgain: boolean },
+  ): Promise<Map<string, Money>> {
     const { db, transact, installation } = this.#ports;
     // Before the entries: what is written while they are read makes the next reading read them again.
     const told = await this.#books.balances(month, this.#request);
     const balances = fingerprint(told.balances, this.#owned);
-    const before = isFull ? null : await monthTold(db, installation.id, month.from);
+    const before = isFull || isAgain ? null : await monthTold(db, installation.id, month.from);
     if (before?.entries !== told.entries || before.balances !== balances) {
       await this.#readEntries({ ...month, changedSince: null, accounts: [...this.#owned] });
       if (!isFull) await this.#readCopies({ ...month, changedSince: null });

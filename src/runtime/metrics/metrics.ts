@@ -132,9 +132,15 @@ export class Metrics {
     for (const { installation, state, n } of of(found.deliveries)) gauges.deliveries.set({ installation, state }, n);
     for (const { installation, failing } of of(found.erps)) gauges.erpFailing.set({ installation }, failing ? 1 : 0);
     for (const { installation, progress } of of(found.scrubs)) gauges.scrub.set({ installation }, progress);
-    for (const { installation, ok, checked_at } of of(found.verdicts)) {
-      gauges.reconciled.set({ installation }, ok ? 1 : 0);
-      gauges.reconciledAt.set({ installation }, checked_at.getTime() / 1000);
+    const synced = new Set(
+      found.windows.flatMap(({ installation, synced_to: to }) => (to === null ? [] : [installation])),
+    );
+    for (const { installation, ok, checked_at, failing } of of(found.verdicts)) {
+      if (ok !== null) gauges.reconciled.set({ installation }, ok ? 1 : 0);
+      // The age of what was never reconciled has no bound; during a first load there is nothing to reconcile.
+      if (checked_at !== null || synced.has(installation))
+        gauges.reconciledAt.set({ installation }, (checked_at?.getTime() ?? 0) / 1000);
+      gauges.reconcileFailing.set({ installation }, failing ? 1 : 0);
     }
   }
 
@@ -202,7 +208,16 @@ export class Metrics {
         'Whether the last `reconcile` found no difference: 1 or 0.',
         byInstallation,
       ),
-      reconciledAt: gauge('vetledger_reconcile_timestamp_seconds', 'When that was, in Unix time.', byInstallation),
+      reconciledAt: gauge(
+        'vetledger_reconcile_timestamp_seconds',
+        'When that was, in Unix time; 0: never, although a window has closed.',
+        byInstallation,
+      ),
+      reconcileFailing: gauge(
+        'vetledger_reconcile_failing',
+        '1 while the last attempt of a daemon came to no verdict, otherwise 0.',
+        byInstallation,
+      ),
     };
   }
 

@@ -51,6 +51,11 @@ test.each([
     ['not checked yet: vetledger reconcile', 'yes'],
   ],
   [
+    'checked before the command began',
+    { reconciled: { ok: null, failing: [], checked_at: at }, complete: true, outside: {}, empty: false },
+    ['not checked since this command began, last at 2026-02-01 08:00:00 UTC: vetledger reconcile', 'yes'],
+  ],
+  [
     'empty books, whatever was found',
     { reconciled: { ok: true, failing: [], checked_at: at }, complete: true, outside: {}, empty: true },
     ['NOTHING IS POSTED: there is nothing to reconcile', 'nothing waits to be posted'],
