@@ -1,11 +1,12 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { InstallationDiffers } from '../src/bookkeeping/identity.ts';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-versions.ts';
-import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/database-errors.ts';
+import { isLostConnection, isRetriable, tellable } from '../src/db/database-errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
+import { causeOfRefusal } from '../src/domain/refusals.ts';
 import { storable } from '../src/domain/text.ts';
 import { isPlainError } from '../src/domain/trouble.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
@@ -65,8 +66,8 @@ export function toFailure(error: unknown): unknown {
     };
     return ApplicationFailure.retryable(plain.message, plain.code, plain);
   }
-  const full = causeOfFullDisk(error);
-  if (full) return ApplicationFailure.retryable(full.message, full.code, full);
+  const refusal = causeOfRefusal(error);
+  if (refusal) return ApplicationFailure.retryable(refusal.message, refusal.code, refusal);
   if (error instanceof Error) makeTellable(error);
   return error;
 }

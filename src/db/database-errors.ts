@@ -1,5 +1,5 @@
 import knex, { type Knex } from 'knex';
-import { codeOf, type PlainError } from '../domain/errors.ts';
+import { codeOf } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { storable } from '../domain/text.ts';
 import type { Transact } from './lease.ts';
@@ -76,23 +76,6 @@ export async function retryingTransaction<T>(
   }
 }
 
-// 53100 is PostgreSQL's; the others are the operating system's.
-const fullDiskCodes = ['53100', 'ENOSPC', 'EDQUOT'];
-
-/** What to tell of an error that a full disk caused, of PostgreSQL or of this machine; null for every other error. */
-export function causeOfFullDisk(error: unknown): PlainError | null {
-  const code = codeOf(error) ?? '';
-  if (!fullDiskCodes.includes(code)) {
-    return error instanceof Error && error.cause !== undefined ? causeOfFullDisk(error.cause) : null;
-  }
-  const where = code === '53100' ? 'The disk of PostgreSQL is full' : 'A disk of this machine is full';
-  return {
-    code: 'disk_full',
-    message: `${where} (${code}): nothing more can be written.`,
-    todo: 'Make room there, then run the command again, or wait for the next window: nothing is lost or posted twice.',
-  };
-}
-
 const longestTold = 8 * 1024;
 
 /**
@@ -109,8 +92,7 @@ export function tellable(error: unknown): string {
   return storable(redact(`${withoutValues} (SQLSTATE ${code})`, longestTold));
 }
 
-/** From the first to the last quotation mark, what stands between them may be personal data. */
+/** From the first to the last quotation mark, of whatever language the server speaks: what stands between may be personal data. */
 function withoutQuoted(said: string): string {
-  const [first, last] = [said.indexOf('"'), said.lastIndexOf('"')];
-  return first < last ? `${said.slice(0, first)}"…"${said.slice(last + 1)}` : said;
+  return said.replace(/["“”„«»‹›「」『』].*["“”„«»‹›「」『』]/s, '"…"');
 }

@@ -51,6 +51,8 @@ export interface DatabaseOptions {
   idleTransactionTimeoutMs?: number;
   /** Longest wait for a connection. */
   acquireTimeoutMs?: number;
+  /** A connection that nobody has used for so long is closed. Default: 30 s. */
+  idleConnectionMs?: number;
   /** Takes what the pool reports, for example that no connection could be made. Default: stderr. */
   report?: (line: string) => void;
 }
@@ -76,17 +78,43 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
     const connected = current();
     return { ...settings(connected), expirationChecker: () => current() !== connected };
   };
-  return knex({
+  const db = knex({
     client: 'pg',
     // Otherwise knex writes the values of a failed statement, personal data, into its error.
     compileSqlOnError: false,
     connection: (typeof url === 'string' ? settings(url) : following(url)) as Knex.PgConnectionConfig,
     searchPath: [schemaName],
-    pool: { min: 0, max: options.max ?? 10 },
+    pool: {
+      ...{ min: 0, max: options.max ?? 10, idleTimeoutMillis: options.idleConnectionMs ?? 30_000 },
+      afterCreate: (connection: PgConnection, done: (error: null, connection: PgConnection) => void) => {
+        connection.connection.on('errorMessage', ({ code }) => {
+          if (code === readOnlyTransaction) connection.__knex__disposed = 'it is read-only';
+        });
+        done(null, connection);
+      },
+    },
     acquireConnectionTimeout: options.acquireTimeoutMs ?? 30_000,
     // knex writes to stdout unless told otherwise, and stdout is the command's result.
     log: { debug: report, warn: report, error: report, deprecate: (what, instead) => report(`${what}: ${instead}`) },
   });
+  // Messages of errors are kept and shown: a statement is no part of what they tell.
+  db.on('query-error', (error: unknown, { sql }: { sql: string }) => {
+    const prefix = `${sql} - `;
+    if (error instanceof Error && error.message.startsWith(prefix)) error.message = error.message.slice(prefix.length);
+  });
+  return db;
+}
+
+/**
+ * A session keeps `default_transaction_read_only` as it was when it began: one that met it is closed, or it would stay read-only after the
+ * database is writable again.
+ */
+const readOnlyTransaction = '25006';
+
+/** A connection of the driver, with the mark by which knex closes it before its next use. */
+interface PgConnection {
+  connection: { on(event: 'errorMessage', listener: (error: { code?: string }) => void): void };
+  __knex__disposed?: string;
 }
 
 /**

@@ -9,7 +9,10 @@ export type Connection = Db | Knex.Transaction;
 /** A parameter for a `?` of a statement; an array becomes one array of PostgreSQL. */
 export type Binding = string | number | boolean | Date | null | readonly (string | number | boolean | Date | null)[];
 
-/** A result does not match the shape declared for it: a defect of the statement or of the schema, never of a user's data. */
+/**
+ * A result does not match the shape declared for it: a defect of the statement or of the schema, never of a user's data. Its stack leads to
+ * the statement, which is no part of the message.
+ */
 export class UnexpectedResult extends Error {
   readonly code = 'unexpected_result';
 }
@@ -43,8 +46,8 @@ export async function rows<S extends Shape>(
   bindings: readonly Binding[] = [],
 ): Promise<RowOf<S>[]> {
   const result = await run(db, sql, bindings);
-  checkFields(result, shape, sql);
-  checkValues(result.rows, shape, sql);
+  checkFields(result, shape);
+  checkValues(result.rows, shape);
   readStoredJson(result.rows, shape);
   return result.rows as RowOf<S>[];
 }
@@ -67,7 +70,7 @@ export async function row<S extends Shape>(
   bindings: readonly Binding[] = [],
 ): Promise<RowOf<S>> {
   const [first] = await rows(db, shape, sql, bindings);
-  if (first === undefined) throw new UnexpectedResult(`no row came of: ${sql}`);
+  if (first === undefined) throw new UnexpectedResult('a statement that always returns a row returned none');
   return first;
 }
 
@@ -80,27 +83,27 @@ async function run(db: Connection, sql: string, bindings: readonly Binding[]): P
   return (await db.raw(sql, bindings as Knex.RawBinding[])) as Result;
 }
 
-function checkFields({ fields }: Result, shape: Shape, sql: string): void {
+function checkFields({ fields }: Result, shape: Shape): void {
   for (const { name, dataTypeID } of fields) {
     const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (declared === undefined) throw new UnexpectedResult(`column ${name} is not declared, of: ${sql}`);
+    if (declared === undefined) throw new UnexpectedResult(`column ${name} is not declared`);
     if (declared.oids !== null && !declared.oids.includes(dataTypeID))
-      throw new UnexpectedResult(`column ${name} has the type with the oid ${dataTypeID}, of: ${sql}`);
+      throw new UnexpectedResult(`column ${name} has the type with the oid ${dataTypeID}`);
   }
   const declaredCount = Object.keys(shape).length;
   if (fields.length !== declaredCount)
-    throw new UnexpectedResult(`${fields.length} columns came where ${declaredCount} are declared, of: ${sql}`);
+    throw new UnexpectedResult(`${fields.length} columns came where ${declaredCount} are declared`);
 }
 
-function checkValues(found: Record<string, unknown>[], shape: Shape, sql: string): void {
+function checkValues(found: Record<string, unknown>[], shape: Shape): void {
   for (const [name, { nullable, accepts }] of Object.entries(shape)) {
     if (nullable && accepts === undefined) continue;
     for (const each of found) {
       const value = each[name];
       if (value === null) {
-        if (!nullable) throw new UnexpectedResult(`column ${name} is null, of: ${sql}`);
+        if (!nullable) throw new UnexpectedResult(`column ${name} is null`);
       } else if (accepts?.(value) === false) {
-        throw new UnexpectedResult(`column ${name} holds ${String(value)}, which is no value of it, of: ${sql}`);
+        throw new UnexpectedResult(`column ${name} holds what is no value of it`);
       }
     }
   }

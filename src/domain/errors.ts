@@ -5,7 +5,7 @@ export const exitCodes = {
   0: 'done; held documents are reported and count as done',
   1: 'a check found a difference, or what was asked for does not exist',
   2: 'wrong usage, configuration or mapping file, or a secret written into the configuration',
-  3: 'PostgreSQL, Temporal or the practice API cannot be reached, or refuses the credentials, before a window opens; `deliver`: the ERP does',
+  3: 'PostgreSQL, Temporal or the practice API cannot be reached, or refuses the credentials, before a window opens, or an address to listen at is taken; `deliver`: the ERP does',
   4: 'the window of an installation failed; the next scheduled one covers it',
 } as const;
 

@@ -219,25 +219,34 @@ async function query(url: string, sql: string, timeoutMs = queryTimeoutMs): Prom
 }
 
 async function checkReachable(url: string): Promise<void> {
-  let todo = 'Start that server or correct database_url (DATABASE_URL); remove it to use the embedded PostgreSQL.';
   let place: string;
   try {
     const { host, port } = new pg.Client({ connectionString: url });
     place = `${host}:${port}`;
   } catch {
-    throw new ServiceError('postgres_unreachable', 'database_url (DATABASE_URL) is not a PostgreSQL URL.', todo);
+    throw new ServiceError(
+      'postgres_unreachable',
+      'database_url (DATABASE_URL) is not a PostgreSQL URL.',
+      'Correct database_url (DATABASE_URL).',
+    );
   }
   try {
     await query(url, 'select 1', reachTimeoutMs);
   } catch (error) {
-    // SQLSTATE class 28: the server is up and does not let this role in, which is also how it answers before the role is made.
-    if (codeOf(error)?.startsWith('28'))
-      todo =
-        'Correct the user and password of database_url (DATABASE_URL). If the role does not exist yet, run `vetledger migrate` with migrate_database_url (OPERATIONS "Two roles").';
     throw new ServiceError(
       'postgres_unreachable',
       `PostgreSQL at ${place}, set by database_url (DATABASE_URL), cannot be used: ${reasonOf(error)}`,
-      todo,
+      unusableTodo(codeOf(error) ?? ''),
+      error,
     );
   }
+}
+
+function unusableTodo(code: string): string {
+  // SQLSTATE class 28: the server is up and does not let this role in, which is also how it answers before the role is made.
+  if (code.startsWith('28'))
+    return 'Correct the user and password of database_url (DATABASE_URL). If the role does not exist yet, run `vetledger migrate` with migrate_database_url (OPERATIONS "Two roles").';
+  if (code === '3D000') return 'Make that database, or correct its name in database_url (DATABASE_URL).';
+  if (code === '57P03') return 'Wait until the server has started, and run the command again.';
+  return 'Start that server, or correct database_url (DATABASE_URL).';
 }

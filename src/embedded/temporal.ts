@@ -189,7 +189,7 @@ async function checkReachable(address: string, security: TemporalSecurity = { tl
     throw new ServiceError(
       'temporal_unreachable',
       `Temporal at ${address}, set by temporal.address (TEMPORAL_ADDRESS), cannot be reached: ${reasonOf(error)}`,
-      'Start that server or correct temporal.address (TEMPORAL_ADDRESS); remove it to use the embedded server.',
+      'Start that server, or correct temporal.address (TEMPORAL_ADDRESS).',
     );
   }
 }

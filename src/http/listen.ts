@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ConfigError, codeOf } from '../domain/errors.ts';
+import { codeOf, UserError } from '../domain/errors.ts';
 
 const reasons: Record<string, string> = {
   EADDRINUSE: 'is taken by another process',
@@ -9,8 +9,9 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * Listens, and returns the server's address as the beginning of a URL. Throws ConfigError with this code where it cannot; `what` is
- * what cannot be done then, and `key` names the address in the configuration.
+ * Listens, and returns the server's address as the beginning of a URL. Throws UserError with this code where it cannot; `what` is
+ * what cannot be done then, and `key` names the address in the configuration. Only missing rights are a wrong configuration (exit code 2):
+ * the process that has the address ends, and a network that is not up yet comes.
  */
 export async function listenAt(
   app: FastifyInstance,
@@ -23,10 +24,11 @@ export async function listenAt(
     await app.close();
     const reason = reasons[codeOf(error) ?? ''];
     if (!reason) throw error;
-    throw new ConfigError(
+    throw new UserError(
       code,
       `${what}: ${host}:${port} ${reason}.`,
       `Name another address in ${key}; another \`vetledger run\` with this configuration may be there already.`,
+      codeOf(error) === 'EACCES' ? 2 : 3,
     );
   }
   const address = app.server.address();

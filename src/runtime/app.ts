@@ -35,6 +35,8 @@ export interface App {
   promptDb: Db;
   /** One connection beside the pools: heartbeats do not wait for them. */
   presenceDb: Db;
+  /** A connection that is closed soon after its use: what it meets is what a new connection meets. */
+  probeDb: Db;
   /** Part of the keys of entries in ERPs: a database that takes another's place keeps it. */
   databaseId: string;
   /** Part of workflow ids and task queues, so that several databases can share a Temporal cluster. A copy has another one. */
@@ -122,6 +124,12 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     opened.push(() => promptDb.destroy());
     const presenceDb = openDatabase(currentUrl, { max: 1, acquireTimeoutMs: 10_000, report });
     opened.push(() => presenceDb.destroy());
+    const probeDb = openDatabase(currentUrl, {
+      max: 1,
+      idleConnectionMs: 500,
+      report: (line) => log.debug({ database: true }, line),
+    });
+    opened.push(() => probeDb.destroy());
     await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
     const databaseId = await readDatabaseId(db);
     const inForce = await mappingsInForce(db, config.installations, { followFile: config.followMappingFile });
@@ -135,6 +143,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       db,
       promptDb,
       presenceDb,
+      probeDb,
       databaseId,
       temporalName: await temporalName(db, databaseId),
       delivery,

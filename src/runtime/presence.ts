@@ -7,12 +7,13 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bool, instant, integer, nullable } from '../db/columns.ts';
+import { tellable } from '../db/database-errors.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { within } from '../domain/concurrency.ts';
 import { type PlainError, UserError } from '../domain/errors.ts';
-import { reasonOf } from '../embedded/service-error.ts';
+import { causeOfRefusal } from '../domain/refusals.ts';
 import type { InstallationId } from '../terms.ts';
 import type { App } from './app.ts';
 import { type PresenceTimes, presenceTimes } from './presence-times.ts';
@@ -147,6 +148,11 @@ export async function servedInstallations(db: Connection, taskQueue: string): Pr
   return new Set(served.map(({ installation }) => installation));
 }
 
+/** A statement that changes nothing and fails where nothing can be written. */
+export async function tryWriting(db: Connection): Promise<void> {
+  await execute(db, 'update daemon set heard_at = heard_at where false');
+}
+
 /** Since when the processes at work have not reached Temporal, the first that noticed; null where none has. */
 export async function temporalGoneSince(db: Connection): Promise<Date | null> {
   const { since } = await row(
@@ -162,10 +168,12 @@ function plainErrorOf({ code, message, todo }: UserError): PlainError {
 }
 
 function databaseLost(lostMs: number, cause: unknown): UserError {
+  const refusal = causeOfRefusal(cause);
+  if (refusal) return new UserError(refusal.code, refusal.message, refusal.todo, 3, cause);
   const seconds = Math.round(lostMs / 1000);
   return new UserError(
     'postgres_unreachable',
-    `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${reasonOf(cause)}`,
+    `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${tellable(cause)}`,
     'Start it again, and then this command: nothing is lost and nothing posted twice.',
     3,
     cause,

@@ -1,22 +1,26 @@
-import { causeOfFullDisk, isLostConnection, tellable } from '../db/database-errors.ts';
+import { isLostConnection, tellable } from '../db/database-errors.ts';
 import { codeOf, UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { causeOfRefusal } from '../domain/refusals.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import { DialectError } from '../records/dialect.ts';
+import { isGrpcServiceError, namespaceMissing } from './temporal-errors.ts';
 
 /** Turns any error into one that a user can act on. Only here do the errors of the layers get their exit codes. */
 export function toUserError(error: unknown): UserError {
   if (error instanceof UserError) return error;
-  const full = causeOfFullDisk(error);
-  if (full) return new UserError(full.code, full.message, full.todo, 3, error);
+  const refusal = causeOfRefusal(error);
+  if (refusal) return new UserError(refusal.code, refusal.message, refusal.todo, 3, error);
   if (error instanceof ServiceError) return new UserError(error.code, error.message, error.todo, 3, error);
   if (error instanceof PracticeError) return new UserError(error.code, error.message, error.todo, 3, error);
   if (error instanceof DialectError) return new UserError(error.code, error.message, error.todo, 2, error);
+  const namespace = namespaceMissing(error);
+  if (namespace) return new UserError(namespace.code, namespace.message, namespace.todo, 3, error);
   if (isGrpcServiceError(error)) {
     return new UserError(
       'temporal_unreachable',
       `Temporal did not do what was asked of it: ${tellable(error)}`,
-      'Check with `vetledger doctor` that the Temporal server is up and its namespace exists.',
+      'Check with `vetledger doctor` that the Temporal server is up.',
       3,
       error,
     );
@@ -46,11 +50,4 @@ export function toUserError(error: unknown): UserError {
     1,
     error,
   );
-}
-
-/** An error of Temporal's client, by its members: loading the client would cost each command more than most of them do. */
-function isGrpcServiceError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { details, metadata } = error as { details?: unknown; metadata?: unknown };
-  return typeof details === 'string' && typeof metadata === 'object' && metadata !== null;
 }

@@ -6,7 +6,7 @@ import type { WindowInput } from '../../workflows/messages.ts';
 import { fileRemark, followMappingFiles } from '../bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../config/erp.ts';
 import type { Config, InstallationConfig } from '../config/load-config.ts';
-import { ConfigError } from '../domain/errors.ts';
+import { UserError } from '../domain/errors.ts';
 import type { App } from './app.ts';
 import { ensureBound } from './binding/bind.ts';
 import { workflowBundle } from './bundle.ts';
@@ -236,7 +236,7 @@ let runtimeInstalled = false;
 
 /**
  * Once per process: routes the SDK's log lines to our log and leaves signals to the commands. Only a daemon serves the SDK's metrics:
- * a command that works beside it has the same configuration, and would find the address taken. Throws ConfigError where it cannot listen.
+ * a command that works beside it has the same configuration, and would find the address taken. Throws UserError where it cannot listen.
  */
 function installRuntime(app: App, isDaemon: boolean): void {
   if (runtimeInstalled) return;
@@ -246,10 +246,11 @@ function installRuntime(app: App, isDaemon: boolean): void {
   } catch (error) {
     const reason = /metrics exporter: (.*)/.exec(error instanceof Error ? error.message : '')?.[1];
     if (!temporalListen || !reason) throw error;
-    throw new ConfigError(
+    throw new UserError(
       'metrics_cannot_listen',
       `The metrics of the Temporal SDK cannot be served at ${addressText(temporalListen)}: ${reason}.`,
       'Name another address in metrics.temporal_listen; another `vetledger run` with this configuration may be there already.',
+      /permission denied/i.test(reason) ? 2 : 3,
     );
   }
   runtimeInstalled = true;

@@ -90,7 +90,8 @@ async function readinessOf(app: App, engine: Engine | null): Promise<HealthRepor
     return reason === undefined ? { ok: true } : { ok: false, reason, ...(from === undefined ? {} : { since: from }) };
   };
   return report({
-    postgres: check('postgres', postgres?.message),
+    // A disk that is full shows in heartbeats only: they write.
+    postgres: check('postgres', (postgres ?? app.outages.of('postgres')?.error)?.message),
     // The outage watch also finds a namespace that the database is not bound to.
     temporal: check('temporal', (temporal ?? app.outages.of('temporal')?.error)?.message),
     workers: workersCheck(engine.workers().filter(({ isPolling }) => !isPolling)),

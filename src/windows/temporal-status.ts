@@ -7,8 +7,8 @@ import { recordedTemporal } from '../embedded/index.ts';
 import { temporalGoneSince } from '../runtime/presence.ts';
 import { probeTemporal } from './probes.ts';
 
-/** How long `status` waits for Temporal. */
-const answerWithinMs = 3_000;
+/** How long `status` waits for Temporal, and for PostgreSQL to let it write. */
+export const answerWithinMs = 3_000;
 
 /** Whether Temporal can be reached, as `status --json` prints it. */
 export interface TemporalStatus {
@@ -48,7 +48,7 @@ async function asked({ address, temporal, dataDir, timeoutMs }: Question): Promi
   const connection = Connection.lazy({ ...temporal.security, address });
   try {
     const error = await probeTemporal(new Client({ connection, namespace: temporal.namespace }), timeoutMs);
-    if (error === null) return null;
+    if (error?.code !== 'temporal_unreachable') return error;
     const todo =
       temporal.address === null
         ? `See ${join(dataDir, 'logs', 'temporal.log')}, end that server, and see that \`vetledger run\` is up, which starts it again.`

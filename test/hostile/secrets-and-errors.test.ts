@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import type { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { toFailure } from '../../activities/failures.ts';
+import { toFailure, unexplainedError } from '../../activities/failures.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { rows } from '../../src/db/rows.ts';
 import type { PracticeError } from '../../src/domain/practice-error.ts';
@@ -125,6 +125,56 @@ describe('an error of the database', () => {
     expect(told).not.toContain('Aino');
     expect(told).toContain('22P02');
   });
+
+  const marked = fc
+    .tuple(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }))
+    .map((around) => around.join('Aino'));
+  const column = 'entry_line';
+  const shapes = [
+    ...[
+      'bigint',
+      'date',
+      'uuid',
+      'json',
+      'numeric',
+      'boolean',
+      'timestamptz',
+      'interval',
+      'inet',
+      'int[]',
+      'numrange',
+    ].map((type) => `select ?::text::${type} as ${column}`),
+    `select 1 as ${column} from nothing_here where 'x' = ?`,
+    `select ${column} frm x where ?`,
+    `insert into meta (key, value) values ('database_id', ?) returning '${column}'`,
+    `insert into meta (key, value) values (null, ?) returning '${column}'`,
+    `select 1 as ${column}, ?::text as undeclared`,
+    `select ?::text as n, '${column}' as other where false`,
+    `select '${column}' where ? = '' and 1 / (random() * 0)::int = 1`,
+  ];
+
+  test('of any shape leaves neither its statement nor a value in what is stored of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...shapes), marked, fc.boolean(), async (sql, value, inTransaction) => {
+        const stored = value.replaceAll('\0', '');
+        const work = (on: Parameters<typeof rows>[0]) => rows(on, {}, sql, [stored]);
+        const error = await (inTransaction ? db.transaction(work) : work(db)).then(
+          () => expect.unreachable(sql),
+          (caught: unknown) => caught,
+        );
+        const failure = toFailure(error);
+        const plain = unexplainedError(error, failure);
+        expect(plain?.code).toBe('unexpected');
+        const told = [plain?.message, toUserError(error).message, ...said(failure)].join('\n');
+        expect(told).not.toContain('Aino');
+        expect(told).not.toMatch(/select |insert into/i);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  const said = (failure: unknown): (string | undefined)[] =>
+    failure instanceof Error ? [failure.message, failure.stack, ...said(failure.cause)] : [];
 
   test('a full disk is named, with what to do, to the user and in the history', async () => {
     for (const raised of [

@@ -64,10 +64,10 @@ test('an error tells nothing of itself; other paths and methods are not there', 
   }
 });
 
-test('an address that is taken is a mistake of the configuration, and names its key', async () => {
+test('an address that is taken may be free a moment later: exit code 3, and it names its key', async () => {
   await expect(start(Number(new URL(server.url).port))).rejects.toMatchObject({
     code: 'metrics_cannot_listen',
-    exitCode: 2,
+    exitCode: 3,
     todo: expect.stringContaining('metrics.listen'),
   });
 });

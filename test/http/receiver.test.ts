@@ -258,7 +258,7 @@ test('an address that is taken is said so plainly', async () => {
   const { port } = other.address() as AddressInfo;
   await expect(start(port)).rejects.toMatchObject({
     code: 'webhooks_cannot_listen',
-    exitCode: 2,
+    exitCode: 3,
     message: `Webhooks cannot be received: 127.0.0.1:${port} is taken by another process.`,
   });
   other.close();

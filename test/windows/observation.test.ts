@@ -13,12 +13,13 @@ let url: string;
 /** Where the daemon's heartbeats go; the tests take it away. */
 let databaseUrl: string;
 const stop = new AbortController();
-let daemon: Promise<void>;
+let daemon: Promise<unknown>;
 
 beforeAll(async () => {
   clinic = await startTestClinic({ invoices: 60 });
   databaseUrl = clinic.env.DATABASE_URL ?? '';
   const presenceDb = openDatabase(() => databaseUrl, { max: 1, acquireTimeoutMs: 1_000, report: () => undefined });
+  const probeDb = openDatabase(() => databaseUrl, { max: 1, idleConnectionMs: 100, report: () => undefined });
   const config = {
     ...clinic.app.config,
     schedule: { ...clinic.app.config.schedule, everySeconds: 2 },
@@ -26,12 +27,12 @@ beforeAll(async () => {
   };
   const listening = Promise.withResolvers<string>();
   daemon = runDaemon(
-    { ...clinic.app, config, presenceDb },
+    { ...clinic.app, config, presenceDb, probeDb },
     {
       ...{ signal: stop.signal, onObserving: listening.resolve, times: { heartbeatMs: 100 } },
       ...{ outageTimes: { everyMs: 100, answerWithinMs: 10_000 }, watchEveryMs: 100 },
     },
-  ).finally(() => presenceDb.destroy());
+  ).finally(() => Promise.all([presenceDb.destroy(), probeDb.destroy()]));
   url = await Promise.race([listening.promise, daemon.then(() => Promise.reject(new Error('the daemon has ended')))]);
 });
 

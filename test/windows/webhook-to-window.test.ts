@@ -105,7 +105,7 @@ test('our own write-back is a webhook too: one more window, idle, and then it is
   expect(await clinic.rows(`select from entry where kind = 'prepayment' and document_id = ?`, [id])).toHaveLength(1);
 });
 
-test('`vetledger run` says where it listens, and ends with exit code 2 where it cannot', async () => {
+test('`vetledger run` says where it listens, and ends with exit code 3 where it cannot', async () => {
   const run = async (listen: string, signal?: AbortSignal) => {
     const file = join(dirname(clinic.config), `run-${new URL(`http://${listen}`).port}.yaml`);
     writeFileSync(
@@ -116,7 +116,7 @@ test('`vetledger run` says where it listens, and ends with exit code 2 where it 
   };
   const { host } = new URL(url);
   const taken = await run(host);
-  expect(taken.code).toBe(2);
+  expect(taken.code).toBe(3);
   expect(taken.stderr).toContain(`Webhooks cannot be received: ${host} is taken by another process.`);
   const stopped = new AbortController();
   const windows = (await windowRows(clinic)).length;

@@ -8,6 +8,7 @@ import { visible } from '../../domain/text.ts';
 import { latestNudge } from '../../mirror/installation-state.ts';
 import { serverVersion } from '../../queries/database.ts';
 import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
+import { tryWriting } from '../../runtime/presence.ts';
 import { checkTemporal } from '../../runtime/temporal-check.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -87,12 +88,15 @@ async function doctor(context: CommandContext, options: Options): Promise<number
 
 async function checkPostgres(context: CommandContext, config: Config): Promise<{ app: App | null; check: Check }> {
   const name = 'PostgreSQL';
+  let app: App | null = null;
   try {
-    const app = await openApp(config, { temporal: false, progress: context.note, env: context.env, logLevel: 'error' });
+    app = await openApp(config, { temporal: false, progress: context.note, env: context.env, logLevel: 'error' });
+    await tryWriting(app.db);
     const which = config.databaseUrl ? 'the one of database_url' : `embedded, under ${config.dataDir}`;
     const message = `version ${await serverVersion(app.db)}, ${which}; its schema is up to date`;
     return { app, check: passed(null, name, message) };
   } catch (error) {
+    await app?.close();
     return { app: null, check: failure(null, name, error) };
   }
 }

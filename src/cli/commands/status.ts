@@ -4,7 +4,8 @@ import { putOffReasons } from '../../queries/reconcile-turns.ts';
 import { type InstallationStatus, installationStatuses, statusSummary } from '../../queries/status.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { servedInstallations } from '../../runtime/presence.ts';
-import { temporalStatus } from '../../windows/temporal-status.ts';
+import { probePostgres } from '../../windows/probes.ts';
+import { answerWithinMs, temporalStatus } from '../../windows/temporal-status.ts';
 import { untakenTicks } from '../../windows/untaken.ts';
 import { counts, documentStates, instant, plainError, remark } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
@@ -181,12 +182,15 @@ function status(context: CommandContext, options: Options): Promise<number> {
       chosen,
     );
     const summary = statusSummary(installations);
+    const unwritable = await probePostgres(app, answerWithinMs);
+    if (unwritable) context.note(`warning: ${unwritable.message} ${unwritable.todo}`);
     await context.result({ summary, temporal, installations }, () => {
       const [only, ...more] = installations;
       const text = only !== undefined && more.length === 0 ? statusText(only) : summaryText(summary, installations);
       return [...temporalLines(temporal), text].join('\n');
     });
     const isReconciled = summary.not_reconciled + summary.reconcile_old === 0;
-    return options.check && (summary.late > 0 || !isReconciled || temporal?.ok === false) ? 1 : 0;
+    const isWell = summary.late === 0 && isReconciled && temporal?.ok !== false && unwritable === null;
+    return options.check && !isWell ? 1 : 0;
   });
 }

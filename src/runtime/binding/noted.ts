@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nullable, storedJson, text } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow, row } from '../../db/rows.ts';
+import { codeOf } from '../../domain/errors.ts';
 import type { NotedBinding, Whereabouts } from './judge.ts';
 
 /** The database's side of the binding (rows of `meta`). */
@@ -13,6 +14,9 @@ const bindingSchema: z.ZodType<NotedBinding> = z.object({
   ...{ namespace: z.string().nullable(), incarnation: z.string(), next: z.string().nullable() },
 });
 
+/** SQLSTATE of a right that is missing, of a function that does not exist, and of one that the server does not support. */
+const untold: ReadonlySet<string> = new Set(['42501', '42883', '0A000']);
+
 /** Which PostgreSQL this is. A server that keeps it from us, as some rented ones do, tells nothing. */
 export async function whereDatabaseIs(db: Connection): Promise<Omit<Whereabouts, 'namespace'>> {
   try {
@@ -23,7 +27,8 @@ export async function whereDatabaseIs(db: Connection): Promise<Omit<Whereabouts,
          (select oid::text from pg_database where datname = current_database()) as database,
          case when pg_is_in_recovery() then null else left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`,
     );
-  } catch {
+  } catch (error) {
+    if (!untold.has(codeOf(error) ?? '')) throw error;
     return { system: null, database: null, timeline: null };
   }
 }

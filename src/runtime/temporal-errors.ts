@@ -1,0 +1,27 @@
+/** Errors of Temporal's client, by their members: loading the client would cost each command more than most of them do. */
+
+import type { PlainError } from '../domain/errors.ts';
+
+/** Whether it is an error of gRPC. */
+export function isGrpcServiceError(error: unknown): error is Error & { code: number; details: string } {
+  if (!(error instanceof Error)) return false;
+  const { details, metadata } = error as { details?: unknown; metadata?: unknown };
+  return typeof details === 'string' && typeof metadata === 'object' && metadata !== null;
+}
+
+/** What to tell where the Temporal server answers that it has no such namespace; null for every other error. */
+export function namespaceMissing(error: unknown): PlainError | null {
+  const name = missingNamespace(error);
+  if (name === null) return null;
+  return {
+    code: 'temporal_namespace_missing',
+    message: `The Temporal server has no namespace ${name}.`,
+    todo: 'Correct temporal.namespace. Where the namespace was never made, make it (`temporal operator namespace create --namespace NAME`); a daemon goes on by itself. Where it was deleted, bring Temporal’s database back.',
+  };
+}
+
+function missingNamespace(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if (error.name === 'NamespaceNotFoundError' && 'namespace' in error) return String(error.namespace);
+  return isGrpcServiceError(error) ? (/^Namespace (\S+) is not found/.exec(error.details)?.[1] ?? null) : null;
+}
