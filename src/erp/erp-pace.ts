@@ -14,8 +14,11 @@ import { ErpError, type ErpTarget, type RequestOptions } from './port.ts';
  * that neither a restart nor a second process refills them.
  */
 
-/** Priorities of requests, as bottleneck has them: 0 first, 9 last. */
-export const erpPriorities = { check: 2, live: 4, backlog: 6, review: 7 } as const;
+/** Priorities of requests, as bottleneck has them: 0 first, 9 last. `books`: reading back what the ERP holds. */
+export const erpPriorities = { check: 2, live: 4, backlog: 6, review: 7, books: 8 } as const;
+
+/** Of a limit for a day or longer, reading back leaves half to deliveries. */
+const booksLimit = { perSeconds: 86_400, share: 0.5 };
 
 /** A limit leaves nothing to send for longer than anybody waits in a request. */
 export class PaceExceeded extends ErpError {
@@ -93,7 +96,7 @@ export class Pace {
     const job = this.#limiter.schedule({ priority, id: nextJobId() }, async () => {
       // One that has left the queue gives its turn on at once.
       signal.throwIfAborted();
-      const taken = await this.#take();
+      const taken = await this.#take(priority);
       if (!('requestId' in taken)) return taken;
       let isError = false;
       try {
@@ -108,10 +111,11 @@ export class Pace {
     return unlessAborted(job, signal);
   }
 
-  #take(): Promise<{ requestId: number | null } | Refused> {
+  #take(priority: number): Promise<{ requestId: number | null } | Refused> {
     if (this.#allowance.limits.length === 0 && this.#allowance.errors === null)
       return Promise.resolve({ requestId: null });
-    return this.#db.transaction((trx) => takeRequest(trx, this.#company, this.#allowance));
+    const allowance = priority === erpPriorities.books ? booksAllowance(this.#allowance) : this.#allowance;
+    return this.#db.transaction((trx) => takeRequest(trx, this.#company, allowance));
   }
 
   /**
@@ -156,6 +160,15 @@ function allowanceOf({ limits, errors_allowed: errors }: Capabilities['pace']): 
     })),
     // The last one allowed is the one that would block.
     errors: errors && { n: Math.max(1, errors.n - 1), perSeconds: errors.per_seconds },
+  };
+}
+
+/** What others have sent counts, too: nothing is read back once they have used that share. */
+function booksAllowance({ limits, errors }: Allowance): Allowance {
+  const { perSeconds: day, share } = booksLimit;
+  return {
+    limits: limits.map(({ n, perSeconds }) => ({ n: perSeconds < day ? n : Math.ceil(n * share), perSeconds })),
+    errors,
   };
 }
 

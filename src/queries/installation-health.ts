@@ -120,11 +120,6 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
     return ['new', { code: 'never_synced', message: 'no window has closed yet', todo }];
   }
   const { reconciled } = found.verdict;
-  if (reconciled?.ok === false) {
-    const message = `its books did not reconcile when last checked: ${reconciled.failing.join(', ')}`;
-    const todo = reconcileTodo(found.installation, reconciled.failing);
-    return ['held', { code: 'not_reconciled', message, todo }];
-  }
   const delivering = delivery === null ? null : deliveryTrouble(delivery, found.now);
   if (problems > 0 || others > 0 || (delivery?.refused ?? 0) > 0) {
     const message = [
@@ -136,6 +131,11 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
     ];
     const todo = 'Run `vetledger problems` to see what it is, and what to do.';
     return ['held', { code: 'held', message: message.filter(Boolean).join(', '), todo }];
+  }
+  if (reconciled?.ok === false) {
+    const message = `its books did not reconcile when last checked: ${reconciled.failing.join(', ')}`;
+    const todo = reconcileTodo(found.installation, reconciled.failing);
+    return ['held', { code: 'not_reconciled', message, todo }];
   }
   if (delivering?.isSerious) return ['waiting', delivering.cause];
   if (found.isVerdictOld) {

@@ -153,7 +153,7 @@ async function lookForOthers(
   { signal, ...ports }: Omit<LookPorts, 'ask'> & { signal: AbortSignal },
   full: boolean,
 ): Promise<void> {
-  const request = { signal, priority: erpPriorities.review };
+  const request = { signal, priority: erpPriorities.books };
   const isComplete = await look({ ...ports, ask: (send) => send(request) }, { full, claims: false });
   if (!isComplete) throw new ErpError('doubt', 'it did not show all entries with keys of vetledger');
 }

@@ -132,10 +132,15 @@ async function fetchAgain(
       return left();
     }
     const ended = new AbortController();
-    const signals = ports.signal === undefined ? [ended.signal] : [ended.signal, ports.signal];
+    const before = refetched.documents;
     try {
-      const transact = leasedTransactions(db, lease, { signal: AbortSignal.any(signals) });
-      await fetchPart(ports, installation, waiting, { transact, lease, refetched });
+      const signal = anySignal(ended.signal, ports.signal);
+      const transact = leasedTransactions(db, lease, { signal });
+      await fetchPart(ports, installation, waiting, { transact, lease, signal, refetched });
+      if (refetched.documents === before) {
+        note({ reason: 'disputed_not_fetched', message: 'the rate budget had no room for them' });
+        return left();
+      }
     } catch (error) {
       if (!(error instanceof PracticeError || error instanceof LeaseLost || error instanceof LeaseExpired)) throw error;
       note({ reason: 'disputed_not_fetched', message: error.message });
@@ -148,27 +153,42 @@ async function fetchAgain(
   return left();
 }
 
+function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? one : AbortSignal.any([one, other]);
+}
+
 /** Fetches documents of `waiting`, takes them off it and counts them, until there are none or the lane was held for long. */
 async function fetchPart(
   ports: ReconcilePorts,
   { id: installation, timezone, dialect, keepRaw, overlapSeconds }: InstallationConfig,
   waiting: DocumentRef[],
-  { transact, lease, refetched }: { transact: Transact; lease: Lease; refetched: Omit<Refetched, 'left'> },
+  {
+    transact,
+    lease,
+    signal,
+    refetched,
+  }: { transact: Transact; lease: Lease; signal: AbortSignal; refetched: Omit<Refetched, 'left'> },
 ): Promise<void> {
-  const { db, clock, priority = priorities.live } = ports;
+  const { db, priority = priorities.live } = ports;
+  // A request that waits for the rate budget must not hold the lane, either.
+  const isOver = AbortSignal.timeout(holdLaneMs);
   const context: PullContext = {
     ...{ installation, timezone, dialect, keepRaw, db, transact, priority },
-    client: ports.practice(installation),
+    client: ports.practice(installation).forWindow({ signal: AbortSignal.any([signal, isOver]) }),
     ...{ owner: 'window', run: '' },
     overlapMs: overlapSeconds * 1000,
     findOwnEchoes: ownEchoes(db, installation, dialect),
     onProgress: () => undefined,
   };
-  const untilMs = clock().getTime() + holdLaneMs;
-  for (let [next] = waiting; next !== undefined && clock().getTime() < untilMs; [next] = waiting) {
-    await renewLease(db, lease);
-    refetched.changed += (await pullById(context, next.kind, next.id)).pulled;
-    refetched.documents += 1;
-    waiting.shift();
+  try {
+    for (let [next] = waiting; next !== undefined && !isOver.aborted; [next] = waiting) {
+      await renewLease(db, lease);
+      refetched.changed += (await pullById(context, next.kind, next.id)).pulled;
+      refetched.documents += 1;
+      waiting.shift();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isOver.aborted) throw error;
   }
 }

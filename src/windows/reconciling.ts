@@ -82,15 +82,17 @@ export class Reconciler {
 
   /** Does nothing where another daemon has taken the turn. */
   async #take({ installation, day }: DueTurn, signal: AbortSignal): Promise<void> {
-    const { db } = this.#app;
+    const { db, promptDb } = this.#app;
     const { id } = installation;
+    let isBegun = false;
     try {
       await withLease(
-        { db, clock: systemClock, signal, holder: `reconcile/${randomUUID()}` },
+        { db: promptDb, clock: systemClock, signal, holder: `reconcile/${randomUUID()}` },
         { installation: id, lane: 'reconcile' },
         async (held) => {
           const attempt = await beginTurn(db, id, day);
           if (attempt === null) return;
+          isBegun = true;
           const error = await this.#reconcile(installation, attempt, held.signal);
           await endTurn(db, id, error);
         },
@@ -98,8 +100,8 @@ export class Reconciler {
     } catch (error) {
       // Another daemon is at it.
       if (error instanceof LeaseBusy || error instanceof LeaseLost) return;
-      if (signal.aborted) return giveTurnBack(db, id);
-      throw error;
+      if (!signal.aborted) throw error;
+      if (isBegun) await giveTurnBack(db, id);
     }
   }
 

@@ -8,7 +8,7 @@ import type { Db } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';
 import type { Capabilities } from '../../src/erp/capabilities.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
-import { Pace, PaceExceeded } from '../../src/erp/erp-pace.ts';
+import { erpPriorities, Pace, PaceExceeded } from '../../src/erp/erp-pace.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { ErpError } from '../../src/erp/port.ts';
 import { loadUnits } from '../../src/ledger/general-ledger.ts';
@@ -148,6 +148,19 @@ describe('a limit', () => {
     }
     await pass(86_400);
     expect(await paceOf(limited(3, 86_400)).run(request(), done)).toBe('done');
+  });
+
+  it('of a day leaves half to what is not reading back; a shorter one does not', async () => {
+    const pace = paceOf(limited(6, 86_400));
+    await spend(pace, 2);
+    expect(await pace.run(request(erpPriorities.books), done)).toBe('done');
+    await expect(pace.run(request(erpPriorities.books), done)).rejects.toThrow(PaceExceeded);
+    await spend(pace, 3);
+    await expect(pace.run(request(), done)).rejects.toThrow(PaceExceeded);
+    company = `${company}, shorter`;
+    const shorter = paceOf(limited(6, 600));
+    for (let sent = 0; sent < 6; sent++) await shorter.run(request(erpPriorities.books), done);
+    await expect(shorter.run(request(erpPriorities.books), done)).rejects.toThrow(PaceExceeded);
   });
 
   it('that is free again in a moment is waited for', async () => {

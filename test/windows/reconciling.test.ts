@@ -2,7 +2,7 @@
 
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Config, type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
-import type { Db } from '../../src/db/pool.ts';
+import { type Db, poolState } from '../../src/db/pool.ts';
 import type { DaySpan } from '../../src/domain/daily-turn.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { priorities } from '../../src/practice/budget.ts';
@@ -73,7 +73,7 @@ function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span 
       reconcileBetween: between,
       installations: clinics.map(({ id, timezone = 'Europe/Helsinki' }) => ({ ...one, id, timezone })),
     },
-    ...{ db: pool, databaseId: 'd', clock: () => now, practice, outages: { of: () => null } },
+    ...{ db: pool, promptDb: pool, databaseId: 'd', clock: () => now, practice, outages: { of: () => null } },
     log: { debug: () => undefined, info: tell('info'), warn: tell('warn'), error: tell('error') },
   };
   return new Reconciler(app as unknown as App);
@@ -208,3 +208,25 @@ test('a daemon that ends breaks its turn off, and the next one takes it at once'
   await daemon([{ id: 90 }], { name: 'b', pool: other }).look(signal);
   expect(asked.map(({ daemon: by }) => by)).toEqual(['b']);
 });
+
+test.each([2, 4, 6, 8, 11, 15, 20, 25, 30, 35, 40, 50])(
+  'wherever a daemon ends, the next one takes the turn at once: at statement %i',
+  async (n) => {
+    await loaded(95);
+    const stop = new AbortController();
+    let statements = 0;
+    const count = () => {
+      statements += 1;
+      if (statements === n) stop.abort();
+    };
+    db.on('query', count);
+    await daemon([{ id: 95 }]).look(stop.signal);
+    db.off('query', count);
+    await daemon([{ id: 95 }], { name: 'b', pool: other }).look(signal);
+    expect(await query(db, 'select attempts, is_done, error from reconcile_turn')).toEqual([
+      { attempts: 1, is_done: true, error: null },
+    ]);
+    expect(await query(db, 'select ok from reconcile_verdict')).toEqual([{ ok: true }]);
+    expect(poolState(db).used).toBe(0);
+  },
+);

@@ -99,7 +99,7 @@ class Reader {
     this.#ports = ports;
     this.#books = books;
     this.#owned = new Set(ports.ownedAccounts);
-    this.#request = { signal: ports.signal, priority: erpPriorities.review };
+    this.#request = { signal: ports.signal, priority: erpPriorities.books };
   }
 
   async read({ full, inSlices = false }: ReadBooksOptions): Promise<BooksRead> {
