@@ -86,8 +86,8 @@ export interface Config {
   twoPersons: boolean;
   /** Address and secret of the webhook receiver; null: off. */
   webhooks: WebhookConfig | null;
-  /** Where metrics and health are served, and the Temporal SDK's own metrics; null: off. */
-  metrics: { listen: ListenAddress; temporalListen: ListenAddress | null } | null;
+  /** Where metrics and health are served, and the Temporal SDK's own metrics, and whether they show the age of the backup; null: off. */
+  metrics: { listen: ListenAddress; temporalListen: ListenAddress | null; backup: boolean } | null;
   windowTimeoutMinutes: number;
   /** Days for which is kept what grows; 0: for ever. */
   retention: { windowDays: number; versionDays: number; walkDays: number; daemonDays: number };
@@ -141,7 +141,11 @@ export async function loadConfig(
     twoPersons: written.two_persons,
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     metrics: written.metrics
-      ? { listen: written.metrics.listen, temporalListen: written.metrics.temporal_listen ?? null }
+      ? {
+          listen: written.metrics.listen,
+          temporalListen: written.metrics.temporal_listen ?? null,
+          backup: written.metrics.backup,
+        }
       : null,
     windowTimeoutMinutes: written.window_timeout_minutes,
     retention: {

@@ -309,6 +309,10 @@ export const configSchema = z.strictObject({
         .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:9465'))
         .optional()
         .describe('Address that the Temporal SDK serves its own `/metrics` on, host:port. Absent: nowhere.'),
+      backup: z
+        .boolean({ error: 'must be true or false' })
+        .default(true)
+        .describe('Whether the age of the last backup is shown. `false`: the books are backed up without backup.sh.'),
     })
     .optional()
     .describe(

@@ -46,6 +46,13 @@ create table action_reason (
   constraint action_reason_reason_check CHECK ((reason <> ''::text))
 );
 
+create table backup (
+  finished_at timestamp with time zone not null,
+  is_only boolean not null default true,
+  constraint backup_pkey PRIMARY KEY (is_only),
+  constraint backup_is_only_check CHECK (is_only)
+);
+
 create table book_identity (
   installation bigint not null,
   currency text not null,

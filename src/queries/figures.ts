@@ -1,6 +1,6 @@
 import { bool, float, instant, integer, nullable, oneOf, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, rows } from '../db/rows.ts';
+import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { budgetUsages } from '../practice/budget-store.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -12,18 +12,25 @@ const streakAtMost = 1_000;
 /** What the database tells for the metrics, of all installations at once (src/runtime/metrics). */
 export type Figures = Awaited<ReturnType<typeof readAll>>;
 
-/** Reads the figures of these installations in one short transaction: as many statements for a thousand as for one. */
-export async function readFigures(db: Db, installations: readonly InstallationId[]): Promise<Figures> {
+/**
+ * Reads the figures of these installations in one short transaction: as many statements for a thousand as for one. `backup`: whether
+ * that of the last backup is wanted.
+ */
+export async function readFigures(
+  db: Db,
+  installations: readonly InstallationId[],
+  { backup }: { backup: boolean },
+): Promise<Figures> {
   const trx = await db.transaction({ readOnly: true });
   try {
     await execute(trx, `set local statement_timeout = ${statementTimeoutMs}`);
-    return await readAll(trx, installations);
+    return await readAll(trx, installations, backup);
   } finally {
     await trx.rollback();
   }
 }
 
-async function readAll(db: Connection, installations: readonly InstallationId[]) {
+async function readAll(db: Connection, installations: readonly InstallationId[], backup: boolean) {
   return {
     windows: await windowFigures(db, installations),
     held: await heldByCode(db, installations),
@@ -32,6 +39,7 @@ async function readAll(db: Connection, installations: readonly InstallationId[])
     erps: await erpAnswers(db, installations),
     scrubs: await scrubProgress(db, installations),
     verdicts: await verdicts(db, installations),
+    backup: backup ? await latestBackup(db) : null,
   };
 }
 
@@ -137,4 +145,14 @@ function verdicts(db: Connection, installations: readonly InstallationId[]) {
      left join reconcile_verdict v using (installation) left join reconcile_turn t using (installation)`,
     [installations],
   );
+}
+
+/** When backup.sh last succeeded; before its first success, when the tables were made, so that a backup which never runs grows old, too. */
+async function latestBackup(db: Connection): Promise<Date> {
+  const { at } = await row(
+    db,
+    { at: instant },
+    'select coalesce((select finished_at from backup), (select min(applied_at) from migration)) as at',
+  );
+  return at;
 }

@@ -31,7 +31,9 @@ export async function startObserving(app: App): Promise<Observation | null> {
   let engine: Engine | null = null;
   let watch: Pick<Watch, 'watched'> | null = null;
   let isEnding = false;
-  const collector = new Collector(() => readFigures(app.db, installationsOf(app)), {
+  // backup.sh saves a given PostgreSQL; an embedded one is copied with its folder.
+  const backup = configured.backup && app.config.databaseUrl !== null;
+  const collector = new Collector(() => readFigures(app.db, installationsOf(app), { backup }), {
     failed: (err) => app.log.warn({ err }, 'the figures for the metrics could not be read; the last ones are shown'),
     elapsed: () => performance.now(),
   });

@@ -35,7 +35,7 @@ beforeAll(async () => {
     env: clinic.env,
   });
   app.config.schedule = { ...app.config.schedule, everySeconds };
-  app.config.metrics = { listen: { host: '127.0.0.1', port: 0 }, temporalListen: null };
+  app.config.metrics = { listen: { host: '127.0.0.1', port: 0 }, temporalListen: null, backup: false };
   app.events.on((event) => said.push(event as (typeof said)[number]));
   const listening = Promise.withResolvers<string>();
   daemon = runDaemon(app, {

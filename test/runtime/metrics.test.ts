@@ -3,7 +3,10 @@ import type { Figures } from '../../src/queries/figures.ts';
 import { Collector } from '../../src/runtime/metrics/collector.ts';
 import { Metrics, type Readings } from '../../src/runtime/metrics/metrics.ts';
 
-const nothing: Figures = { windows: [], held: [], budgets: [], deliveries: [], erps: [], scrubs: [], verdicts: [] };
+const nothing: Figures = {
+  ...{ windows: [], held: [], budgets: [], deliveries: [], erps: [], scrubs: [], verdicts: [] },
+  backup: null,
+};
 const at = '2026-03-01T12:00:00Z';
 
 describe('the collector', () => {
@@ -84,6 +87,7 @@ describe('the metrics', () => {
         erps: [{ installation: 4711, failing: true }],
         scrubs: [{ installation: 4711, progress: 0.25 }],
         verdicts: [{ installation: 4711, ok: false, checked_at: new Date(at), failing: true }],
+        backup: new Date('2026-03-01T02:30:00Z'),
       },
       ageSeconds: 7,
     },
@@ -134,6 +138,7 @@ describe('the metrics', () => {
       'vetledger_database_pool_limit 12',
       'vetledger_figures_age_seconds 7',
       'vetledger_lag_seconds{installation="4711"} 600',
+      'vetledger_synced_to_timestamp_seconds{installation="4711"} 1772366400',
       'vetledger_failed_windows_in_a_row{installation="4711"} 2',
       'vetledger_window_open_seconds{installation="4711"} 60',
       'vetledger_documents_held{installation="4711",code="unmapped_vat"} 3',
@@ -147,6 +152,7 @@ describe('the metrics', () => {
       'vetledger_reconcile_ok{installation="4711"} 0',
       'vetledger_reconcile_timestamp_seconds{installation="4711"} 1772366400',
       'vetledger_reconcile_failing{installation="4711"} 1',
+      'vetledger_backup_timestamp_seconds 1772332200',
       'vetledger_api_requests_total{installation="4711"} 10',
       'vetledger_budget_taken_total{installation="4711"} 25',
       'vetledger_api_throttled_total{installation="4711"} 1',
@@ -178,6 +184,6 @@ describe('the metrics', () => {
     const metrics = new Metrics(async () => now);
     expect((await series(metrics)).join('\n')).toContain('unmapped_vat');
     now = { ...readings, figures: { values: nothing, ageSeconds: 0 } };
-    expect((await series(metrics)).join('\n')).not.toContain('unmapped_vat');
+    expect((await series(metrics)).join('\n')).not.toMatch(/unmapped_vat|vetledger_backup/);
   });
 });

@@ -136,7 +136,7 @@ class Clinic {
   }
 
   async #readings() {
-    const values = await readFigures(owner, [id]);
+    const values = await readFigures(owner, [id], { backup: false });
     return {
       ...{ installations: [id], version: '0', dependencies: { postgres: true, temporal: true }, watched: [] },
       pool: { used: 0, free: 0, waiting: 0, limit: 1 },

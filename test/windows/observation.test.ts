@@ -23,7 +23,7 @@ beforeAll(async () => {
   const config = {
     ...clinic.app.config,
     schedule: { ...clinic.app.config.schedule, everySeconds: 2 },
-    metrics: { listen: { host: '127.0.0.1', port: 0 }, temporalListen: null },
+    metrics: { listen: { host: '127.0.0.1', port: 0 }, temporalListen: null, backup: true },
   };
   const listening = Promise.withResolvers<string>();
   daemon = runDaemon(
@@ -72,6 +72,8 @@ test('a daemon lives from the start, is ready once its workers poll, and tells o
   expect(seen.get('vetledger_dependency_up{dependency="temporal"}')).toBe(1);
   expect(seen.get('vetledger_api_requests_total{installation="4711"}')).toBeGreaterThan(3);
   expect(seen.get('vetledger_database_pool_limit')).toBe(10);
+  // No backup yet: the tables were made some seconds ago.
+  expect(Date.now() / 1000 - (seen.get('vetledger_backup_timestamp_seconds') ?? 0)).toBeLessThan(3_600);
   expect([...seen.keys()].some((name) => name.startsWith('vetledger_nodejs_eventloop_lag_seconds'))).toBe(true);
 });
 
@@ -136,13 +138,14 @@ test('the figures take as many statements for three hundred installations as for
       select 9001, 'invoice', i, 'held', case when i = 1 then 'unmapped_vat' else 'unmapped_account' end, 'm'
       from generate_series(1, 3) i;
     insert into reconcile_verdict (installation, ok, failing) values (9001, false, '{E2}');
+    insert into backup (finished_at) values ('2026-03-01T02:30:00Z');
     insert into scrub_pass (installation, pass, list, expected, records)
       values (9001, 1, 'invoice', 100, 100), (9001, 2, 'invoice', 100, 20), (9001, 2, 'row', 300, 80);`);
   const statements = async (installations: number[]) => {
     const asked: { __knexTxId?: string; sql: string }[] = [];
     const note = (query: { __knexTxId?: string; sql: string }) => asked.push(query);
     clinic.app.db.on('query', note);
-    const figures = await readFigures(clinic.app.db, installations);
+    const figures = await readFigures(clinic.app.db, installations, { backup: true });
     clinic.app.db.off('query', note);
     // Only those of its transaction: windows that were waiting may still run.
     const own = asked.find(({ sql }) => sql.startsWith('set local statement_timeout'))?.__knexTxId;
@@ -152,7 +155,7 @@ test('the figures take as many statements for three hundred installations as for
   };
   const one = await statements([9001]);
   const all = await statements(ids);
-  expect([one.n, all.n]).toEqual([10, 10]);
+  expect([one.n, all.n]).toEqual([11, 11]);
   expect(all.figures.windows).toHaveLength(300);
   expect(one.figures).toMatchObject({
     windows: [
@@ -165,5 +168,6 @@ test('the figures take as many statements for three hundred installations as for
     scrubs: [{ installation: 9001, progress: 0.25 }],
     verdicts: [{ installation: 9001, ok: false }],
     deliveries: [],
+    backup: new Date('2026-03-01T02:30:00Z'),
   });
 });

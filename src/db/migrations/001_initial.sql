@@ -97,6 +97,12 @@ create table reconcile_turn (
   error json
 );
 
+-- When deploy/postgres/backup.sh last succeeded, which writes it: one row, and none before. For the metrics.
+create table backup (
+  finished_at timestamptz not null,
+  is_only boolean primary key default true check (is_only)
+);
+
 ---------------------------------------------------------------------------------------------------- actions
 -- What persons do (src/actions): who asked for what, and what came of it, one outcome each. Both tables are links of one chain for
 -- each installation, and of one for what concerns the whole database (installation null).

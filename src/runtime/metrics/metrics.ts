@@ -90,6 +90,8 @@ export class Metrics {
     const gauges = this.#gauges;
     for (const gauge of Object.values(gauges)) gauge.reset();
     for (const counter of Object.values(this.#counted)) counter.reset();
+    // A series without labels is 0 after that, which would be a backup of 1970.
+    gauges.backupAt.remove();
     gauges.info.set({ version: now.version }, 1);
     for (const [dependency, isUp] of Object.entries(now.dependencies)) gauges.up.set({ dependency }, isUp ? 1 : 0);
     const { limit, ...connections } = now.pool;
@@ -118,7 +120,10 @@ export class Metrics {
       rows.filter(({ installation }) => served.has(installation));
     const secondsSince = (at: Date) => Math.max(0, (nowMs - at.getTime()) / 1000);
     for (const { installation, synced_to, failed_in_a_row, open_since } of of(found.windows)) {
-      if (synced_to !== null) gauges.lag.set({ installation }, secondsSince(synced_to));
+      if (synced_to !== null) {
+        gauges.lag.set({ installation }, secondsSince(synced_to));
+        gauges.syncedTo.set({ installation }, synced_to.getTime() / 1000);
+      }
       gauges.failedInARow.set({ installation }, failed_in_a_row);
       gauges.open.set({ installation }, open_since === null ? 0 : secondsSince(open_since));
     }
@@ -132,6 +137,7 @@ export class Metrics {
     for (const { installation, state, n } of of(found.deliveries)) gauges.deliveries.set({ installation, state }, n);
     for (const { installation, failing } of of(found.erps)) gauges.erpFailing.set({ installation }, failing ? 1 : 0);
     for (const { installation, progress } of of(found.scrubs)) gauges.scrub.set({ installation }, progress);
+    if (found.backup !== null) gauges.backupAt.set(found.backup.getTime() / 1000);
     const synced = new Set(
       found.windows.flatMap(({ installation, synced_to: to }) => (to === null ? [] : [installation])),
     );
@@ -168,6 +174,11 @@ export class Metrics {
       lag: gauge(
         'vetledger_lag_seconds',
         'Age of the source state that the books reflect; none before the first window has closed.',
+        byInstallation,
+      ),
+      syncedTo: gauge(
+        'vetledger_synced_to_timestamp_seconds',
+        'Up to which time of the source the books reflect it, in Unix time; none before the first window has closed.',
         byInstallation,
       ),
       failedInARow: gauge(
@@ -207,6 +218,10 @@ export class Metrics {
         'vetledger_reconcile_ok',
         'Whether the last `reconcile` found no difference: 1 or 0.',
         byInstallation,
+      ),
+      backupAt: gauge(
+        'vetledger_backup_timestamp_seconds',
+        'When backup.sh last succeeded, in Unix time; before the first backup, when the tables were made.',
       ),
       reconciledAt: gauge(
         'vetledger_reconcile_timestamp_seconds',
