@@ -3,12 +3,14 @@ import { takeSteps } from '../src/db/open-steps.ts';
 import type { Connection } from '../src/db/rows.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { explainedEnd, joinedTrouble, limitText, type Trouble } from '../src/domain/trouble.ts';
+import { chainHead } from '../src/ledger/journal/chain.ts';
 import { sealBooks } from '../src/ledger/seals.ts';
 import { forgetWalks } from '../src/sync/saved-walks.ts';
 import { endWindowRow, insertFailedWindow, type OpenWindow, openWindowOfRun } from '../src/sync/sync-windows.ts';
 import {
   addUse,
   type FailedEnding,
+  type NotOpenedEnding,
   type WindowCounts,
   type WindowEnding,
   type WindowInput,
@@ -45,8 +47,8 @@ export async function closeWindow(
     await seal(deps, trx, input.installation);
     return { ...all, api: ended.api };
   });
-  await reportEnd(deps, input, window, ended, null);
-  return { api: ended.api };
+  const { head } = await reportEnd(deps, input, window, ended, null);
+  return { api: ended.api, ...(head ? { head } : {}) };
 }
 
 /** The end of a window that its opening closes, in the transaction that notes it. */
@@ -86,8 +88,8 @@ export async function failWindow(
     await seal(deps, trx, input.installation);
     return { id, plain, counts: all };
   });
-  await reportEnd(deps, input, { ...window, id: ended.id }, ended.counts, ended.plain);
-  return { api: ended.counts.api, error: ended.plain };
+  const { head } = await reportEnd(deps, input, { ...window, id: ended.id }, ended.counts, ended.plain);
+  return { api: ended.counts.api, error: ended.plain, ...(head ? { head } : {}) };
 }
 
 /** What noteNotOpened writes down. */
@@ -98,29 +100,33 @@ interface NotOpened {
 }
 
 /** Notes an attempt that opened no window, or ends the window that it had opened before it was cancelled or its process died. */
-export async function noteNotOpened(deps: ActivityDeps, input: WindowInput, noted: NotOpened): Promise<WindowEnding> {
+export async function noteNotOpened(
+  deps: ActivityDeps,
+  input: WindowInput,
+  noted: NotOpened,
+): Promise<NotOpenedEnding> {
   const { installation, kind, trigger } = input;
   const { error, beganAt } = noted;
   const run = ownWorkflow();
-  const { api, tell } = await deps.db.transaction(async (trx) => {
+  const { api, window, tell } = await deps.db.transaction(async (trx) => {
     const { counts } = await withSteps(trx, run.runId, noted.counts);
     const { api } = counts;
     const open = await openWindowOfRun(trx, run);
     if (open === null) {
       const attempt = { installation, kind, trigger, counts, error, ...run, beganAt };
       const window = await insertFailedWindow(trx, attempt);
-      return { api, tell: () => tellNotOpened(deps, { installation, window, error }) };
+      return { api, window, tell: () => tellNotOpened(deps, { installation, window, error }) };
     }
     await freeLease(trx, { installation, lane: laneOf(kind) }, ownHolder());
     await noteEnd(trx, open, { outcome: 'failed', counts, error });
     const { id: window, from, to } = open;
     return {
-      api,
+      ...{ api, window },
       tell: () => tellEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts }),
     };
   });
   tell();
-  return { api };
+  return { api, window };
 }
 
 function noteEnd(trx: Connection, { id }: Pick<OpenWindow, 'id'>, end: Parameters<typeof endWindowRow>[2]) {
@@ -168,7 +174,10 @@ export async function withSteps(
   };
 }
 
-/** Reports a window that has ended, and asks for the delivery of what it posted. */
+/**
+ * Reports a window that has ended, and asks for the delivery of what it posted. Its line of the log and its result in Temporal have the
+ * head of the books: who cuts the chain off in the database has to change both of them, too.
+ */
 export async function reportEnd(
   deps: ActivityDeps,
   input: WindowInput,
@@ -186,6 +195,7 @@ export async function reportEnd(
     ...(window.remarks.length > 0 ? { remarks: window.remarks } : {}),
     ...(error === null ? {} : { error }),
     ...counts,
+    head: await chainHead(deps.db, input.installation),
   };
   deps.onWindow?.(report);
   tellEnded(deps, report);

@@ -9,6 +9,7 @@ import {
   type ApiUse,
   type FailedEnding,
   failureTypes,
+  type NotOpenedEnding,
   noCounts,
   type WindowCounts,
   type WindowEnding,
@@ -98,7 +99,7 @@ export function windowActivities(deps: ActivityDeps) {
       counts: WindowCounts,
       error: PlainError,
       beganAt: string,
-    ): Promise<WindowEnding> {
+    ): Promise<NotOpenedEnding> {
       return beating(() => noteNotOpened(deps, input, { counts, error, beganAt: new Date(beganAt) }));
     },
 

@@ -6,6 +6,7 @@ import { healthSignalName, type WindowCounts, type WindowInput } from './message
 const healthSignal = defineSignal<[unknown?]>(healthSignalName);
 const installationKey = defineSearchAttributeKey('Installation', SearchAttributeType.KEYWORD);
 const healthKey = defineSearchAttributeKey('SyncHealth', SearchAttributeType.KEYWORD);
+const numberKey = defineSearchAttributeKey('WindowNumber', SearchAttributeType.KEYWORD);
 const fromKey = defineSearchAttributeKey('WindowFrom', SearchAttributeType.DATETIME);
 const toKey = defineSearchAttributeKey('WindowTo', SearchAttributeType.DATETIME);
 
@@ -17,7 +18,7 @@ export class WindowView {
   private health: Health = 'ok';
   private note = '';
   private step = 'opening';
-  private interval = '';
+  private window = '';
   private trigger: string;
   private counts: WindowCounts | null = null;
   /** Of a signal that was not understood. */
@@ -50,15 +51,23 @@ export class WindowView {
     this.show();
   }
 
-  opened(from: string | null, to: string, trigger: string): void {
+  /** The window by its number in `vetledger windows`. */
+  opened(number: number, from: string | null, to: string, trigger: string): void {
     this.trigger = trigger;
-    this.interval = `${from ?? 'the beginning'} … ${to}`;
+    this.window = `Window ${number} · ${from ?? 'the beginning'} … ${to}`;
     if (this.input.searchAttributes) {
       upsertSearchAttributes([
+        { key: numberKey, value: String(number) },
         { key: fromKey, value: from === null ? null : new Date(from) },
         { key: toKey, value: new Date(to) },
       ]);
     }
+  }
+
+  /** The number of a window that failed before this workflow learnt of its opening. */
+  failedAs(number: number): void {
+    this.window = `Window ${number}`;
+    if (this.input.searchAttributes) upsertSearchAttributes([{ key: numberKey, value: String(number) }]);
   }
 
   at(step: string, counts: WindowCounts): void {
@@ -92,7 +101,7 @@ export class WindowView {
     const { counts } = this;
     const lines = [
       `**Installation ${this.input.installation}** · ${this.trigger} · **${this.step}** · ${this.health}`,
-      this.interval && `Interval ${this.interval}`,
+      this.window,
       this.note,
       this.ignored,
       this.left,

@@ -4,6 +4,7 @@
  */
 import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
+import type { ChainHead } from '../src/ledger/journal/chain.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 
@@ -75,6 +76,8 @@ export interface WindowOutcome extends WindowCounts {
   error?: PlainError;
   /** What the window has to say beside its counts; absent where that is nothing. */
   remarks?: OpenWindow['remarks'];
+  /** Where the books ended then, for `ledger verify --head`; absent where the window did not note its end itself. */
+  head?: ChainHead;
 }
 
 /** A window of the schedule that did not open, because the installation's windows are paused. */
@@ -103,6 +106,14 @@ export interface ReplayOutcome {
 /** What a window has cost, as its row tells: with its failed attempts. */
 export interface WindowEnding {
   api: ApiUse;
+  head?: ChainHead;
+}
+
+/** An attempt that opened no window. */
+export interface NotOpenedEnding {
+  api: ApiUse;
+  /** Its number in `vetledger windows`. */
+  window?: number;
 }
 
 export interface FailedEnding extends WindowEnding {

@@ -58,7 +58,7 @@ export async function runSteps(
     const report = await (pullsAtOpen ? openAndPull : open).openWindow(input, pullsAtOpen);
     if ('closed' in report) {
       const { closed, trigger } = report;
-      view.opened(closed.from, closed.to, trigger);
+      view.opened(closed.window, closed.from, closed.to, trigger);
       view.ended(healthOf(closed), 'closed', closed);
       return closed;
     }
@@ -71,14 +71,16 @@ export async function runSteps(
       return { installation: input.installation, outcome: 'paused', message: plain.message };
     }
     const beganAt = workflowInfo().runStartTime.toISOString();
-    const ending = await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
-    counts = { ...counts, ...ending };
+    const noted = await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
+    counts = { ...counts, api: noted.api };
+    // Absent in a run that was under way before numbers were shown.
+    if (noted.window !== undefined) view.failedAs(noted.window);
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
   const { window, streams, idle } = opened;
   counts = addReport(counts, opened);
-  view.opened(window.from, window.to, opened.trigger);
+  view.opened(window.id, window.from, window.to, opened.trigger);
   const add = (report: PullReport) => {
     counts = addReport(counts, report);
     view.count(counts);
@@ -145,7 +147,8 @@ export async function runSteps(
   try {
     if (scope === null) await steps();
     else await scope.run(steps);
-    counts = { ...counts, ...(await close.closeWindow(input, window, counts)) };
+    const { api, ...head } = await close.closeWindow(input, window, counts);
+    counts = { ...counts, api };
     view.ended(healthOf(counts), 'closed', counts);
     return {
       installation: input.installation,
@@ -155,14 +158,15 @@ export async function runSteps(
       outcome: 'closed',
       ...remarksOf(window),
       ...counts,
+      ...head,
     };
   } catch (error) {
     // A step that fails while it is being stopped is not tried again: it failed the window no more than the attempts before.
     const isStopped = isCancellation(error) || (scope?.consideredCancelled === true && !isFinal(error));
     const why = isStopped ? stoppedError(input) : plainError(error);
     const ending = await CancellationScope.nonCancellable(() => close.failWindow(input, window, counts, why));
-    counts = { ...counts, api: ending.api };
-    const plain = ending.error;
+    const { api, error: plain, ...head } = ending;
+    counts = { ...counts, api };
     view.ended('failed', 'failed', counts, plain.message);
     const outcome: WindowOutcome = {
       installation: input.installation,
@@ -173,6 +177,7 @@ export async function runSteps(
       error: plain,
       ...remarksOf(window),
       ...counts,
+      ...head,
     };
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.failed, outcome);
   }

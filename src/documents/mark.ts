@@ -1,4 +1,3 @@
-import { integer } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { ProblemCode } from '../domain/problems.ts';
 import { lockProblems } from '../domain/problems.ts';

@@ -5,6 +5,7 @@
 export const searchAttributes = {
   Installation: 'Keyword',
   SyncHealth: 'Keyword',
+  WindowNumber: 'Keyword',
   WindowFrom: 'Datetime',
   WindowTo: 'Datetime',
 } as const;

@@ -2,7 +2,7 @@ import { brokenAction } from '../actions/verify.ts';
 import { date, integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { entryId } from '../domain/entry.ts';
-import { documentKinds, type InstallationId } from '../terms.ts';
+import type { InstallationId } from '../terms.ts';
 import { type ChainHead, type Close, closeHash, closeKinds } from './journal/chain.ts';
 import { chainStart, entryHash } from './journal/entry-hash.ts';
 import { entriesBySeq } from './journal/read-entries.ts';
@@ -33,7 +33,7 @@ export type OnLink = (chain: 'journal' | 'summaries', link: ChainHead) => void;
 
 /**
  * Walks an installation's hash chain from its first entry to its head, or to the first broken link. Closes of the books are
- * links of it. A chain without its last entries is still sound, so each entry that a document names must exist, too. Then the
+ * links of it. A chain without its last entries is still sound, so each entry that anything else names must exist, too. Then the
  * chain of daily summaries is walked: each is hashed over its lines and its entries' hashes; a close ties that chain's head. At last the
  * chains of what persons did are walked: that of the installation, and that of the whole database.
  */
@@ -51,6 +51,7 @@ export async function walkChains(
   const broken =
     journal.broken ??
     (await missingEnd(db, installation)) ??
+    (await unmetSeal(db, installation)) ??
     summaries.broken ??
     (await brokenAction(db, installation)) ??
     (await brokenAction(db, null)) ??
@@ -102,18 +103,45 @@ async function walkJournal(db: Connection, installation: InstallationId, closes:
   return { broken: followCloses(Number.POSITIVE_INFINITY), head, entries };
 }
 
+/** What names entries and daily summaries outside of the chains, in words, and the one named. */
+const namedUnits = `
+  select d.kind || ' ' || d.id as by, d.entry_id as unit from document d where d.installation = ? and d.entry_id is not null
+  union all select 'voucher ' || journal || ' ' || fiscal_year || '/' || number, entry_id from voucher where installation = ?
+  union all select 'the write-back of ' || kind || ' ' || document_id, unit_id from write_back where installation = ?
+  union all select 'the outbox', coalesce(undo_of, unit_id) from erp_unit where installation = ?`;
+
 async function missingEnd(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
   const found = await maybeRow(
     db,
-    { kind: oneOf(documentKinds), id: integer, entry_id: text },
-    `select d.kind, d.id, d.entry_id from document d
-     where d.installation = ? and d.entry_id is not null and not exists (select from entry e where e.id = d.entry_id)
-     order by d.kind, d.id limit 1`,
+    { by: text, unit: text },
+    // An undone delivery is named by the unit that it undoes.
+    `select by, unit from (select by, regexp_replace(unit, '/undo/[0-9]+$', '') as unit from (${namedUnits}) n) named
+     where not exists (select from entry e where e.id = named.unit)
+       and not exists (select from summary_entry s where s.id = named.unit)
+     order by by, unit limit 1`,
+    Array.from({ length: 4 }, () => installation),
+  );
+  if (found === null) return null;
+  return { seq: null, entryId: found.unit, message: `${found.by} names this entry, but it is not in the ledger` };
+}
+
+/** The first seal whose head is no link of the chain: its end was cut off, or it was written anew. */
+async function unmetSeal(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
+  const found = await maybeRow(
+    db,
+    { n: integer, seq: integer },
+    `select s.n, s.seq from seal s where s.installation = ? and s.seq > 0
+       and not exists (select from entry e where e.installation = s.installation and e.seq = s.seq and e.hash = s.head)
+       and not exists (select from ledger_close c where c.installation = s.installation and c.seq = s.seq and c.hash = s.head)
+     order by s.n limit 1`,
     [installation],
   );
   if (found === null) return null;
-  const message = `${found.kind} ${found.id} has this entry, but it is not in the ledger`;
-  return { seq: null, entryId: found.entry_id, message };
+  return {
+    seq: null,
+    entryId: `seal ${found.n}`,
+    message: `link ${found.seq} of the chain, which it was made of, is missing`,
+  };
 }
 
 /** A close names its action, and its link of the chain has the action's hash: both are as they were when the books were closed. */

@@ -31,7 +31,7 @@ test('search attributes are registered in a namespace without them', async () =>
   expect(lines).toEqual([]);
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   expect(Object.keys(customAttributes ?? {})).toEqual(
-    expect.arrayContaining(['Installation', 'SyncHealth', 'WindowFrom', 'WindowTo']),
+    expect.arrayContaining(['Installation', 'SyncHealth', 'WindowNumber', 'WindowFrom', 'WindowTo']),
   );
 });
 

@@ -116,6 +116,7 @@ const known = new Set(
    api requests weight throttled waited_seconds streams stream step done total summaries
    state pauseMs isMore
    idle censusDue closed
+   head seq hash
    identity currency timezone source
    replayed span spans windows invoice row payment prepayment failed failedToOpen leftOut timeoutSeconds
    identity currency timezone source

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventLine } from '../../src/cli/commands/run.ts';
 import type { PlainError } from '../../src/domain/errors.ts';
 import type { TimedEvent } from '../../src/domain/events.ts';
 import { installationStatuses } from '../../src/queries/status.ts';
@@ -47,6 +48,28 @@ const syncWithin = (seconds: number) => {
   const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: seconds / 60 } };
   return runWindowNow(app, clinic.engine, id, { trigger: 'sync', signal: never });
 };
+
+test('a window that has ended says where the books end and which window it was, in its line of the log and in Temporal', async () => {
+  const closed = async () => {
+    const row = await rowOf(await clinic.sync());
+    const handle = clinic.engine.client.workflow.getHandle(row.workflow_id);
+    const line = eventLine(toldOf(row).find(({ event }) => event === 'window_closed')!);
+    const [last] = await clinic.rows<{ seq: string; hash: string }>(
+      'select seq, hash from entry order by seq desc limit 1',
+    );
+    const { searchAttributes } = await handle.describe();
+    return { row, line, last: last!, result: await handle.result(), number: searchAttributes.WindowNumber };
+  };
+  clinic.sandbox.live(10);
+  const busy = await closed();
+  const idle = await closed();
+  for (const { row, line, last, result, number } of [busy, idle]) {
+    expect(result).toMatchObject({ window: row.id, head: { seq: Number(last.seq), hash: last.hash } });
+    expect(line).toContain(`head ${last.seq} ${last.hash}`);
+    expect(number).toEqual([String(row.id)]);
+  }
+  expect(idle.row.id).not.toBe(busy.row.id);
+});
 
 describe('a window that is given up', () => {
   test('says what kept it from going on, how often and since when, and what that has cost', async () => {

@@ -38,6 +38,7 @@ export const windowAnswer = z
     remarks: z.array(answer.remark).optional(),
     error: answer.plainError.optional(),
     verdict: verdictAnswer.optional(),
+    head: z.strictObject({ seq: z.number(), hash: z.string() }).optional(),
   })
   .meta({ id: 'window' });
 
@@ -95,6 +96,7 @@ export function windowLine(report: WindowReport & Named): string {
   ];
   for (const { message } of window.remarks ?? []) parts.push(message);
   if (window.error) parts.push(window.error.message, `what to do: ${window.error.todo}`);
+  if (window.head) parts.push(`head ${window.head.seq} ${window.head.hash}`);
   return parts.join(' | ');
 }
 

@@ -255,24 +255,59 @@ describe('the books are immutable', () => {
     expect((await verifyChain(db, installation))?.seq).toBe(Number(seq));
   });
 
-  it('verify finds entries cut off at the end by the documents that name them', async () => {
+  // A chain without its last links is whole by itself: what else names them shows that they were there.
+  it.each([
+    [
+      'a document',
+      `insert into document (installation, kind, id, state, entry_id) values (:id, 'invoice', 2, 'posted', :last)`,
+      ':last',
+    ],
+    [
+      'a voucher',
+      `insert into voucher (entry_id, installation, journal, fiscal_year, number) values (:last, :id, 'S', 2026, 9)`,
+      ':last',
+    ],
+    [
+      'a write-back',
+      `insert into write_back (installation, kind, document_id, unit_id, value_is) values (:id, 'invoice', 2, :last, 'entry_id')`,
+      ':last',
+    ],
+    [
+      'the outbox',
+      `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company)
+       values (:id, :last, 'entry', 2, '2026-01-15', 'key of :id', 'c')`,
+      ':last',
+    ],
+    [
+      'an undone delivery',
+      `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, undo_of, undo_n)
+       values (:id, :last || '/undo/1', 'entry', 2, '2026-01-15', 'undo of :id', 'c', :last, 1)`,
+      ':last',
+    ],
+    [
+      'a seal, whose key is not at hand',
+      `insert into seal (installation, n, seq, entries, head, summaries, summary_head, sealed_at, signature)
+       select :id, 1, seq, 2, hash, 0, repeat('0', 64), clock_timestamp(), 's' from entry where id = :last`,
+      'seal 1',
+    ],
+  ])('verify finds an end that was cut off by %s', async (_, naming, found) => {
     const installation = nextInstallation++;
     const [, last] = await append(installation, [invoice(1), invoice(2)]);
-    await execute(
-      db,
-      `insert into document (installation, kind, id, state, entry_id) values (?, 'invoice', 2, 'posted', ?)`,
-      [installation, last!],
-    );
+    const sql = (text: string) => text.replaceAll(':id', String(installation)).replaceAll(':last', `'${last}'`);
+    await tamper(sql('delete from voucher where entry_id = :last'));
+    await tamper(sql(naming));
     expect(await verifyChain(db, installation)).toBeNull();
-    await tamper(`delete from entry_line where entry_id = '${last}'; delete from entry where id = '${last}'`);
-    expect(await verifyChain(db, installation)).toMatchObject({ seq: null, entryId: last });
+    await tamper(sql('delete from entry_line where entry_id = :last; delete from entry where id = :last'));
+    const entryId = found === ':last' ? last : found;
+    expect(await verifyChain(db, installation)).toMatchObject({ seq: null, entryId });
   });
 
   async function tamper(sql: string): Promise<void> {
     await owner.transaction(async (trx) => {
-      await execute(trx, 'alter table entry disable trigger all; alter table entry_line disable trigger all');
+      const tables = ['entry', 'entry_line', 'voucher', 'seal'];
+      for (const table of tables) await execute(trx, `alter table ${table} disable trigger all`);
       await execute(trx, sql.replaceAll('?', '\\?'));
-      await execute(trx, 'alter table entry enable trigger all; alter table entry_line enable trigger all');
+      for (const table of tables) await execute(trx, `alter table ${table} enable trigger all`);
     });
   }
 });
