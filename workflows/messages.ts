@@ -4,7 +4,6 @@
  */
 import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
-import type { ChainHead } from '../src/ledger/journal/chain.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 
@@ -77,7 +76,13 @@ export interface WindowOutcome extends WindowCounts {
   /** What the window has to say beside its counts; absent where that is nothing. */
   remarks?: OpenWindow['remarks'];
   /** Where the books ended then, for `ledger verify --head`; absent where the window did not note its end itself. */
-  head?: ChainHead;
+  head?: BooksEnd;
+}
+
+/** The latest link of the journal's chain, by its place and its hash. */
+export interface BooksEnd {
+  seq: number;
+  hash: string;
 }
 
 /** A window of the schedule that did not open, because the installation's windows are paused. */
@@ -106,7 +111,7 @@ export interface ReplayOutcome {
 /** What a window has cost, as its row tells: with its failed attempts. */
 export interface WindowEnding {
   api: ApiUse;
-  head?: ChainHead;
+  head?: BooksEnd;
 }
 
 /** An attempt that opened no window. */

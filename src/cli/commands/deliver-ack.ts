@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import { isFileTarget } from '../../config/erp.ts';
 import { ackBatches } from '../../erp/targets/files/ack.ts';
 import { parseBatchCode } from '../../erp/targets/files/format.ts';
 import { actedBy } from '../acting.ts';
@@ -19,7 +20,7 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'For installations that are delivered as files: whoever gets the files says that a batch is in their books. Its entries are then acknowledged. Batches are named as their files: 4711-000001.',
+    'For installations that are delivered as files: the accountants say that a batch is in their books. Its entries are then acknowledged. Batches are named as their files: 4711-000001.',
   options: [new Option('--reason <text>', 'what they said; it is recorded'), by],
   examples: [['vetledger deliver ack 4711-000001 4711-000002 --by "Bo, the adviser"', 'the first two batches are in']],
   answer,
@@ -36,7 +37,12 @@ function ack(context: CommandContext, options: Options, batches: readonly string
   const reason = options.reason ?? `deliver ack ${batches.join(' ')}`;
   const by = actedBy({ reason, ...(options.by === undefined ? {} : { by: options.by }) }, 'deliver ack');
   return withApp(context, { temporal: false }, async (app) => {
-    const acknowledged = await ackBatches(app.db, named, by);
+    const folderOf = (installation: number) => {
+      const erp = app.config.installations.find(({ id }) => id === installation)?.erp;
+      return erp !== undefined && isFileTarget(erp) ? erp.folder : null;
+    };
+    const located = named.map((batch) => ({ ...batch, folder: folderOf(batch.installation) }));
+    const acknowledged = await ackBatches(app.db, located, by);
     await context.result({ acknowledged }, () =>
       acknowledged
         .map(({ batch, file, units }) =>

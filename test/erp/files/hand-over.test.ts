@@ -234,17 +234,17 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
   });
 });
 
-describe('a database that was restored from before a batch', () => {
-  /** As a backup would have it: the units wait, and no batch was made. */
-  async function restore(): Promise<void> {
-    await query(db, 'delete from erp_batch where installation = ?', [id]);
-    await query(
-      db,
-      `update erp_unit set state = 'pending', batch = null, attempt_id = null, sent_at = null where installation = ?`,
-      [id],
-    );
-  }
+/** As a backup would have it: the units wait, and no batch was made. */
+async function restore(): Promise<void> {
+  await query(db, 'delete from erp_batch where installation = ?', [id]);
+  await query(
+    db,
+    `update erp_unit set state = 'pending', batch = null, attempt_id = null, sent_at = null where installation = ?`,
+    [id],
+  );
+}
 
+describe('a database that was restored from before a batch', () => {
   it.each(['csv', 'sie4', 'datev'] as const)('makes the same batch again: %s', async (kind) => {
     const installation = await configured(kind);
     await post([invoice(1), invoice(2)]);
@@ -254,7 +254,7 @@ describe('a database that was restored from before a batch', () => {
     await restore();
     expect(await handOver(installation)).toMatchObject({ delivered: 2, left: 0, waitingFor: null });
     expect(readdirSync(folder()).map((name) => [name, readFileSync(join(folder(), name), 'latin1')])).toEqual(before);
-    expect(await ackBatches(db, [{ installation: id, number: 1 }], by)).toMatchObject([{ units: 2 }]);
+    expect(await ackBatches(db, [{ installation: id, number: 1, folder: folder() }], by)).toMatchObject([{ units: 2 }]);
   });
 
   it('makes the batches that lie there, and one of what came since', async () => {
@@ -592,7 +592,7 @@ describe('the folder', () => {
 
 describe('deliver ack', () => {
   const ack = async (actedBy: string, reason: string) =>
-    (await ackBatches(db, [{ installation: id, number: 1 }], { actedBy, reason }))[0];
+    (await ackBatches(db, [{ installation: id, number: 1, folder: folder() }], { actedBy, reason }))[0];
 
   it('acknowledges the units of a batch, once, with who and why', async () => {
     const installation = await configured('sie4');
@@ -639,5 +639,32 @@ describe('deliver ack', () => {
     };
     await expect(handOver(installation, { onStep: crash })).rejects.toThrow('killed');
     await expect(ack('Bo', '')).rejects.toMatchObject({ code: 'batch_not_written', exitCode: 1 });
+  });
+
+  it('takes a batch that lies in the folder, though its process was killed before that was noted', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1), invoice(2)]);
+    await enqueue(installation);
+    const crash = (step: HandOverStep) => {
+      if (step === 'manifest') throw new Error('killed');
+    };
+    await expect(handOver(installation, { onStep: crash })).rejects.toThrow('killed');
+    expect(await ack('Bo', 'read in')).toMatchObject({ batch: `${id}-000001`, units: 2 });
+    expect(await unitsByState(db, id)).toEqual({ acknowledged: 2 });
+    expect(await handOver(installation)).toMatchObject({ delivered: 0, left: 0 });
+  });
+
+  it('says of a batch of before a restore how it becomes known again', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    await handOver(installation);
+    await restore();
+    await expect(ack('Bo', '')).rejects.toMatchObject({
+      code: 'batch_unknown',
+      todo: expect.stringContaining('deliver resume'),
+    });
+    await handOver(installation);
+    expect(await ack('Bo', 'read in')).toMatchObject({ units: 1 });
   });
 });

@@ -104,6 +104,19 @@ export async function lyingBatch(
   }
 }
 
+/** Whether a batch's manifest lies in the folder as it was made: its file is then whole, since the manifest comes last. */
+export async function liesThere(
+  folder: string,
+  batch: Pick<BatchFacts, 'installation' | 'number'> & { manifest: string },
+): Promise<boolean> {
+  try {
+    const file = join(folder, manifestName(batch));
+    return (await stat(file)).size <= largestManifestBytes && (await readFile(file, 'utf8')) === batch.manifest;
+  } catch {
+    return false;
+  }
+}
+
 export function manifestName(batch: Pick<BatchFacts, 'installation' | 'number'>): string {
   return `${batchCode(batch)}.json`;
 }
