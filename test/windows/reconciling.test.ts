@@ -1,15 +1,18 @@
 // Turns of many installations over some days, on a simulated clock: two daemons of one database, with a source that answers at once.
 
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ErpConfig } from '../../src/config/erp.ts';
 import { type Config, type InstallationConfig, loadConfig } from '../../src/config/load-config.ts';
 import { type Db, poolState } from '../../src/db/pool.ts';
 import type { DaySpan } from '../../src/domain/daily-turn.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
+import { ErpError } from '../../src/erp/port.ts';
 import { priorities } from '../../src/practice/budget.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { setPaused } from '../../src/sync/pauses.ts';
 import { Reconciler } from '../../src/windows/reconciling.ts';
 import { folderOf } from '../cli/support.ts';
+import { capabilitiesOf } from '../erp/capabilities.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoConfig } from '../support/demo-config.ts';
 import { query } from '../support/sql.ts';
@@ -39,12 +42,33 @@ beforeEach(async () => {
   await truncate();
   [said, asked, underWay, atOnce, failure] = [[], [], [], [], () => null];
   now = new Date('2026-02-10T12:00:00Z');
+  erpFailure = null;
 });
 
 interface Clinic {
   id: number;
   timezone?: string;
+  erp?: ErpConfig;
 }
+
+const tryton: ErpConfig = {
+  kind: 'tryton',
+  ...{ url: 'http://127.0.0.1:9', database: 'books', company: null, user: 'api', password: 'x', timeoutSeconds: 60 },
+  ...{ post: 'posted', ownedAccounts: [], closeSourcePeriods: false, from: null, auto: true },
+};
+
+/** An ERP that holds nothing, and fails where `erpFailure` says so. */
+const erp = {
+  capabilities: capabilitiesOf(),
+  company: { kind: 'tryton', url: 'http://127.0.0.1:9', id: 'books/1' },
+  read: async () => [],
+  keyed: async () => {
+    if (erpFailure !== null) throw erpFailure;
+    return { entries: [], next: null, isComplete: true };
+  },
+  books: { balances: async () => ({ entries: 0, balances: new Map() }), entries: async function* () {} },
+};
+let erpFailure: ErpError | null;
 
 /** A daemon of these installations. */
 function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span = [1, 5] } = {}): Reconciler {
@@ -71,8 +95,9 @@ function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span 
     config: {
       ...config,
       reconcileBetween: between,
-      installations: clinics.map(({ id, timezone = 'Europe/Helsinki' }) => ({ ...one, id, timezone })),
+      installations: clinics.map((clinic) => ({ ...one, timezone: 'Europe/Helsinki', ...clinic })),
     },
+    delivery: { target: () => erp },
     ...{ db: pool, promptDb: pool, databaseId: 'd', clock: () => now, practice, outages: { of: () => null } },
     log: { debug: () => undefined, info: tell('info'), warn: tell('warn'), error: tell('error') },
   };
@@ -193,6 +218,33 @@ test('one that fails is named with its remedy and keeps no other from its turn; 
     { is_done: true, code: null },
     { is_done: true, code: null },
   ]);
+});
+
+test('the ERP’s books are read back, too; where they cannot be, the books of ours have their verdict all the same', async () => {
+  await loaded(85);
+  await query(
+    db,
+    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state, erp_id)
+     values (85, '85/invoice/7/1', 'entry', 1, '2026-02-01', 'KEY', 'company', 'delivered', '11')`,
+  );
+  const reconciler = daemon([{ id: 85, erp: tryton }]);
+  erpFailure = new ErpError('refused', 'the API user may not read');
+  await reconciler.look(signal);
+  const found = () =>
+    query(
+      db,
+      `select ok, failing, is_done, error->>'code' as code from reconcile_verdict join reconcile_turn using (installation)`,
+    );
+  expect(await found()).toEqual([{ ok: true, failing: [], is_done: false, code: 'erp_unreadable' }]);
+  erpFailure = null;
+  await query(db, `update reconcile_turn set not_before = not_before - interval '1 hour'`);
+  await reconciler.look(signal);
+  expect(await found()).toEqual([{ ok: false, failing: ['E7'], is_done: true, code: null }]);
+  expect(said.at(-1)).toEqual({
+    level: 'error',
+    installation: 85,
+    line: expect.stringMatching(/^NOT reconciled \(E7\)/),
+  });
 });
 
 test('a daemon that ends breaks its turn off, and the next one takes it at once', async () => {
