@@ -84,7 +84,7 @@ function reconciledText(reconciled: Verdict['reconciled'], empty: boolean): stri
   if (empty) return 'NOTHING IS POSTED: there is nothing to reconcile';
   if (reconciled === null) return 'not checked yet: vetledger reconcile';
   if (reconciled.ok === null) {
-    return `not checked since this command began, last at ${instant(reconciled.checked_at)}: vetledger reconcile`;
+    return `last checked ${instant(reconciled.checked_at)}, before this window; check now: vetledger reconcile`;
   }
   const at = `as of ${instant(reconciled.checked_at)}`;
   return reconciled.ok ? `yes, ${at}` : `NO: ${reconciled.failing.join(', ')}, ${at}`;

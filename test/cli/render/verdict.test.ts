@@ -53,7 +53,7 @@ test.each([
   [
     'checked before the command began',
     { reconciled: { ok: null, failing: [], checked_at: at }, complete: true, outside: {}, empty: false },
-    ['not checked since this command began, last at 2026-02-01 08:00:00 UTC: vetledger reconcile', 'yes'],
+    ['last checked 2026-02-01 08:00:00 UTC, before this window; check now: vetledger reconcile', 'yes'],
   ],
   [
     'empty books, whatever was found',
