@@ -37,10 +37,10 @@ export async function withApp<T>(context: CommandContext, needs: Needs, work: (a
 }
 
 /** A command that opens nothing works on a copy, too; that it is one is said. */
-async function warnOfCopy(context: CommandContext, { db }: App): Promise<void> {
+async function warnOfCopy(context: CommandContext, { db, config: { trustsFailover } }: App): Promise<void> {
   const [here, noted] = [await whereDatabaseIs(db), await notedBinding(db)];
   const namespace = noted?.namespace ?? null;
   const held = noted && { incarnation: noted.incarnation };
-  const verdict = judgeBinding({ ...here, namespace }, noted, held, { isEmbedded: false });
+  const verdict = judgeBinding({ ...here, namespace }, noted, held, { isEmbedded: false, trustsFailover });
   if (verdict.is === 'refused') context.note(`warning: ${refusalOf(verdict).message}`);
 }

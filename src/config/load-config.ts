@@ -76,6 +76,8 @@ export interface Config {
   databaseUrl: string | null;
   /** The owner's; '' where its variable is unset, null where there is none: `databaseUrl` migrates, too. */
   migrateDatabaseUrl: string | null;
+  /** Whether a standby of the same server that was promoted may take over without a person. */
+  trustsFailover: boolean;
   /** A null address: the embedded development server. */
   temporal: { address: string | null; namespace: string; taskQueue: string; security: TemporalSecurity };
   /** On which lines exports tell the names of private persons. */
@@ -130,6 +132,7 @@ export async function loadConfig(
     reconcileBetween: written.reconcile,
     databaseUrl: written.database_url || null,
     migrateDatabaseUrl: written.migrate_database_url ?? null,
+    trustsFailover: written.database_failover === 'trusted',
     temporal: {
       address: written.temporal.address || null,
       namespace: written.temporal.namespace,

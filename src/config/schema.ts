@@ -229,6 +229,12 @@ export const configSchema = z.strictObject({
     .describe(
       'The same database as its owner, for `vetledger migrate` alone; database_url is then the runtime role, which cannot change the journal. Absent: one role does both, and `doctor` warns.',
     ),
+  database_failover: z
+    .enum(['refused', 'trusted'], { error: 'must be refused or trusted' })
+    .default('refused')
+    .describe(
+      '`trusted`: a standby of the same PostgreSQL that was promoted (a newer timeline) goes on without a person; only for a standby that has every commit (synchronous replication). `refused`: it looks like a copy until `vetledger adopt --restored`.',
+    ),
   temporal: z
     .strictObject({
       address: z

@@ -30,6 +30,7 @@ const restartKeys: Partial<Record<keyof Config, string>> = {
   dataDir: 'data_dir',
   databaseUrl: 'database_url',
   migrateDatabaseUrl: 'migrate_database_url',
+  trustsFailover: 'database_failover',
   temporal: 'temporal',
   sealKey: 'seal_key',
   webhooks: 'webhooks',

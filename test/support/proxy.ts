@@ -1,14 +1,21 @@
 import { createServer, type Server, Socket } from 'node:net';
 
+interface Target {
+  host: string;
+  port: number;
+}
+
 /** A TCP proxy whose connections can be cut: the client loses its answer, and the server works on. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
   #port = 0;
+  #target: Target;
 
-  constructor(target: { host: string; port: number }) {
+  constructor(target: Target) {
+    this.#target = target;
     this.#server = createServer((client) => {
-      const server = this.#connect(client, target);
+      const server = this.#connect(client, this.#target);
       this.#clients.add(client);
       client.on('close', () => this.#clients.delete(client));
       client.on('error', () => server.destroy());
@@ -37,6 +44,12 @@ export class TcpProxy {
     this.#port = address.port;
   }
 
+  /** Leads to another server from now on; connections to the one before are cut. */
+  leadTo(target: Target): void {
+    this.#target = target;
+    this.cut();
+  }
+
   /** Takes the answers of all requests that are under way. */
   cut(): number {
     const clients = [...this.#clients];
@@ -52,7 +65,7 @@ export class TcpProxy {
     this.#server.close();
   }
 
-  #connect(client: Socket, target: { host: string; port: number }): Socket {
+  #connect(client: Socket, target: Target): Socket {
     const server = new Socket();
     server.connect(target);
     // A client that was cut off leaves its request to the server, which would not notice before it answers.

@@ -17,10 +17,15 @@ export function dropDatabase(server: string, name: string): Promise<void> {
 
 /** Runs a statement on a connection of its own: a database is made and dropped outside transactions and pools. */
 export async function runAlone(server: string, sql: string): Promise<void> {
+  await queryAlone(server, sql);
+}
+
+/** The rows of a statement on a connection of its own. */
+export async function queryAlone<Row extends pg.QueryResultRow>(server: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: server, connectionTimeoutMillis: 10_000, query_timeout: 30_000 });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Row>(sql)).rows;
   } finally {
     await client.end();
   }

@@ -20,8 +20,9 @@ export async function findBinding(app: Ports, client: Client): Promise<Found> {
   const here = { ...(await whereDatabaseIs(app.db)), namespace: await namespaceId(client) };
   const noted = await notedBinding(app.db);
   const held = await heldBinding(client, app.temporalName);
-  const isEmbedded = app.config.temporal.address === null;
-  return { here, noted, verdict: judgeBinding(here, noted, held, { isEmbedded }) };
+  const { temporal, trustsFailover } = app.config;
+  const trust = { isEmbedded: temporal.address === null, trustsFailover };
+  return { here, noted, verdict: judgeBinding(here, noted, held, trust) };
 }
 
 /**
@@ -35,7 +36,7 @@ export async function ensureBound(app: Ports, client: Client, { renews }: { rene
     const { here, noted, verdict } = await findBinding(app, client);
     if (verdict.is === 'refused') throw refusalError(verdict);
     if (verdict.is === 'to bind' && verdict.remark !== null) {
-      app.log.warn({ remark: verdict.remark }, 'the database is bound to its Temporal namespace anew');
+      app.log.warn({ remark: verdict.remark }, 'database and Temporal namespace are bound anew');
     }
     if (verdict.is === 'to bind' || renews) await bind(app, client, here, noted);
   });
@@ -47,7 +48,8 @@ export async function replacedTemporal(app: Pick<App, 'db' | 'config'>, client: 
   if (app.config.temporal.address === null) return null;
   const noted = await notedBinding(app.db);
   const namespace = await namespaceId(client);
-  const verdict = noted && judgeBinding({ ...noted, namespace }, noted, noted, { isEmbedded: false });
+  const verdict =
+    noted && judgeBinding({ ...noted, namespace }, noted, noted, { isEmbedded: false, trustsFailover: false });
   return verdict?.is === 'refused' ? refusalOf(verdict) : null;
 }
 

@@ -40,11 +40,19 @@ interface Refusal {
   isTemporal: boolean;
 }
 
+/** What the configuration says of the servers. */
+export interface Trust {
+  /** The Temporal server is the embedded one. */
+  isEmbedded: boolean;
+  /** A promoted standby of the same server may go on (`database_failover: trusted`). */
+  trustsFailover: boolean;
+}
+
 export function judgeBinding(
   here: Whereabouts,
   noted: NotedBinding | null,
   held: HeldBinding | null,
-  { isEmbedded }: { isEmbedded: boolean },
+  { isEmbedded, trustsFailover }: Trust,
 ): Verdict {
   if (noted === null) {
     if (held === null) return { is: 'to bind', remark: null };
@@ -58,20 +66,34 @@ export function judgeBinding(
       `it is another database (${here.database}) of the PostgreSQL server than the one that was bound (${noted.database})`,
     );
   }
-  if (differ(here.timeline, noted.timeline)) {
-    return refused(
-      `its PostgreSQL server was restored, or a standby has taken over (timeline ${here.timeline}; it was bound on ${noted.timeline})`,
-    );
+  const hasFailedOver = differ(here.timeline, noted.timeline);
+  const timelines = `timeline ${here.timeline}; it was bound on ${noted.timeline}`;
+  if (hasFailedOver && !(trustsFailover && isNewer(here.timeline, noted.timeline))) {
+    return refused(`its PostgreSQL server was restored, or a standby has taken over (${timelines})`);
   }
   if (differ(here.namespace, noted.namespace)) {
     // The development server's file belongs to us: who deleted it made no copy of the database.
-    if (isEmbedded) return { is: 'to bind', remark: 'the development server of Temporal is a new one' };
+    if (isEmbedded && !hasFailedOver)
+      return { is: 'to bind', remark: 'the development server of Temporal is a new one' };
     const evidence = `it was bound to another Temporal namespace (${noted.namespace}) than the configured one (${here.namespace})`;
     return { is: 'refused', evidence, isTemporal: true };
   }
+  if (held === null && hasFailedOver) {
+    return refused(
+      `a standby has taken over (${timelines}), and nothing in Temporal shows whether it has every commit`,
+    );
+  }
   if (held === null)
     return { is: 'to bind', remark: 'Temporal has lost the Schedule that noted which database it works with' };
-  if (held.incarnation === noted.incarnation || held.incarnation === noted.next) return { is: 'bound' };
+  const isUpToDate = held.incarnation === noted.incarnation || held.incarnation === noted.next;
+  if (isUpToDate && hasFailedOver)
+    return { is: 'to bind', remark: `a standby of PostgreSQL has taken over (${timelines})` };
+  if (isUpToDate) return { is: 'bound' };
+  if (hasFailedOver) {
+    return refused(
+      `a standby has taken over that lacks commits (${timelines}): Temporal knows a later state of this database`,
+    );
+  }
   return refused(
     'Temporal knows a later state of this database: it is a copy from before, or its original goes on elsewhere',
   );
@@ -84,6 +106,11 @@ function refused(evidence: string): Verdict {
 /** Only what both tell can differ. */
 function differ(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && one !== other;
+}
+
+/** Timelines are hexadecimal numbers of eight digits. */
+function isNewer(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && Number.parseInt(one, 16) > Number.parseInt(other, 16);
 }
 
 /** Why nothing is opened, and the ways on. */
