@@ -227,6 +227,7 @@ test('the ERP’s books are read back, too; where they cannot be, the books of o
     `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state, erp_id)
      values (85, '85/invoice/7/1', 'entry', 1, '2026-02-01', 'KEY', 'company', 'delivered', '11')`,
   );
+  // The outbox names an entry that the journal has not: that is a broken chain.
   const reconciler = daemon([{ id: 85, erp: tryton }]);
   erpFailure = new ErpError('refused', 'the API user may not read');
   await reconciler.look(signal);
@@ -235,15 +236,15 @@ test('the ERP’s books are read back, too; where they cannot be, the books of o
       db,
       `select ok, failing, is_done, error->>'code' as code from reconcile_verdict join reconcile_turn using (installation)`,
     );
-  expect(await found()).toEqual([{ ok: true, failing: [], is_done: false, code: 'erp_unreadable' }]);
+  expect(await found()).toEqual([{ ok: false, failing: ['chain'], is_done: false, code: 'erp_unreadable' }]);
   erpFailure = null;
   await query(db, `update reconcile_turn set not_before = not_before - interval '1 hour'`);
   await reconciler.look(signal);
-  expect(await found()).toEqual([{ ok: false, failing: ['E7'], is_done: true, code: null }]);
+  expect(await found()).toEqual([{ ok: false, failing: ['E7', 'chain'], is_done: true, code: null }]);
   expect(said.at(-1)).toEqual({
     level: 'error',
     installation: 85,
-    line: expect.stringMatching(/^NOT reconciled \(E7\)/),
+    line: expect.stringMatching(/^NOT reconciled \(E7, chain\)/),
   });
 });
 
