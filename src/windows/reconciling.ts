@@ -64,12 +64,15 @@ export class Reconciler {
   /** Takes the turns that are due. Throws where the database does not tell them; the failure of one installation is its own. */
   async look(signal: AbortSignal): Promise<void> {
     const { db, config, clock } = this.#app;
-    if (config.reconcileBetween === null) return;
-    const due = await turnsToTake(db, config.installations, config.reconcileBetween, clock());
-    for (const turn of due) {
-      if (signal.aborted) return;
-      if (turn.putOff === null) await this.#take(turn, signal);
-      else this.#namePutOff(turn, turn.putOff);
+    const tried = new Set<number>();
+    while (!signal.aborted && config.reconcileBetween !== null) {
+      // Before each turn: many take hours, in which others are paused or taken elsewhere.
+      const due = await turnsToTake(db, config.installations, config.reconcileBetween, clock());
+      for (const turn of due) if (turn.putOff !== null) this.#namePutOff(turn, turn.putOff);
+      const next = due.find(({ installation, putOff }) => putOff === null && !tried.has(installation.id));
+      if (next === undefined) return;
+      tried.add(next.installation.id);
+      await this.#take(next, signal);
     }
   }
 
