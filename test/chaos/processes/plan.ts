@@ -14,7 +14,15 @@ export type Disturbance =
   | { is: 'ERP fails'; forMs: number; share: number }
   | { is: 'clock moved'; byMs: number }
   | { is: 'writes forgotten'; times: number }
-  | { is: 'disk full'; forMs: number };
+  | { is: 'disk full'; forMs: number }
+  | Accident;
+
+/** What an operator meets in a week. */
+export type Accident =
+  | { is: 'Schedule deleted' }
+  | { is: 'practice API hangs'; forMs: number }
+  | { is: 'PostgreSQL read-only'; forMs: number }
+  | { is: 'PostgreSQL takes no connections'; forMs: number };
 
 export interface Plan {
   invoices: number;
@@ -66,6 +74,16 @@ export function planOf(seed: number, given: { erp?: string | null } = {}): Plan 
   const lies = new Rng(seed, 'write-backs');
   if (erp === null && lies.chance(0.6))
     events.push({ atMs: lies.int(0, troubleMs / 2), happens: { is: 'writes forgotten', times: lies.int(1, 2) } });
+  const accidents = new Rng(seed, 'accidents');
+  const lasting = () => accidents.int(500, 4_000);
+  const met: (() => Accident)[] = [
+    () => ({ is: 'Schedule deleted' }),
+    () => ({ is: 'practice API hangs', forMs: lasting() }),
+    () => ({ is: 'PostgreSQL read-only', forMs: lasting() }),
+    () => ({ is: 'PostgreSQL takes no connections', forMs: lasting() }),
+  ];
+  for (let left = accidents.int(0, 2); left > 0; left--)
+    events.push({ atMs: accidents.int(0, troubleMs), happens: accidents.pick(met)() });
   for (let left = rng.int(6, 14); left > 0; left--)
     events.push({ atMs: rng.int(0, troubleMs), happens: { is: 'clinic lives', events: rng.int(1, 3) } });
   events.sort((a, b) => a.atMs - b.atMs);

@@ -294,6 +294,17 @@ class Round {
         this.#clockAheadMs = what.byMs;
         await this.#sandbox.order({ clockAheadMs: what.byMs });
         return;
+      case 'Schedule deleted':
+        return this.#deleteSchedule();
+      case 'practice API hangs':
+        await this.#sandbox.order({ faults: { timeoutMs: { probability: 1, ms: what.forMs } } });
+        await sleep(what.forMs);
+        await this.#sandbox.order({ faults: noFaults });
+        return;
+      case 'PostgreSQL read-only':
+        return this.#withSetting('set default_transaction_read_only = on', 'reset default_transaction_read_only', what);
+      case 'PostgreSQL takes no connections':
+        return this.#withSetting('connection limit 0', 'connection limit -1', what);
       case 'disk full':
         if (!services.hasOwnDisk)
           return this.#tell('PostgreSQL has no disk of its own here, since nothing may be mounted');
@@ -302,6 +313,42 @@ class Round {
         services.emptyDisk();
         return;
     }
+  }
+
+  /** As an operator who has mistaken it for another one. */
+  async #deleteSchedule(): Promise<void> {
+    const connection = await Connection.connect({ address: `127.0.0.1:${this.#setting.services.temporal.port}` });
+    try {
+      const [id] = await this.#asked<{ value: string }>(`select value from meta where key = 'database_id'`);
+      await new Client({ connection }).schedule.getHandle(`sync-window/${installation}-${id?.value}`).delete();
+    } catch (error) {
+      // Temporal is down, or no daemon has made it yet.
+      this.#tell(`the Schedule was not deleted: ${told(error).split('\n')[0]}`);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  /** The round's database with another setting for a while: for new connections, so that those of the daemons are ended. */
+  async #withSetting(set: string, back: string, { forMs }: { forMs: number }): Promise<void> {
+    const { name } = this.#database;
+    const apply = async (setting: string) => {
+      // A connection of ours may have been made read-only, too.
+      await this.#asked(`set transaction read write; alter database ${name} ${setting}`);
+      await this.#asked(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid() and usename <> current_user`,
+      );
+    };
+    try {
+      await apply(set);
+      await sleep(forMs);
+    } catch (error) {
+      this.#tell(`PostgreSQL did not take a setting: ${told(error).split('\n')[0]}`);
+    }
+    await this.#until('a setting that is taken back', settleMs, async () => {
+      await apply(back);
+      return true;
+    });
   }
 
   #serverOf(place: Place) {
