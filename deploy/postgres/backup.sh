@@ -1,22 +1,30 @@
 #!/bin/sh
-# Dumps vetledger's books (DATABASE_URL, as their owner) into a new file of BACKUP_DIR, reads the whole dump back, and deletes the
-# oldest of more than BACKUP_KEEP dumps. A dump of a running system is consistent. Exit code 0 means that the file is whole.
+# Dumps vetledger's books (DATABASE_URL, as vetledger_backup, who may read them) into a new file of BACKUP_DIR, reads the whole dump back,
+# notes its success in the database, and deletes the oldest of more than BACKUP_KEEP dumps. A dump of a running system is consistent.
+# Exit code 0 means that the file is whole.
 # The file beside it, .heads, has the head of each installation's books from just before the dump, which proves a restore
 # (`vetledger ledger verify --installation ID --head HASH`): a later head might not be in the dump, since windows go on.
 set -eu
 umask 077
+# Sets `database`.
+. "$(dirname "$0")/connect.sh"
 keep=${BACKUP_KEEP:-30}
 dump=$BACKUP_DIR/vetledger-$(date -u +%Y%m%dT%H%M%SZ).dump
 part=$dump.part
 heads=${dump%.dump}.heads
 trap 'rm -f "$part" "$heads.part"' EXIT
-psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 --output "$heads.part" "$DATABASE_URL" --command \
+query() { psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 --dbname "$database" "$@"; }
+query --output "$heads.part" --command \
   "select format('installation %s seq %s head %s', b.installation, h.seq, h.hash)
    from vetledger.book_identity b cross join vetledger.chain_head(b.installation) h order by b.installation"
-pg_dump --format=custom --schema=vetledger --no-owner --no-privileges --lock-wait-timeout=60s --file "$part" "$DATABASE_URL"
+pg_dump --format=custom --schema=vetledger --no-owner --no-privileges --lock-wait-timeout=60s --file "$part" --dbname "$database"
 pg_restore --file=/dev/null "$part"
 mv "$heads.part" "$heads"
 mv "$part" "$dump"
+# The metrics show it, and VetledgerBackupOld fires without it.
+query --command "insert into vetledger.backup (finished_at) values (clock_timestamp())
+    on conflict (is_only) do update set finished_at = excluded.finished_at" ||
+  echo 'warning: the dump is whole, but its success could not be noted in the table vetledger.backup' >&2
 # The names sort by time.
 set -- "$BACKUP_DIR"/vetledger-*.dump
 while [ $# -gt "$keep" ]; do

@@ -6,9 +6,11 @@ psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-post
 \getenv temporal_password TEMPORAL_DB_PASSWORD
 \getenv owner_password VETLEDGER_OWNER_PASSWORD
 \getenv runtime_password VETLEDGER_DB_PASSWORD
+\getenv backup_password VETLEDGER_BACKUP_PASSWORD
 
 select format('create role %I login password %L', name, password)
-from (values ('temporal', :'temporal_password'), ('vetledger_owner', :'owner_password'), ('vetledger', :'runtime_password'))
+from (values ('temporal', :'temporal_password'), ('vetledger_owner', :'owner_password'), ('vetledger', :'runtime_password'),
+    ('vetledger_backup', :'backup_password'))
   wanted (name, password)
 where not exists (select from pg_roles where rolname = name) \gexec
 
@@ -18,4 +20,5 @@ where not exists (select from pg_database where datname = name) \gexec
 
 revoke connect, temporary on database temporal, temporal_visibility, vetledger from public;
 grant connect, temporary on database vetledger to vetledger;
+grant connect on database vetledger to vetledger_backup;
 SQL

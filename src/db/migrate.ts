@@ -3,7 +3,7 @@ import { bool, integer, nullable, text } from './columns.ts';
 import { isRetriable } from './database-errors.ts';
 import { knownMigrations, type Migration } from './migrations.ts';
 import { type Db, schemaName } from './pool.ts';
-import { ensureRole, grantRuntime, type LoginRole, rolesSql } from './roles.ts';
+import { ensureRole, grantBackup, grantRuntime, type LoginRole, rolesSql } from './roles.ts';
 import { type Connection, execute, row, rows } from './rows.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function migrate(db: Db, options: MigrateOptions = {}): Promise<str
   }
 }
 
-/** Applies the first migration that is missing, and gives the runtime role its rights; null where none was missing. */
+/** Applies the first migration that is missing, and gives the other roles their rights; null where none was missing. */
 async function applyNext(
   trx: Connection,
   known: Migration[],
@@ -57,6 +57,7 @@ async function applyNext(
   const next = missingOf(known, await appliedMigrations(trx))[0];
   if (next) await apply(trx, next, lockTimeoutMs);
   if (runtime) await grantRuntime(trx, runtime.name);
+  await grantBackup(trx);
   return next?.name ?? null;
 }
 

@@ -80,6 +80,21 @@ export async function grantRuntime(trx: Connection, role: string): Promise<void>
   for (const statement of statements) await execute(trx, asWritten(statement));
 }
 
+/** The role that deploy/postgres/backup.sh connects as. */
+const backupRole = 'vetledger_backup';
+
+/** Gives the backup's role its rights, where somebody has made it: to read everything, and to note that a backup succeeded. */
+export async function grantBackup(trx: Connection): Promise<void> {
+  if (!(await roleState(trx, backupRole)).found) return;
+  const statements = [
+    `grant usage on schema ${schemaName} to ${backupRole}`,
+    `grant select on all tables in schema ${schemaName} to ${backupRole}`,
+    `grant select on all sequences in schema ${schemaName} to ${backupRole}`,
+    `grant insert, update on ${schemaName}.backup to ${backupRole}`,
+  ];
+  for (const statement of statements) await execute(trx, statement);
+}
+
 /** The append-only tables. */
 async function journalTables(db: Connection): Promise<string[]> {
   const found = await rows(

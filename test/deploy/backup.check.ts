@@ -54,11 +54,14 @@ const passwords = {
   TEMPORAL_DB_PASSWORD: 'temporal1',
   VETLEDGER_OWNER_PASSWORD: 'owner1',
   VETLEDGER_DB_PASSWORD: 'runtime1',
+  // With what a URL has to escape.
+  VETLEDGER_BACKUP_PASSWORD: 'back/up@1%',
 };
 const url = (role: string, password: string, database: string) =>
-  `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
+  `postgresql://${role}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 const superuser = () => url('postgres', passwords.POSTGRES_PASSWORD, 'postgres');
 const owner = (database = 'vetledger') => url('vetledger_owner', passwords.VETLEDGER_OWNER_PASSWORD, database);
+const backupRole = (database = 'vetledger') => url('vetledger_backup', passwords.VETLEDGER_BACKUP_PASSWORD, database);
 const path = () => `${bin}:${pathWithNode}`;
 
 beforeAll(async () => {
@@ -137,6 +140,25 @@ function freePort(): Promise<number> {
 const script = (name: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
   run('/bin/sh', [join(root, 'deploy/postgres', name), ...args], { env: { PATH: path(), ...env } });
 
+/** Notes the arguments of all programs of PostgreSQL's, as everybody can read them, until the returned function is called, which gives them. */
+function watchArguments(): () => string {
+  const seen = new Set<string>();
+  const timer = setInterval(() => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        if (/(psql|pg_dump|pg_restore|backup\.sh|restore\.sh)\0/.test(line) && line.includes(String(port)))
+          seen.add(line);
+      } catch {
+        // It has ended.
+      }
+  }, 5);
+  return () => {
+    clearInterval(timer);
+    return [...seen].join('\n');
+  };
+}
+
 const roles = () =>
   script('roles.sh', {
     ...passwords,
@@ -199,19 +221,38 @@ tried('the books come back from a dump as they were, proven by their head, and g
   mkdirSync(backups);
   for (const old of ['20200101T000000Z', '20200102T000000Z'])
     for (const kind of ['dump', 'heads']) writeFileSync(join(backups, `vetledger-${old}.${kind}`), 'old');
-  const backup = await script('backup.sh', { DATABASE_URL: owner(), BACKUP_DIR: backups, BACKUP_KEEP: '2' });
+  const watched = watchArguments();
+  const backup = await script('backup.sh', { DATABASE_URL: backupRole(), BACKUP_DIR: backups, BACKUP_KEEP: '2' });
   expect(`${backup.code} ${backup.stderr}`).toBe('0 ');
+  // The role may read, and note its success, and nothing else.
+  // Division by zero where it noted none.
+  await runAlone(
+    backupRole(),
+    `select 1 / count(*) from vetledger.backup where finished_at > now() - interval '1 hour'`,
+  );
+  for (const change of [
+    'delete from vetledger.backup',
+    'update vetledger.document set id = 0',
+    'create table vetledger.x ()',
+  ])
+    await expect(runAlone(backupRole(), change)).rejects.toThrow(/permission denied/);
   const [kept, keptHeads, dump = '', heads = ''] = readdirSync(backups).sort();
   expect([kept, keptHeads]).toEqual(['vetledger-20200102T000000Z.dump', 'vetledger-20200102T000000Z.heads']);
   expect([join(backups, dump), heads]).toEqual([backup.stdout.trim(), dump.replace('.dump', '.heads')]);
-  const noted = new RegExp(`^installation ${sandbox.installation} seq \\d+ head ${hash}\n$`);
-  expect(readFileSync(join(backups, heads), 'utf8')).toMatch(noted);
+  const line = new RegExp(`^installation ${sandbox.installation} seq \\d+ head ${hash}\n$`);
+  expect(readFileSync(join(backups, heads), 'utf8')).toMatch(line);
 
   // The database is lost, and made anew.
   await runAlone(superuser(), 'drop database vetledger with (force)');
   expect(await roles()).toMatchObject({ code: 0 });
   const restore = () => script('restore.sh', { DATABASE_URL: owner() }, join(backups, dump));
   expect(await restore()).toMatchObject({ code: 0, stderr: '' });
+  // What every user of the machine can see had no password.
+  const seen = watched();
+  expect(seen).toMatch(/pg_dump\0.*postgresql:\/\/vetledger_backup@127\.0\.0\.1/);
+  expect(seen).toMatch(/pg_restore\0.*postgresql:\/\/vetledger_owner@127\.0\.0\.1/);
+  for (const password of Object.values(passwords))
+    for (const written of [password, encodeURIComponent(password)]) expect(seen).not.toContain(written);
   expect(await vetledger('vetledger', 'migrate')).toMatchObject({ code: 0 });
   expect(await vetledger('vetledger', 'ledger', 'verify', '--head', hash)).toMatchObject({ code: 0 });
   sandbox.live(5);
@@ -234,7 +275,11 @@ tried('a backup that fails leaves no file that looks whole, and removes no older
   const backups = join(folder, 'failing');
   mkdirSync(backups);
   writeFileSync(join(backups, 'vetledger-20200101T000000Z.dump'), 'old');
-  const failed = await script('backup.sh', { DATABASE_URL: owner('missing'), BACKUP_DIR: backups, BACKUP_KEEP: '1' });
+  const failed = await script('backup.sh', {
+    DATABASE_URL: backupRole('missing'),
+    BACKUP_DIR: backups,
+    BACKUP_KEEP: '1',
+  });
   expect(failed.code).not.toBe(0);
   expect(readdirSync(backups)).toEqual(['vetledger-20200101T000000Z.dump']);
 });

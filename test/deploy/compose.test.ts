@@ -66,7 +66,9 @@ describe('docker-compose.yml', () => {
   test.each(services)('%s: an exact image, limits, a small attack surface, a bounded log', (name, service) => {
     if (service.build === undefined) expect(service.image).toMatch(/^[\w./-]+:v?\d+(\.\d+)+(@sha256:[0-9a-f]{64})?$/);
     expect(service.image ?? '').not.toMatch(/auto-setup|:latest/);
-    expect(service.restart).toMatch(name === 'backup' ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
+    expect(service.restart).toMatch(
+      ['backup', 'restore'].includes(name) ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/,
+    );
     expect(service.deploy?.resources.limits).toEqual({
       cpus: expect.any(String),
       memory: expect.stringMatching(/^\d+[mg]$/),
@@ -84,7 +86,7 @@ describe('docker-compose.yml', () => {
 
   test('databases and Temporal are on a network without a way in or out', () => {
     expect(compose.networks.backend).toEqual({ internal: true });
-    for (const name of ['postgres', 'temporal', 'backup', 'migrate']) {
+    for (const name of ['postgres', 'temporal', 'backup', 'restore', 'migrate']) {
       expect(compose.services[name]?.networks).toEqual(['backend']);
       expect(compose.services[name]?.ports).toBeUndefined();
     }
@@ -94,12 +96,14 @@ describe('docker-compose.yml', () => {
     expect(temporal?.environment?.NUM_HISTORY_SHARDS).toBe(512);
   });
 
-  test('vetledger, its migrations and Temporal sign in as three roles; the daemon is not given the owner', () => {
+  test('vetledger, its migrations, its backup and Temporal sign in as roles of their own; the daemon is not given the owner', () => {
     const userOf = (url: string | number | undefined) => new URL(filled(url ?? '')).username;
     expect(userOf(vetledger?.environment?.DATABASE_URL)).toBe('vetledger');
     expect(vetledger?.environment?.MIGRATE_DATABASE_URL).toBe('');
     expect(userOf(migrate?.environment?.MIGRATE_DATABASE_URL)).toBe('vetledger_owner');
     expect(temporal?.environment?.POSTGRES_USER).toBe('temporal');
+    expect(userOf(compose.services.backup?.environment?.DATABASE_URL)).toBe('vetledger_backup');
+    expect(userOf(compose.services.restore?.environment?.DATABASE_URL)).toBe('vetledger_owner');
   });
 
   test('the configuration that it mounts is one, with what the containers are given', async () => {

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { folderOf } from '../cli/support.ts';
 import { manifestFaults, textOf } from './schemas.ts';
 
-const files = ['namespace.yaml', 'secret.example.yaml', 'vetledger.yaml'];
+const files = ['namespace.yaml', 'secret.example.yaml', 'vetledger.yaml', 'backup.yaml'];
 // biome-ignore lint/suspicious/noExplicitAny: manifests of several kinds, whose schemas are checked
 type Manifest = any;
 const manifestsOf = (name: string): Manifest[] =>

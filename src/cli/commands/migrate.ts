@@ -16,7 +16,7 @@ const answer = z.strictObject({
 
 export const command: Definition<object> = {
   description:
-    'Connects with `migrate_database_url` (without it: `database_url`), applies the migrations that are missing, and gives the role of `database_url` its rights: to read and add in the journal, and ordinary ones on the rest. It makes that role if it may; otherwise it prints the SQL for a superuser. Before an upgrade, stop every process of vetledger and make a backup. A database of a build before 0.1.0 with other tables is refused. `dev`, and `sync` on an embedded database, do this by themselves.',
+    'Connects with `migrate_database_url` (without it: `database_url`), applies the migrations that are missing, and gives the role of `database_url` its rights: to read and add in the journal, and ordinary ones on the rest. The role `vetledger_backup` gets the right to read, where it was made. It makes that role if it may; otherwise it prints the SQL for a superuser. Before an upgrade, stop every process of vetledger and make a backup. A database of a build before 0.1.0 with other tables is refused. `dev`, and `sync` on an embedded database, do this by themselves.',
   examples: [
     ['vetledger migrate', 'after installing, and after each upgrade'],
     ['vetledger migrate --json', 'which migrations were applied, as JSON'],
