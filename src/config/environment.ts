@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../domain/errors.ts';
 import { keepSecret } from '../domain/redact.ts';
-import { readConfiguredSecret } from './secret-files.ts';
+import { type ConfigWarning, readConfiguredSecret } from './secret-files.ts';
 
 /** Values whose variable may be unset under `embedded: true`: the embedded service is used then. */
 const serverPaths = ['database_url', 'temporal.address'];
@@ -19,7 +19,7 @@ export interface Insertions {
   /** The files that make up a whole value, by its key: they can be read anew. */
   files: Map<string, string>;
   /** What is not as it should be, and does not keep anything from working. */
-  warnings: string[];
+  warnings: ConfigWarning[];
 }
 
 export function noInsertions(): Insertions {

@@ -17,6 +17,7 @@ import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
 import { loadMapping, loadMappingIfPresent, type MappingFile } from './mapping-files.ts';
 import type { ConfigFile } from './schema.ts';
+import { type ConfigWarning, openToOthers } from './secret-files.ts';
 import { readYaml } from './yaml.ts';
 
 export interface InstallationConfig {
@@ -94,7 +95,7 @@ export interface Config {
   /** Days for which is kept what grows; 0: for ever. */
   retention: { windowDays: number; versionDays: number; walkDays: number; daemonDays: number };
   /** What is not as it should be, and does not keep anything from working. */
-  warnings: string[];
+  warnings: ConfigWarning[];
 }
 
 /**
@@ -137,7 +138,7 @@ export async function loadConfig(
       address: written.temporal.address || null,
       namespace: written.temporal.namespace,
       taskQueue: written.temporal.task_queue,
-      security: await readSecurity(file, written.temporal),
+      security: await readSecurity(file, written.temporal, inserted.warnings),
     },
     export: written.export,
     sealKey: written.seal_key === undefined ? null : readSealKey(file, written.seal_key),
@@ -236,7 +237,11 @@ function readSealKey(file: string, pem: string): Ed25519Key {
 }
 
 /** The protection of connections to Temporal, its files read; an embedded server needs none. */
-async function readSecurity(file: string, temporal: ConfigFile['temporal']): Promise<TemporalSecurity> {
+async function readSecurity(
+  file: string,
+  temporal: ConfigFile['temporal'],
+  warnings: ConfigWarning[],
+): Promise<TemporalSecurity> {
   const { address, api_key: apiKey, tls } = temporal;
   if (!address) return { tls: false };
   const key = apiKey === undefined ? {} : { apiKey };
@@ -248,6 +253,8 @@ async function readSecurity(file: string, temporal: ConfigFile['temporal']): Pro
   if ((crt === null) !== (certKey === null)) {
     throw keyError(file, 'temporal.tls', 'needs both client_cert_path and client_key_path, or neither');
   }
+  const warning = tls.client_key_path === undefined ? null : openToOthers(resolve(dirname(file), tls.client_key_path));
+  if (warning !== null) warnings.push(warning);
   return {
     ...key,
     tls: {

@@ -3,28 +3,41 @@ import { ConfigError, codeOf } from '../domain/errors.ts';
 
 /** No secret is longer; a file that is was named by mistake. */
 const longestSecretBytes = 65_536;
-/** Rights of the group and of everybody else. */
-const othersMay = 0o077;
+/** Whom a file is open to: other users, a group that may change it, a group that may read it. */
+const rights = { others: 0o007, groupWrites: 0o020, group: 0o070 };
+
+/** What is not as it should be, and does not keep anything from working. */
+export interface ConfigWarning {
+  message: string;
+  todo: string;
+}
 
 export interface SecretFile {
   /** Without the line end that editors leave. */
   secret: string;
-  /** Who beside its owner may read it; null: nobody. */
-  warning: string | null;
+  /** Null: only who needs it may read it. */
+  warning: ConfigWarning | null;
 }
 
 /** Reads a file that holds a secret and nothing else. Throws an error of Node's, or Error where the file is too large. */
 export function readSecretFile(path: string): SecretFile {
-  const { mode, size } = statSync(path);
-  if (size > longestSecretBytes) throw new Error(`it is larger than ${longestSecretBytes} bytes`);
-  const secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  const rights = (mode & 0o777).toString(8);
-  // Secrets that Kubernetes or systemd mount are readable by a group of their own.
-  const warning =
-    (mode & othersMay) === 0
-      ? null
-      : `${path} holds a secret, and others on this machine may read it (rights ${rights}): chmod 600 ${path}`;
-  return { secret, warning };
+  if (statSync(path).size > longestSecretBytes) throw new Error(`it is larger than ${longestSecretBytes} bytes`);
+  return { secret: readFileSync(path, 'utf8').replace(/\r?\n$/, ''), warning: openToOthers(path) };
+}
+
+/**
+ * A warning where a file with a secret is open to more than its users. A group may read the file of another owner: secrets that
+ * systemd, Kubernetes or an administrator give to this program are readable by its group. Throws an error of Node's.
+ */
+export function openToOthers(path: string): ConfigWarning | null {
+  const { mode, uid } = statSync(path);
+  // What belongs to root is given to the program's group.
+  const isOwn = uid !== 0 && uid === process.getuid?.();
+  if ((mode & (isOwn ? rights.others | rights.group : rights.others | rights.groupWrites)) === 0) return null;
+  return {
+    message: `${path} holds a secret, and others on this machine may read or change it (rights ${(mode & 0o777).toString(8)}).`,
+    todo: `Take the rights away (chmod ${isOwn ? '600' : 'g-w,o='} ${path}), and change the secret if others may have read it.`,
+  };
 }
 
 /** The same for a value of the configuration, which names the file at `key`. Throws ConfigError. */

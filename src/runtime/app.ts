@@ -91,7 +91,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   };
   const names = new Map(config.installations.flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])));
   const log = createLog(options.env.VETLEDGER_LOG ?? options.logLevel ?? 'warn', undefined, names);
-  for (const warning of config.warnings) log.warn(warning);
+  for (const { message, todo } of config.warnings) log.warn({ todo }, message);
   const services: ServicesOptions = {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl ?? undefined,

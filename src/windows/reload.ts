@@ -110,7 +110,7 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
   const { installations, added, removed, changed, restart } = plan;
   app.config.installations.splice(0, app.config.installations.length, ...installations);
   for (const key of liveKeys) Object.assign(app.config, { [key]: next[key] });
-  for (const warning of next.warnings) app.log.warn(warning);
+  for (const { message, todo } of next.warnings) app.log.warn({ todo }, message);
   for (const id of [...changed, ...removed]) app.retirePractice(id);
   ports.onInstallations(installations);
   // Temporal may have lost its data since the start: nothing is made in a namespace that the database is not bound to.

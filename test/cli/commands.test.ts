@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -396,6 +396,15 @@ describe('after a first sync with a mapping that lacks an account', () => {
     } finally {
       clinic.sandbox.setQuirks({ ignoredFilters: [], departmentSettings: 'ok' });
     }
+    const token = join(folder, 'token');
+    writeFileSync(token, clinic.sandbox.token);
+    chmodSync(token, 0o644);
+    const fromFile = join(folder, 'token-in-a-file.yaml');
+    writeFileSync(fromFile, readFileSync(config, 'utf8').replace(/PRACTICE_TOKEN/, `file:${token}`));
+    const open = await vetledger(['doctor', '--json', '--config', fromFile], clinic.env);
+    expect(open.json().checks).toContainEqual(
+      expect.objectContaining({ check: 'secrets', status: 'warn', message: expect.stringContaining(token) }),
+    );
     const refused = await command('doctor', { ...clinic.env, PRACTICE_TOKEN: 'wrong' });
     expect(refused.code).toBe(3);
     expect(refused.stdout).toMatch(/^fail .*list of invoices.*\n +what to do: .*token/m);

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a file
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -41,9 +41,33 @@ test('a client secret, too, and one that is a part of a value is not read anew',
   expect(part.installations[0]!.auth).toEqual({ token: 'half-tokenhalf-token' });
 });
 
-test('a file that others may read is warned of', async () => {
-  const { warnings } = await load(folder('{token: "${file:secrets/token}"}', 'token-for-all', 0o644));
-  expect(warnings).toEqual([expect.stringMatching(/secrets\/token holds a secret.*rights 644.*chmod 600/)]);
+const isRoot = process.getuid?.() === 0;
+
+test.each([
+  [0o600, true],
+  [0o644, false],
+  [0o602, false],
+  [0o660, false],
+  // Of root, it is given to the program's group; our own needs no group.
+  [0o640, isRoot],
+])('a file with the rights %o is private: %s', async (rights, isPrivate) => {
+  const { warnings } = await load(folder('{token: "${file:secrets/token}"}', 'token-for-all', rights));
+  const warning = {
+    message: expect.stringMatching(`secrets/token holds a secret.*rights ${rights.toString(8)}`),
+    todo: expect.stringContaining(isRoot ? 'chmod g-w,o= ' : 'chmod 600 '),
+  };
+  expect(warnings).toEqual(isPrivate ? [] : [warning]);
+});
+
+test('a key of TLS that others may read is warned of, too', async () => {
+  const made = folder('{token: "${file:secrets/token}"}', 'token');
+  const tls = 'temporal: {address: "temporal.example:7233", tls: {client_cert_path: crt, client_key_path: key}}\n';
+  writeFileSync(join(made, 'vetledger.yaml'), config('{token: "${file:secrets/token}"}') + tls);
+  for (const name of ['crt', 'key']) writeFileSync(join(made, name), 'PEM', { mode: 0o644 });
+  chmodSync(join(made, 'key'), 0o644);
+  expect((await load(made)).warnings).toEqual([
+    { message: expect.stringContaining(`${join(made, 'key')} holds a secret`), todo: expect.any(String) },
+  ]);
 });
 
 test.each([

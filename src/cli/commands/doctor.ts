@@ -50,6 +50,7 @@ async function doctor(context: CommandContext, options: Options): Promise<number
   const config = await loadConfig(context.configPath, context.env);
   const chosen = chosenInstallations(config, options.installation);
   const checks = [passed(null, 'configuration', `${config.file} and its mapping files are valid`)];
+  checks.push(...config.warnings.map(({ message, todo }) => warning('secrets', message, todo)));
   const { app, check } = await checkPostgres(context, config);
   checks.push(check);
   try {
