@@ -128,7 +128,7 @@ const putOffTexts: Record<PutOff, string> = {
 };
 
 /** `3 h ago; next 2026-11-25 01:23:00 UTC` */
-function reconcileText({ age_seconds: age, old, next_at, put_off, error }: ReconcileStatus): string {
+export function reconcileText({ age_seconds: age, old, next_at, put_off, error }: ReconcileStatus): string {
   const last = age === null ? 'never' : `${duration(age)} ago`;
   const next = next_at === null ? 'not by itself (reconcile.between: never)' : `next ${instant(next_at)}`;
   const failed = error === null ? '' : `; the last attempt came to no verdict: ${error.message.replace(/\.$/, '')}`;
