@@ -28,20 +28,24 @@ export interface DaemonOptions {
   embeddedTemporal?: boolean;
 }
 
-export function startDaemon(sandbox: Sandbox, options: DaemonOptions = {}) {
+/** A daemon for these clinics, which have one token. */
+export function startDaemon(clinics: Sandbox | readonly [Sandbox, ...Sandbox[]], options: DaemonOptions = {}) {
+  const sandboxes = 'url' in clinics ? ([clinics] as const) : clinics;
   const { folder = temporaryFolder(), settings = {}, embeddedTemporal = false } = options;
   const config = join(folder, 'vetledger.yaml');
-  const one = { id: sandbox.installation, base_url: sandbox.url, rate_window_seconds: 1, overlap_seconds: 60 };
+  const installations = sandboxes.map(({ installation: id, url }) => {
+    return { id, base_url: url, rate_window_seconds: 1, overlap_seconds: 60 };
+  });
   writeFileSync(
     config,
-    demoConfig([one], {
+    demoConfig(installations, {
       data_dir: '.vetledger',
       schedule: '{every: 1s}',
       ...(embeddedTemporal ? {} : { temporal: `{address: "${inject('temporalAddress')}"}` }),
       ...settings,
     }),
   );
-  const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_LOG: 'info', ...options.env };
+  const env = { ...process.env, PRACTICE_TOKEN: sandboxes[0].token, VETLEDGER_LOG: 'info', ...options.env };
   const daemon = spawn(process.execPath, [bin, 'run', '--config', config, '--json'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
