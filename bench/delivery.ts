@@ -90,7 +90,7 @@ async function openDemo(): Promise<App> {
     }),
   );
   const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_LOG: 'error' };
-  return openApp(await loadConfig(file, env), { temporal: true, progress: console.error, env, ui: false });
+  return openApp(await loadConfig(file, env), { temporal: true, progress: console.error, env });
 }
 
 /** The whole history of the clinic, posted. */

@@ -76,7 +76,7 @@ async function openDemo(): Promise<App> {
     }),
   );
   const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, WEBHOOK_SECRET: secret, VETLEDGER_LOG: 'error' };
-  return openApp(await loadConfig(file, env), { temporal: true, progress: console.error, env, ui: false });
+  return openApp(await loadConfig(file, env), { temporal: true, progress: console.error, env });
 }
 
 async function measure(app: App, engine: Engine): Promise<void> {

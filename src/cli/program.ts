@@ -156,6 +156,11 @@ const commands: Listed[] = [
     'a practice API to try things on: a real HTTP server with an invented clinic',
     () => import('./commands/sandbox.ts'),
   ],
+  [
+    'remove-data [folder]',
+    'remove a data folder with its embedded databases',
+    () => import('./commands/remove-data.ts'),
+  ],
 ];
 
 async function reportNamed(name: ReportName) {

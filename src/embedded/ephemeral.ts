@@ -1,10 +1,10 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { acquireEmbeddedPostgres, type PostgresHandle, postgresFolder, stopPostgres } from './postgres.ts';
+import { removeData, usersOfData } from './data-folder.ts';
+import { acquireEmbeddedPostgres, type PostgresHandle } from './postgres.ts';
 import { identify } from './processes.ts';
-import { stopAbandoned } from './shared-server.ts';
-import { acquireEmbeddedTemporal, stopTemporal, type TemporalHandle, temporalFolder } from './temporal.ts';
+import { acquireEmbeddedTemporal, type TemporalHandle } from './temporal.ts';
 
 const prefix = 'vetledger-ephemeral-';
 
@@ -18,7 +18,7 @@ export function startEphemeralPostgres(progress: (line: string) => void = () => 
 /** A Temporal development server in memory, without its web UI. `release` ends it. */
 export function startEphemeralTemporal(progress: (line: string) => void = () => {}): Promise<TemporalHandle> {
   return inTemporaryFolder((dataDir) =>
-    acquireEmbeddedTemporal({ dataDir, progress, env: process.env, ui: false }, { durable: false }),
+    acquireEmbeddedTemporal({ dataDir, progress, env: process.env }, { durable: false }),
   );
 }
 
@@ -50,17 +50,9 @@ async function removeAbandoned(): Promise<void> {
     if (identify(Number(name.slice(prefix.length).split('-')[0])) !== null) continue;
     const dataDir = join(tmpdir(), name);
     try {
-      const postgresUnused = await stopAbandoned(postgresFolder(dataDir), stopPostgres);
-      const temporalUnused = await stopAbandoned(temporalFolder(dataDir), stopTemporal);
-      if (postgresUnused && temporalUnused) removeData(dataDir);
+      if ((await usersOfData(dataDir)).length === 0) removeData(dataDir);
     } catch {
       // The folder is another user's, or another process is removing it. Neither may keep this process from starting.
     }
   }
-}
-
-function removeData(dataDir: string): void {
-  const note = join(dataDir, 'postgres.location');
-  if (existsSync(note)) rmSync(readFileSync(note, 'utf8').trim(), { recursive: true, force: true });
-  rmSync(dataDir, { recursive: true, force: true });
 }

@@ -1,3 +1,4 @@
+export { dataFoldersIn, foreignNames, hasCluster, removeData, usersOfData } from './data-folder.ts';
 export { startEphemeralPostgres, startEphemeralTemporal } from './ephemeral.ts';
 export type { ServicesOptions } from './options.ts';
 export { acquirePostgres, type PostgresHandle } from './postgres.ts';

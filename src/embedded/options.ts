@@ -11,11 +11,9 @@ export interface ServicesOptions {
   temporalAddress?: string | undefined;
   /** How connections to that server are protected. */
   temporalSecurity?: TemporalSecurity | undefined;
-  /** Whether the embedded Temporal server serves its web UI (default true). */
+  /** Whether an embedded Temporal server that this call starts serves its web UI (default false). Everybody on the machine can use it. */
   ui?: boolean | undefined;
-  /** A fixed port for the web UI; without it, a free one. */
-  uiPort?: number | undefined;
-  /** A fixed port for the embedded Temporal server; without it, a free one. */
+  /** A fixed port for the embedded Temporal server; without it, that of its last start, or a free one. */
   temporalPort?: number | undefined;
   /** Receives one line for every slow step. */
   progress: (line: string) => void;

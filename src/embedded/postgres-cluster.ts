@@ -25,9 +25,7 @@ export interface ClusterPlace {
 export function placeOfCluster(dataDir: string, progress: (line: string) => void): ClusterPlace {
   mkdirSync(dataDir, { recursive: true });
   const own = process.getuid?.();
-  const note = join(dataDir, 'postgres.location');
-  const noted = existsSync(note) ? readFileSync(note, 'utf8').trim() : null;
-  const folder = noted ?? join(dataDir, 'postgres');
+  const folder = clusterFolder(dataDir);
 
   if (existsSync(folder)) {
     const { uid, gid } = statSync(folder);
@@ -48,8 +46,17 @@ export function placeOfCluster(dataDir: string, progress: (line: string) => void
   progress(
     `PostgreSQL: its data goes to ${elsewhere}: it runs as user ${account.uid}, who cannot enter ${dataDir}; postgres.location there keeps the path`,
   );
-  writeFileSync(note, `${elsewhere}\n`, { mode: privateFile });
+  writeFileSync(noteOf(dataDir), `${elsewhere}\n`, { mode: privateFile });
   return { folder: elsewhere, account };
+}
+
+const noteOf = (dataDir: string) => join(dataDir, 'postgres.location');
+
+/** The folder of a data folder's cluster: where `postgres.location` says, if there is one; otherwise in the data folder, existing or not. */
+export function clusterFolder(dataDir: string): string {
+  const note = noteOf(dataDir);
+  const noted = existsSync(note) ? readFileSync(note, 'utf8').trim() : '';
+  return existsSync(noted) ? noted : join(dataDir, 'postgres');
 }
 
 export function clusterExists(folder: string): boolean {

@@ -74,7 +74,7 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
     const record = folder.read();
     if (record === null) return null;
     if (isRunning(record)) {
-      if (folder.livingUsers() === 0)
+      if (folder.livingUsers().length === 0)
         spec.progress(`${spec.label}: joining process ${record.pid}, left running earlier`);
       const deadline = performance.now() + joinWaitMs;
       while (isRunning(record) && performance.now() < deadline) {
@@ -157,7 +157,7 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
       released = true;
       await locked(async () => {
         rmSync(userFile, { force: true });
-        if (folder.livingUsers() > 0) return;
+        if (folder.livingUsers().length > 0) return;
         await spec.stop(folder.read() ?? held);
         folder.forget();
       });
@@ -165,15 +165,16 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
   };
 }
 
-/** Stops the server of a folder if all its users have died. Returns whether the folder is unused now. */
-export async function stopAbandoned(path: string, stop: (record: ServerRecord) => Promise<void>): Promise<boolean> {
+/** Stops the server of a folder if all its users have died. Returns the process ids of those that live; none: the folder is unused now. */
+export async function stopAbandoned(path: string, stop: (record: ServerRecord) => Promise<void>): Promise<number[]> {
   const folder = serverFolder(path);
   return withLock(folder.lockFile, { waitMs: 5_000 }, async () => {
-    if (folder.livingUsers() > 0) return false;
+    const living = folder.livingUsers();
+    if (living.length > 0) return living;
     const record = folder.read();
     if (record !== null && isRunning(record)) await stop(record);
     folder.forget();
-    return true;
+    return [];
   });
 }
 
@@ -196,12 +197,12 @@ function serverFolder(path: string) {
       mkdirSync(usersFolder, { recursive: true, mode: privateFolder });
       writeWhole(file, identify(process.pid));
     },
-    /** Counts the living users and removes the files of the others. */
-    livingUsers: (): number => {
-      let living = 0;
+    /** The process ids of the living users; removes the files of the others. */
+    livingUsers: (): number[] => {
+      const living: number[] = [];
       for (const name of readNames(usersFolder)) {
         const identity = readJson<ProcessIdentity>(join(usersFolder, name));
-        if (identity !== null && isRunning(identity)) living++;
+        if (identity !== null && isRunning(identity)) living.push(identity.pid);
         else rmSync(join(usersFolder, name), { force: true });
       }
       return living;

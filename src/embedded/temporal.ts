@@ -6,7 +6,7 @@ import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { serverEnvironment } from './environment.ts';
 import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
-import { freePort, isPortFree, isRunning, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
+import { freePort, isRunning, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
 import { reasonOf, ServiceError, startFailure } from './service-error.ts';
 import { notOurs, type Ports, recordedServer, type ServerRecord, shareServer } from './shared-server.ts';
 import { temporalBinary } from './temporal-binary.ts';
@@ -114,23 +114,9 @@ export function stopTemporal(record: ServerRecord): Promise<void> {
 }
 
 async function choosePorts(options: ServicesOptions, dataDir: string): Promise<Ports> {
-  const ui = options.ui ?? true;
-  const wanted = [
-    { port: options.temporalPort, setting: 'temporal.port' },
-    ...(ui ? [{ port: options.uiPort, setting: 'temporal.ui_port' }] : []),
-  ];
-  for (const { port, setting } of wanted) {
-    if (port && !(await isPortFree(port))) {
-      throw new ServiceError(
-        'temporal_start_failed',
-        `Port ${port}, set by ${setting}, is taken by another process.`,
-        `End that process, or set ${setting} to another port; without ${setting} a free one is chosen.`,
-      );
-    }
-  }
   return {
-    port: options.temporalPort || (await portOfServer(temporalFolder(dataDir), 'Temporal', options.progress)),
-    uiPort: ui ? options.uiPort || (await freePort()) : null,
+    port: options.temporalPort ?? (await portOfServer(temporalFolder(dataDir), 'Temporal', options.progress)),
+    uiPort: options.ui === true ? await freePort() : null,
   };
 }
 

@@ -75,7 +75,7 @@ export interface AppOptions {
   upgradesEmbedded?: boolean;
   /** Whether a source that has refused to let us in is left alone for a time: in the daemon. */
   pacesSignIn?: boolean;
-  /** Whether an embedded Temporal server serves its web UI. */
+  /** Whether an embedded Temporal server that this command starts serves its web UI: for the demo. */
   ui?: boolean;
 }
 

@@ -89,6 +89,7 @@ const elsewhere = {
   run: 'test/cli/copies.test.ts',
   dev: 'it ends with the answers of sync and reconcile',
   sandbox: 'test/cli/cli.test.ts',
+  'remove-data': 'test/cli/remove-data.test.ts',
 };
 
 function runnable(parent: Command, path: string[] = []): string[] {

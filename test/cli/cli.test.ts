@@ -73,6 +73,7 @@ describe('help', async () => {
         'doctor',
         'budget',
         'sandbox',
+        'remove-data',
       ],
     ]);
     for (const name of first) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -10,7 +10,7 @@ import {
   startEphemeralPostgres,
 } from '../../src/embedded/index.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { canListen, signalGroup, startHolder, temporaryFolder, unusedPort } from './support.ts';
+import { canListen, listeningAddresses, signalGroup, startHolder, temporaryFolder, unusedPort } from './support.ts';
 
 const quiet = { progress: () => {}, env: process.env };
 const portOf = (url: string) => Number(new URL(url).port);
@@ -46,6 +46,8 @@ test('a server with the database vetledger, in UTF-8 and UTC, that waits for the
   const wrong = new URL(postgres.url);
   wrong.password = 'guess';
   await expect(rows(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
+  const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  expect(listeningAddresses(pid)).toEqual(['127.0.0.1']);
 });
 
 test('users share one server, the last one stops it, and the next start finds the data', async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,17 +47,6 @@ export function canListen(port: number): Promise<boolean> {
   });
 }
 
-/** A port that something listens on until the test's end. */
-export function takenPort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-    onTestFinished(() => {
-      server.close();
-    });
-  });
-}
-
 /** A port nobody listens on. */
 export async function unusedPort(): Promise<number> {
   const server = createServer();
@@ -67,4 +56,23 @@ export async function unusedPort(): Promise<number> {
       server.close(() => resolve(port));
     });
   });
+}
+
+/** The addresses that a process listens on, each once; of Linux only, elsewhere it is taken on trust. */
+export function listeningAddresses(pid: number): string[] {
+  if (process.platform !== 'linux') return ['127.0.0.1'];
+  const own = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]),
+  );
+  const listening = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === '0A' && own.has(inode))
+      .map(([, local = '']) => local.split(':')[0] ?? ''),
+  );
+  // The bytes of an address of version 4 are written backwards.
+  const text = (hex: string) =>
+    hex.length === 8 ? [6, 4, 2, 0].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join('.') : hex;
+  return [...new Set(listening.map(text))];
 }

@@ -71,7 +71,6 @@ function run(context: CommandContext): Promise<number> {
     context.note(
       `vetledger: installations ${told}, a window every ${app.config.schedule.everySeconds} s; Ctrl-C ends it`,
     );
-    if (app.temporal?.uiUrl) context.note(`Temporal UI: ${app.temporal.uiUrl}`);
     context.signal.addEventListener('abort', () => endAnyhow(context), { once: true });
     const lines = new Lines(context, () => app.log.warn('stdout is not read; events are dropped until it is'));
     const unsubscribe = app.events.on((told) => {
