@@ -51,8 +51,8 @@ export interface DatabaseOptions {
   idleTransactionTimeoutMs?: number;
   /** Longest wait for a connection. */
   acquireTimeoutMs?: number;
-  /** A connection that nobody has used for so long is closed. Default: 30 s. */
-  idleConnectionMs?: number;
+  /** A connection is used no longer, however often it is. Default: for as long as it is used every 30 s. */
+  connectionLifetimeMs?: number;
   /** Takes what the pool reports, for example that no connection could be made. Default: stderr. */
   report?: (line: string) => void;
 }
@@ -85,11 +85,15 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
     connection: (typeof url === 'string' ? settings(url) : following(url)) as Knex.PgConnectionConfig,
     searchPath: [schemaName],
     pool: {
-      ...{ min: 0, max: options.max ?? 10, idleTimeoutMillis: options.idleConnectionMs ?? 30_000 },
+      ...{ min: 0, max: options.max ?? 10, idleTimeoutMillis: options.connectionLifetimeMs ?? 30_000 },
       afterCreate: (connection: PgConnection, done: (error: null, connection: PgConnection) => void) => {
+        const dispose = (why: string) => {
+          connection.__knex__disposed = why;
+        };
         connection.connection.on('errorMessage', ({ code }) => {
-          if (code === readOnlyTransaction) connection.__knex__disposed = 'it is read-only';
+          if (code === readOnlyTransaction) dispose('it is read-only');
         });
+        if (options.connectionLifetimeMs) setTimeout(dispose, options.connectionLifetimeMs, 'its time is over').unref();
         done(null, connection);
       },
     },

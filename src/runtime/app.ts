@@ -35,7 +35,7 @@ export interface App {
   promptDb: Db;
   /** One connection beside the pools: heartbeats do not wait for them. */
   presenceDb: Db;
-  /** A connection that is closed soon after its use: what it meets is what a new connection meets. */
+  /** A connection that lives for a moment only: what it meets is what a new connection meets. */
   probeDb: Db;
   /** Part of the keys of entries in ERPs: a database that takes another's place keeps it. */
   databaseId: string;
@@ -126,7 +126,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     opened.push(() => presenceDb.destroy());
     const probeDb = openDatabase(currentUrl, {
       max: 1,
-      idleConnectionMs: 500,
+      connectionLifetimeMs: 500,
       report: (line) => log.debug({ database: true }, line),
     });
     opened.push(() => probeDb.destroy());

@@ -1,9 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a file
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { readSecretFile } from '../../src/config/secret-files.ts';
 import { redact } from '../../src/domain/redact.ts';
+import { fileSecret } from '../../src/practice/secret.ts';
 import { folderOf } from '../cli/support.ts';
 
 const mapping = 'roles: {receivable: 1700, cash: 0100}\nrevenue: same\nvat: same\n';
@@ -39,6 +41,30 @@ test('a client secret, too, and one that is a part of a value is not read anew',
   });
   const part = await load(folder('{token: "${file:secrets/token}${file:secrets/token}"}', 'half-token'));
   expect(part.installations[0]!.auth).toEqual({ token: 'half-tokenhalf-token' });
+});
+
+test('files that Kubernetes exchanges, by a link to their folder, are read as they are now', async () => {
+  const versions = folderOf({
+    'one/vetledger.yaml': config('{token: "${file:token}"}'),
+    ...{ 'one/mapping.yaml': mapping, 'one/token': 'token-one' },
+    'two/vetledger.yaml': config('{token: "${file:token}"}').replace('EUR', 'SEK'),
+    ...{ 'two/mapping.yaml': mapping, 'two/token': 'token-two' },
+  });
+  const mounted = folderOf({});
+  const lead = (to: string) => {
+    symlinkSync(join(versions, to), join(mounted, '..data_new'));
+    renameSync(join(mounted, '..data_new'), join(mounted, '..data'));
+  };
+  lead('one');
+  for (const name of ['vetledger.yaml', 'mapping.yaml', 'token'])
+    symlinkSync(join('..data', name), join(mounted, name));
+  const first = (await load(mounted)).installations[0]!;
+  expect([first.currency, first.auth]).toMatchObject(['EUR', { token: 'token-one' }]);
+  const secret = fileSecret('token-one', () => readSecretFile(join(mounted, 'token')).secret);
+  lead('two');
+  expect([secret.readAgain(), secret.current()]).toEqual([true, 'token-two']);
+  const second = (await load(mounted)).installations[0]!;
+  expect([second.currency, second.auth]).toMatchObject(['SEK', { token: 'token-two' }]);
 });
 
 const isRoot = process.getuid?.() === 0;

@@ -1,14 +1,19 @@
 // PostgreSQL that is read-only, full or has no connection left, and a Temporal namespace that is gone, under a daemon: each is named, and
 // passes without anybody.
 
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { startSandbox } from '../../sandbox/src/index.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { HealthReport } from '../../src/http/health.ts';
-import { openApp } from '../../src/runtime/app.ts';
+import { type App, openApp } from '../../src/runtime/app.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { startDaemon } from '../support/daemon-process.ts';
 import { runAlone, urlOfDatabase } from '../support/server.ts';
 import { waitFor } from '../workflows/support.ts';
 
@@ -19,6 +24,7 @@ const everySeconds = 2;
 const recoveredWithinMs = 20_000;
 
 let clinic: TestClinic;
+let app: App;
 let url: string;
 const stop = new AbortController();
 let daemon: Promise<unknown>;
@@ -29,7 +35,7 @@ beforeAll(async () => {
   clinic = await startTestClinic({ seed: 71, invoices: 20 });
   await clinic.engine.stop();
   clinic.engine.stop = async () => {};
-  const app = await openApp(await loadConfig(clinic.config, clinic.env), {
+  app = await openApp(await loadConfig(clinic.config, clinic.env), {
     temporal: true,
     progress: () => undefined,
     env: clinic.env,
@@ -112,10 +118,11 @@ describe.each(refusals)('PostgreSQL is $what', ({ code, message, begin, end, ope
     await begin();
     try {
       await endSessions();
-      const outage = await waitFor('outage', () =>
-        said.slice(from).find(({ event, error }) => event === 'outage' && error?.code === code),
-      );
-      expect(outage.error).toEqual(named);
+      await waitFor('outage', () => said.slice(from).some(({ event }) => event === 'outage'));
+      // The first heartbeat may only find that its session has ended.
+      await waitFor('cause', async () => message.test((await ready()).postgres?.reason ?? ''));
+      await waitFor('cause of the outage', () => app.outages.of('postgres')?.error.code === code);
+      expect(app.outages.of('postgres')?.error).toEqual(named);
       expect((await ready()).status).toBe(503);
     } finally {
       await end();
@@ -156,8 +163,9 @@ test('a full disk shows in /readyz by the heartbeats, and in the window that wai
     create trigger full_disk before insert or update on daemon for each row execute function full_disk();
     create trigger full_disk before insert or update on sync_cursor for each row execute function full_disk();`);
   try {
-    await waitFor('no readiness', async () => (await ready()).status === 503);
-    expect((await ready()).postgres?.reason).toContain('The disk of PostgreSQL is full (53100)');
+    const told = async () => (await ready()).postgres?.reason?.includes('The disk of PostgreSQL is full (53100)');
+    await waitFor('no readiness', told);
+    expect((await ready()).status).toBe(503);
   } finally {
     await clinic.asOwner('drop function full_disk cascade');
   }
@@ -184,4 +192,51 @@ test('a Temporal server without the namespace: start, sync, status and doctor na
   expect(doctor.json().checks).toContainEqual(
     expect.objectContaining({ check: 'Temporal', status: 'fail', message: missing.message }),
   );
+});
+
+test('the namespace is deleted under a daemon: it names that within seconds, and stays up', async () => {
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  onTestFinished(() => connection.close());
+  const namespace = `gone-${randomUUID()}`;
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs(86_400_000),
+  });
+  await waitFor('namespace', () => connection.workflowService.countWorkflowExecutions({ namespace }).catch(() => null));
+  const sandbox = await startSandbox({ seed: 72, invoices: 5, rateWindowSeconds: 1 });
+  onTestFinished(() => sandbox.stop());
+  const running = startDaemon(sandbox, {
+    settings: { temporal: `{address: "${inject('temporalAddress')}", namespace: ${namespace}}` },
+  });
+  await running.event('closed window', ({ event }) => event === 'window_closed');
+  await connection.operatorService.deleteNamespace({ namespace });
+  const outage = await running.event('outage', ({ event }) => event === 'outage');
+  expect(outage).toMatchObject({ dependency: 'temporal', error: { code: 'temporal_namespace_missing' } });
+  const status = await vetledger(['status', '--config', running.config, '--json'], running.env);
+  expect(status.json().temporal).toMatchObject({ ok: false, error: { code: 'temporal_namespace_missing' } });
+  expect(running.process.exitCode).toBeNull();
+});
+
+test.each([
+  [
+    'a database that is not there',
+    { DATABASE_URL: (url: URL) => Object.assign(url, { pathname: '/nowhere' }).href },
+    'Make that database, or correct its name in database_url',
+  ],
+  [
+    'a PostgreSQL that is not there',
+    { DATABASE_URL: (url: URL) => Object.assign(url, { port: '1' }).href },
+    'Start that server, or correct database_url',
+  ],
+  [
+    'a Temporal that is not there',
+    { TEMPORAL_ADDRESS: () => '127.0.0.1:1' },
+    'Start that server, or correct temporal.address',
+  ],
+] as const)('%s: a daemon ends with exit code 3, and no embedded server is named', async (_, change, todo) => {
+  const [[name, changed] = expect.unreachable()] = Object.entries(change);
+  const env = { ...clinic.env, [name]: changed(new URL(clinic.env.DATABASE_URL ?? '')) };
+  const ran = await vetledger(['run', '--config', clinic.config, '--json'], env);
+  expect([ran.code, ran.json().error.todo]).toEqual([3, expect.stringContaining(todo)]);
+  expect(ran.json().error.todo).not.toContain('embedded');
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   clinic = await startTestClinic({ invoices: 60 });
   databaseUrl = clinic.env.DATABASE_URL ?? '';
   const presenceDb = openDatabase(() => databaseUrl, { max: 1, acquireTimeoutMs: 1_000, report: () => undefined });
-  const probeDb = openDatabase(() => databaseUrl, { max: 1, idleConnectionMs: 100, report: () => undefined });
+  const probeDb = openDatabase(() => databaseUrl, { max: 1, connectionLifetimeMs: 100, report: () => undefined });
   const config = {
     ...clinic.app.config,
     schedule: { ...clinic.app.config.schedule, everySeconds: 2 },
