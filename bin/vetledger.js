@@ -12,6 +12,13 @@ if (Number(process.versions.node.split('.')[0]) < needed) {
   console.error('what to do: in a checkout run `npm ci` and then `npx vetledger …`, which brings its own Node.js.');
   process.exit(2);
 }
+if (process.argv.includes('--json')) {
+  // All of stderr is JSON then (src/cli/json-notes.ts); Node.js would print its warnings as text.
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => {
+    process.stderr.write(`${JSON.stringify({ level: 40, time: Date.now(), msg: `${name}: ${message}` })}\n`);
+  });
+}
 // Node.js keeps what it has compiled, in the folder that also holds the embedded servers: a start takes half the processor time. Where the
 // folder cannot be written it compiles anew.
 const caches = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`);

@@ -11,6 +11,8 @@ export interface Io {
   stderr: NodeJS.WritableStream;
   /** For questions, where it is a terminal; none without it. */
   stdin?: NodeJS.ReadStream;
+  /** Where questions are asked, if not on `stderr`: with --json that takes whole notes. */
+  asks?: NodeJS.WritableStream;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
   /** Has a function called at each SIGHUP, instead of ending the process; the function that it gives ends that. */
@@ -78,9 +80,9 @@ export class CommandContext {
 
   /** Asks on the terminal; null where there is none to ask on. Only `yes` or `y` is yes. */
   async confirm(question: string): Promise<boolean | null> {
-    const { stdin, stderr, signal } = this.io;
+    const { stdin, stderr, asks = stderr, signal } = this.io;
     if (stdin?.isTTY !== true) return null;
-    const lines = createInterface({ input: stdin, output: stderr });
+    const lines = createInterface({ input: stdin, output: asks });
     try {
       return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
     } finally {

@@ -26,6 +26,8 @@ interface DemoOptions {
   /** Where `npm run tryton` keeps its data: the installed program is shared with it. */
   sharedDir: string;
   env: NodeJS.ProcessEnv;
+  /** For what the script says of its progress. */
+  stderr: NodeJS.WritableStream;
 }
 
 /** What the script says of the server that it has started. */
@@ -44,7 +46,7 @@ const script = fileURLToPath(new URL('../../scripts/tryton/main.ts', import.meta
  * Starts the demo's Tryton (`npm run tryton`), on the port of its last start: its address is part of what the outbox knows the company
  * by. It stops when its standard input ends, so also when this process is killed. Throws ServiceError.
  */
-export async function startDemoTryton({ dataDir, sharedDir, env }: DemoOptions): Promise<DemoErp> {
+export async function startDemoTryton({ dataDir, sharedDir, env, stderr }: DemoOptions): Promise<DemoErp> {
   if (!existsSync(script)) {
     const todo = 'Run `npm start -- --erp tryton` in a checkout of vetledger.';
     throw new ServiceError('tryton_start_failed', 'The demo’s Tryton is a script of the checkout.', todo);
@@ -53,8 +55,9 @@ export async function startDemoTryton({ dataDir, sharedDir, env }: DemoOptions):
   const port = existsSync(portFile) ? ['--port', readFileSync(portFile, 'utf8')] : [];
   const child = spawn(process.execPath, [script, '--json', '--data-dir', dataDir, ...port], {
     env: { ...env, VETLEDGER_TRYTON: env.VETLEDGER_TRYTON || join(sharedDir, 'tryton') },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.write(text));
   const ended = once(child, 'close');
   const release = async () => {
     child.stdin.end();

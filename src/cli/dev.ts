@@ -32,6 +32,7 @@ export interface DevOptions {
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
   json: boolean;
+  stderr: NodeJS.WritableStream;
 }
 
 /** The demo's clinic: large enough to look real, and loaded within half a minute with the short rate window. */
@@ -50,12 +51,14 @@ const demo = {
  * with `once`, 0 only if the first window closed and the books reconcile.
  */
 export async function runDev(options: DevOptions): Promise<number> {
-  const say = (line: string) => void process.stderr.write(`${visibleLines(line)}\n`);
+  const say = (line: string) => void options.stderr.write(`${visibleLines(line)}\n`);
   const dataDir = options.erp === null ? options.dataDir : join(options.dataDir, `dev-${options.erp}`);
   const folder = join(dataDir, 'dev');
   mkdirSync(folder, { recursive: true });
   const erp =
-    options.erp === null ? null : await startDemoTryton({ dataDir, sharedDir: options.dataDir, env: options.env });
+    options.erp === null
+      ? null
+      : await startDemoTryton({ dataDir, sharedDir: options.dataDir, env: options.env, stderr: options.stderr });
   try {
     return await runDemo(options, dataDir, folder, erp, say);
   } finally {
@@ -109,7 +112,7 @@ async function work(
   say: (line: string) => void,
 ): Promise<number> {
   say('worker: starting');
-  const bars = new ProgressBars(process.stderr);
+  const bars = new ProgressBars(options.stderr);
   let first = true;
   const engine = await startEngine(
     app,
@@ -159,11 +162,11 @@ async function work(
 async function deliverFirst(
   app: App,
   engine: Engine,
-  { signal }: DevOptions,
+  { signal, stderr }: DevOptions,
   say: (line: string) => void,
 ): Promise<boolean> {
   say('delivery: sending what was posted to the ERP');
-  const context = { io: { stderr: process.stderr }, signal, note: say };
+  const context = { io: { stderr }, signal, note: say };
   const statuses = await deliverNow(context, app, engine, [demo.installation], { seconds: null });
   return [...statuses.values()].every(({ left, refused, unapproved }) => left + refused + unapproved === 0);
 }

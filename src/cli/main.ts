@@ -6,13 +6,15 @@ import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
 import { toUserError } from '../runtime/user-errors.ts';
 import { debugWanted, type Io, OutputClosed, throwIfClosed } from './context.ts';
+import { jsonNotes } from './json-notes.ts';
 import { createProgram } from './program.ts';
 
 /** Exit code of a command that Ctrl-C interrupted, as shells have it (128 + SIGINT). */
 const interruptedCode = 130;
 
 /** Parses `args` (without program and script), runs the command and prints its error, if any; returns the exit code. */
-export async function main(args: string[], io: Io): Promise<number> {
+export async function main(args: string[], given: Io): Promise<number> {
+  const io = wantsJson(args) ? { ...given, stderr: jsonNotes(given.stderr), asks: given.stderr } : given;
   let exitCode = 0;
   const finished = (code: number) => {
     exitCode = code;
@@ -35,6 +37,8 @@ export async function main(args: string[], io: Io): Promise<number> {
   }
 }
 
+const wantsJson = (args: readonly string[]) => args.includes('--json');
+
 function usageErrorOf(error: CommanderError, program: Command, args: string[]): UserError {
   // Without a command, commander gives the help instead of a message.
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
@@ -50,7 +54,7 @@ function commandPath(program: Command, args: readonly string[]): string[] {
 }
 
 function printError(error: UserError, args: string[], io: Io): void {
-  if (args.includes('--json')) {
+  if (wantsJson(args)) {
     const { code, message, todo } = error;
     io.stdout.write(`${visibleLines(JSON.stringify({ error: { code, message, todo } }))}\n`);
   } else {
@@ -73,12 +77,14 @@ function version(): string {
 
 /** Runs the command line of this process: the first Ctrl-C ends the command in good order, a second one at once. */
 export async function runFromShell(): Promise<void> {
+  const args = process.argv.slice(2);
+  const notes = wantsJson(args) ? jsonNotes(process.stderr) : process.stderr;
   // stdout is the command's result: what a package writes to the console goes to stderr.
-  globalThis.console = new Console(process.stderr, process.stderr);
+  globalThis.console = new Console(notes, notes);
   const interrupt = new AbortController();
   const onSignal = () => {
     if (interrupt.signal.aborted) process.exit(interruptedCode);
-    process.stderr.write('\nending; press Ctrl-C again to force it\n');
+    notes.write('\nending; press Ctrl-C again to force it\n');
     interrupt.abort(new Error('interrupted'));
   };
   process.on('SIGINT', onSignal);
@@ -91,7 +97,7 @@ export async function runFromShell(): Promise<void> {
     return () => process.off('SIGHUP', handler);
   };
   const { env, stdin, stdout, stderr } = process;
-  const exitCode = await main(process.argv.slice(2), {
+  const exitCode = await main(args, {
     env,
     stdin,
     stdout,

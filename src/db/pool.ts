@@ -63,7 +63,7 @@ export interface DatabaseOptions {
  * one. The caller ends the pool with `db.destroy()`.
  */
 export function openDatabase(url: string | (() => string), options: DatabaseOptions = {}): Db {
-  const write = options.report ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const write = options.report ?? ((line: string) => console.error(line));
   const report = (line: string) => write(redact(line));
   const settings = (connectionString: string) => ({
     connectionString,

@@ -72,11 +72,8 @@ export function startDaemon(clinics: Sandbox | readonly [Sandbox, ...Sandbox[]],
     events,
     stdout: () => out.join(''),
     stderr: () => said.join(''),
-    /** The log's lines; what is said beside it is no JSON. */
-    log: (): Record<string, unknown>[] =>
-      whole(said)
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    /** Everything on stderr: a line that is no JSON throws. */
+    log: (): Record<string, unknown>[] => whole(said).map((line) => JSON.parse(line) as Record<string, unknown>),
     /** The first event from the place `from` on for which `wanted` holds. */
     event: (what: string, wanted: (event: Told) => boolean, from = 0): Promise<Told> =>
       waitFor(

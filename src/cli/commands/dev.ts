@@ -45,5 +45,6 @@ function dev(context: CommandContext, options: Options): Promise<number> {
     env: context.env,
     signal: context.signal,
     json: context.json,
+    stderr: context.io.stderr,
   });
 }
