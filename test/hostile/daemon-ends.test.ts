@@ -95,7 +95,7 @@ test('the address of the Temporal SDK’s metrics is the daemon’s: taken, it n
     },
     env,
   });
-  expect(await daemon.ended).toEqual([2, null]);
+  expect(await daemon.ended).toEqual([3, null]);
   expect(daemon.stdout()).toContain(`127.0.0.1:${port}: Address already in use`);
   expect(daemon.stdout()).toContain('metrics.temporal_listen');
   const args = [bin, 'sync', '--json', '--config', join(folder, 'vetledger.yaml')];
