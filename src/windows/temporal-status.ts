@@ -4,13 +4,14 @@ import type { Config } from '../config/load-config.ts';
 import type { Connection as Database } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { recordedTemporal } from '../embedded/index.ts';
+import { replacedTemporal } from '../runtime/binding/bind.ts';
 import { temporalGoneSince } from '../runtime/presence.ts';
 import { probeTemporal } from './probes.ts';
 
 /** How long `status` waits for Temporal, and for PostgreSQL to let it write. */
 export const answerWithinMs = 3_000;
 
-/** Whether Temporal can be reached, as `status --json` prints it. */
+/** Whether Temporal answers, from the namespace that the database is bound to, as `status --json` prints it. */
 export interface TemporalStatus {
   ok: boolean;
   /** host:port of the configured server, or of the embedded one. */
@@ -22,8 +23,8 @@ export interface TemporalStatus {
 }
 
 /**
- * Asks the configured Temporal server, or the embedded one that a process of this `data_dir` has started, whether it answers; it
- * starts none. Null where no embedded server should be running now. Takes a few seconds at most.
+ * Asks the configured Temporal server, or the embedded one that a process of this `data_dir` has started, whether it answers with the
+ * data that the database knows; it starts none. Null where no embedded server should be running now. Takes a few seconds at most.
  */
 export async function temporalStatus(
   { dataDir, temporal }: Pick<Config, 'dataDir' | 'temporal'>,
@@ -34,20 +35,22 @@ export async function temporalStatus(
   const address = temporal.address ?? embedded?.address;
   if (address === undefined) return null;
   const error =
-    embedded?.isRunning === false ? died(embedded.pid) : await asked({ address, temporal, dataDir, timeoutMs });
+    embedded?.isRunning === false ? died(embedded.pid) : await asked({ address, temporal, dataDir, db, timeoutMs });
   const since = error === null ? null : await temporalGoneSince(db);
   return { ok: error === null, address, embedded: embedded !== null, since, error };
 }
 
 interface Question extends Pick<Config, 'dataDir' | 'temporal'> {
   address: string;
+  db: Database;
   timeoutMs: number;
 }
 
-async function asked({ address, temporal, dataDir, timeoutMs }: Question): Promise<PlainError | null> {
+async function asked({ address, temporal, dataDir, db, timeoutMs }: Question): Promise<PlainError | null> {
   const connection = Connection.lazy({ ...temporal.security, address });
   try {
-    const error = await probeTemporal(new Client({ connection, namespace: temporal.namespace }), timeoutMs);
+    const client = new Client({ connection, namespace: temporal.namespace });
+    const error = (await probeTemporal(client, timeoutMs)) ?? (await replacedTemporal(db, temporal, client));
     if (error?.code !== 'temporal_unreachable') return error;
     const todo =
       temporal.address === null

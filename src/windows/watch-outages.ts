@@ -37,7 +37,7 @@ export function startOutageWatch(app: App, engine: Engine, times: OutageWatchTim
   const revivals = { postgres: 0, temporal: 0 };
   const replaced = async () => {
     try {
-      return await within(times.answerWithinMs, replacedTemporal({ ...app, db: app.presenceDb }, engine.client));
+      return await within(times.answerWithinMs, replacedTemporal(app.presenceDb, app.config.temporal, engine.client));
     } catch {
       // PostgreSQL does not answer: what was known of Temporal's namespace still counts.
       return app.outages.of('temporal')?.error ?? null;

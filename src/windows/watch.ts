@@ -29,7 +29,7 @@ export interface Watched {
   intervalSeconds: number;
   /** Whether somebody has paused its windows. */
   paused: boolean;
-  /** Whether the lag, or without a window the time since the watch began, is more than two intervals. Never while it is paused. */
+  /** Whether the lag, and the time for which the installation is watched, are more than two intervals. Never while it is paused. */
   late: boolean;
   /** Counters of its Schedule; null until they were read. */
   counters: Pick<ScheduleCounters, 'missed' | 'skipped' | 'dropped' | 'paused'> | null;
@@ -80,7 +80,8 @@ export class Watcher {
   readonly #app: App;
   readonly #engine: Engine;
   readonly #intervals: Intervals;
-  readonly #began: number;
+  /** Since when each installation is watched: from the start on, or from the reload that brought it. */
+  #watchedSince: ReadonlyMap<number, number> = new Map();
   /** What the newest look saw. */
   #seen: Watched[] = [];
   #paces: WindowPace[] = [];
@@ -100,7 +101,7 @@ export class Watcher {
     this.#app = app;
     this.#engine = engine;
     this.#intervals = intervals;
-    this.#began = app.clock().getTime();
+    this.#noteBeginnings(app.clock().getTime());
     this.#told = new ToldPauses(app);
   }
 
@@ -115,6 +116,7 @@ export class Watcher {
     this.#paces = await windowPaces(app.db, installations, idleAtMost(app));
     this.#pauses = await pauseStates(app.db, installations);
     const now = app.clock().getTime();
+    this.#noteBeginnings(now);
     this.#seen = this.#paces.map((pace) => this.#watch(pace, this.#isPaused(pace.installation), now));
     this.#tellLate(this.#seen);
     await this.#told.look(installations, this.#pauses);
@@ -143,6 +145,11 @@ export class Watcher {
     this.#tellMissed(clock().getTime());
   }
 
+  #noteBeginnings(now: number): void {
+    const ids = this.#app.config.installations.map(({ id }) => id);
+    this.#watchedSince = new Map(ids.map((id) => [id, this.#watchedSince.get(id) ?? now]));
+  }
+
   #isPaused(installation: number): boolean {
     return this.#pauses.get(installation)?.isPaused ?? false;
   }
@@ -152,14 +159,15 @@ export class Watcher {
     const timezone = this.#app.config.installations.find(({ id }) => id === installation)?.timezone ?? 'UTC';
     const situation = { timezone, at: new Date(now), idleWindows };
     const lagMs = syncedTo === null ? null : now - syncedTo.getTime();
+    const watchedMs = now - (this.#watchedSince.get(installation) ?? now);
     const lateAfterMs = lateAfterSeconds(this.#app.config.schedule, situation, syncedTo) * 1000;
     return {
       installation,
       lagSeconds: lagMs === null ? null : lagMs / 1000,
       intervalSeconds: intervalSecondsOf(this.#app, pace),
       paused,
-      // A lag from before the start is made up for first.
-      late: !paused && Math.min(lagMs ?? Number.POSITIVE_INFINITY, now - this.#began) > lateAfterMs,
+      // A lag from before is made up for first.
+      late: !paused && Math.min(lagMs ?? Number.POSITIVE_INFINITY, watchedMs) > lateAfterMs,
       counters: null,
     };
   }

@@ -275,6 +275,32 @@ describe('the watch', () => {
     ]);
   });
 
+  test('an installation that a reload brings is late from two intervals after the reload on', async () => {
+    const app = appOf(1, { first: 360 });
+    const watcher = new Watcher(app, engine(), new Map());
+    const isLate = async (afterSeconds: number) => {
+      now = new Date(now.getTime() + afterSeconds * 1000);
+      await watcher.look();
+      return watcher.watched.map(({ installation, late }) => [installation, late]);
+    };
+    await closed(361, 86_400);
+    expect(await isLate(0)).toEqual([[360, false]]);
+    const [, ...added] = appOf(3, { first: 360 }).config.installations;
+    app.config = { ...app.config, installations: [...app.config.installations, ...added] };
+    expect(await isLate(700)).toEqual([
+      [360, true],
+      [361, false],
+      [362, false],
+    ]);
+    app.config = { ...app.config, installations: added };
+    expect(await isLate(700)).toEqual([
+      [361, true],
+      [362, true],
+    ]);
+    app.config = appOf(1, { first: 360 }).config;
+    expect(await isLate(5)).toEqual([[360, false]]);
+  });
+
   test('an installation that never had a window is late from two intervals after the start on', async () => {
     const app = appOf(1, { first: 310 });
     const watcher = new Watcher(app, engine(), new Map());

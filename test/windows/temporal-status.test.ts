@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import { temporalLines } from '../../src/cli/commands/status-text.ts';
 import { identify } from '../../src/embedded/processes.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { Events } from '../../src/runtime/events.ts';
@@ -59,6 +60,19 @@ test('a server that answers', async () => {
   expect(await temporalStatus(configured(address), db)).toEqual({
     ...{ ok: true, address, embedded: false, since: null, error: null },
   });
+});
+
+test('a server that came back with another namespace is named, since when, and with what to do', async () => {
+  await daemon(new Date('2026-05-04T09:00:00Z'));
+  const bound = { system: null, database: null, timeline: null, namespace: 'of before', incarnation: 'b', next: null };
+  await query(db, `insert into meta (key, value) values ('binding', ?)`, [JSON.stringify(bound)]);
+  onTestFinished(async () => void (await query(db, `delete from meta where key = 'binding'`)));
+  const found = await temporalStatus(configured(address), db);
+  expect(found).toMatchObject({ ok: false, since: new Date('2026-05-04T09:00:00Z') });
+  expect(found?.error).toMatchObject({ code: 'temporal_replaced', todo: expect.stringContaining('adopt --restored') });
+  const [first, todo] = temporalLines(found);
+  expect(first).toMatch(/^Temporal has lost its data.* sent; the daemon noticed it 2026-05-04 09:00:00 UTC\.$/);
+  expect(todo).toContain('Restore the data of Temporal');
 });
 
 test('a configured server that refuses connections or never answers: named, with the time when the first daemon noticed', async () => {

@@ -43,12 +43,12 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
   return [sum.join('; '), '', columns([header, ...lines], [0, 2]).join('\n'), '', hint].join('\n');
 }
 
-/** What `status` says first where Temporal does not answer: it concerns all installations. Nothing where it does. */
+/** What `status` says first where Temporal does not answer, or without its data: it concerns all installations. Otherwise nothing. */
 export function temporalLines(temporal: TemporalStatus | null): string[] {
   if (temporal === null || temporal.error === null) return [];
   const { message, todo } = temporal.error;
   const since = temporal.since ? `; the daemon noticed it ${instant(temporal.since)}` : '';
-  return [`${message.charAt(0).toUpperCase()}${message.slice(1)}${since}.`, todo, ''];
+  return [`${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}${since}.`, todo, ''];
 }
 
 /** What `status` prints of one installation. */

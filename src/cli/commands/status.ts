@@ -145,7 +145,7 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'A summary, and a line for each installation: those that need somebody come first. A configuration with one installation, or --installation, shows everything about it. Late is an installation of which no window closed for more than two intervals. A Temporal that does not answer within three seconds is told first: no window opens then.',
+    'A summary, and a line for each installation: those that need somebody come first. A configuration with one installation, or --installation, shows everything about it. Late is an installation of which no window closed for more than two intervals. A Temporal that does not answer within three seconds, or has lost its data, is told first: no window opens then.',
   options: [
     installation,
     new Option(

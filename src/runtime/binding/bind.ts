@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { execute } from '../../db/rows.ts';
+import type { Config } from '../../config/load-config.ts';
+import { type Connection, execute } from '../../db/rows.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import type { App } from '../app.ts';
 import { heldBinding, holdBinding, namespaceId } from './held.ts';
@@ -43,10 +44,14 @@ export async function ensureBound(app: Ports, client: Client, { renews }: { rene
 }
 
 /** What is wrong where the configured namespace is another one than the database is bound to, by one question to each; otherwise null. */
-export async function replacedTemporal(app: Pick<App, 'db' | 'config'>, client: Client): Promise<PlainError | null> {
+export async function replacedTemporal(
+  db: Connection,
+  { address }: Pick<Config['temporal'], 'address'>,
+  client: Client,
+): Promise<PlainError | null> {
   // A development server of ours has no data that somebody else could need: the database is bound to a new one by itself.
-  if (app.config.temporal.address === null) return null;
-  const noted = await notedBinding(app.db);
+  if (address === null) return null;
+  const noted = await notedBinding(db);
   const namespace = await namespaceId(client);
   const verdict =
     noted && judgeBinding({ ...noted, namespace }, noted, noted, { isEmbedded: false, trustsFailover: false });
