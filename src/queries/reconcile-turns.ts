@@ -130,5 +130,8 @@ function nextAt(place: TurnPlace, state: TurnState | null, now: Date): Date {
   const latest = latestTurn(place, now);
   if (state === null || state.day < latest.day) return latest.at;
   const isToRepeat = state.day === latest.day && !state.isDone && state.attempts < attemptsAtMost;
-  return isToRepeat ? state.notBefore : turnAfter(place, latest).at;
+  if (isToRepeat) return state.notBefore;
+  const next = turnAfter(place, latest);
+  // The turn of its day is taken where the span was moved to later that day.
+  return (next.day > state.day ? next : turnAfter(place, next)).at;
 }

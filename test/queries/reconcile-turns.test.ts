@@ -43,6 +43,15 @@ test('after a turn it is tomorrow’s', async () => {
   expect(status.text).toMatch(/^3 h 00 min ago; next 2026-02-11 03:00:\d\d UTC$/);
 });
 
+test('after a turn of today whose place has moved to later today it is tomorrow’s', async () => {
+  await beginTurn(db, 7, '2026-02-10');
+  await endTurn(db, 7, null);
+  const later = { fromMinute: 900, toMinute: 901 };
+  const statusOf = await reconcileStatuses(db, [installation], { span: later, now });
+  const status = statusOf(installation, { reconciled: null, complete: true, outside: {}, empty: false }, null);
+  expect(minuteOf(status.next_at)).toBe('2026-02-11T15:00');
+});
+
 test('after one that failed it is an hour later, and after three tomorrow’s', async () => {
   await beginTurn(db, 7, '2026-02-10');
   await endTurn(db, 7, error);
