@@ -140,7 +140,7 @@ async function unmetSeal(db: Connection, installation: InstallationId): Promise<
   return {
     seq: null,
     entryId: `seal ${found.n}`,
-    message: `link ${found.seq} of the chain, which it was made of, is missing`,
+    message: `link ${found.seq} of the chain is not the one that it was made of`,
   };
 }
 
