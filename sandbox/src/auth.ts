@@ -1,7 +1,9 @@
 // Who asks, and what they may: OAuth2 applications with client credentials, permission groups and scopes, and the legacy API key
 // (practice-api: Authentication; field notes: OAuth2).
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { type Answer, unauthorized } from './http/answer.ts';
+import { ValidationProblem } from './records.ts';
 
 /**
  * The permissions that the specification names, and one per part of the API for those it does not show. Endpoints with the scope
@@ -65,32 +67,89 @@ interface IssuedToken {
 
 /** Tokens that are kept at once; from then on each new one ends the oldest. */
 const maxTokens = 1000;
+const maxApplications = 100;
+
+/** An application as files and control endpoints give it. */
+export const applicationSchema = z.strictObject({
+  name: z.string().min(1).max(100),
+  client_id: z.string().regex(/^[\w.-]{1,100}$/, 'Send 1 to 100 letters, digits, "_", "." or "-".'),
+  client_secret: z.string().min(1).max(255),
+  token: z
+    .string()
+    .regex(/^[\w.~+/=-]{1,255}$/, 'Send a bearer token: letters, digits and "-._~+/=".')
+    .optional()
+    .meta({ description: 'A bearer token that never expires. Without it tokens come from the token endpoint alone.' }),
+  permissions: z
+    .array(z.enum(permissions))
+    .max(permissions.length)
+    .default([...permissions]),
+  scopes: z
+    .array(z.enum(['read write', 'wholesaler']))
+    .min(1)
+    .max(2)
+    .default(['read write']),
+});
+
+/** The application that such a description stands for. */
+export const applicationOf = ({
+  client_id,
+  client_secret,
+  token,
+  ...rest
+}: z.output<typeof applicationSchema>): Application => ({
+  ...rest,
+  clientId: client_id,
+  clientSecret: client_secret,
+  ...(token === undefined ? {} : { token }),
+});
 
 export class Auth {
-  readonly #credentials: Credentials;
-  readonly #others: readonly Application[];
-  readonly #legacyKey: string | null;
+  /** By client id; the first one is the accounting integration. */
+  readonly #applications: Map<string, Application>;
+  #legacyKey: string | null;
   /** Issued tokens that have not expired, in order of issue. */
   readonly #issued = new Map<string, IssuedToken>();
   #issues = 0;
 
   constructor(credentials: Credentials, others: readonly Application[] = [], legacyKey: string | null = null) {
-    this.#credentials = credentials;
-    this.#others = [...builtInApplications, ...others];
+    const main: Application = { ...credentials, name: 'accounting', permissions, scopes: ['read write'] };
+    this.#applications = new Map([main, ...builtInApplications, ...others].map((one) => [one.clientId, one]));
     this.#legacyKey = legacyKey;
+  }
+
+  /** All applications without their secrets, in the form of files. */
+  applications(): object[] {
+    return this.#all().map(({ clientId: client_id, name, permissions, scopes }) => ({
+      client_id,
+      name,
+      permissions,
+      scopes,
+    }));
+  }
+
+  /** Adds an application, or replaces the one with its client id; the tokens that were issued to it stay. */
+  put(application: Application): void {
+    if (!this.#applications.has(application.clientId) && this.#applications.size >= maxApplications)
+      throw new ValidationProblem('client_id', `There are ${maxApplications} applications. Reset the sandbox first.`);
+    this.#applications.set(application.clientId, application);
+  }
+
+  setLegacyKey(key: string | null): void {
+    this.#legacyKey = key;
   }
 
   /** The application whose valid token the header carries, or the refusal. */
   identify(header: string | undefined, nowMs: number): Application | Answer {
     if (this.#legacyKey !== null && header === `Token ${this.#legacyKey}`) {
-      return { ...this.#main(), clientId: '', name: 'legacy API key', scopes: ['read write'], isLegacyKey: true };
+      const [main] = this.#all() as [Application];
+      return { ...main, clientId: '', name: 'legacy API key', scopes: ['read write'], isLegacyKey: true };
     }
     const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
     if (token === undefined) return unauthorized('Authentication credentials were not provided.');
     const known = this.#all().find((application) => application.token === token);
     if (known) return known;
     const issued = this.#issued.get(token);
-    const owner = issued && nowMs < issued.expiresMs ? this.#application(issued.clientId) : undefined;
+    const owner = issued && nowMs < issued.expiresMs ? this.#applications.get(issued.clientId) : undefined;
     return issued && owner ? { ...owner, scopes: issued.scopes } : unauthorized('Invalid or expired token.');
   }
 
@@ -124,17 +183,8 @@ export class Auth {
     }
   }
 
-  #main(): Application {
-    const { clientId, clientSecret, token } = this.#credentials;
-    return { clientId, clientSecret, token, name: 'accounting', permissions, scopes: ['read write'] };
-  }
-
   #all(): Application[] {
-    return [this.#main(), ...this.#others];
-  }
-
-  #application(clientId: string): Application | undefined {
-    return this.#all().find((application) => application.clientId === clientId);
+    return [...this.#applications.values()];
   }
 }
 

@@ -1,36 +1,62 @@
 // Injected faults. Each strikes with a probability or a given number of times; the random numbers are seeded.
+import { z } from 'zod';
 import { Rng } from './rng.ts';
 
-export interface FaultSwitch {
-  /** Probability (0 to 1) for each eligible request. */
-  probability?: number;
-  /** Strikes the next `count` eligible requests, then no more. */
-  count?: number;
-  /** Eligible requests to let through first. */
-  skip?: number;
-  /** Limits the fault to one endpoint action, such as `invoice.list` or `oauth2.token`. Default: every API action. */
-  action?: string;
-  /** `after`: the request takes effect and only its answer is lost. For http500, http503Html and connectionReset; default `before`. */
-  when?: 'before' | 'after';
-}
+/** When a fault strikes: with a probability, a number of times, or always. */
+const faultSwitch = {
+  probability: z.number().min(0).max(1).optional().meta({ description: 'For each eligible request.' }),
+  count: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .meta({ description: 'Strikes so many eligible requests, then no more.' }),
+  skip: z.int().min(0).max(1_000_000).optional().meta({ description: 'Eligible requests to let through first.' }),
+  action: z.string().max(100).optional().meta({
+    description: 'Only this endpoint action, such as `invoice.list` or `oauth2.token`. Default: every API action.',
+  }),
+};
+const when = z.enum(['before', 'after']).optional().meta({
+  description: '`after`: the request takes effect and only its answer is lost. Default `before`.',
+});
+const plain = z.strictObject(faultSwitch);
+const timed = z.strictObject({ ...faultSwitch, when });
 
-export interface Faults {
-  http500: FaultSwitch | null;
-  http503Html: FaultSwitch | null;
-  /** Delays the answer by `ms` (default 30,000). */
-  timeoutMs: (FaultSwitch & { ms?: number }) | null;
-  /** Sends half of the body and closes the connection. With `honestLength`, Content-Length matches: valid HTTP with truncated JSON. */
-  truncatedBody: (FaultSwitch & { honestLength?: boolean }) | null;
-  /** Answers 200 with an HTML page. */
-  notJson: FaultSwitch | null;
-  connectionReset: FaultSwitch | null;
-  /** Answers 429 although the limit is not reached, with `Retry-After` in seconds, as a date, or missing. Counts towards no limit. */
-  spurious429: (FaultSwitch & { retryAfter?: 'seconds' | 'date' | 'missing'; seconds?: number }) | null;
-  /** Refuses a valid token once (or `count` times). */
-  unauthorizedOnce: FaultSwitch | null;
-  /** Answers a request for a catalog upload URL with 503, because it cannot be generated. */
-  catalogUrl503: FaultSwitch | null;
-}
+export const faultsSchema = z.strictObject({
+  http500: timed.nullable().meta({ description: 'Answers 500.' }),
+  http503Html: timed.nullable().meta({ description: 'Answers 503 with an HTML page.' }),
+  timeoutMs: z
+    .strictObject({ ...faultSwitch, ms: z.int().min(0).max(600_000).optional() })
+    .nullable()
+    .meta({ description: 'Delays the answer by `ms` (default 30,000).' }),
+  truncatedBody: z
+    .strictObject({ ...faultSwitch, honestLength: z.boolean().optional() })
+    .nullable()
+    .meta({
+      description:
+        'Sends half of the body and closes the connection. With `honestLength`, Content-Length matches: valid HTTP with truncated JSON.',
+    }),
+  notJson: plain.nullable().meta({ description: 'Answers 200 with an HTML page.' }),
+  connectionReset: timed.nullable().meta({ description: 'Resets the connection instead of answering.' }),
+  spurious429: z
+    .strictObject({
+      ...faultSwitch,
+      retryAfter: z.enum(['seconds', 'date', 'missing']).optional(),
+      seconds: z.number().min(0).max(86_400).optional(),
+    })
+    .nullable()
+    .meta({
+      description:
+        'Answers 429 although the limit is not reached, with `Retry-After` in seconds, as a date, or missing. Counts towards no limit.',
+    }),
+  unauthorizedOnce: plain.nullable().meta({ description: 'Refuses a valid token once (or `count` times).' }),
+  catalogUrl503: plain
+    .nullable()
+    .meta({ description: 'Answers a request for a catalog upload URL with 503, because it cannot be generated.' }),
+});
+
+export type FaultSwitch = z.output<typeof plain> & { when?: z.output<typeof when> };
+export type Faults = z.output<typeof faultsSchema>;
 
 export const noFaults: Faults = {
   http500: null,
@@ -59,9 +85,14 @@ export class FaultInjector {
     this.#faults = { ...this.#faults, ...Object.fromEntries(copies) };
   }
 
+  /** The faults in force, with the counts that are left. */
+  read(): Faults {
+    return this.#faults;
+  }
+
   /** The fault's settings if it strikes this action now, otherwise null. */
   strikes<N extends keyof Faults>(name: N, action: string, when?: 'before' | 'after'): NonNullable<Faults[N]> | null {
-    const fault = this.#faults[name] as NonNullable<Faults[N]> | null;
+    const fault = this.#faults[name] as (NonNullable<Faults[N]> & FaultSwitch) | null;
     if (!fault || (when && (fault.when ?? 'before') !== when)) return null;
     // A fault strikes the token endpoint only if it names that action.
     if (fault.action ? fault.action !== action : action === 'oauth2.token') return null;

@@ -96,13 +96,15 @@ const closePeriods = (clinic: Clinic): void => {
   if (third) third.automatic_financial_period_lock_enabled = true;
 };
 
-/** The end-of-day accounting reports of all past days. */
-const reportDays = (clinic: Clinic): void => {
+/** Makes the end-of-day accounting reports of the past days after the last one that has some. */
+export const reportDays = (clinic: Clinic): void => {
+  const after = clinic.accountingReports.all().at(-1)?.date ?? '';
   const zero = { invoices: 0, total: dec(0), total_vat: dec(0), total_with_vat: dec(0) };
   const days = new Map<string, typeof zero>();
   for (const invoice of clinic.invoices.all()) {
-    if (invoice.status !== 3 || invoice.invoice_date >= clinic.today()) continue;
-    const key = `${invoice.invoice_date}/${invoice.department}`;
+    const { status, invoice_date } = invoice;
+    if (status !== 3 || invoice_date >= clinic.today() || invoice_date <= after) continue;
+    const key = `${invoice_date}/${invoice.department}`;
     const day = days.get(key) ?? zero;
     days.set(key, {
       invoices: day.invoices + 1,

@@ -1,122 +1,269 @@
-// The state file: a JSON line of counters, then a line per record, so that a large clinic exceeds no string length limit.
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+// The state of a clinic as text: a line per record, then a line of counters, which closes the batch. A state file begins with a batch of the
+// whole clinic, and each transaction appends one of its changes. A batch without its last line was cut off and does not count. Snapshots have
+// the same form.
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clinic } from './clinic.ts';
+import type { KeptClock, SandboxClock } from './clock.ts';
 import type { Department, RecordBase, VatGroup } from './records.ts';
 
-interface Header {
-  version: 1;
+/** How long changes wait before they are written: what a killed process may lose. */
+const writeAfterMs = 50;
+/** The file is written anew when what was appended exceeds its first batch, and this. */
+const minAppendedBytes = 4_000_000;
+const chunkLength = 1_000_000;
+
+/** The line that closes a batch. */
+interface Counters {
+  version: 2;
   next_ids: Record<string, number>;
   departments: Department[];
   vat_groups: VatGroup[];
-  live_rng: number;
-  /** Absent in files of before. */
-  online_rng?: number;
+  random: { live: number; online: number; supply: number };
+  clock: KeptClock;
 }
 
-/** Settings of departments that files of before do not have. */
-const laterSettings = { allow_nhp_processing: true, prescription_fee_item: null };
+const countersOf = (clinic: Clinic, clock: SandboxClock): Counters => ({
+  version: 2,
+  next_ids: Object.fromEntries([...clinic.tables].map(([name, table]) => [name, table.nextId])),
+  departments: [...clinic.departments.values()],
+  vat_groups: clinic.vatGroups,
+  random: { live: clinic.liveRng.state, online: clinic.onlineRng.state, supply: clinic.supplyRng.state },
+  clock: clock.kept,
+});
 
-/** Writes a new file and renames it into place, so that a reader sees the old or the new one, whole. */
-export const saveClinic = (clinic: Clinic, file: string): void => {
-  const tables = [...clinic.tables];
-  const header: Header = {
-    version: 1,
-    next_ids: Object.fromEntries(tables.map(([name, table]) => [name, table.nextId])),
-    departments: [...clinic.departments.values()],
-    vat_groups: clinic.vatGroups,
-    live_rng: clinic.liveRng.state,
-    online_rng: clinic.onlineRng.state,
-  };
-  mkdirSync(dirname(file), { recursive: true });
-  const temporary = `${file}.${process.pid}.tmp`;
-  const descriptor = openSync(temporary, 'w', 0o600);
-  try {
-    let chunk = `${JSON.stringify(header)}\n`;
-    for (const [name, table] of tables) {
-      for (const record of table.all()) {
-        chunk += `${JSON.stringify([name, record])}\n`;
-        if (chunk.length > 1_000_000) {
-          writeSync(descriptor, chunk);
-          chunk = '';
-        }
+/** The whole clinic as one batch, in pieces of about a megabyte. */
+export function* wholeText(clinic: Clinic, clock: SandboxClock): Generator<string> {
+  let chunk = '';
+  for (const [name, table] of clinic.tables) {
+    for (const record of table.all()) {
+      chunk += `${JSON.stringify([name, record])}\n`;
+      if (chunk.length > chunkLength) {
+        yield chunk;
+        chunk = '';
       }
     }
-    writeSync(descriptor, chunk);
-  } finally {
-    closeSync(descriptor);
   }
-  renameSync(temporary, file);
+  yield `${chunk}${JSON.stringify(countersOf(clinic, clock))}\n`;
+}
+
+/** What has changed since the last call, as one batch. */
+const changesText = (clinic: Clinic, clock: SandboxClock): string => {
+  let text = '';
+  for (const [name, table] of clinic.tables) {
+    for (const [id, record] of table.takeUnsaved()) text += `${JSON.stringify([name, record, id])}\n`;
+  }
+  return `${text}${JSON.stringify(countersOf(clinic, clock))}\n`;
 };
 
-/** Fills an empty clinic from the file. False if there is no file; throws if it cannot be read. */
-export const loadClinic = (clinic: Clinic, file: string): boolean => {
-  if (!existsSync(file)) return false;
-  const bytes = readFileSync(file);
-  const tables = clinic.tables;
-  let start = 0;
-  let isHeader = true;
-  for (let end = bytes.indexOf(10, start); end !== -1; end = bytes.indexOf(10, start)) {
-    const line = JSON.parse(bytes.toString('utf8', start, end));
-    start = end + 1;
-    if (!isHeader) {
-      const [name, record] = line as [string, RecordBase];
-      tables.get(name)?.add(record);
+/**
+ * Fills an empty clinic from the batches of a text. Returns the length of its whole batches in bytes, and the clock that they keep. Throws for
+ * any other text.
+ */
+export const fillClinic = (clinic: Clinic, bytes: Buffer, source: string): { wholeBytes: number; clock: KeptClock } => {
+  let batch: [string, RecordBase | null, number?][] = [];
+  let counters: Counters | null = null;
+  let wholeBytes = 0;
+  for (let start = 0, end = bytes.indexOf(10); end !== -1; start = end + 1, end = bytes.indexOf(10, start)) {
+    const line = readLine(bytes.toString('utf8', start, end), source);
+    if (Array.isArray(line)) {
+      batch.push(line);
       continue;
     }
-    isHeader = false;
-    const header = line as Header;
-    if (header.version !== 1) throw new Error(`${file} is not a sandbox state file; remove it to start anew`);
-    for (const department of header.departments) {
-      clinic.departments.set(department.id, { ...laterSettings, ...department });
-    }
-    clinic.vatGroups.push(...header.vat_groups);
-    clinic.liveRng.state = header.live_rng;
-    if (header.online_rng !== undefined) clinic.onlineRng.state = header.online_rng;
-    for (const [name, id] of Object.entries(header.next_ids)) {
-      const table = tables.get(name);
-      if (table) table.nextId = id;
-    }
+    counters = line;
+    for (const [name, record, id] of batch) put(clinic, name, record, id);
+    batch = [];
+    wholeBytes = end + 1;
   }
-  if (isHeader) throw new Error(`${file} is not a sandbox state file; remove it to start anew`);
-  // A file of before consultations were kept has invoices that name some.
-  const { consultations } = clinic.care;
-  if (consultations.size === 0) {
-    for (const { consultation } of clinic.invoices.all()) {
-      if (consultation !== null) consultations.nextId = Math.max(consultations.nextId, consultation + 1);
-    }
+  if (counters === null) throw new Error(`${source} is not a sandbox state file`);
+  for (const department of counters.departments) clinic.departments.set(department.id, department);
+  clinic.vatGroups.push(...counters.vat_groups);
+  clinic.liveRng.state = counters.random.live;
+  clinic.onlineRng.state = counters.random.online;
+  clinic.supplyRng.state = counters.random.supply;
+  for (const [name, id] of Object.entries(counters.next_ids)) {
+    const table = clinic.tables.get(name);
+    if (table) table.nextId = id;
   }
-  return true;
+  for (const table of clinic.tables.values()) table.takeUnsaved();
+  return { wholeBytes, clock: counters.clock };
 };
 
-/** Saves after changes, at most every `everyMs` (less often if saving is slow), and at the end. */
-export class Saver {
-  readonly #save: () => void;
-  readonly #everyMs: number;
+const readLine = (text: string, source: string): Counters | [string, RecordBase | null, number?] => {
+  try {
+    const line = JSON.parse(text);
+    if (Array.isArray(line) || line?.version === 2) return line;
+  } catch {
+    // Falls through to the message below, which names the file.
+  }
+  throw new Error(`${source} is not a sandbox state file, or one of another version`);
+};
+
+const put = (clinic: Clinic, name: string, record: RecordBase | null, id: number | undefined): void => {
+  const table = clinic.tables.get(name);
+  if (!table) return;
+  if (record === null) {
+    table.delete(id as number);
+    return;
+  }
+  const existing = table.get(record.id);
+  if (existing) table.change(existing, record);
+  else table.add(record);
+};
+
+/** The state file of one clinic, which this process alone may write. */
+export class StateFile {
+  readonly #clinic: Clinic;
+  readonly #clock: SandboxClock;
+  readonly #file: string;
+  readonly #isDurable: boolean;
+  #descriptor: number | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #lastDurationMs = 0;
+  #wholeBytes = 0;
+  #appendedBytes = 0;
+  /** Why the last write failed; null if it did not. */
+  error: string | null = null;
 
-  constructor(save: () => void, everyMs: number) {
-    this.#save = save;
-    this.#everyMs = everyMs;
+  /** Locks the file. `isDurable`: each change is on the disk before its answer. Throws where another process has it. */
+  constructor(clinic: Clinic, clock: SandboxClock, file: string, isDurable: boolean) {
+    this.#clinic = clinic;
+    this.#clock = clock;
+    this.#file = file;
+    this.#isDurable = isDurable;
+    mkdirSync(dirname(file), { recursive: true });
+    lock(file);
   }
 
+  /** Fills the empty clinic from the file. False if there is no file; throws if it cannot be read. */
+  load(): boolean {
+    if (!existsSync(this.#file)) return false;
+    const { wholeBytes, clock } = fillClinic(this.#clinic, readFileSync(this.#file), this.#file);
+    this.#clock.resume(clock);
+    this.#wholeBytes = wholeBytes;
+    this.#descriptor = openSync(this.#file, 'a', 0o600);
+    // A batch that was cut off may not run into the next one.
+    ftruncateSync(this.#descriptor, this.#wholeBytes);
+    return true;
+  }
+
+  /** Writes the whole clinic to a new file and renames it into place, so that a reader sees the old or the new one, whole. */
+  rewrite(): void {
+    const temporary = `${this.#file}.${process.pid}.tmp`;
+    const descriptor = openSync(temporary, 'w', 0o600);
+    let bytes = 0;
+    try {
+      for (const table of this.#clinic.tables.values()) table.takeUnsaved();
+      for (const text of wholeText(this.#clinic, this.#clock)) bytes += writeSync(descriptor, text);
+      fsyncSync(descriptor);
+    } catch (error) {
+      closeSync(descriptor);
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+    renameSync(temporary, this.#file);
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    closeSync(descriptor);
+    this.#descriptor = openSync(this.#file, 'a', 0o600);
+    [this.#wholeBytes, this.#appendedBytes] = [bytes, 0];
+  }
+
+  /** Takes note that a transaction has ended. */
   changed(): void {
-    if (this.#timer) return;
-    this.#timer = setTimeout(() => this.#run(), Math.max(this.#everyMs, 20 * this.#lastDurationMs));
-    this.#timer.unref();
+    if (this.#isDurable) {
+      this.flush();
+    } else if (this.#timer === null) {
+      this.#timer = setTimeout(() => this.flush(), writeAfterMs);
+      this.#timer.unref();
+    }
   }
 
-  /** Saves once more, now. */
-  finish(): void {
-    this.#run();
-  }
-
-  #run(): void {
+  /** Writes what has changed. A failure is kept in `error`, and the next change writes the whole clinic. */
+  flush(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    const started = performance.now();
-    this.#save();
-    this.#lastDurationMs = performance.now() - started;
+    const text = changesText(this.#clinic, this.#clock);
+    try {
+      if (this.error !== null || this.#appendedBytes > Math.max(minAppendedBytes, this.#wholeBytes)) this.rewrite();
+      else this.#append(text);
+      this.error = null;
+    } catch (error) {
+      if (this.error === null) process.stderr.write(`error: the clinic cannot be saved in ${this.#file}: ${error}\n`);
+      this.error = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  #append(text: string): void {
+    this.#descriptor ??= openSync(this.#file, 'a', 0o600);
+    writeFileSync(this.#descriptor, text);
+    if (this.#isDurable) fsyncSync(this.#descriptor);
+    this.#appendedBytes += Buffer.byteLength(text);
+  }
+
+  /** Writes what has changed, and gives the file free. */
+  close(): void {
+    this.flush();
+    this.release();
+  }
+
+  /** Closes the file as it is, and unlocks it. */
+  release(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
+    unlock(this.#file);
   }
 }
+
+/** Another process has the state file. */
+export class StateFileTaken extends Error {
+  override readonly name = 'StateFileTaken';
+  readonly lockFile: string;
+
+  constructor(file: string, process: number) {
+    super(`the process ${process} has ${file} open`);
+    this.lockFile = lockOf(file);
+  }
+}
+
+const lockOf = (file: string): string => `${file}.lock`;
+/** The files that this process has locked. */
+const locked = new Set<string>();
+
+/** Makes the lock file, with this process's id. One of a process that is gone is removed. Throws StateFileTaken. */
+const lock = (file: string): void => {
+  const owner = existsSync(lockOf(file)) ? Number(readFileSync(lockOf(file), 'utf8')) : null;
+  if (owner !== null) {
+    // In a container the process before this one had the same id.
+    const isHeld = owner === process.pid ? locked.has(file) : isAlive(owner);
+    if (isHeld) throw new StateFileTaken(file, owner);
+    rmSync(lockOf(file), { force: true });
+  }
+  writeFileSync(lockOf(file), String(process.pid), { flag: 'wx', mode: 0o600 });
+  locked.add(file);
+};
+
+const unlock = (file: string): void => {
+  if (locked.delete(file)) rmSync(lockOf(file), { force: true });
+};
+
+const isAlive = (pid: number): boolean => {
+  if (!Number.isInteger(pid) || pid < 1) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};

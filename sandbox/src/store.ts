@@ -73,6 +73,8 @@ export class Store {
   readonly liveRng: Rng;
   /** Random numbers of payment links, prescriptions and bookings; saved with the clinic. */
   readonly onlineRng: Rng;
+  /** Random numbers of the clinic's purchasing; saved with the clinic. */
+  readonly supplyRng: Rng;
   readonly #lateRng: Rng;
   /** The current time in epoch milliseconds. The generator sets it to the time of each event. */
   clock: () => number;
@@ -90,7 +92,20 @@ export class Store {
     this.clock = options.clock;
     this.liveRng = new Rng(options.seed, 'live');
     this.onlineRng = new Rng(options.seed, 'online');
+    this.supplyRng = new Rng(options.seed, 'supply live');
     this.#lateRng = new Rng(options.seed, 'late commits');
+  }
+
+  /** Empties the clinic, as before it was generated or loaded; the streams of random numbers begin anew. */
+  clear(): void {
+    for (const table of this.tables.values()) table.clear();
+    this.departments.clear();
+    this.vatGroups.length = 0;
+    this.liveRng.state = new Rng(this.seed, 'live').state;
+    this.onlineRng.state = new Rng(this.seed, 'online').state;
+    this.supplyRng.state = new Rng(this.seed, 'supply live').state;
+    this.#lateRng.state = new Rng(this.seed, 'late commits').state;
+    this.#changed = [];
   }
 
   /** Today's date in the clinic's time zone. */

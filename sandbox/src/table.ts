@@ -25,11 +25,34 @@ export class Table<T extends RecordBase> {
   #changedAt: number[] = [];
   #changedId: number[] = [];
   #changesInOrder = true;
+  readonly #firstId: number;
   #nextId: number;
+  /** Ids of records that were added, changed or deleted since they were last taken for the state file. */
+  #unsaved = new Set<number>();
 
   constructor(firstId: number, groupOf: ((record: T) => number) | null = null) {
+    this.#firstId = firstId;
     this.#nextId = firstId;
     this.#groupOf = groupOf;
+  }
+
+  /** Empties the table; ids begin anew. */
+  clear(): void {
+    this.#records.length = 0;
+    this.#groups.clear();
+    this.#late.clear();
+    this.#unsaved.clear();
+    this.#rebuildChanges();
+    this.#nextId = this.#firstId;
+  }
+
+  /** The changes since the last call: records by id, null for those that were deleted. */
+  takeUnsaved(): [number, T | null][] {
+    const taken = [...this.#unsaved]
+      .sort((a, b) => a - b)
+      .map((id) => [id, this.get(id) ?? null] as [number, T | null]);
+    this.#unsaved = new Set();
+    return taken;
   }
 
   get size(): number {
@@ -68,6 +91,7 @@ export class Table<T extends RecordBase> {
     if (last && record.id <= last.id) throw new Error(`id ${record.id} is not above ${last.id}`);
     this.#nextId = Math.max(this.#nextId, record.id + 1);
     this.#records.push(record);
+    this.#unsaved.add(record.id);
     if (this.#groupOf) {
       const group = this.#groupOf(record);
       const members = this.#groups.get(group);
@@ -90,6 +114,7 @@ export class Table<T extends RecordBase> {
     } else {
       this.#late.delete(record.id);
     }
+    this.#unsaved.add(record.id);
     const before = record.modified;
     const group = this.#groupOf?.(record);
     Object.assign(record, changes);
@@ -117,6 +142,7 @@ export class Table<T extends RecordBase> {
     if (!record) return;
     this.#records.splice(this.#firstAbove(id - 1), 1);
     this.#late.delete(id);
+    this.#unsaved.add(id);
     if (this.#groupOf) {
       const members = this.#groups.get(this.#groupOf(record)) ?? [];
       members.splice(members.indexOf(record), 1);

@@ -1,5 +1,5 @@
 // Behaviour that the contract leaves open or that goes wrong on purpose: quirks, late commits, faults, control, state file.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -248,27 +248,4 @@ describe('control and state', () => {
       rmSync(folder, { recursive: true });
     }
   });
-});
-
-test('a state file of before there were registers gets them when it is loaded', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  const file = join(directory, 'clinic.jsonl');
-  await (await startSandbox({ invoices: 10, stateFile: file })).stop();
-  const old = readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) =>
-      /^(\{|\["(client|invoice|invoicerow|invoicepayment|unallocatedpayment|accountnumber)",)/.test(line),
-    );
-  writeFileSync(file, `${old.join('\n')}\n`);
-  const loaded = await startSandbox({ stateFile: file });
-  const { registers, people, clients } = loaded.clinic;
-  const sizes = [
-    registers.users.size > 0,
-    registers.items.size > 0,
-    registers.patients.size >= clients.size,
-    people.species.size,
-  ];
-  await loaded.stop();
-  rmSync(directory, { recursive: true });
-  expect(sizes).toEqual([true, true, true, 11]);
 });

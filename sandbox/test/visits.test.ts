@@ -1,12 +1,8 @@
 // The clinic's visits, in its history and in its life: each invoice of a visit can be followed back to consultation, patient and items.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Clinic } from '../src/clinic.ts';
 import { generate } from '../src/generator.ts';
 import { live } from '../src/live.ts';
-import { loadClinic, saveClinic } from '../src/persist.ts';
 import { defaultQuirks } from '../src/quirks.ts';
 import type { Invoice } from '../src/records.ts';
 import { Zone } from '../src/zone.ts';
@@ -66,20 +62,4 @@ test('the live clinic: appointment, consultation, items, invoice; clients who ca
   for (const { patients, client } of clinic.online.appointments.all()) {
     expect(patients.map((id) => clinic.registers.patients.get(id)?.client)).toEqual([client]);
   }
-});
-
-test('a state file of before consultations were kept: a new one takes no id that an invoice names already', () => {
-  const clinic = clinicOf(60);
-  const file = join(mkdtempSync(join(tmpdir(), 'vetledger-visits-')), 'state.jsonl');
-  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
-  saveClinic(clinic, file);
-  const [header = '', ...records] = readFileSync(file, 'utf8').split('\n');
-  const { next_ids, ...rest } = JSON.parse(header);
-  const { consultation: next, ...others } = next_ids;
-  const earlier = records.filter((line) => !line.startsWith('["consultation'));
-  writeFileSync(file, [JSON.stringify({ ...rest, next_ids: others }), ...earlier].join('\n'));
-  const zone = new Zone('Europe/Helsinki');
-  const loaded = new Clinic({ seed: 3, zone, decimals: 2, quirks: defaultQuirks, clock: () => endMs });
-  loadClinic(loaded, file);
-  expect([loaded.care.consultations.size, loaded.care.consultations.nextId]).toEqual([0, next]);
 });

@@ -225,7 +225,7 @@ describe('for hours', { timeout: 240_000 }, () => {
   test('the token is revoked, and another one is put into its file', () =>
     inClinic(5, async (clinic) => {
       const { practice, time } = clinic;
-      practice.credentials.token = 'the-next-token';
+      practice.replaceToken('the-next-token');
       practice.askedAtMs.splice(0);
       await clinic.follow(10 * 60);
       // A minute, two, four … an hour at most; asked with the windows, every five minutes.

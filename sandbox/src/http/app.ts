@@ -4,43 +4,27 @@ import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { hasZodFastifySchemaValidationErrors, validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Application, Auth, Permission } from '../auth.ts';
-import type { Clinic } from '../clinic.ts';
+import type { Application, Permission } from '../auth.ts';
 import type { FaultInjector } from '../faults.ts';
+import type { Installation } from '../installation.ts';
 import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { encode, Wire } from '../wire.ts';
 import { type Answer, forbidden, methodNotAllowed, unauthorized } from './answer.ts';
 import { BadBody, decodeForm, decodeJson } from './body.ts';
-import { type Controls, registerControls } from './control.ts';
+import { registerControls } from './control/index.ts';
 import { pageSize } from './listing.ts';
 import { described, registerDocs } from './openapi.ts';
 import { registerPayPages } from './pay.ts';
-import type { RateLimits } from './rate.ts';
 import type { ApiRequest, Method, RouteSpec } from './route.ts';
-import type { StatsKeeper } from './stats.ts';
 import { registerStorage } from './storage.ts';
-
-/** What the API of one installation needs. */
-export interface Installation {
-  installation: number;
-  clinic: Clinic;
-  quirks: Quirks;
-  auth: Auth;
-  limits: RateLimits;
-  faults: FaultInjector;
-  stats: StatsKeeper;
-  latencyMs: number;
-}
 
 export interface AppParts {
   routes: readonly RouteSpec[];
-  /** The installation of an id; null where there is none. */
-  installationOf: (id: number) => Installation | null;
-  /** The clock of the Date header, and whether it is sent. */
-  clock: () => number;
-  quirks: Quirks;
-  controls?: Controls;
+  /** By id; the first one is the one that `/sandbox/` controls. None: a server that only describes the API. */
+  installations: ReadonlyMap<number, Installation>;
+  /** The clock of the machine, in epoch milliseconds. */
+  machine: () => number;
   /** Checks every answer against its schema and fails with 500: for tests. */
   checkAnswers?: boolean;
   /** Told of every answer: which tests prove which endpoint. */
@@ -94,17 +78,20 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   app.setValidatorCompiler(validatorCompiler as never);
   app.setSerializerCompiler(() => encode);
   app.setReplySerializer((payload) => encode(payload));
+  const installationOf = (id: number): Installation | null => parts.installations.get(id) ?? null;
+  const [first] = parts.installations.values();
   app.decorateRequest('installation', null);
   app.decorateRequest('application', null);
   addParsers(app);
   await app.register(accepts);
   await registerDocs(app);
   app.addHook('onRequest', async (request, reply) => {
-    // From the clinic's clock, which tests can inject, and not from this machine's.
-    reply.raw.sendDate = false;
-    if (parts.quirks.dateHeader) reply.header('date', new Date(parts.clock()).toUTCString());
     const id = Number(request.url.split('/')[1]);
-    request.installation = Number.isInteger(id) ? parts.installationOf(id) : null;
+    request.installation = installationOf(id);
+    // From the clinic's clock, and not from the machine's.
+    reply.raw.sendDate = false;
+    const { quirks, clock } = request.installation ?? first ?? {};
+    if (quirks?.dateHeader !== false) reply.header('date', new Date(clock?.now() ?? parts.machine()).toUTCString());
   });
   if (parts.onAnswer) {
     const told = parts.onAnswer;
@@ -129,8 +116,8 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   refuseOtherMethods(app, parts.routes);
   addTokenEndpoint(app);
   registerPayPages(app);
-  await registerStorage(app, parts.installationOf);
-  if (parts.controls) registerControls(app, parts.controls);
+  await registerStorage(app, installationOf);
+  await registerControls(app, first ?? null, installationOf);
   await app.ready();
   return app;
 };
@@ -189,7 +176,7 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
       const handle = route.handle as (asked: ApiRequest) => Answer;
       const run = (): Answer =>
         answerOf(() => (route.method === 'GET' ? handle(asked) : clinic.commit(() => handle(asked), 'request')));
-      const delivery = withFaults(faults, route.action, latencyMs, () => checked(route, run(), parts));
+      const delivery = withFaults(faults, route.action, latencyMs, () => checked(route, run(), parts, quirks));
       return deliver(request, reply, delivery);
     },
   });
@@ -205,7 +192,7 @@ const missingBody = (schema: z.ZodType): ValidationProblem => {
 const admit = (request: FastifyRequest): void => {
   const { action, permission, scope } = request.routeOptions.config as RouteConfig;
   if (request.installation === null) throw new Refusal(notFound);
-  const { auth, clinic, faults, limits, quirks, stats } = request.installation;
+  const { auth, clinic, clock, faults, limits, quirks, stats } = request.installation;
   const nowMs = clinic.clock();
   const who = auth.identify(request.headers.authorization, nowMs);
   if ('status' in who) throw new Refusal(who);
@@ -224,7 +211,7 @@ const admit = (request: FastifyRequest): void => {
   }
   const search = new URLSearchParams(splitOnce(request.url, '?')[1]);
   const weight = action.endsWith('.list') ? Math.ceil(pageSize(search, quirks) / quirks.defaultPageSize) : 1;
-  const taken = limits.take(action, weight, nowMs);
+  const taken = limits.take(action, weight, clock.machine());
   if (!taken.granted) {
     stats.throttled(action);
     throw new Refusal(throttled(String(taken.retryAfterSeconds)));
@@ -331,8 +318,8 @@ const htmlOf = (json: string): string => {
 };
 
 /** The answer, or with `checkAnswers` a 500 that says how it breaks its schema. */
-const checked = (route: RouteSpec, answer: Answer, { checkAnswers, quirks }: AppParts): Answer => {
-  if (!checkAnswers || quirks.extraFields || answer.status >= 400) return answer;
+const checked = (route: RouteSpec, answer: Answer, { checkAnswers }: AppParts, { extraFields }: Quirks): Answer => {
+  if (!checkAnswers || extraFields || answer.status >= 400) return answer;
   const schema = route.answers[answer.status];
   if (schema === undefined)
     return { status: 500, body: { detail: `${route.action} does not declare ${answer.status}` } };

@@ -95,11 +95,19 @@ export const registerDocs = async (app: FastifyInstance): Promise<void> => {
     }) as never,
     transformObject: ((document: never) => withoutInputs(withComponents(document))) as never,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs' });
-  app.get('/schema/', { schema: { hide: true } as never }, async (request, reply) => {
-    const origin = `http://${request.headers.host ?? 'localhost'}`;
-    return reply.send(documentOf(app, origin));
-  });
+  const urls = [
+    { url: '/schema/', name: 'The practice API' },
+    { url: '/sandbox/schema/', name: 'Control of the sandbox' },
+  ];
+  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { urls } });
+  for (const [url, part] of [
+    ['/schema/', 'api'],
+    ['/sandbox/schema/', 'control'],
+  ] as const) {
+    app.get(url, { schema: { hide: true } as never }, async (request, reply) =>
+      reply.send(documentOf(app, part, `http://${request.headers.host ?? 'localhost'}`)),
+    );
+  }
 };
 
 /** Components are answers; their variants as input, which the package adds, are used by nothing. */
@@ -109,9 +117,18 @@ const withoutInputs = (document: object): object => {
   return { ...rest, components: { ...parts, schemas: Object.fromEntries(schemas) } };
 };
 
-/** The description; with an origin, for the server there. */
-export const documentOf = (app: FastifyInstance, origin?: string): object => {
-  const document = app.swagger();
-  if (origin === undefined) return document;
-  return { ...document, servers: [{ url: `${origin}/4711/api/0.1` }] };
+/** Where control endpoints are; what else has a description is the API. */
+const controlPath = '/sandbox/';
+
+/** The description of the API, or of the control endpoints; with an origin, for the server there. */
+export const documentOf = (app: FastifyInstance, part: 'api' | 'control', origin?: string): object => {
+  const document = app.swagger() as { info: object; paths: object; components: object };
+  const isControl = part === 'control';
+  const own = Object.entries(document.paths).filter(([path]) => path.startsWith(controlPath) === isControl);
+  const paths = Object.fromEntries(own);
+  if (isControl) {
+    const info = { ...document.info, title: 'Control of the sandbox' };
+    return { openapi: '3.1.0', info, servers: [{ url: origin ?? 'http://127.0.0.1:8090' }], paths };
+  }
+  return { ...document, paths, ...(origin === undefined ? {} : { servers: [{ url: `${origin}/4711/api/0.1` }] }) };
 };

@@ -114,6 +114,8 @@ export const processCatalog = async (
   const outcome = await readCatalog(createReadStream(file));
   clinic.commit(() => {
     const { catalogs, uploads, uuid } = clinic.supply;
+    // The clinic may have been reset meanwhile.
+    if (uploads.get(upload.id) !== upload) return;
     const { status, products, errors } = outcome;
     const report = errors.isTooMany ? { token: uuid(), csv: errors.report() } : null;
     clinic.update(uploads, upload, { status, report });

@@ -2,7 +2,6 @@
 // that a process that was killed goes on where it was. Orders come as messages.
 
 import { type Faults, startSandbox } from '../../../sandbox/src/index.ts';
-import { saveClinic } from '../../../sandbox/src/persist.ts';
 
 export interface SandboxSettings {
   port: number;
@@ -26,16 +25,11 @@ const settings = JSON.parse(process.argv[2] ?? '{}') as SandboxSettings;
 let { clockAheadMs } = settings;
 const sandbox = await startSandbox({
   ...{ port: settings.port, seed: settings.seed, invoices: settings.invoices, historyDays: 40 },
-  ...{ stateFile: settings.state, rateWindowSeconds: 1 },
+  ...{ stateFile: settings.state, durable: true, rateWindowSeconds: 1 },
   now: () => new Date(Date.now() + clockAheadMs),
   quirks: { lateCommitShare: settings.lateCommitShare, lateCommitMs: 700 },
 });
 const { clinic } = sandbox;
-const tell = clinic.onChange;
-clinic.onChange = (changed) => {
-  saveClinic(clinic, settings.state);
-  tell(changed);
-};
 
 /** So many writes of external_info are answered as done, and then not kept; `modified` tells nothing of it. */
 let forgetting = 0;
@@ -48,8 +42,9 @@ clinic.mergeExternalInfo = (id, changes) => {
     setImmediate(() => {
       const now = clinic.prepayment(id);
       // In place of the object that the answer still shows.
-      Object.assign(now, { external_info: { ...now.external_info, external_id } });
-      saveClinic(clinic, settings.state);
+      clinic.commit(() =>
+        clinic.updateQuietly(clinic.prepayments, now, { external_info: { ...now.external_info, external_id } }),
+      );
     });
   }
   return written;

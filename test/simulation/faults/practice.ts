@@ -1,24 +1,21 @@
 // The sandbox without a network, in simulated time: a transport for each process, on which requests and answers are lost.
 
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { Auth } from '../../../sandbox/src/auth.ts';
-import { Clinic } from '../../../sandbox/src/clinic.ts';
-import { FaultInjector } from '../../../sandbox/src/faults.ts';
-import { generate } from '../../../sandbox/src/generator.ts';
+import { permissions } from '../../../sandbox/src/auth.ts';
+import type { Clinic } from '../../../sandbox/src/clinic.ts';
+import { SandboxClock } from '../../../sandbox/src/clock.ts';
 import { createApp } from '../../../sandbox/src/http/app.ts';
-import { RateLimits } from '../../../sandbox/src/http/rate.ts';
-import { StatsKeeper } from '../../../sandbox/src/http/stats.ts';
+import { Installation } from '../../../sandbox/src/installation.ts';
 import { type LiveEvent, live } from '../../../sandbox/src/live.ts';
-import { defaultQuirks } from '../../../sandbox/src/quirks.ts';
 import { routes } from '../../../sandbox/src/resources/index.ts';
 import type { Rng } from '../../../sandbox/src/rng.ts';
-import { Zone } from '../../../sandbox/src/zone.ts';
 import { PracticeError } from '../../../src/domain/practice-error.ts';
 import type { HttpAnswer, HttpRequest, NoAnswer, Transport } from '../../../src/practice/http.ts';
 import type { SimulatedTime } from '../../erp/fake/time.ts';
 import type { Mortal } from '../../erp/rounds/mortal.ts';
 
 export const token = 'sandbox-token';
+const credentials = { clientId: 'client', clientSecret: 'secret' };
 export const baseUrl = 'http://practice.invalid';
 
 /** What goes wrong with a request. `lost`: it never arrives. `answer lost`: it has taken effect. */
@@ -27,8 +24,7 @@ const faultsAtAll: readonly PracticeFault[] = ['refused', 'lost', 'answer lost',
 
 export class SimulatedPractice {
   readonly clinic: Clinic;
-  /** What it lets in; a token that is replaced is revoked. */
-  readonly credentials = { token, clientId: 'client', clientSecret: 'secret' };
+  readonly #installation: Installation;
   /** When it was asked, in simulated milliseconds; also where nothing arrived. */
   readonly askedAtMs: number[] = [];
   /** What becomes of every request; null: what chance brings (`faults`). */
@@ -54,19 +50,21 @@ export class SimulatedPractice {
     rng: Rng;
   }) {
     const clock = () => time.nowMs;
-    const quirks = { ...defaultQuirks };
     this.#time = time;
     this.#rng = rng;
-    this.clinic = new Clinic({ seed, zone: new Zone('Europe/Helsinki'), decimals: 2, quirks, clock });
-    generate(this.clinic, { seed, invoices, historyDays: 20, endMs: time.nowMs });
-    const only = {
-      ...{ installation, clinic: this.clinic, quirks, limits: new RateLimits(0), latencyMs: 0 },
-      auth: new Auth(this.credentials),
-      faults: new FaultInjector(seed, {}),
-      stats: new StatsKeeper(),
-    };
-    const installationOf = (id: number) => (id === installation ? only : null);
-    this.#app = createApp({ routes, installationOf, quirks, clock });
+    const only = new Installation(
+      { ...credentials, token, installation, seed, invoices, historyDays: 20, rateWindowSeconds: 0 },
+      new SandboxClock(clock),
+    );
+    this.#installation = only;
+    this.clinic = only.clinic;
+    this.#app = createApp({ routes, installations: new Map([[installation, only]]), machine: clock });
+  }
+
+  /** Lets another token in; the one of before is revoked. */
+  replaceToken(next: string): void {
+    const application = { ...credentials, name: 'accounting', permissions, scopes: ['read write'] } as const;
+    this.#installation.auth.put({ ...application, token: next });
   }
 
   live(events: number): LiveEvent[] {

@@ -1,0 +1,141 @@
+// Records that a client asks for in one JSON document: this client, this open invoice of 120.00.
+import { z } from 'zod';
+import type { Clinic } from './clinic.ts';
+import type { RowInput } from './inputs.ts';
+import { dec, fixed, rowAmount } from './money.ts';
+import { addClient, addPatient, countryName } from './people.ts';
+import { NotFound, ValidationProblem } from './records.ts';
+import { isDate } from './zone.ts';
+
+/** A name for a record in this document, to refer to it; the answer gives its id by this name. */
+const ref = z.string().regex(/^[\w.-]{1,64}$/, 'Send 1 to 64 letters, digits, "_", "." or "-".');
+/** A record of this document by its name, or one of the clinic by its id. */
+const target = z.union([ref, z.int().min(1)]);
+const text = z.string().max(1000);
+const amount = z.string().regex(/^-?\d{1,12}(\.\d{1,4})?$/, 'Send a decimal as text, such as "120.00".');
+const date = z.string().refine(isDate, 'Send a date as YYYY-MM-DD.');
+const paymentType = z.literal([0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 15]);
+
+const client = z.strictObject({
+  ref: ref.optional(),
+  firstname: text.default(''),
+  lastname: text.default(''),
+  organization_name: text.default(''),
+  email: text.default(''),
+  country: z
+    .string()
+    .refine((code) => countryName(code) !== undefined, 'Send an ISO 3166-1 alpha-2 code.')
+    .default('FI'),
+  customer_type: z.int().min(0).max(4).default(0),
+  no_sms: z.boolean().default(false),
+  no_email: z.boolean().default(false),
+});
+const patient = z.strictObject({
+  ref: ref.optional(),
+  client: target,
+  name: text.min(1),
+  species_code: z.int().min(1),
+});
+const row = z.strictObject({
+  name: text.default('Service'),
+  total_with_vat: amount,
+  vat_percentage: amount.default('25.50'),
+  account_number: text.default('3000'),
+  quantity: amount.default('1.00'),
+});
+const payment = z.strictObject({ payment_type: paymentType.default(0), paid: amount.optional() });
+const invoice = z.strictObject({
+  ref: ref.optional(),
+  client: target.nullable().default(null),
+  department: z.int().optional(),
+  status: z.literal([0, 3]).default(3).meta({ description: '0 Draft or 3 Finalized.' }),
+  invoice_date: date.optional(),
+  countersale: z.boolean().default(false),
+  rows: z.array(row).min(1).max(200),
+  payments: z.array(payment).max(50).default([]),
+});
+const prepayment = z.strictObject({
+  ref: ref.optional(),
+  client: target,
+  department: z.int().optional(),
+  payment_type: paymentType.default(0),
+  paid: amount,
+  description: text.default(''),
+});
+
+export const fixturesSchema = z.strictObject({
+  clients: z.array(client).max(1000).default([]),
+  patients: z.array(patient).max(1000).default([]),
+  invoices: z.array(invoice).max(1000).default([]),
+  prepayments: z.array(prepayment).max(1000).default([]),
+});
+
+export type Fixtures = z.output<typeof fixturesSchema>;
+
+/** Ids and addresses of what was added, by `ref`, or by the place in its list from 0. */
+type Added = Record<keyof Fixtures, Record<string, { id: number; url: string }>>;
+
+/** Adds the records. `api`: the address of the API. Throws ValidationProblem, which names the record at fault; those before it were added. */
+export const applyFixtures = (clinic: Clinic, fixtures: Fixtures, api: string): Added => {
+  const added: Added = { clients: {}, patients: {}, invoices: {}, prepayments: {} };
+  const clientOf = (wanted: string | number): number => {
+    const id = typeof wanted === 'number' ? wanted : added.clients[wanted]?.id;
+    if (id === undefined) throw new ValidationProblem('client', `No client of "clients" has the ref "${wanted}".`);
+    return id;
+  };
+  const addAll = <K extends keyof Fixtures>(kind: K, resource: string, add: (one: Fixtures[K][number]) => number) => {
+    for (const [at, one] of fixtures[kind].entries()) {
+      const name = one.ref ?? String(at);
+      if (Object.hasOwn(added[kind], name)) throw new ValidationProblem(kind, `Two records have the ref "${name}".`);
+      const id = naming(`${kind}[${at}]`, () => add(one));
+      (added[kind] as Record<string, { id: number; url: string }>)[name] = { id, url: `${api}/${resource}/${id}/` };
+    }
+  };
+  clinic.commit(() => {
+    addAll('clients', 'client', ({ ref, ...fields }) => addClient(clinic, fields).id);
+    addAll(
+      'patients',
+      'patient',
+      ({ ref, client, ...rest }) => addPatient(clinic, { ...rest, client: clientOf(client) }).id,
+    );
+    addAll('invoices', 'invoice', (one) => addInvoice(clinic, one, one.client === null ? null : clientOf(one.client)));
+    addAll('prepayments', 'unallocatedpayment', ({ ref, client, department, ...rest }) => {
+      const place = department === undefined ? {} : { department };
+      return clinic.takePrepayment({ ...rest, ...place, client: clientOf(client) }).id;
+    });
+  }, 'request');
+  return added;
+};
+
+/** Runs `act`; a refusal names the record. */
+const naming = <T>(record: string, act: () => T): T => {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof NotFound) throw new ValidationProblem(record, 'A record that it names does not exist.');
+    if (error instanceof ValidationProblem) throw new ValidationProblem(record, error.message);
+    throw error;
+  }
+};
+
+const addInvoice = (clinic: Clinic, input: Fixtures['invoices'][number], client: number | null): number => {
+  const { ref, department, invoice_date, payments, rows, ...fields } = input;
+  const { id } = clinic.createInvoice({
+    ...fields,
+    client,
+    rows: rows.map(rowOf),
+    ...(department === undefined ? {} : { department }),
+    ...(invoice_date === undefined ? {} : { invoice_date }),
+  });
+  for (const { payment_type, paid } of payments)
+    clinic.pay(id, { payment_type, ...(paid === undefined ? {} : { paid }) });
+  return id;
+};
+
+/** The amounts of a row from its gross amount; the tax is rounded half-even to cents. */
+const rowOf = ({ total_with_vat, vat_percentage, ...rest }: z.output<typeof row>): RowInput => {
+  const gross = dec(total_with_vat);
+  const sum_vat = fixed(gross.minus(gross.div(dec(vat_percentage).div(100).plus(1))), 2);
+  const sum = rowAmount(gross.minus(sum_vat));
+  return { ...rest, vat_percentage, sum, sum_vat, sum_total: rowAmount(gross) };
+};

@@ -1,0 +1,70 @@
+// How the server behaves, and who may use it.
+import { z } from 'zod';
+import { applicationOf, applicationSchema } from '../../auth.ts';
+import { faultsSchema, noFaults } from '../../faults.ts';
+import { defaultQuirks, quirksSchema } from '../../quirks.ts';
+import { control, done } from './route.ts';
+
+/** What a request sets, without the fields that it leaves out. */
+const given = <T extends object>(body: T) =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+
+export const behaviourRoutes = [
+  control({
+    ...{ method: 'GET', path: 'quirks', summary: 'The quirks in force' },
+    answer: quirksSchema,
+    handle: ({ installation }) => installation.quirks,
+  }),
+  control({
+    ...{ method: 'POST', path: 'quirks', summary: 'Set the quirks that are sent, and leave the others' },
+    body: quirksSchema.partial(),
+    answer: quirksSchema,
+    handle: ({ installation: { quirks }, body }) => Object.assign(quirks, given(body)),
+  }),
+  control({
+    ...{ method: 'DELETE', path: 'quirks', summary: 'Set every quirk to its default' },
+    answer: quirksSchema,
+    handle: ({ installation: { quirks } }) => Object.assign(quirks, defaultQuirks),
+  }),
+  control({
+    ...{ method: 'GET', path: 'faults', summary: 'The faults in force, with the counts that are left' },
+    answer: faultsSchema,
+    handle: ({ installation }) => installation.faults.read(),
+  }),
+  control({
+    ...{ method: 'POST', path: 'faults', summary: 'Set the faults that are sent, and leave the others; null ends one' },
+    body: faultsSchema.partial(),
+    answer: faultsSchema,
+    handle: ({ installation: { faults }, body }) => {
+      faults.set(given(body));
+      return faults.read();
+    },
+  }),
+  control({
+    ...{ method: 'DELETE', path: 'faults', summary: 'End every fault' },
+    answer: faultsSchema,
+    handle: ({ installation: { faults } }) => {
+      faults.set(noFaults);
+      return faults.read();
+    },
+  }),
+  control({
+    ...{ method: 'GET', path: 'applications', summary: 'The OAuth2 applications, without their secrets' },
+    answer: z.object({ applications: z.array(applicationSchema.omit({ client_secret: true, token: true })) }),
+    handle: ({ installation: { auth } }) => ({ applications: auth.applications() }),
+  }),
+  control({
+    ...{ method: 'POST', path: 'applications', summary: 'Add an application, or replace the one with its client id' },
+    body: applicationSchema,
+    answer: done,
+    handle: ({ installation: { auth }, body }) => auth.put(applicationOf(body)),
+  }),
+  control({
+    ...{ method: 'POST', path: 'legacy_key', summary: "Set the clinic's legacy API key, or end it with null" },
+    body: z.strictObject({ key: z.string().min(1).max(255).nullable() }),
+    answer: done,
+    handle: ({ installation: { auth }, body }) => auth.setLegacyKey(body.key),
+  }),
+];

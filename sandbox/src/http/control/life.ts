@@ -1,0 +1,63 @@
+// What happens in the clinic, and what it sends to the world outside.
+import { z } from 'zod';
+import { sendDueReminders } from '../../online/bookings.ts';
+import { shownMessages } from '../../online/messages.ts';
+import { triggerTypes } from '../../webhooks.ts';
+import { control, done } from './route.ts';
+
+const maxEvents = 10_000;
+const events = z.coerce
+  .number()
+  .int(`Send a whole number from 0 to ${maxEvents}.`)
+  .min(0)
+  .max(maxEvents, `Send a whole number from 0 to ${maxEvents}.`);
+
+/** Subscriptions to webhooks for record changes. */
+const subscriptions = z
+  .array(
+    z.strictObject({
+      url: z.url({ protocol: /^https?$/ }),
+      format: z.enum(['form', 'json']).default('form'),
+      triggers: z.array(z.literal(triggerTypes)).min(1).max(triggerTypes.length).optional(),
+    }),
+  )
+  .max(20);
+
+const counts = z.object({ requests: z.int(), weight: z.int(), throttled: z.int() });
+
+export const lifeRoutes = [
+  control({
+    ...{ method: 'POST', path: 'live', summary: 'Make events happen in the clinic now' },
+    query: z.object({ events: events.default(1) }),
+    answer: z.object({ events: z.array(z.looseObject({ at: z.string(), kind: z.string(), text: z.string() })) }),
+    handle: ({ installation, query }) => ({ events: installation.live(query.events) }),
+  }),
+  control({
+    ...{ method: 'GET', path: 'messages', summary: 'Messages that would have gone out by SMS or e-mail' },
+    query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
+    answer: z.object({ messages: z.array(z.looseObject({ id: z.int(), channel: z.string(), at: z.string() })) }),
+    handle: ({ installation: { clinic, installation }, query, origin }) => {
+      sendDueReminders(clinic);
+      return { messages: shownMessages(clinic, `${origin}/${installation}/pay`, query.after) };
+    },
+  }),
+  control({
+    ...{ method: 'GET', path: 'subscriptions', summary: 'How many record-change webhooks were sent' },
+    answer: z.object({ delivered: z.int(), givenUp: z.int(), dropped: z.int(), waiting: z.int() }),
+    handle: ({ installation }) => installation.webhooks.counts(),
+  }),
+  control({
+    ...{ method: 'POST', path: 'subscriptions', summary: 'Replace the receivers of record-change webhooks' },
+    body: subscriptions,
+    answer: done,
+    handle: ({ installation, body }) => {
+      const targets = body.map(({ triggers, ...target }) => (triggers ? { ...target, triggers } : target));
+      installation.webhooks.subscribe(targets);
+    },
+  }),
+  control({
+    ...{ method: 'GET', path: 'stats', summary: 'Requests that the limits granted and refused' },
+    answer: counts.extend({ byAction: z.record(z.string(), counts) }),
+    handle: ({ installation }) => installation.stats.read(),
+  }),
+];

@@ -1,0 +1,251 @@
+// One installation of the sandbox: its clinic and all that belongs to it. The server has one or several of them.
+import { type Application, Auth } from './auth.ts';
+import { Clinic } from './clinic.ts';
+import type { ClockState, SandboxClock } from './clock.ts';
+import { FaultInjector, type Faults, noFaults } from './faults.ts';
+import { generate, reportDays } from './generator.ts';
+import { RateLimits } from './http/rate.ts';
+import { StatsKeeper } from './http/stats.ts';
+import { type LiveEvent, live } from './live.ts';
+import { sendDueReminders } from './online/bookings.ts';
+import { liveOnline } from './online/live.ts';
+import { fillClinic, StateFile, wholeText } from './persist.ts';
+import { defaultQuirks, type Quirks } from './quirks.ts';
+import { NotFound, ValidationProblem } from './records.ts';
+import { Courier } from './supply/delivery.ts';
+import { supplyHappening } from './supply/live.ts';
+import { WebhookSender, type WebhookTarget } from './webhooks.ts';
+import { Zone } from './zone.ts';
+
+export interface InstallationOptions {
+  seed?: number;
+  /** Number of final invoices in the history, including credit notes. */
+  invoices?: number;
+  historyDays?: number;
+  installation?: number;
+  /** A bearer token that never expires. */
+  token?: string;
+  clientId?: string;
+  clientSecret?: string;
+  /** OAuth2 applications besides the built-in ones, with client credentials, permissions and scopes of their own. */
+  applications?: readonly Application[];
+  /** The clinic's legacy API key, sent as `Authorization: Token <key>`. Default: none. */
+  legacyKey?: string;
+  timezone?: string;
+  /** Decimals of the currency. */
+  decimals?: number;
+  /** May be a fraction; 0 turns the limits off. */
+  rateWindowSeconds?: number;
+  latencyMs?: number;
+  /** Loaded if it exists, in place of generating a clinic from `seed` and `invoices`; saved after changes. */
+  stateFile?: string;
+  /** Whether each change is on the disk before its answer. Default: within 100 ms. */
+  durable?: boolean;
+  quirks?: Partial<Quirks>;
+  faults?: Partial<Faults>;
+  /** Receivers of webhooks for record changes. Default: none. */
+  webhooks?: WebhookTarget | readonly WebhookTarget[] | null;
+  /** Whether clients also pay by link, book online and get prescriptions, and staff order medicine, as the clinic lives. Default: no. */
+  wholeLife?: boolean;
+}
+
+export const defaults = { seed: 1, installation: 4711, token: 'sandbox-token', invoices: 2600, historyDays: 200 };
+
+/** One event in so many has others beside it: over the net, and of purchasing. */
+const eventsPerOther = 5;
+const maxSnapshots = 20;
+
+interface Snapshot {
+  /** The state as text, in pieces. */
+  bytes: Buffer;
+  clock: ClockState;
+}
+
+export class Installation {
+  readonly installation: number;
+  readonly clinic: Clinic;
+  readonly clock: SandboxClock;
+  readonly quirks: Quirks;
+  readonly faults: FaultInjector;
+  readonly latencyMs: number;
+  readonly state: StateFile | null;
+  readonly #options: InstallationOptions;
+  readonly #startedAt: ClockState;
+  readonly #snapshots = new Map<string, Snapshot>();
+  auth: Auth;
+  limits: RateLimits;
+  webhooks: WebhookSender;
+  stats = new StatsKeeper();
+  #courier: Courier;
+  /** The day on which it was last looked for days that have ended. */
+  #dayOfReports = '';
+
+  constructor(options: InstallationOptions, clock: SandboxClock) {
+    this.#options = options;
+    this.clock = clock;
+    this.#startedAt = clock.state;
+    this.installation = options.installation ?? defaults.installation;
+    this.latencyMs = options.latencyMs ?? 0;
+    const { seed = defaults.seed, timezone = 'Europe/Helsinki', decimals = 2, stateFile } = options;
+    this.quirks = { ...defaultQuirks, ...options.quirks };
+    this.faults = new FaultInjector(seed, options.faults ?? {});
+    this.clinic = new Clinic({ seed, zone: new Zone(timezone), decimals, quirks: this.quirks, clock: clock.now });
+    this.state =
+      stateFile === undefined ? null : new StateFile(this.clinic, clock, stateFile, options.durable ?? false);
+    this.auth = this.#newAuth();
+    this.limits = this.#newLimits();
+    this.webhooks = this.#newWebhooks();
+    try {
+      if (!this.state?.load()) {
+        this.#generate();
+        this.state?.rewrite();
+      }
+    } catch (error) {
+      this.state?.release();
+      throw error;
+    }
+    this.#courier = new Courier(this.clinic);
+    this.clinic.onChange = (changed) => {
+      this.state?.changed();
+      this.webhooks.send(changed);
+      this.#courier.changed(changed);
+    };
+  }
+
+  /** Makes that many events happen in the clinic now. */
+  live(events = 1): LiveEvent[] {
+    this.#endDays();
+    return [...live(this.clinic, events), ...(this.#options.wholeLife ? this.#beside(events) : [])];
+  }
+
+  /** Puts the clock to an instant, which may not lie in the clinic's past; what is due by then happens. */
+  setClock(nowMs: number, runs: boolean): void {
+    if (nowMs < this.clock.now() - 1)
+      throw new ValidationProblem('now', 'The clock only goes forward. Send a later time, or reset the sandbox.');
+    this.clock.set({ nowMs, runs });
+    sendDueReminders(this.clinic);
+    this.#endDays();
+    this.state?.changed();
+  }
+
+  /** Everything as at the start, in place: a clinic anew from its seed, quirks, faults, limits, tokens, receivers, clock. */
+  reset(): void {
+    this.clock.set(this.#startedAt);
+    this.#refill(() => this.#generate());
+    Object.assign(this.quirks, defaultQuirks, this.#options.quirks);
+    this.faults.set({ ...noFaults, ...this.#options.faults });
+    this.auth = this.#newAuth();
+    this.limits = this.#newLimits();
+    this.stats = new StatsKeeper();
+    this.webhooks.stop();
+    this.webhooks = this.#newWebhooks();
+  }
+
+  /** Runs a change of the clinic, all of it or nothing: after an error the clinic is filled again as it was. */
+  attempt<T>(change: () => T): T {
+    const before = this.#text();
+    try {
+      return change();
+    } catch (error) {
+      this.#refill(() => void fillClinic(this.clinic, before, 'the clinic'));
+      throw error;
+    }
+  }
+
+  /** Keeps the clinic and its clock under a name, in memory. Throws ValidationProblem where there are too many. */
+  takeSnapshot(name: string): void {
+    if (!this.#snapshots.has(name) && this.#snapshots.size >= maxSnapshots)
+      throw new ValidationProblem('name', `There are ${maxSnapshots} snapshots. Delete one first.`);
+    this.#snapshots.set(name, { bytes: this.#text(), clock: this.clock.state });
+  }
+
+  /** The clinic and its clock as they were. Throws NotFound. */
+  restoreSnapshot(name: string): void {
+    const { bytes, clock } = this.#snapshot(name);
+    this.clock.set(clock);
+    this.#refill(() => void fillClinic(this.clinic, bytes, `the snapshot ${name}`));
+  }
+
+  /** Throws NotFound. */
+  deleteSnapshot(name: string): void {
+    this.#snapshot(name);
+    this.#snapshots.delete(name);
+  }
+
+  /** Names, times and sizes of the snapshots. */
+  get snapshots(): { name: string; at: string; bytes: number }[] {
+    return [...this.#snapshots].map(([name, { clock, bytes }]) => ({
+      name,
+      at: new Date(clock.nowMs).toISOString(),
+      bytes: bytes.length,
+    }));
+  }
+
+  /** Ends what runs for the installation, and saves its clinic. */
+  stop(): void {
+    this.webhooks.stop();
+    this.#courier.stop();
+    this.clinic.onChange = () => {};
+    this.state?.close();
+  }
+
+  #snapshot(name: string): Snapshot {
+    const snapshot = this.#snapshots.get(name);
+    if (!snapshot) throw new NotFound();
+    return snapshot;
+  }
+
+  /** The whole clinic as text. */
+  #text(): Buffer {
+    return Buffer.concat([...wholeText(this.clinic, this.clock)].map((text) => Buffer.from(text)));
+  }
+
+  #generate(): void {
+    const { seed = defaults.seed, invoices = defaults.invoices, historyDays = defaults.historyDays } = this.#options;
+    generate(this.clinic, { seed, invoices, historyDays, endMs: this.clock.now() });
+  }
+
+  /** The end-of-day reports of the days that have ended, once a day. */
+  #endDays(): void {
+    const today = this.clinic.today();
+    if (today === this.#dayOfReports) return;
+    this.#dayOfReports = today;
+    this.clinic.commit(() => reportDays(this.clinic), 'request');
+  }
+
+  /** Empties the clinic and fills it anew; events that waited for wholesalers belong to the clinic of before. */
+  #refill(fill: () => void): void {
+    this.#courier.stop();
+    this.clinic.clear();
+    fill();
+    this.#dayOfReports = '';
+    this.#courier = new Courier(this.clinic);
+    this.state?.rewrite();
+  }
+
+  /** What happens beside the ordinary events, drawn from streams of its own: those of a seed stay what they are. */
+  #beside(events: number): LiveEvent[] {
+    const { clinic } = this;
+    return Array.from({ length: events }, () => clinic.supplyRng.chance(1 / eventsPerOther)).flatMap((isTime) => {
+      if (!isTime) return [];
+      const at = new Date(clinic.clock()).toISOString();
+      const happened = [liveOnline(clinic), supplyHappening(clinic, clinic.supplyRng)];
+      return happened.filter((one) => one !== null).map((one) => ({ at, ...one }));
+    });
+  }
+
+  #newAuth(): Auth {
+    const { token = defaults.token, clientId = 'sandbox-client', clientSecret = 'sandbox-secret' } = this.#options;
+    return new Auth({ token, clientId, clientSecret }, this.#options.applications, this.#options.legacyKey ?? null);
+  }
+
+  #newWebhooks(): WebhookSender {
+    const sender = new WebhookSender(this.clinic, this.installation);
+    sender.subscribe(this.#options.webhooks ?? null);
+    return sender;
+  }
+
+  #newLimits(): RateLimits {
+    return new RateLimits(this.#options.rateWindowSeconds ?? 60);
+  }
+}
