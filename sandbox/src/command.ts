@@ -1,24 +1,41 @@
 // The sandbox as a command starts it: `vetledger sandbox`, and sandbox/src/main.ts without vetledger.
 import { resolve } from 'node:path';
 import { builtInApplications } from './auth.ts';
+import type { InstallationOptions } from './installation.ts';
+import { StateFileTaken } from './persist.ts';
+import { ValidationProblem } from './records.ts';
+import { type ScenarioName, scenarioNames, scenarios } from './scenarios.ts';
+import { readFixtures, readSettings } from './settings.ts';
 import { type Sandbox, startSandbox } from './start.ts';
 
 /** What a person can set at the start. */
 export interface CommandOptions {
   /** 0: any free port. */
   port: number;
+  /** The address to listen on. Control endpoints answer this machine only, whatever it is. */
+  host: string;
   seed: number;
   /** Final invoices of the clinic's history. */
   invoices: number;
-  /** Length of the rolling window of the rate limits, in seconds. */
+  /** Length of the rolling window of the rate limits, in seconds; 0 turns them off. */
   rateWindow: number;
   /** Milliseconds that each answer takes longer. */
   latency: number;
   token: string;
   /** Keeps the clinic over restarts. Default: a new clinic at each start. */
   state?: string;
+  /** Whether each change is on the disk before its answer. */
+  durable?: boolean;
   /** Receives a webhook for each change. Default: none. */
   webhooks?: string;
+  /** Where the clinic's clock stands at the start: a time, local without an offset. Default: the machine's time. */
+  now?: string;
+  /** A named set of quirks and faults. */
+  scenario?: string;
+  /** A JSON file of records to add. */
+  fixtures?: string;
+  /** A JSON file of installations; what it leaves out comes from the other options. */
+  settings?: string;
 }
 
 /** The sandbox cannot start as asked. `message`: what happened; `todo`: what to do next. */
@@ -50,35 +67,52 @@ export const startFromCommand = async (options: CommandOptions): Promise<Started
     ...{ name: one.name, token: one.token, client_id: one.clientId, client_secret: one.clientSecret },
     scopes: one.scopes,
   }));
-  const document = { url, port, installation, token, client_id, client_secret, applications, docs: `${url}/docs/` };
+  const installations = sandbox.installations.map((one) => ({
+    installation: one.installation,
+    api: `${url}/${one.installation}/api/0.1/`,
+    timezone: one.clinic.zone.name,
+  }));
+  const document = {
+    ...{ url, port, installation, token, client_id, client_secret, applications, docs: `${url}/docs/` },
+    installations,
+  };
   return { sandbox, document, text: textOf(sandbox) };
 };
 
-const start = async ({ port, seed, invoices, rateWindow, latency, token, state, webhooks }: CommandOptions) => {
+const start = async (options: CommandOptions): Promise<Sandbox> => {
+  const { port, host, state } = options;
   if (port > 65_535)
     throw new SandboxError('port_invalid', `There is no port ${port}.`, 'Give --port a number up to 65535.');
+  const [first = {}, ...others] = installationsOf(options);
   try {
-    return await startSandbox({
-      port,
-      seed,
-      invoices,
-      token,
-      rateWindowSeconds: rateWindow,
-      latencyMs: latency,
-      wholeLife: true,
-      ...(state ? { stateFile: resolve(state) } : {}),
-      ...(webhooks ? { webhooks: { url: webhooks } } : {}),
-    });
+    return await startSandbox({ port, host, ...first, others });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE' || code === 'EACCES') {
       throw new SandboxError(
         'port_taken',
-        `Port ${port} of 127.0.0.1 ${code === 'EACCES' ? 'needs more rights' : 'is taken by another process'}.`,
+        `Port ${port} of ${host} ${code === 'EACCES' ? 'needs more rights' : 'is taken by another process'}.`,
         'Give another one with --port, or --port 0 for any free one.',
         error,
       );
     }
+    if (error instanceof StateFileTaken) {
+      throw new SandboxError(
+        'sandbox_state_taken',
+        `The clinic cannot be loaded: ${error.message}.`,
+        `End that process, or name another file with --state. If it is no sandbox, remove ${error.lockFile}.`,
+        error,
+      );
+    }
+    if (error instanceof RangeError)
+      throw new SandboxError(
+        'sandbox_option_invalid',
+        error.message,
+        'Correct the option or the settings file.',
+        error,
+      );
+    if (error instanceof ValidationProblem)
+      throw new SandboxError('sandbox_fixtures_invalid', error.message, 'Correct the fixtures.', error);
     if (!state) throw error;
     throw new SandboxError(
       'sandbox_state_invalid',
@@ -89,16 +123,60 @@ const start = async ({ port, seed, invoices, rateWindow, latency, token, state, 
   }
 };
 
-const textOf = ({ url, installation, token, clientId, clientSecret }: Sandbox): string =>
+/** The installations to start: those of the settings file, or one. */
+const installationsOf = (options: CommandOptions): InstallationOptions[] => {
+  const { seed, invoices, rateWindow, latency, token, state, durable, webhooks, now, scenario, fixtures } = options;
+  const named = scenario === undefined ? {} : scenarioOf(scenario);
+  const records = fixtures === undefined ? undefined : readFile(fixtures, readFixtures);
+  const common: InstallationOptions = {
+    ...{ seed, invoices, token, rateWindowSeconds: rateWindow, latencyMs: latency, wholeLife: true },
+    ...named,
+    ...(now === undefined ? {} : { startsAt: now }),
+    ...(durable === undefined ? {} : { durable }),
+    ...(records === undefined ? {} : { fixtures: records }),
+    ...(webhooks ? { webhooks: { url: webhooks } } : {}),
+  };
+  const all = options.settings === undefined ? [{}] : readFile(options.settings, readSettings);
+  return all.map((one, at) => ({ ...common, ...(state && at === 0 ? { stateFile: resolve(state) } : {}), ...one }));
+};
+
+const scenarioOf = (name: string): InstallationOptions => {
+  const scenario = Object.hasOwn(scenarios, name) ? scenarios[name as ScenarioName] : undefined;
+  if (scenario === undefined) {
+    const todo = `Give --scenario one of ${scenarioNames.join(', ')}.`;
+    throw new SandboxError('scenario_unknown', `There is no scenario '${name}'.`, todo);
+  }
+  const { about, ...options } = scenario;
+  return options;
+};
+
+/** What a file describes. Throws SandboxError, which names the file. */
+const readFile = <T>(file: string, read: (file: string) => T): T => {
+  try {
+    return read(resolve(file));
+  } catch (error) {
+    const message = `${file} cannot be used: ${error instanceof Error ? error.message : error}`;
+    throw new SandboxError(
+      'sandbox_file_invalid',
+      message,
+      'Correct the file; the README of the sandbox shows examples.',
+      error,
+    );
+  }
+};
+
+const textOf = ({ url, installation, installations, token, clientId, clientSecret }: Sandbox): string =>
   [
     `The sandbox clinic is up; Ctrl-C ends it.`,
     `  base_url       ${url}`,
     `  installation   ${installation}`,
+    ...installations.slice(1).map((one) => `  and            ${one.installation}`),
     `  token          ${token}`,
     `  client         ${clientId} / ${clientSecret}`,
     ...builtInApplications.map(
       ({ name, scopes, token }) => `  ${name.padEnd(14)} ${token} (scope ${scopes.join(' and ')})`,
     ),
+    `Start here:      ${url}/`,
     `The API:         ${url}/docs/ (OpenAPI: ${url}/schema/)`,
     `To use it:       export PRACTICE_TOKEN=${token}`,
     `More activity:   curl -X POST '${url}/sandbox/live?events=20'`,

@@ -34,7 +34,7 @@ const patient = z.strictObject({
   ref: ref.optional(),
   client: target,
   name: text.min(1),
-  species_code: z.int().min(1),
+  species: z.union([text.min(1), z.int().min(1)]).meta({ description: 'Its name, such as "Cat", or its code.' }),
 });
 const row = z.strictObject({
   name: text.default('Service'),
@@ -93,11 +93,10 @@ export const applyFixtures = (clinic: Clinic, fixtures: Fixtures, api: string): 
   };
   clinic.commit(() => {
     addAll('clients', 'client', ({ ref, ...fields }) => addClient(clinic, fields).id);
-    addAll(
-      'patients',
-      'patient',
-      ({ ref, client, ...rest }) => addPatient(clinic, { ...rest, client: clientOf(client) }).id,
-    );
+    addAll('patients', 'patient', ({ ref, client, species, ...rest }) => {
+      const fields = { ...rest, client: clientOf(client), species_code: speciesCode(clinic, species) };
+      return addPatient(clinic, fields).id;
+    });
     addAll('invoices', 'invoice', (one) => addInvoice(clinic, one, one.client === null ? null : clientOf(one.client)));
     addAll('prepayments', 'unallocatedpayment', ({ ref, client, department, ...rest }) => {
       const place = department === undefined ? {} : { department };
@@ -105,6 +104,12 @@ export const applyFixtures = (clinic: Clinic, fixtures: Fixtures, api: string): 
     });
   }, 'request');
   return added;
+};
+
+const speciesCode = (clinic: Clinic, wanted: string | number): number => {
+  const known = clinic.people.species.all().find(({ id, label }) => id === wanted || label === wanted);
+  if (!known) throw new ValidationProblem('species', `The code list has no species ${JSON.stringify(wanted)}.`);
+  return known.id;
 };
 
 /** Runs `act`; a refusal names the record. */

@@ -1,8 +1,9 @@
 // One installation of the sandbox: its clinic and all that belongs to it. The server has one or several of them.
 import { type Application, Auth } from './auth.ts';
 import { Clinic } from './clinic.ts';
-import type { ClockState, SandboxClock } from './clock.ts';
+import type { ClockState, KeptClock, SandboxClock } from './clock.ts';
 import { FaultInjector, type Faults, noFaults } from './faults.ts';
+import { applyFixtures, type Fixtures } from './fixtures.ts';
 import { generate, reportDays } from './generator.ts';
 import { RateLimits } from './http/rate.ts';
 import { StatsKeeper } from './http/stats.ts';
@@ -45,6 +46,12 @@ export interface InstallationOptions {
   faults?: Partial<Faults>;
   /** Receivers of webhooks for record changes. Default: none. */
   webhooks?: WebhookTarget | readonly WebhookTarget[] | null;
+  /** Where the clock stands at the start, and after a reset: a time, local without an offset. Default: the machine's time. */
+  startsAt?: string;
+  /** Whether the clock goes on from there. Default: yes. */
+  clockRuns?: boolean;
+  /** Records to add to the clinic that is generated. */
+  fixtures?: Fixtures;
   /** Whether clients also pay by link, book online and get prescriptions, and staff order medicine, as the clinic lives. Default: no. */
   wholeLife?: boolean;
 }
@@ -61,6 +68,12 @@ interface Snapshot {
   clock: ClockState;
 }
 
+const startOf = (text: string, zone: Zone): number => {
+  const instant = zone.parse(text);
+  if (instant === null) throw new RangeError(`'${text}' is no time: give one such as 2026-03-31T18:00:00.`);
+  return instant;
+};
+
 export class Installation {
   readonly installation: number;
   readonly clinic: Clinic;
@@ -70,7 +83,7 @@ export class Installation {
   readonly latencyMs: number;
   readonly state: StateFile | null;
   readonly #options: InstallationOptions;
-  readonly #startedAt: ClockState;
+  readonly #startedAt: KeptClock;
   readonly #snapshots = new Map<string, Snapshot>();
   auth: Auth;
   limits: RateLimits;
@@ -83,13 +96,17 @@ export class Installation {
   constructor(options: InstallationOptions, clock: SandboxClock) {
     this.#options = options;
     this.clock = clock;
-    this.#startedAt = clock.state;
     this.installation = options.installation ?? defaults.installation;
     this.latencyMs = options.latencyMs ?? 0;
     const { seed = defaults.seed, timezone = 'Europe/Helsinki', decimals = 2, stateFile } = options;
+    const zone = new Zone(timezone);
+    const { startsAt, clockRuns = true } = options;
+    const startMs = startsAt === undefined ? clock.now() : startOf(startsAt, zone);
+    if (startsAt !== undefined || !clockRuns) clock.set({ nowMs: startMs, runs: clockRuns });
+    this.#startedAt = clock.kept;
     this.quirks = { ...defaultQuirks, ...options.quirks };
     this.faults = new FaultInjector(seed, options.faults ?? {});
-    this.clinic = new Clinic({ seed, zone: new Zone(timezone), decimals, quirks: this.quirks, clock: clock.now });
+    this.clinic = new Clinic({ seed, zone, decimals, quirks: this.quirks, clock: clock.now });
     this.state =
       stateFile === undefined ? null : new StateFile(this.clinic, clock, stateFile, options.durable ?? false);
     this.auth = this.#newAuth();
@@ -130,7 +147,7 @@ export class Installation {
 
   /** Everything as at the start, in place: a clinic anew from its seed, quirks, faults, limits, tokens, receivers, clock. */
   reset(): void {
-    this.clock.set(this.#startedAt);
+    this.clock.resume(this.#startedAt);
     this.#refill(() => this.#generate());
     Object.assign(this.quirks, defaultQuirks, this.#options.quirks);
     this.faults.set({ ...noFaults, ...this.#options.faults });
@@ -203,6 +220,8 @@ export class Installation {
   #generate(): void {
     const { seed = defaults.seed, invoices = defaults.invoices, historyDays = defaults.historyDays } = this.#options;
     generate(this.clinic, { seed, invoices, historyDays, endMs: this.clock.now() });
+    const { fixtures } = this.#options;
+    if (fixtures) applyFixtures(this.clinic, fixtures, `http://127.0.0.1/${this.installation}/api/0.1`);
   }
 
   /** The end-of-day reports of the days that have ended, once a day. */

@@ -1,7 +1,7 @@
 // The sandbox: the practice API as a stateful HTTP server on clinics that are generated from seeds.
 
 import type { Clinic } from './clinic.ts';
-import { type ClockState, SandboxClock } from './clock.ts';
+import { SandboxClock } from './clock.ts';
 import type { Faults } from './faults.ts';
 import { type AppParts, createApp } from './http/app.ts';
 import { documentOf } from './http/openapi.ts';
@@ -21,8 +21,6 @@ export interface SandboxOptions extends InstallationOptions {
   others?: readonly InstallationOptions[];
   /** The clock of the machine, for tests. */
   now?: () => Date;
-  /** Where the clinics' clock stands at the start. Default: at the machine's time, running. */
-  clock?: ClockState;
   /** Answer 500 where an answer does not fit its schema: for tests. */
   checkAnswers?: boolean;
   /** Told of every answer, for tests that look for what no test asks. */
@@ -67,7 +65,6 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   try {
     for (const one of [options, ...(options.others ?? [])]) {
       const clock = new SandboxClock(machine);
-      if (options.clock) clock.set(options.clock);
       const opened = new Installation(one, clock);
       if (installations.has(opened.installation)) throw new RangeError(`Two installations are ${opened.installation}.`);
       installations.set(opened.installation, opened);

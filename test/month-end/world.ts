@@ -55,11 +55,10 @@ export async function startWorld(
   from: string,
   own: OwnClinic = {},
 ): Promise<World> {
-  let now = instantOf(from);
   const sandbox = await startSandbox({
     ...{ seed: 3, invoices: 60, historyDays: 45, installation, timezone, rateWindowSeconds: 1 },
     ...own.sandbox,
-    now: () => new Date(now),
+    ...{ startsAt: new Date(instantOf(from)).toISOString(), clockRuns: false },
   });
   const signal = AbortSignal.timeout(limitMs);
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-month-end-'));
@@ -84,9 +83,7 @@ export async function startWorld(
   };
   return {
     sandbox,
-    setTime: (local) => {
-      now = instantOf(local);
-    },
+    setTime: (local) => sandbox.setClock(instantOf(local)),
     withMapping: (name, text) => {
       const mapping = join(folder, `${name}.yaml`);
       const configuration = join(folder, `${name}.vetledger.yaml`);

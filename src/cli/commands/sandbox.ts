@@ -13,7 +13,13 @@ interface Options {
   latency: number;
   token?: string;
   state?: string;
+  durable?: boolean;
   webhooks?: string;
+  now?: string;
+  scenario?: string;
+  fixtures?: string;
+  settings?: string;
+  host: string;
 }
 
 const answer = z.strictObject({
@@ -33,6 +39,7 @@ const answer = z.strictObject({
     }),
   ),
   docs: z.string(),
+  installations: z.array(z.strictObject({ installation: z.number(), api: z.string(), timezone: z.string() })),
 });
 
 export const command: Definition<Options> = {
@@ -42,11 +49,21 @@ export const command: Definition<Options> = {
     option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber).default(8090),
     option('--seed <n>', 'which clinic; the same seed gives the same one', wholeNumber).default(1),
     option('--invoices <n>', 'final invoices of its history', wholeNumber).default(2600),
-    option('--rate-window <seconds>', 'length of the rolling window of its rate limits', decimal).default(60),
+    option(
+      '--rate-window <seconds>',
+      'length of the rolling window of its rate limits; 0 turns them off',
+      decimal,
+    ).default(60),
     option('--latency <ms>', 'milliseconds that each answer takes longer', wholeNumber).default(0),
     new Option('--token <token>', 'bearer token it accepts (default: $PRACTICE_TOKEN, or sandbox-token)'),
+    new Option('--now <time>', "where the clinic's clock stands at the start, such as 2026-03-31T18:00:00"),
+    new Option('--scenario <name>', 'what goes wrong: flaky, slow, lost-answers, month-end, strict or late-commits'),
+    new Option('--fixtures <file>', 'add the clients, invoices and more of this JSON file'),
+    new Option('--settings <file>', 'installations, applications, quirks and faults, as JSON'),
     new Option('--state <file>', 'keep the clinic in this file over restarts'),
+    new Option('--durable', 'each change is on the disk before its answer (default: within 100 ms)'),
     option('--webhooks <url>', 'send a webhook for each change to this address', webAddress),
+    new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
   ],
   examples: [
     ['vetledger sandbox', 'the clinic that vetledger.yaml of a checkout names'],

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { applicationOf, applicationSchema } from '../../auth.ts';
 import { faultsSchema, noFaults } from '../../faults.ts';
 import { defaultQuirks, quirksSchema } from '../../quirks.ts';
+import { scenarioNames, scenarios } from '../../scenarios.ts';
 import { control, done } from './route.ts';
 
 /** What a request sets, without the fields that it leaves out. */
@@ -48,6 +49,26 @@ export const behaviourRoutes = [
     handle: ({ installation: { faults } }) => {
       faults.set(noFaults);
       return faults.read();
+    },
+  }),
+  control({
+    ...{ method: 'GET', path: 'scenarios', summary: 'The named sets of quirks and faults' },
+    answer: z.object({ scenarios: z.array(z.looseObject({ name: z.string(), about: z.string() })) }),
+    handle: () => ({ scenarios: scenarioNames.map((name) => ({ name, ...scenarios[name] })) }),
+  }),
+  control({
+    ...{
+      method: 'POST',
+      path: 'scenario',
+      summary: 'Set the quirks and faults of a scenario, and every other to its default',
+    },
+    body: z.strictObject({ name: z.enum(scenarioNames) }),
+    answer: z.object({ quirks: quirksSchema, faults: faultsSchema }),
+    handle: ({ installation: { faults, quirks }, body: { name } }) => {
+      const scenario = scenarios[name];
+      Object.assign(quirks, defaultQuirks, scenario.quirks);
+      faults.set({ ...noFaults, ...scenario.faults });
+      return { quirks, faults: faults.read() };
     },
   }),
   control({

@@ -1,0 +1,52 @@
+// Named sets of quirks and faults: what integrations meet in the field.
+import type { Faults } from './faults.ts';
+import type { Quirks } from './quirks.ts';
+
+export interface Scenario {
+  about: string;
+  quirks?: Partial<Quirks>;
+  faults?: Partial<Faults>;
+  /** Where the clinic's clock stands at a start, in local time. */
+  startsAt?: string;
+}
+
+export const scenarioNames = ['flaky', 'slow', 'lost-answers', 'month-end', 'strict', 'late-commits'] as const;
+export type ScenarioName = (typeof scenarioNames)[number];
+
+export const scenarios: Record<ScenarioName, Scenario> = {
+  flaky: {
+    about:
+      'One request in nine fails: 500, 503 with a page, a reset connection, half an answer, 429, or a refused token.',
+    faults: {
+      http500: { probability: 0.03 },
+      http503Html: { probability: 0.02 },
+      connectionReset: { probability: 0.02 },
+      truncatedBody: { probability: 0.02 },
+      spurious429: { probability: 0.02, seconds: 1 },
+      unauthorizedOnce: { probability: 0.01 },
+    },
+  },
+  slow: {
+    about: 'Every third answer takes two seconds longer.',
+    faults: { timeoutMs: { probability: 0.33, ms: 2000 } },
+  },
+  'lost-answers': {
+    about: 'One request in ten takes effect, and its answer is lost.',
+    faults: {
+      connectionReset: { probability: 0.05, when: 'after' },
+      http500: { probability: 0.05, when: 'after' },
+    },
+  },
+  'month-end': {
+    about: 'The last afternoon of a month. Put the clock forward to see locks move and days end.',
+    startsAt: '2026-03-31T16:00:00',
+  },
+  strict: {
+    about: 'Unknown fields and filters and lenient forms are refused, with the section of the specification.',
+    quirks: {},
+  },
+  'late-commits': {
+    about: 'A third of the transactions appear on lists five seconds after their ids and modified.',
+    quirks: { lateCommitShare: 0.33, lateCommitMs: 5000 },
+  },
+};
