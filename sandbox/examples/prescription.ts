@@ -80,7 +80,7 @@ for (const status of [2, 3, 4]) {
 }
 
 const settings = await call<{ prescription_fee_item: string | null }>(`${api}/department/11/settings/`);
-const draft = await call<Sale>(`${api}/countersale/`, { department: 11, client: patient.client });
+const draft = await call<Sale>(`${api}/countersale/`, { department: `${api}/department/11/`, client: patient.client });
 await call(`${api}/countersale/${draft.id}/items/`, { item: settings.prescription_fee_item, quantity: 1 });
 const sale = await call<Sale>(`${api}/countersale/${draft.id}/finalize/`, {});
 say(`the fee's counter sale: ${sale.invoice_prefix}, ${sale.total_with_vat}`);

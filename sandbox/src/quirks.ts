@@ -47,6 +47,7 @@ export const quirksSchema = z.strictObject({
     description:
       '`query`: url-references end in `?format=json`. `otherHost`: they name an internal host behind a proxy.',
   }),
+  bareIds: z.boolean().meta({ description: 'Whether an id is taken where a url-reference is due.' }),
   tokenSeconds: z.int().min(1).max(31_536_000).meta({ description: 'Lifetime of tokens issued from now on.' }),
   loopbackCallbacks: z.boolean().meta({
     description:
@@ -76,6 +77,7 @@ export const defaultQuirks: Quirks = {
   departmentSettings: 'ok',
   consultationInvoice: 'final',
   urlReferences: 'absolute',
+  bareIds: false,
   tokenSeconds: 36_000,
   loopbackCallbacks: false,
 };

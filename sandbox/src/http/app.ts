@@ -2,7 +2,6 @@
 // apply what holds for every endpoint: redirect, authentication, permission, limits. Faults of the transport are applied here.
 import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { hasZodFastifySchemaValidationErrors, validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Application, Permission } from '../auth.ts';
 import type { FaultInjector } from '../faults.ts';
@@ -11,13 +10,14 @@ import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { encode, Wire } from '../wire.ts';
 import { type Answer, forbidden, methodNotAllowed, unauthorized } from './answer.ts';
-import { BadBody, decodeForm, decodeJson } from './body.ts';
+import { BadBody, decodeForm, decodeJson, isForm } from './body.ts';
 import { registerControls } from './control/index.ts';
 import { pageSize } from './listing.ts';
-import { described, registerDocs } from './openapi.ts';
+import { registerDocs } from './openapi.ts';
 import { registerPayPages } from './pay.ts';
-import type { ApiRequest, Method, RouteSpec } from './route.ts';
+import { type ApiRequest, type Method, paramsOf, type RouteSpec } from './route.ts';
 import { registerStorage } from './storage.ts';
+import { formsOf, Invalid, inputOf, validatorOf } from './validate.ts';
 
 export interface AppParts {
   routes: readonly RouteSpec[];
@@ -66,7 +66,6 @@ const apiPath = '/:installation/api/0.1/';
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const htmlPage = '<!DOCTYPE html><html><head><title>Please wait</title></head><body><h1>Maintenance</h1></body></html>';
 const notFound: Answer = { status: 404, body: { detail: 'Not found.' } };
-const idOf = z.coerce.number().int().min(0).max(999_999_999_999_999);
 
 export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   const app = fastify({
@@ -75,7 +74,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 200 },
   });
-  app.setValidatorCompiler(validatorCompiler as never);
+  app.setValidatorCompiler(validatorOf as never);
   app.setSerializerCompiler(() => encode);
   app.setReplySerializer((payload) => encode(payload));
   const installationOf = (id: number): Installation | null => parts.installations.get(id) ?? null;
@@ -84,10 +83,13 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   app.decorateRequest('application', null);
   addParsers(app);
   await app.register(accepts);
-  await registerDocs(app);
+  await registerDocs(app, parts.routes, (id) => {
+    const found = id === undefined ? first : installationOf(Number(id));
+    return found ? formsOf(found) : null;
+  });
   app.addHook('onRequest', async (request, reply) => {
-    const id = Number(request.url.split('/')[1]);
-    request.installation = installationOf(id);
+    const id = /^\/(\d{1,15})\//.exec(request.url)?.[1];
+    request.installation = id === undefined ? null : installationOf(Number(id));
     // From the clinic's clock, and not from the machine's.
     reply.raw.sendDate = false;
     const { quirks, clock } = request.installation ?? first ?? {};
@@ -133,32 +135,25 @@ const addParsers = (app: FastifyInstance): void => {
   );
 };
 
-/** The parameters of a path, in order, with the installation's first. */
-const paramsOf = (path: string): string[] => [...path.matchAll(/:([a-z_]+)/g)].map((match) => match[1] as string);
-
 const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, serialOf: () => number): void => {
   const names = paramsOf(route.path);
   app.route({
     method: route.method,
     url: `${apiPath}${route.path}`,
     config: { action: route.action, permission: route.permission ?? null, scope: route.scope ?? 'read write' },
-    schema: described(route, z.object(Object.fromEntries(names.map((name) => [name, idOf])))) as never,
+    schema: { hide: true } as never,
     preParsing: async (request) => admit(request),
-    preValidation: async (request) => {
-      if (route.body && request.body === undefined) throw missingBody(route.body);
-      if (isForm(request) && !route.form) throw new UnsupportedMediaType(request.headers['content-type'] ?? '');
-      const query = request.query as Record<string, unknown>;
-      for (const name of request.installation?.quirks.ignoredFilters ?? []) delete query[name];
-    },
     handler: async (request, reply) => {
       const { clinic, faults, latencyMs, installation, quirks } = request.installation as Installation;
       const [path = '', search = ''] = splitOnce(request.url, '?');
+      if (/%/.test(path)) throw new NotFound();
+      if (route.body && isForm(request) && !route.form)
+        throw new UnsupportedMediaType(request.headers['content-type'] ?? '');
       const origin = `http://${request.headers.host ?? 'localhost'}`;
       const asked: ApiRequest = {
-        ids: names.map((name) => (request.params as Record<string, number>)[name] as number),
-        query: request.query,
+        ids: names.map((name) => pathIdOf((request.params as Record<string, string>)[name])),
+        ...inputOf(request, route, request.installation as Installation),
         search: new URLSearchParams(search),
-        body: request.body,
         clinic,
         quirks,
         wire: new Wire(`${origin}/${installation}/api/0.1`, quirks, clinic.zone),
@@ -182,10 +177,10 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
   });
 };
 
-/** The refusal of a request without a body: names the fields that are required. */
-const missingBody = (schema: z.ZodType): ValidationProblem => {
-  const fields = schema.safeParse({}).error?.issues.map(({ path }) => String(path[0])) ?? [];
-  return new ValidationProblem(fields[0] ?? 'non_field_errors', 'This field is required.', fields);
+/** An id of a path: digits, and nothing else. */
+const pathIdOf = (text = ''): number => {
+  if (!/^\d{1,15}$/.test(text)) throw new NotFound();
+  return Number(text);
 };
 
 /** What holds before an endpoint runs: who asks, what they may, and the limits. Throws a Refusal. */
@@ -359,30 +354,11 @@ const refusalOf = (error: unknown): Answer => {
   if (error instanceof UnsupportedMediaType) {
     return { status: 415, body: { detail: `Unsupported media type "${error.message}" in request.` } };
   }
-  if (hasZodFastifySchemaValidationErrors(error)) return invalid(error);
+  if (error instanceof Invalid) return error.answer;
   const { statusCode, message } = error as { statusCode?: number; message?: string };
   if (statusCode !== undefined && statusCode < 500) return { status: statusCode, body: { detail: message } };
   return { status: 500, body: { detail: error instanceof Error ? (error.stack ?? error.message) : String(error) } };
 };
-
-/** `{"<field>": ["message"]}` for what the schemas refuse; a malformed id in the path is an unknown path, a page that is none too. */
-const invalid = (error: {
-  validationContext?: string;
-  validation: { instancePath: string; message?: string }[];
-}): Answer => {
-  const where = error.validationContext;
-  if (where === 'params') return notFound;
-  const fields: Record<string, string[]> = {};
-  for (const issue of error.validation) {
-    const field = issue.instancePath.split('/')[1] || 'non_field_errors';
-    if (where === 'querystring' && field === 'page') return { status: 404, body: { detail: 'Invalid page.' } };
-    fields[field] = [...(fields[field] ?? []), issue.message ?? 'Invalid.'];
-  }
-  return { status: 400, body: fields };
-};
-
-const isForm = (request: FastifyRequest): boolean =>
-  /^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(request.headers['content-type'] ?? '');
 
 const throttled = (retryAfter: string | null): Answer => ({
   status: 429,

@@ -1,5 +1,9 @@
 // Request bodies: JSON and forms (practice-api: Conventions 3). JSON numbers are read as the service reads them, as doubles.
 
+/** Whether a body is text by names. */
+export const isForm = ({ headers }: { headers: { 'content-type'?: string | undefined } }): boolean =>
+  /^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(headers['content-type'] ?? '');
+
 /** A body that cannot be read: 400. */
 export class BadBody extends Error {}
 

@@ -25,8 +25,6 @@ export interface Register<T extends RecordBase, B extends z.ZodObject> {
   body?: B;
   /** What fields hold that a create or PUT request does not send. */
   defaults?: Partial<Fields<T>>;
-  /** Refuses fields that fit their schemas and not the clinic. */
-  check?: (request: ApiRequest, fields: Fields<T>) => void;
   /** An existing record that a create request returns instead of adding another. */
   existing?: (request: ApiRequest, fields: Fields<T>) => T | undefined;
   canDelete?: boolean;
@@ -39,7 +37,7 @@ const recordOf = <T extends RecordBase>(request: ApiRequest, table: Table<T>): T
 };
 
 export const crudRoutes = <T extends RecordBase, B extends z.ZodObject>(register: Register<T, B>): RouteSpec[] => {
-  const { name, noun, section, permission, table, record, wire, body, check, existing } = register;
+  const { name, noun, section, permission, table, record, wire, body, existing } = register;
   const one = `${name}/:id/`;
   const filters = register.filters ?? (idFilter as FilterFields<T>);
   const base = { section, permission };
@@ -64,9 +62,7 @@ export const crudRoutes = <T extends RecordBase, B extends z.ZodObject>(register
     /** The fields of a request; those that it does not send come from `rest`. */
     const fieldsOf = (request: ApiRequest, rest: Partial<Fields<T>>): Fields<T> => {
       const sent = Object.entries(request.body as object).filter(([, value]) => value !== undefined);
-      const fields = { ...rest, ...Object.fromEntries(sent) } as Fields<T>;
-      check?.(request, fields);
-      return fields;
+      return { ...rest, ...Object.fromEntries(sent) } as Fields<T>;
     };
     const update = (request: ApiRequest, isPartial: boolean) => {
       const current = recordOf(request, table(request));

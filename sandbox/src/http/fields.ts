@@ -3,20 +3,25 @@
 import { z } from 'zod';
 import { dec, fixed } from '../money.ts';
 import { isDate } from '../zone.ts';
+import { dependent } from './forms.ts';
 
 /** The largest id, and the largest value of any whole number that a request may carry. */
 const maxInteger = 999_999_999_999_999;
 /** Years that a clinic can mean; others are typing errors, and some cannot be written in four digits in every zone. */
 const timePattern =
   /^(?:19|20|21)\d{2}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,6})?)?(?:Z|z|[+-]\d{2}:?\d{2})?)?$/;
+/** In strict mode, a date and a time. */
+const strictTimePattern = /^(?:19|20|21)\d{2}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d{1,6})?(?:Z|[+-]\d{2}:\d{2})?$/;
 
 /** PostgreSQL, and so the service, stores no NUL character in text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the character that is refused.
 export const withoutNul = /^[^\u0000]*$/;
 
-/** The message for a field that is absent, or for one that holds something else. */
-const says = (wrong: string) => (issue: { input?: unknown }) =>
-  issue.input === undefined ? 'This field is required.' : wrong;
+/** The message for a field that is absent or null, or for one that holds something else. */
+const says = (wrong: string) => (issue: { input?: unknown }) => {
+  if (issue.input === undefined) return 'This field is required.';
+  return issue.input === null ? 'This field may not be null.' : wrong;
+};
 
 /** Text that holds something, without NUL characters. */
 export const text = (max = 10_000) =>
@@ -33,29 +38,55 @@ export const optionalText = (max = 10_000) =>
     .max(max, `Ensure this field has no more than ${max} characters.`)
     .regex(withoutNul, 'Null characters are not allowed.');
 
-/** A whole number, as a number or as digits (forms know only text). */
-export const integer = ({ min = -maxInteger, max = maxInteger }: { min?: number; max?: number } = {}) =>
-  z
-    .union([z.int().min(min).max(max), z.string().regex(/^-?\d{1,15}$/)], {
-      error: says('A valid integer is required.'),
-    })
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `Ensure this value is between ${min} and ${max}.`);
+/** A field of JSON, and of text: forms and queries know only text. Lenient JSON takes the text as well. */
+const either = <T>(json: z.ZodType<T>, text: z.ZodType<T>, wrong: string): z.ZodType<T> =>
+  dependent(({ strict, isText }) => {
+    if (!strict) return z.union([json, text], { error: says(wrong) });
+    return isText ? text : json;
+  });
+
+/** A whole number; in text, as digits. */
+export const integer = ({ min = -maxInteger, max = maxInteger }: { min?: number; max?: number } = {}) => {
+  const error = says('A valid integer is required.');
+  const bounds = `Ensure this value is between ${min} and ${max}.`;
+  const number = z.int({ error }).min(min, bounds).max(max, bounds);
+  const digits = z
+    .string({ error })
+    .regex(/^-?\d{1,15}$/, { error, abort: true })
+    .transform(Number);
+  return either(
+    number,
+    digits.refine((value) => value >= min && value <= max, bounds),
+    'A valid integer is required.',
+  );
+};
 
 /** One of some whole numbers. */
-export const choice = <const T extends readonly number[]>(values: T) =>
-  z
-    .union([z.literal(values), z.enum(values.map(String) as [string, ...string[]])], {
-      error: says('Not a valid choice.'),
-    })
-    .transform((value) => Number(value) as T[number]);
+export const choice = <const T extends readonly number[]>(values: T) => {
+  const wrong = `Not a valid choice. Send one of: ${values.join(', ')}.`;
+  const error = says(wrong);
+  const words = z.enum(values.map(String) as [string, ...string[]], { error });
+  const number = z.literal(values, { error }) as unknown as z.ZodType<T[number]>;
+  return either<T[number]>(
+    number,
+    words.transform((value) => Number(value) as T[number]),
+    wrong,
+  );
+};
 
-export const boolean = () =>
-  z
-    .union([z.boolean(), z.enum(['true', 'false', 'True', 'False', '1', '0'])], {
-      error: says('Must be a valid boolean.'),
-    })
-    .transform((value) => value === true || /^(true|1)$/i.test(String(value)));
+const booleanError = says('Must be a valid boolean.');
+const words = z.enum(['true', 'false'], { error: booleanError });
+const looseWords = z.enum(['true', 'false', 'True', 'False', '1', '0'], { error: booleanError });
+const truth = (word: string): boolean => /^(true|1)$/i.test(word);
+
+export const boolean = (): z.ZodType<boolean> =>
+  dependent(({ strict }) =>
+    either(
+      z.boolean({ error: booleanError }),
+      (strict ? words : looseWords).transform(truth),
+      'Must be a valid boolean.',
+    ),
+  );
 
 /** A decimal with at most `places` decimals, sent as text or as a number; text with exactly that many for the handler. */
 export const decimal = (places: number) =>
@@ -74,21 +105,20 @@ export const decimal = (places: number) =>
 /** A calendar date, `YYYY-MM-DD`, of a year that a clinic can mean. */
 export const date = () =>
   z
-    .string({ error: says('Date has wrong format. Use YYYY-MM-DD.') })
-    .refine((text) => isDate(text) && /^(19|20|21)/.test(text), 'Date has wrong format. Use YYYY-MM-DD.')
+    .string({ error: says('Date has wrong format. Send YYYY-MM-DD.') })
+    .refine((text) => isDate(text) && /^(19|20|21)/.test(text), 'Date has wrong format. Send YYYY-MM-DD.')
     .meta({ format: 'date' });
 
 /** A timestamp with or without an offset; the handler reads it with `instant(request, ...)`, which knows the clinic's zone. */
-export const timestamp = () =>
-  z.string({ error: says('Datetime has wrong format.') }).regex(timePattern, 'Datetime has wrong format.');
-
-/** A reference to a record: its URL, or its id. The id for the handler. */
-export const reference = () =>
-  z
-    .union([z.int().min(0).max(maxInteger), z.string().regex(/(?:^|\/)\d{1,15}\/?(?:\?[^\s]*)?$/)], {
-      error: says('Invalid hyperlink - No URL match.'),
-    })
-    .transform((value) => Number(/(\d{1,15})\/?(?:\?.*)?$/.exec(String(value))?.[1]));
+export const timestamp = (): z.ZodType<string> => {
+  const wrong = 'Datetime has wrong format. Send YYYY-MM-DDThh:mm:ss, with or without an offset or Z.';
+  return dependent(({ strict }) =>
+    z
+      .string({ error: says(wrong) })
+      .regex(strict ? strictTimePattern : timePattern, wrong)
+      .meta(strict ? { format: 'date-time' } : {}),
+  );
+};
 
 /** Named values whose meaning the clinic does not know. */
 export const anyObject = () => z.record(z.string(), z.unknown(), { error: says('Expected a dictionary of items.') });

@@ -1,16 +1,19 @@
-// `<field>__<operator>` query parameters. Like the service, ignores filters that a resource does not declare.
+// `<field>__<operator>` query parameters (practice-api: Conventions 6). Like the service, ignores filters that a resource does not declare.
+// Not shown, and chosen: an empty value is no filter; a date filter takes the date of a timestamp, and a timestamp filter the beginning
+// of a date. None of these in strict mode.
 import { z } from 'zod';
 import type { Clinic } from '../clinic.ts';
-import { ValidationProblem } from '../records.ts';
 import { isDate, type Zone } from '../zone.ts';
 import { withoutNul } from './fields.ts';
+import { dependent, type Reading } from './forms.ts';
+import { idOfReference, type Resource, referencePattern } from './references.ts';
 
 type Operator = 'is' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'icontains' | 'is_null';
 type Kind = 'integer' | 'boolean' | 'date' | 'time' | 'text';
 type Value = number | string | boolean | null;
 
 export interface FilterField<T> {
-  kind: Kind;
+  kind: Kind | { record: Resource };
   operators: readonly Operator[];
   /** What the filter compares. Of several values, one has to match. */
   value: (record: T, clinic: Clinic) => Value | readonly Value[];
@@ -19,98 +22,131 @@ export interface FilterField<T> {
 export type FilterFields<T> = Record<string, FilterField<T>>;
 
 export interface AppliedFilter<T> {
-  name: string;
   field: string;
   operator: Operator;
   operand: Value | Value[];
   matches: (record: T) => boolean;
 }
 
-const patterns: Record<Kind, RegExp> = {
-  integer: /^(https?:\/\/.*\/)?-?\d{1,15}\/?$/,
-  boolean: /^(true|false|True|False|1|0)$/,
-  date: /^\d{4}-\d{2}-\d{2}(\S*)$/,
-  time: /^\d{4}-\d{2}-\d{2}(\S*)$/,
-  text: withoutNul,
+/** How the text of one value is read, what is said of one that cannot be, and how the description shows it. */
+interface Form {
+  read: (text: string) => Value | undefined;
+  message: string | ((text: string) => string);
+  pattern: string;
+  /** In strict mode, where it says more than the pattern. */
+  format?: 'date' | 'date-time';
+}
+
+const digits = '-?\\d{1,15}';
+const timePattern = '\\d{4}-\\d{2}-\\d{2}(\\S*)';
+
+const formOf = (kind: FilterField<never>['kind'], { installation, strict, zone }: Reading): Form => {
+  if (typeof kind === 'object') {
+    const found = (text: string) =>
+      /^-?\d{1,15}$/.test(text) ? Number(text) : idOfReference(text, installation, kind.record);
+    return {
+      read: (text) => (typeof found(text) === 'number' ? found(text) : undefined),
+      message: (text) => String(found(text)),
+      pattern: `${digits}|${referencePattern(installation, kind.record)}`,
+    };
+  }
+  switch (kind) {
+    case 'integer':
+      return {
+        read: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined),
+        message: 'Enter a number.',
+        pattern: digits,
+      };
+    case 'boolean': {
+      const words = strict ? 'true|false' : 'true|false|True|False|1|0';
+      return {
+        read: (text) => (new RegExp(`^(${words})$`).test(text) ? /^(true|1)$/i.test(text) : undefined),
+        message: strict ? 'Send true or false.' : 'Must be a valid boolean.',
+        pattern: words,
+      };
+    }
+    case 'date':
+      return {
+        read: (text) => dateOf(text, strict, zone),
+        message: 'Enter a valid date.',
+        pattern: timePattern,
+        format: 'date',
+      };
+    case 'time': {
+      const read = (text: string) => (strict && !/[T ]/.test(text) ? undefined : (zone.parse(text) ?? undefined));
+      return { read, message: 'Enter a valid date/time.', pattern: timePattern, format: 'date-time' };
+    }
+    case 'text':
+      return {
+        read: (text) => (withoutNul.test(text) ? text : undefined),
+        message: 'Null characters are not allowed.',
+        pattern: '[^\\u0000]+',
+      };
+  }
 };
 
-const messages: Record<Kind, string> = {
-  integer: 'Enter a number.',
-  boolean: 'Must be a valid boolean.',
-  date: 'Enter a valid date.',
-  time: 'Enter a valid date/time.',
-  text: 'Null characters are not allowed.',
+const dateOf = (text: string, strict: boolean, zone: Zone): string | undefined => {
+  if (isDate(text)) return text;
+  const instant = strict ? null : zone.parse(text);
+  return instant === null ? undefined : zone.date(instant);
 };
 
-/** The schemas of the declared filters. An empty value is no filter. */
+/** The schemas of the declared filters; their results are operands. */
 export const filterQuery = <T>(fields: FilterFields<T>): Record<string, z.ZodType> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, { kind, operators }]) =>
-      operators.map((operator) => [`${name}__${operator}`, schemaOf(kind, operator).optional()]),
+      operators.map((operator) => [
+        `${name}__${operator}`,
+        dependent((reading) =>
+          operandOf(formOf(operator === 'is_null' ? 'boolean' : kind, reading), operator, reading),
+        ).optional(),
+      ]),
     ),
   );
 
-const schemaOf = (kind: Kind, operator: Operator): z.ZodType => {
-  const one = patterns[operator === 'is_null' ? 'boolean' : kind].source.replace(/^\^|\$$/g, '');
-  const pattern = new RegExp(operator === 'in' ? `^((${one})(,(${one}))*)?$` : `^(${one})?$`);
-  return z.string().regex(pattern, messages[operator === 'is_null' ? 'boolean' : kind]);
+const operandOf = (form: Form, operator: Operator, { strict }: Reading): z.ZodType<Value | Value[] | undefined> => {
+  const { pattern: one, format } = form;
+  const pattern = operator === 'in' ? `(${one})(,(${one}))*` : one;
+  const shown =
+    strict && format !== undefined && operator !== 'in'
+      ? { format }
+      : { pattern: strict ? `^(${pattern})$` : `^(${pattern})?$` };
+  return z
+    .string('Send this parameter once.')
+    .meta(shown)
+    .transform((text, { addIssue }) => {
+      if (text === '' && !strict) return undefined;
+      const values: Value[] = [];
+      for (const part of operator === 'in' ? text.split(',') : [text]) {
+        const value = form.read(operator === 'in' ? part.trim() : part);
+        if (value !== undefined) values.push(value);
+        else {
+          const message = typeof form.message === 'string' ? form.message : form.message(part.trim());
+          addIssue({ code: 'custom', message, input: text });
+          return z.NEVER;
+        }
+      }
+      return operator === 'in' ? values : values[0];
+    });
 };
 
-/** The filters of a query that the resource declares and no quirk ignores. Throws ValidationProblem for a refused one. */
-export const parseFilters = <T>(
-  query: URLSearchParams,
+/** The filters of a validated query. */
+export const appliedFilters = <T>(
+  query: Record<string, unknown>,
   fields: FilterFields<T>,
-  options: { ignored: readonly string[]; refused: readonly string[]; clinic: Clinic },
-): AppliedFilter<T>[] => {
-  const applied: AppliedFilter<T>[] = [];
-  const { clinic } = options;
-  for (const [name, text] of query) {
-    if (options.refused.includes(name)) throw new ValidationProblem(name, 'This filter is not supported.');
-    const split = name.lastIndexOf('__');
-    const field = name.slice(0, split);
-    const operator = name.slice(split + 2) as Operator;
-    const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
-    if (split < 1 || !known?.operators.includes(operator) || options.ignored.includes(name) || text === '') continue;
-    if (operator === 'is_null') {
-      const operand = parseValue(name, text, 'boolean', clinic.zone);
-      const matches = (record: T) => (known.value(record, clinic) === null) === operand;
-      applied.push({ name, field, operator, operand, matches });
-      continue;
-    }
-    const read = (part: string): Value => parseValue(name, part.trim(), known.kind, clinic.zone);
-    const operand = operator === 'in' ? text.split(',').map(read) : read(text);
-    applied.push({ name, field, operator, operand, matches: matcher(known, operator, operand, clinic) });
-  }
-  return applied;
-};
-
-const parseValue = (name: string, text: string, kind: Kind, zone: Zone): Value => {
-  switch (kind) {
-    case 'integer': {
-      // A url-reference is accepted for the id at its end.
-      const digits = /^(?:https?:\/\/.*\/)?(-?\d{1,15})\/?$/.exec(text)?.[1];
-      if (digits === undefined) throw new ValidationProblem(name, messages[kind]);
-      return Number(digits);
-    }
-    case 'boolean':
-      if (/^(true|1)$/i.test(text)) return true;
-      if (/^(false|0)$/i.test(text)) return false;
-      throw new ValidationProblem(name, messages[kind]);
-    case 'date': {
-      if (isDate(text)) return text;
-      const instant = zone.parse(text);
-      if (instant === null) throw new ValidationProblem(name, messages[kind]);
-      return zone.date(instant);
-    }
-    case 'time': {
-      const instant = zone.parse(text);
-      if (instant === null) throw new ValidationProblem(name, messages[kind]);
-      return instant;
-    }
-    case 'text':
-      return text;
-  }
-};
+  clinic: Clinic,
+): AppliedFilter<T>[] =>
+  Object.entries(fields).flatMap(([field, known]) =>
+    known.operators.flatMap((operator) => {
+      const operand = query[`${field}__${operator}`] as Value | Value[] | undefined;
+      if (operand === undefined) return [];
+      const matches =
+        operator === 'is_null'
+          ? (record: T) => (known.value(record, clinic) === null) === operand
+          : matcher(known, operator, operand, clinic);
+      return [{ field, operator, operand, matches }];
+    }),
+  );
 
 const matcher = <T>(
   known: FilterField<T>,

@@ -9,7 +9,7 @@ import type { Selection, Table } from '../table.ts';
 import type { WireRecord } from '../wire.ts';
 import type { Answer } from './answer.ts';
 import { answer, integer } from './fields.ts';
-import { type AppliedFilter, type FilterFields, filterQuery, parseFilters } from './filters.ts';
+import { type AppliedFilter, appliedFilters, type FilterFields, filterQuery } from './filters.ts';
 import { type ApiRequest, type RouteSpec, route } from './route.ts';
 
 /** The largest offset that is served. */
@@ -115,8 +115,7 @@ export const list = <T extends RecordBase>(request: ApiRequest, table: Table<T>,
     const detail = `Offset ${offset} is above ${maxOffset}. Filter by date range or id__gt instead.`;
     return { status: 400, body: { detail } };
   }
-  const { ignoredFilters: ignored, refusedFilters: refused } = quirks;
-  const filters = parseFilters(search, listing.filters, { ignored, refused, clinic });
+  const filters = appliedFilters(request.query as Record<string, unknown>, listing.filters, clinic);
   const matching = find(table, filters, listing, search.get('filter_type') === 'or', clinic.clock());
   const count = matching.length;
   const pages = Math.max(1, Math.ceil(count / size));

@@ -1,11 +1,12 @@
 // The OpenAPI 3.1 description, generated from the schemas that the server validates with, and the pages that show it.
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import { type FastifyInstance, type FastifyRequest, type FastifySchema, fastify } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answer } from './fields.ts';
-import type { RouteSpec } from './route.ts';
+import type { Forms } from './forms.ts';
+import { paramsOf, type RouteSpec } from './route.ts';
 
 const apiPath = '/:installation/api/0.1/';
 /** Schemas of answers by name: the description has each of them once, among its components. */
@@ -18,8 +19,15 @@ const detail = named(answer({ detail: z.string() }), 'Refusal');
 /** `{"<field>": ["message"]}`, or `{"detail": "message"}` where no field is at fault. */
 const problems = named(z.record(z.string(), z.unknown()), 'Problems');
 
-/** The schema of a route as fastify takes it: what is validated, and what is told in the description. */
-export const described = (route: RouteSpec, params: z.ZodObject): FastifySchema => {
+const pathId = z.int().min(0).max(999_999_999_999_999);
+
+/** Formats, patterns and descriptions (`meta`), which the package takes from the registry of the components only. */
+const override = ({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: object }): void => {
+  Object.assign(jsonSchema, z.globalRegistry.get(zodSchema as z.ZodType));
+};
+
+/** What the description tells of a route, for one installation. */
+const described = (route: RouteSpec, forms: Forms): FastifySchema => {
   const both = (schema: z.ZodType) => ({
     content: { 'application/json': { schema }, 'text/html': { schema } },
   });
@@ -48,9 +56,9 @@ export const described = (route: RouteSpec, params: z.ZodObject): FastifySchema 
     ...(route.form
       ? { consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] }
       : {}),
-    params,
-    ...(route.query ? { querystring: route.query } : {}),
-    ...(route.body ? { body: route.body } : {}),
+    params: z.object(Object.fromEntries(paramsOf(route.path).map((name) => [name, pathId]))),
+    ...(route.query ? { querystring: forms.of(route.query) } : {}),
+    ...(route.body ? { body: forms.of(route.body) } : {}),
     response: Object.fromEntries([...refusals, ...answers]),
   } as unknown as FastifySchema;
 };
@@ -58,56 +66,87 @@ export const described = (route: RouteSpec, params: z.ZodObject): FastifySchema 
 const notes = (route: RouteSpec): string =>
   route.permission === undefined ? '' : `Needs the permission '${route.permission}'.`;
 
-export const registerDocs = async (app: FastifyInstance): Promise<void> => {
+const server = 'http://127.0.0.1:8090';
+
+/** What generates a description. */
+const generator = (info: { title: string; description: string }, more: object) => {
   const withComponents = createJsonSchemaTransformObject({ schemaRegistry: components as never });
-  const toJson = createJsonSchemaTransform({ schemaRegistry: components as never });
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Veterinary practice management API (sandbox)',
-        version: '0.1',
-        description: 'Generated from the schemas that the sandbox validates with.',
-      },
-      servers: [
-        {
-          url: '{base_url}/{installation_id}/api/0.1',
-          variables: { base_url: { default: 'http://127.0.0.1:8090' }, installation_id: { default: '4711' } },
-        },
-      ],
-      components: {
-        securitySchemes: {
-          oauth2: {
-            type: 'oauth2',
-            flows: {
-              clientCredentials: {
-                tokenUrl: '/4711/oauth2/token/',
-                scopes: { 'read write': 'the Open API', wholesaler: 'the wholesaler integration' },
-              },
-            },
-          },
-        },
-      },
-    },
+  const toJson = createJsonSchemaTransform({ schemaRegistry: components as never, zodToJsonConfig: { override } });
+  return {
+    openapi: { openapi: '3.1.0', info: { version: '0.1', ...info }, ...more },
     transform: ((document: Parameters<typeof toJson>[0]) => {
       const { schema, url } = toJson(document) as { schema: FastifySchema; url: string };
       return { schema, url: url.startsWith(apiPath) ? url.slice(apiPath.length - 1) : url };
     }) as never,
     transformObject: ((document: never) => withoutInputs(withComponents(document))) as never,
-  });
+  };
+};
+
+/** The description of the routes, for the installation that the forms are of. */
+export const documentOf = async (routes: readonly RouteSpec[], forms: Forms): Promise<object> => {
+  const app = fastify();
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => String);
+  const info = {
+    title: 'Veterinary practice management API (sandbox)',
+    description: 'Generated from the schemas that the sandbox validates with.',
+  };
+  const scopes = { 'read write': 'the Open API', wholesaler: 'the wholesaler integration' };
+  const clientCredentials = { tokenUrl: `/${forms.reading.installation}/oauth2/token/`, scopes };
+  const installation_id = { default: String(forms.reading.installation) };
+  await app.register(
+    swagger,
+    generator(info, {
+      servers: [
+        {
+          url: '{base_url}/{installation_id}/api/0.1',
+          variables: { base_url: { default: server }, installation_id },
+        },
+      ],
+      components: { securitySchemes: { oauth2: { type: 'oauth2', flows: { clientCredentials } } } },
+    }),
+  );
+  for (const route of routes) {
+    const url = `${apiPath}${route.path}`;
+    app.route({ method: route.method, url, schema: described(route, forms), handler: () => {} });
+  }
+  await app.ready();
+  return app.swagger();
+};
+
+/**
+ * The descriptions, as they are in force: of the API at /schema/ for the first installation and /<installation>/schema/ for each, of the
+ * control endpoints at /sandbox/schema/, and the pages at /docs/ that show them.
+ */
+export const registerDocs = async (
+  app: FastifyInstance,
+  routes: readonly RouteSpec[],
+  formsOf: (installation: string | undefined) => Forms | null,
+): Promise<void> => {
+  // Of the routes of the app, only the control endpoints are shown.
+  const info = { title: 'Control of the sandbox', description: 'These endpoints answer this machine only.' };
+  await app.register(swagger, generator(info, {}));
   const urls = [
     { url: '/schema/', name: 'The practice API' },
     { url: '/sandbox/schema/', name: 'Control of the sandbox' },
   ];
   await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { urls } });
-  for (const [url, part] of [
-    ['/schema/', 'api'],
-    ['/sandbox/schema/', 'control'],
-  ] as const) {
-    app.get(url, { schema: { hide: true } as never }, async (request, reply) =>
-      reply.send(documentOf(app, part, `http://${request.headers.host ?? 'localhost'}`)),
-    );
+  const originOf = (request: FastifyRequest) => `http://${request.headers.host ?? 'localhost'}`;
+  const documents = new WeakMap<Forms, Promise<object>>();
+  for (const url of ['/schema/', '/:installation/schema/']) {
+    app.get(url, { schema: { hide: true } as never }, async (request, reply) => {
+      const forms = formsOf((request.params as { installation?: string }).installation);
+      if (forms === null) return reply.callNotFound();
+      const document = documents.get(forms) ?? documentOf(routes, forms);
+      documents.set(forms, document);
+      const servers = [{ url: `${originOf(request)}/${forms.reading.installation}/api/0.1` }];
+      return reply.send({ ...(await document), servers });
+    });
   }
+  app.get('/sandbox/schema/', { schema: { hide: true } as never }, async (request, reply) => {
+    const { components: _ofTheApi, ...document } = app.swagger() as { components: object };
+    return reply.send({ ...document, servers: [{ url: originOf(request) }] });
+  });
 };
 
 /** Components are answers; their variants as input, which the package adds, are used by nothing. */
@@ -115,20 +154,4 @@ const withoutInputs = (document: object): object => {
   const { components: parts, ...rest } = document as { components: { schemas: Record<string, unknown> } };
   const schemas = Object.entries(parts.schemas).filter(([name]) => !name.endsWith('Input'));
   return { ...rest, components: { ...parts, schemas: Object.fromEntries(schemas) } };
-};
-
-/** Where control endpoints are; what else has a description is the API. */
-const controlPath = '/sandbox/';
-
-/** The description of the API, or of the control endpoints; with an origin, for the server there. */
-export const documentOf = (app: FastifyInstance, part: 'api' | 'control', origin?: string): object => {
-  const document = app.swagger() as { info: object; paths: object; components: object };
-  const isControl = part === 'control';
-  const own = Object.entries(document.paths).filter(([path]) => path.startsWith(controlPath) === isControl);
-  const paths = Object.fromEntries(own);
-  if (isControl) {
-    const info = { ...document.info, title: 'Control of the sandbox' };
-    return { openapi: '3.1.0', info, servers: [{ url: origin ?? 'http://127.0.0.1:8090' }], paths };
-  }
-  return { ...document, paths, ...(origin === undefined ? {} : { servers: [{ url: `${origin}/4711/api/0.1` }] }) };
 };

@@ -19,6 +19,8 @@ export interface ApiRequest<Q = unknown, B = unknown> {
   search: URLSearchParams;
   /** The body as validated. */
   body: B;
+  /** Reads what is inside a body, such as one of many records. */
+  read: <S extends z.ZodType>(schema: S, value: unknown) => z.ZodSafeParseResult<z.output<S>>;
   clinic: Clinic;
   quirks: Quirks;
   wire: Wire;
@@ -66,6 +68,10 @@ export interface RouteSpec<
 export const route = <Q extends z.ZodType | undefined = undefined, B extends z.ZodType | undefined = undefined>(
   spec: RouteSpec<Q, B>,
 ): RouteSpec => spec as unknown as RouteSpec;
+
+/** The parameters of a path, in order. */
+export const paramsOf = (path: string): string[] =>
+  [...path.matchAll(/:([a-z_]+)/g)].map((match) => match[1] as string);
 
 /** The first id of the path. */
 export const pathId = (request: Pick<ApiRequest, 'ids'>): number => {

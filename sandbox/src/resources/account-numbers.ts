@@ -1,11 +1,12 @@
 // practice-api: Account number. A create request that equals an existing record in number, description and department returns it.
 import { z } from 'zod';
 import { crudRoutes } from '../http/crud.ts';
-import { answer, boolean, id, optionalText, reference, text, time, url } from '../http/fields.ts';
-import { type AccountNumber, ValidationProblem } from '../records.ts';
+import { answer, boolean, id, optionalText, text, time, url } from '../http/fields.ts';
+import { reference } from '../http/references.ts';
+import type { AccountNumber } from '../records.ts';
 
 /** A department, or none: forms send an empty field. */
-const department = () => z.union([reference(), z.null(), z.literal('').transform(() => null)]);
+const department = () => z.preprocess((given) => (given === '' ? null : given), reference('department').nullable());
 
 export const accountNumberRoutes = crudRoutes<AccountNumber, z.ZodObject>({
   name: 'accountnumber',
@@ -25,11 +26,6 @@ export const accountNumberRoutes = crudRoutes<AccountNumber, z.ZodObject>({
     archived: boolean().optional(),
   }),
   defaults: { description: '', department: null, archived: false },
-  check: ({ clinic }, { department }) => {
-    if (department != null && !clinic.departments.has(department)) {
-      throw new ValidationProblem('department', 'Invalid hyperlink - Object does not exist.');
-    }
-  },
   existing: ({ clinic }, { number, description, department }) => {
     const same = clinic.accountNumbers
       .all()

@@ -4,8 +4,9 @@
 // creation only. A confirmation answers what was sent by each channel. Reasons are read at /reason/, with a name.
 import { z } from 'zod';
 import { crudRoutes } from '../http/crud.ts';
-import { answer, choice, id, optionalText, reference, text, time, timestamp, url } from '../http/fields.ts';
+import { answer, choice, id, optionalText, text, time, timestamp, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { bookedBy, bookedFor, confirm, createAppointment } from '../online/bookings.ts';
 import { NotFound } from '../records.ts';
@@ -42,16 +43,16 @@ const record = answer(fields);
 const createBody = z.object({
   start: timestamp(),
   end: timestamp(),
-  department: reference(),
+  department: reference('department'),
   type: z
     .union([choice(types), z.enum(appointmentTypes)], { error: 'Not a valid choice.' })
     .transform((value) => (typeof value === 'number' ? value : appointmentTypes.indexOf(value) + 1)),
-  reason: reference().nullish(),
-  user: reference().nullish(),
+  reason: reference('reason').nullish(),
+  user: reference('user').nullish(),
   title: optionalText(500).default(''),
   complaint: optionalText(5000).default(''),
-  client: reference().nullish(),
-  patients: z.array(reference()).max(100).default([]),
+  client: reference('client').nullish(),
+  patients: z.array(reference('patient')).max(100).default([]),
   notes: optionalText(5000).default(''),
 });
 
@@ -110,8 +111,8 @@ export const appointmentRoutes: RouteSpec[] = [
       ...idFilter,
       ...modifiedFilter,
       start: { kind: 'time', operators: ['gte', 'lte'], value: (appointment) => appointment.start },
-      client: { kind: 'integer', operators: ['is'], value: (appointment) => appointment.client },
-      department: { kind: 'integer', operators: ['is'], value: (appointment) => appointment.department },
+      client: { kind: { record: 'client' }, operators: ['is'], value: (appointment) => appointment.client },
+      department: { kind: { record: 'department' }, operators: ['is'], value: (appointment) => appointment.department },
     },
     wire: wired,
   }),

@@ -3,9 +3,10 @@
 // the consultation; a consultation that is finalized takes no more items; the lists of one kind are paginated like every list.
 import { z } from 'zod';
 import { addItem, consultationOf } from '../care.ts';
-import { amount, answer, boolean, choice, decimal, id, optionalText, reference, time, url } from '../http/fields.ts';
+import { amount, answer, boolean, choice, decimal, id, optionalText, time, url } from '../http/fields.ts';
 import type { FilterFields } from '../http/filters.ts';
 import { envelope, idFilter, list, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { dec } from '../money.ts';
 import { ValidationProblem } from '../records.ts';
@@ -32,21 +33,13 @@ const record = answer({
   instructions: z.string(),
 });
 
-/** A reference to the generic `/item/<id>/`; a type-specific URL is none. */
-export const itemReference = () =>
-  z
-    .union([z.int().min(0).max(999_999_999_999_999), z.string().regex(/(?:^|\/)item\/\d{1,15}\/?$/)], {
-      error: ({ input }) => (input === undefined ? 'This field is required.' : 'Invalid hyperlink - No URL match.'),
-    })
-    .transform((value) => Number(/(\d+)\/?$/.exec(String(value))?.[1]));
-
 const common = {
-  consultation: reference(),
+  consultation: reference('consultation'),
   patients: z
-    .array(reference(), { error: 'This field is required: a list of patients.' })
+    .array(reference('patient'), { error: 'This field is required: a list of patients.' })
     .min(1, 'This list may not be empty.')
     .max(200),
-  item: itemReference(),
+  item: reference('item'),
   quantity: decimal(4),
   vat_percentage: decimal(2),
 };
@@ -84,7 +77,7 @@ const create = (request: Create, typeCode: number) => {
 const flatFilters: FilterFields<ConsultationItem> = {
   ...idFilter,
   ...modifiedFilter,
-  consultation: { kind: 'integer', operators: ['is', 'in'], value: (item) => item.consultation },
+  consultation: { kind: { record: 'consultation' }, operators: ['is', 'in'], value: (item) => item.consultation },
 };
 
 export const consultationItemRoutes: RouteSpec[] = [

@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import { consultationOf, requirePatients } from '../care.ts';
 import type { Clinic } from '../clinic.ts';
-import { answer, choice, id, integer, optionalText, reference, text, time, url } from '../http/fields.ts';
+import { answer, choice, id, integer, optionalText, text, time, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { type RecordBase, ValidationProblem } from '../records.ts';
 import type { Consultation } from '../state/care.ts';
@@ -15,7 +16,7 @@ import type { Wire, WireRecord } from '../wire.ts';
 
 const base = { section: 'Consultations', permission: 'General: Consultations' } as const;
 
-const about = { consultation: reference().optional(), patient: reference() };
+const about = { consultation: reference('consultation').optional(), patient: reference('patient') };
 const entry = { id: id(), url: url(), created: time(), modified: time(), consultation: url(), patient: url() };
 
 /** The consultation of the path, whose record the body is. Throws ValidationProblem where the body speaks of another or of a stranger. */
@@ -50,7 +51,15 @@ const listOf = <T extends RecordBase & { consultation: number }>(
 const creation = (name: string, summary: string) =>
   ({ method: 'POST', path: `consultation/:id/${name}/`, action: `${name}.create`, summary, ...base }) as const;
 
-const listItem = /(?:^|\/)listitem\/(\d{1,15})\/?$/;
+/** An entry of the code list by its id, or one that the clinic created by its URL. */
+const diagnosis = z.union(
+  [integer({ min: 0 }), reference('listitem').transform((id) => ({ listItem: id }))],
+  // The message about the URL where one was sent, otherwise that about the number.
+  {
+    error: ({ input, errors }) =>
+      (errors as z.core.$ZodIssue[][])[/^https?:/.test(String(input)) ? 1 : 0]?.[0]?.message,
+  },
+);
 
 const diagnosisAnswer = answer({
   ...entry,
@@ -72,10 +81,7 @@ export const consultationRecordRoutes: RouteSpec[] = [
     ...creation('consultationdiagnosis', 'Record a diagnosis'),
     body: z.object({
       ...about,
-      // An entry of the code list by its id, or one that the clinic created by its URL.
-      diagnosis: z.union([integer({ min: 0 }), z.string().regex(listItem)], {
-        error: ({ input }) => (input === undefined ? 'This field is required.' : 'Not a valid diagnosis.'),
-      }),
+      diagnosis,
       code: optionalText(63).optional(),
       name: optionalText(255).optional(),
       category: choice([0, 1]).optional(),
@@ -86,13 +92,12 @@ export const consultationRecordRoutes: RouteSpec[] = [
       const { clinic, body, wire } = request;
       const { patient, code = '', name = '', category = 0, type = 0 } = body;
       const consultation = consultationFor(request).id;
-      const own = listItem.exec(String(body.diagnosis))?.[1];
-      const diagnosis = Number(own ?? body.diagnosis);
-      if (own === undefined && !clinic.people.diagnoses.get(diagnosis)) {
-        throw new ValidationProblem('diagnosis', `The code list has no diagnosis ${diagnosis}.`);
+      const isOwn = typeof body.diagnosis === 'object';
+      const entry = typeof body.diagnosis === 'object' ? body.diagnosis.listItem : body.diagnosis;
+      if (!isOwn && !clinic.people.diagnoses.get(entry)) {
+        throw new ValidationProblem('diagnosis', `The code list has no diagnosis ${entry}.`);
       }
-      const isOwn = own !== undefined;
-      const fields = { consultation, patient, diagnosis, isOwn, code, name, category, type };
+      const fields = { consultation, patient, diagnosis: entry, isOwn, code, name, category, type };
       return { status: 201, body: wireDiagnosis(wire, clinic.insert(clinic.care.diagnoses, fields)) };
     },
   }),

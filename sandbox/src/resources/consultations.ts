@@ -2,8 +2,9 @@
 // patients are required, `type` is 1 Outpatient by default, and a `status` in a create request is ignored, as read-only fields are.
 import { z } from 'zod';
 import { consultationOf, moveConsultation, openConsultation } from '../care.ts';
-import { answer, choice, id, optionalText, reference, time, timestamp, url } from '../http/fields.ts';
+import { answer, choice, id, optionalText, time, timestamp, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { userOf } from '../people.ts';
 import { type Consultation, consultationStatuses } from '../state/care.ts';
@@ -36,17 +37,17 @@ const record = answer({
 });
 
 const body = z.object({
-  client: reference(),
+  client: reference('client'),
   patients: z
-    .array(reference(), { error: 'This field is required: a list of patients.' })
+    .array(reference('patient'), { error: 'This field is required: a list of patients.' })
     .min(1, 'This list may not be empty.')
     .max(200),
   started: timestamp().optional(),
   finished: timestamp().nullish(),
   complaint: optionalText().optional(),
   type: choice([0, 1, 2, 3, 4, 5]).optional(),
-  supervising_veterinarian: reference().nullish(),
-  department: reference().nullish(),
+  supervising_veterinarian: reference('user').nullish(),
+  department: reference('department').nullish(),
   reporting_dimension_1: optionalText(63).nullish(),
   reporting_dimension_2: optionalText(63).nullish(),
 });
@@ -62,12 +63,16 @@ export const consultationRoutes: RouteSpec[] = [
       ...idFilter,
       ...modifiedFilter,
       status: { kind: 'integer', operators: ['is'], value: (consultation) => consultation.status },
-      client: { kind: 'integer', operators: ['is'], value: (consultation) => consultation.client },
-      patients: { kind: 'integer', operators: ['is'], value: (consultation) => consultation.patients },
-      department: { kind: 'integer', operators: ['is'], value: (consultation) => consultation.department },
+      client: { kind: { record: 'client' }, operators: ['is'], value: (consultation) => consultation.client },
+      patients: { kind: { record: 'patient' }, operators: ['is'], value: (consultation) => consultation.patients },
+      department: {
+        kind: { record: 'department' },
+        operators: ['is'],
+        value: (consultation) => consultation.department,
+      },
       started: { kind: 'time', operators: ['gte', 'lte'], value: (consultation) => consultation.started },
       supervising_veterinarian: {
-        kind: 'integer',
+        kind: { record: 'user' },
         operators: ['is'],
         value: (consultation) => consultation.supervising_veterinarian,
       },

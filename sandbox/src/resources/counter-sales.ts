@@ -4,11 +4,11 @@
 // sells over its counter can be added. The item of the fee is in `/department/{id}/settings/`.
 import { z } from 'zod';
 import { addToCounterSale, finaliseCounterSale, openCounterSale } from '../counter-sales.ts';
-import { decimal, reference } from '../http/fields.ts';
+import { decimal } from '../http/fields.ts';
+import { reference } from '../http/references.ts';
 import { pathId, type RouteSpec, route } from '../http/route.ts';
 import { dec } from '../money.ts';
 import { ValidationProblem } from '../records.ts';
-import { itemReference } from './consultation-items.ts';
 import { invoiceRecord, rowRecord } from './invoices.ts';
 
 const base = { section: 'Online prescriptions', permission: 'Financial: Invoices' } as const;
@@ -17,7 +17,7 @@ export const counterSaleRoutes: RouteSpec[] = [
   route({
     ...{ method: 'POST', path: 'countersale/', action: 'countersale.create', ...base },
     summary: 'Begin a sale over the counter: a draft invoice',
-    body: z.object({ department: reference(), client: reference().nullish() }),
+    body: z.object({ department: reference('department'), client: reference('client').nullish() }),
     answers: { 201: invoiceRecord },
     handle: ({ body, clinic, wire }) => {
       const sale = openCounterSale(clinic, body.department, body.client ?? null);
@@ -27,7 +27,7 @@ export const counterSaleRoutes: RouteSpec[] = [
   route({
     ...{ method: 'POST', path: 'countersale/:id/items/', action: 'countersale.add_item', ...base },
     summary: 'Add an item to a counter sale that is a draft',
-    body: z.object({ item: itemReference(), quantity: decimal(4), vat_percentage: decimal(2).optional() }),
+    body: z.object({ item: reference('item'), quantity: decimal(4), vat_percentage: decimal(2).optional() }),
     answers: { 201: rowRecord },
     handle: (request) => {
       const { item, quantity, vat_percentage } = request.body;

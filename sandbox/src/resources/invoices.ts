@@ -1,9 +1,10 @@
 // practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Not shown, and chosen: `invoice_date` (of
 // drafts) and `invoice_due_date` are written by PATCH of the invoice, which is not read there; other fields are ignored.
 import { z } from 'zod';
-import { amount, answer, boolean, date, day, id, reference, time, url } from '../http/fields.ts';
+import { amount, answer, boolean, date, day, id, time, url } from '../http/fields.ts';
 import type { FilterFields } from '../http/filters.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import type { Invoice, InvoiceRow } from '../records.ts';
 
@@ -88,8 +89,8 @@ const invoiceFilters: FilterFields<Invoice> = {
   status: { kind: 'integer', operators: ['is'], value: (invoice) => invoice.status },
   invoice_date: { kind: 'date', operators: ['gte', 'lte'], value: (invoice) => invoice.invoice_date },
   date_paid: { kind: 'time', operators: ['gte'], value: (invoice) => invoice.date_paid },
-  client: { kind: 'integer', operators: ['is'], value: (invoice) => invoice.client },
-  department: { kind: 'integer', operators: ['is'], value: (invoice) => invoice.department },
+  client: { kind: { record: 'client' }, operators: ['is'], value: (invoice) => invoice.client },
+  department: { kind: { record: 'department' }, operators: ['is'], value: (invoice) => invoice.department },
   credit_note: { kind: 'boolean', operators: ['is'], value: (invoice) => invoice.credit_note },
   countersale: { kind: 'boolean', operators: ['is'], value: (invoice) => invoice.countersale },
 };
@@ -97,7 +98,7 @@ const invoiceFilters: FilterFields<Invoice> = {
 const rowFilters: FilterFields<InvoiceRow> = {
   ...idFilter,
   modified: { kind: 'time', operators: ['gte', 'lt'], value: (row) => row.modified },
-  invoice: { kind: 'integer', operators: ['is', 'in'], value: (row) => row.invoice },
+  invoice: { kind: { record: 'invoice' }, operators: ['is', 'in'], value: (row) => row.invoice },
 };
 
 const vatGroupFlag = 'expose_invoicerow_vat_group';
@@ -155,7 +156,7 @@ export const invoiceRoutes: RouteSpec[] = [
     action: 'invoice.partial_refund',
     summary: 'A credit note of the selected rows',
     ...{ section, permission },
-    body: z.object({ invoice_rows: z.array(z.object({ invoice_row: reference() })).max(1000), ...refund }),
+    body: z.object({ invoice_rows: z.array(z.object({ invoice_row: reference('invoicerow') })).max(1000), ...refund }),
     answers: { 201: invoiceRecord },
     handle: (request) =>
       credit(

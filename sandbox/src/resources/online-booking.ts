@@ -3,7 +3,8 @@
 // A reminder names the appointment, when to send it (`remind_at`: not past, before the start) and how (`delivery_method` as for payment
 // links, without 0); it tells its `delivery_status` and when it was sent.
 import { z } from 'zod';
-import { answer, choice, id, integer, optionalText, reference, text, time, timestamp, url } from '../http/fields.ts';
+import { answer, choice, id, integer, optionalText, text, time, timestamp, url } from '../http/fields.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { connectClient, connectPatient, createReminder, sendDueReminders } from '../online/bookings.ts';
 import { NotFound, type RecordBase } from '../records.ts';
@@ -49,7 +50,7 @@ const reminderRecord = answer({
 });
 
 const clientBody = z.object({
-  appointment: reference(),
+  appointment: reference('appointment'),
   first_name: text(200),
   last_name: text(200),
   email: emailAddress().or(z.literal('')).default(''),
@@ -60,7 +61,7 @@ const clientBody = z.object({
 });
 
 const patientBody = z.object({
-  onlinebookingclient: reference(),
+  onlinebookingclient: reference('onlinebookingclient'),
   name: text(200),
   species: integer({ min: 0, max: maxCode }),
   breed: integer({ min: 0, max: maxCode }).nullish(),
@@ -68,7 +69,7 @@ const patientBody = z.object({
 });
 
 const reminderBody = z.object({
-  appointment: reference(),
+  appointment: reference('appointment'),
   remind_at: timestamp(),
   delivery_method: choice([1, 2, 3]).default(1),
 });

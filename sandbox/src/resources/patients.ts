@@ -10,7 +10,9 @@ import { genders } from '../code-lists.ts';
 import * as of from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { fieldEntries, fieldValueAnswer } from '../http/people-fields.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { fieldsOf } from '../http/validate.ts';
 import { addPatient, changePatient, checkPatient, type NewPatientInput, type PatientInput } from '../people.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import type { Patient } from '../state/people.ts';
@@ -71,12 +73,12 @@ const optional = {
     .refine((value) => !value.startsWith('-'), 'Ensure this value is greater than or equal to 0.')
     .nullish(),
   microchip: of.text(63).nullish(),
-  home_department: of.reference().nullish(),
-  visible_departments: z.array(of.reference()).max(100).optional(),
+  home_department: reference('department').nullish(),
+  visible_departments: z.array(reference('department')).max(100).optional(),
   herd_size: of.integer({ min: 1, max: 1_000_000 }).nullish(),
   fields_rel: fieldEntries(),
 };
-const create = z.object({ client: of.reference(), name: of.text(255), species: code(), ...optional });
+const create = z.object({ client: reference('client'), name: of.text(255), species: code(), ...optional });
 const change = create.partial();
 
 /** The patient's fields that a request sends: the names that are written in place of those that are read. */
@@ -97,21 +99,16 @@ interface Failure {
 }
 
 /** The patients of a bulk request that can be created, and the others with what is wrong with them. */
-const sorted = ({ clinic, body }: ApiRequest<unknown, unknown[]>) => {
+const sorted = ({ clinic, body, read }: ApiRequest<unknown, unknown[]>) => {
   const usable: NewPatientInput[] = [];
   const failed: Failure[] = [];
   for (const [index, given] of body.entries()) {
-    const read = create.safeParse(given);
-    if (!read.success) {
-      const errors: Record<string, string[]> = {};
-      for (const { path, message } of read.error.issues) {
-        const field = String(path[0] ?? 'non_field_errors');
-        errors[field] = [...(errors[field] ?? []), message];
-      }
-      failed.push({ index, errors });
+    const one = read(create, given);
+    if (!one.success) {
+      failed.push({ index, errors: fieldsOf(one.error.issues) });
       continue;
     }
-    const input = sent(read.data) as NewPatientInput;
+    const input = sent(one.data) as NewPatientInput;
     try {
       checkPatient(clinic, input);
       usable.push(input);
@@ -135,7 +132,7 @@ export const patientRoutes: RouteSpec[] = [
     filters: {
       ...idFilter,
       ...modifiedFilter,
-      client: { kind: 'integer', operators: ['is'], value: (patient) => patient.client },
+      client: { kind: { record: 'client' }, operators: ['is'], value: (patient) => patient.client },
       name: { kind: 'text', operators: ['icontains'], value: (patient) => patient.name },
       microchip: { kind: 'text', operators: ['is'], value: (patient) => patient.microchip },
       species: { kind: 'integer', operators: ['is'], value: (patient) => patient.species_code },

@@ -1,21 +1,10 @@
 // practice-api: Invoice payment; States: Invoice status; Errors.
 import { z } from 'zod';
-import {
-  amount,
-  answer,
-  choice,
-  decimal,
-  id,
-  optionalText,
-  reference,
-  text,
-  time,
-  timestamp,
-  url,
-} from '../http/fields.ts';
+import { amount, answer, choice, decimal, id, optionalText, text, time, timestamp, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { instant, pathId, type RouteSpec, route } from '../http/route.ts';
-import { type InvoicePayment, paymentTypes, ValidationProblem } from '../records.ts';
+import { type InvoicePayment, paymentTypes } from '../records.ts';
 
 const section = 'Invoices, payments, prepayments';
 const permission = 'Financial: Invoices';
@@ -42,7 +31,7 @@ export const paymentRoutes: RouteSpec[] = [
     table: ({ clinic }) => clinic.invoicePayments,
     filters: {
       ...idFilter,
-      invoice: { kind: 'integer', operators: ['is', 'in'], value: (payment) => payment.invoice },
+      invoice: { kind: { record: 'invoice' }, operators: ['is', 'in'], value: (payment) => payment.invoice },
     },
     wire: ({ wire }, payment) => wire.invoicePayment(payment),
     group: 'invoice',
@@ -54,7 +43,7 @@ export const paymentRoutes: RouteSpec[] = [
     summary: 'Record a payment on a finalized invoice',
     ...{ section, permission },
     body: z.object({
-      invoice: reference(),
+      invoice: reference('invoice'),
       payment_type: paymentType(),
       paid: decimal(4),
       date_added: timestamp(),
@@ -63,7 +52,6 @@ export const paymentRoutes: RouteSpec[] = [
     answers: { 201: record },
     handle: (request) => {
       const { body, clinic, wire } = request;
-      if (!clinic.invoices.get(body.invoice)) throw new ValidationProblem('invoice', 'Object does not exist.');
       const payment = clinic.pay(body.invoice, {
         payment_type: body.payment_type,
         paid: clinic.money(body.paid, 'paid'),

@@ -2,10 +2,11 @@
 // Not shown, and chosen: create answers 201; `type_code` is 1 Mobile without one; spaces and hyphens of a number are not kept; one
 // number is read at /phonenumber/{id}/.
 import { z } from 'zod';
-import { answer, choice, id, reference, url } from '../http/fields.ts';
+import { answer, choice, id, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { pathId, type RouteSpec, route } from '../http/route.ts';
-import { NotFound, ValidationProblem } from '../records.ts';
+import { NotFound } from '../records.ts';
 import type { PhoneNumber } from '../state/people.ts';
 import { phoneNumberRecord } from '../wire/people.ts';
 
@@ -19,7 +20,7 @@ const record = answer({
 });
 
 const body = z.object({
-  client: reference(),
+  client: reference('client'),
   phone_number: z
     .string({ error: (issue) => (issue.input === undefined ? 'This field is required.' : wrong) })
     .regex(/^\+[1-9](?:[ -]?\d){6,14}$/, wrong),
@@ -32,7 +33,7 @@ export const phoneNumberRoutes: RouteSpec[] = [
     table: ({ clinic }) => clinic.people.phoneNumbers,
     filters: {
       ...idFilter,
-      client: { kind: 'integer', operators: ['is'], value: ({ client }) => client },
+      client: { kind: { record: 'client' }, operators: ['is'], value: ({ client }) => client },
     },
     wire: phoneNumberRecord,
     group: 'client',
@@ -53,10 +54,8 @@ export const phoneNumberRoutes: RouteSpec[] = [
     answers: { 201: record },
     handle: (request) => {
       const { clinic, body } = request;
-      const client = clinic.clients.get(body.client);
-      if (!client) throw new ValidationProblem('client', 'Invalid hyperlink - Object does not exist.');
       const number = clinic.insert(clinic.people.phoneNumbers, {
-        client: client.id,
+        client: body.client,
         phone_number: body.phone_number.replace(/[ -]/g, ''),
         type_code: body.type_code ?? 1,
       });

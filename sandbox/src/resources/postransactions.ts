@@ -4,8 +4,9 @@
 // a year. `return_url` must be https; http is allowed on this machine's own names. `aborted` says whether the payer aborted;
 // `payment_method` is card or mobile; `cashier_desk` and `refunded_transaction` stay null for links.
 import { z } from 'zod';
-import { amount, answer, choice, decimal, id, integer, optionalText, reference, time, url } from '../http/fields.ts';
+import { amount, answer, choice, decimal, id, integer, optionalText, time, url } from '../http/fields.ts';
 import { envelope, list, listQuery } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { dec, fixed } from '../money.ts';
 import { createLink, statusOf } from '../online/payment-links.ts';
@@ -52,9 +53,9 @@ const createBody = z.object({
   terminal_id: choice([0]),
   payment_type: choice([5003]),
   transaction_type: choice([4]),
-  creator: reference().nullish(),
-  department: reference(),
-  invoice: reference().nullish(),
+  creator: reference('user').nullish(),
+  department: reference('department'),
+  invoice: reference('invoice').nullish(),
   payment_link_data: z.object({
     duration: integer({ min: 1, max: minutesOfYear }),
     delivery_method: choice([0, 1, 2, 3]).default(1),
@@ -124,9 +125,6 @@ const requireOneSubject = ({ invoice, prepayment_data, payment_link_data }: z.ou
 const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Postransaction => {
   const { application, body, clinic } = request;
   requireOneSubject(body);
-  if (body.creator != null && !clinic.registers.users.get(body.creator)) {
-    throw new ValidationProblem('creator', 'Object does not exist.');
-  }
   const { invoice_id, ...data } = body.payment_link_data;
   return createLink(clinic, {
     ...data,

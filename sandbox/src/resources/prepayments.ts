@@ -1,8 +1,9 @@
 // practice-api: Unallocated payment. Writing external_info is a PATCH of the record, or (a quirk) its own sub-resource.
 import { z } from 'zod';
 import { methodNotAllowed } from '../http/answer.ts';
-import { amount, answer, anyObject, decimal, id, optionalText, reference, time, url } from '../http/fields.ts';
+import { amount, answer, anyObject, decimal, id, optionalText, time, url } from '../http/fields.ts';
 import { envelope, idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
+import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { dec, negated } from '../money.ts';
 import { NotFound, type Prepayment, paymentTypes, ValidationProblem } from '../records.ts';
@@ -37,21 +38,19 @@ const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Prep
   const paid = clinic.money(body.paid, 'paid');
   const { department, client, payment_type, description } = body;
   const input = { department, client, payment_type, ...(description === undefined ? {} : { description }) };
-  if (!clinic.departments.has(department)) throw new ValidationProblem('department', 'Object does not exist.');
   if (dec(paid).isZero()) throw new ValidationProblem('paid', 'The amount may not be zero.');
   if (dec(paid).isPositive()) return clinic.takePrepayment({ ...input, paid });
   if (body.refunds == null) throw new ValidationProblem('refunds', 'This field is required.');
-  if (!clinic.prepayments.get(body.refunds)) throw new ValidationProblem('refunds', 'Object does not exist.');
   return clinic.refundPrepayment(body.refunds, negated(paid), input);
 };
 
 const createBody = z.object({
-  department: reference(),
-  client: reference(),
+  department: reference('department'),
+  client: reference('client'),
   payment_type: paymentType(),
   paid: decimal(4),
   description: optionalText(1000).optional(),
-  refunds: reference().nullish(),
+  refunds: reference('unallocatedpayment').nullish(),
 });
 
 const shown = (request: ApiRequest): Prepayment => {
@@ -80,7 +79,7 @@ export const prepaymentRoutes: RouteSpec[] = [
     filters: {
       ...idFilter,
       ...modifiedFilter,
-      client: { kind: 'integer', operators: ['is'], value: (prepayment) => prepayment.client },
+      client: { kind: { record: 'client' }, operators: ['is'], value: (prepayment) => prepayment.client },
     },
     wire: ({ wire }, prepayment) => wire.prepayment(prepayment),
   }),

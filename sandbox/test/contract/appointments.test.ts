@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { inventClient } from '../../src/catalogue.ts';
 import type { Client } from '../../src/records.ts';
 import { Rng } from '../../src/rng.ts';
-import { type Reply, useSandbox } from './harness.ts';
+import { type Reply, refTo, useSandbox } from './harness.ts';
 
 const start = Date.parse('2026-05-20T12:00:00.000Z');
 let nowMs = start;
@@ -17,7 +17,7 @@ beforeEach(() => {
   clinic().insert(clinic().people.phoneNumbers, { client: client.id, phone_number: '+358501112233', type_code: 1 });
 });
 
-const patientOf = (owner: number) => clinic().registers.patients.of(owner)[0]?.id ?? 0;
+const patientOf = (owner: number) => api().ref('patient', clinic().registers.patients.of(owner)[0]?.id ?? 0);
 const body = (fields: object = {}) => ({
   start: '2026-05-21T09:00:00+03:00',
   end: '2026-05-21T09:30:00+03:00',
@@ -71,7 +71,7 @@ describe('practice-api "Appointment and online booking": appointments', () => {
       user: user.url,
       title: 'Check-up',
       complaint: 'Limps',
-      client: client.id,
+      client: refTo('client', client.id),
       notes: 'Brings the X-rays',
     });
     expect(request_hash).toMatch(/^[0-9a-f]{40}$/);
@@ -120,11 +120,8 @@ describe('practice-api "Appointment and online booking": appointments', () => {
 
   test('the client of an appointment with patients only is theirs', async () => {
     const patient = patientOf(2001);
-    const appointment = await create({ patients: [api().ref('patient', patient)] });
-    expect([appointment.client, appointment.patients]).toEqual([
-      api().ref('client', 2001),
-      [api().ref('patient', patient)],
-    ]);
+    const appointment = await create({ patients: [patient] });
+    expect([appointment.client, appointment.patients]).toEqual([api().ref('client', 2001), [patient]]);
   });
 
   test.each<[string, () => object, string]>([
@@ -133,15 +130,19 @@ describe('practice-api "Appointment and online booking": appointments', () => {
     ['no end', () => ({ end: undefined }), 'end'],
     ['an end that is not after the start', () => ({ end: '2026-05-21T09:00:00+03:00' }), 'end'],
     ['no department', () => ({ department: undefined }), 'department'],
-    ['an unknown department', () => ({ department: 99 }), 'department'],
+    ['an unknown department', () => ({ department: refTo('department', 99) }), 'department'],
     ['no type', () => ({ type: undefined }), 'type'],
     ['an unknown type', () => ({ type: 10 }), 'type'],
     ['an unknown name of a type', () => ({ type: 'Walk' }), 'type'],
-    ['an unknown reason', () => ({ reason: 999 }), 'reason'],
-    ['an unknown user', () => ({ user: 999_999 }), 'user'],
-    ['an unknown client', () => ({ client: 1 }), 'client'],
-    ['an unknown patient', () => ({ patients: [1] }), 'patients'],
-    ["another client's patient", () => ({ client: client.id, patients: [patientOf(2001)] }), 'patients'],
+    ['an unknown reason', () => ({ reason: refTo('reason', 999) }), 'reason'],
+    ['an unknown user', () => ({ user: refTo('user', 999_999) }), 'user'],
+    ['an unknown client', () => ({ client: refTo('client', 1) }), 'client'],
+    ['an unknown patient', () => ({ patients: [refTo('patient', 1)] }), 'patients'],
+    [
+      "another client's patient",
+      () => ({ client: refTo('client', client.id), patients: [patientOf(2001)] }),
+      'patients',
+    ],
     ['patients of two clients', () => ({ patients: [patientOf(2001), patientOf(2002)] }), 'patients'],
   ])('%s is refused', async (_case, fields, field) => {
     const refused = await post('appointment/', body(fields()));
@@ -181,17 +182,26 @@ describe('practice-api "onlinebookingclient" and "onlinebookingpatient"', () => 
     const online = await create({ type: 2 });
     await made('onlinebookingclient/', bookingClient(online));
     expect(await refused(bookingClient(online))).toEqual({ appointment: ['It has a client already.'] });
-    expect(await refused(bookingClient({ url: 1 }))).toEqual({ appointment: ['Object does not exist.'] });
+    expect(await refused(bookingClient({ url: refTo('appointment', 1) }))).toEqual({
+      appointment: ['Invalid hyperlink - Object does not exist.'],
+    });
   });
 
   test.each(['appointment', 'first_name', 'last_name'])('a client without %s is refused', async (field) => {
-    const refused = await post('onlinebookingclient/', bookingClient({ url: 1 }, { [field]: undefined }));
+    const refused = await post(
+      'onlinebookingclient/',
+      bookingClient(await create({ type: 2 }), { [field]: undefined }),
+    );
     expect([refused.status, refused.json]).toEqual([400, { [field]: ['This field is required.'] }]);
   });
 
   test.each<[string, object, string]>([
     ['without onlinebookingclient', { onlinebookingclient: undefined }, 'onlinebookingclient'],
-    ['of an unknown onlinebookingclient', { onlinebookingclient: 1 }, 'onlinebookingclient'],
+    [
+      'of an unknown onlinebookingclient',
+      { onlinebookingclient: refTo('onlinebookingclient', 1) },
+      'onlinebookingclient',
+    ],
     ['without name', { name: undefined }, 'name'],
     ['without species', { species: undefined }, 'species'],
     ['of a species that is in no code list', { species: 999_999 }, 'species'],
@@ -219,7 +229,7 @@ describe('practice-api "send_appointment_confirmation"', () => {
     ['no_sms of the client and the flag for e-mail', withoutEmail, { no_sms: true }, []],
   ])('%s', async (_case, flags, wishes, sent) => {
     clinic().update(clinic().clients, client, wishes);
-    const appointment = await create({ client: client.id });
+    const appointment = await create({ client: refTo('client', client.id) });
     const before = clinic().online.messages.size;
     nowMs += 1000;
     const answer = await confirm(appointment, flags);
@@ -232,15 +242,18 @@ describe('practice-api "send_appointment_confirmation"', () => {
 
   test('an address that does not exist fails on its channel', async () => {
     clinic().update(clinic().clients, client, { email: 'owner@nowhere.invalid' });
-    expect((await confirm(await create({ client: client.id }))).json).toMatchObject({ email: 'failed', sms: 'sent' });
+    expect((await confirm(await create({ client: refTo('client', client.id) }))).json).toMatchObject({
+      email: 'failed',
+      sms: 'sent',
+    });
   });
 
   test.each(['0'.repeat(40), 'x'])('request_hash must match: %s is refused', async (hash) => {
-    const appointment = await create({ client: client.id });
+    const appointment = await create({ client: refTo('client', client.id) });
     const before = clinic().online.messages.size;
     const refused = await confirm(appointment, '', hash);
     expect([refused.status, refused.json]).toEqual([400, { request_hash: [expect.any(String)] }]);
-    const other = await create({ client: client.id });
+    const other = await create({ client: refTo('client', client.id) });
     expect((await confirm(appointment, '', other.request_hash)).status).toBe(400);
     const none = await post(`appointment/${appointment.id}/send_appointment_confirmation/`, {});
     expect(none.json).toEqual({ request_hash: ['This field is required.'] });
@@ -261,7 +274,7 @@ describe('practice-api "send_appointment_confirmation"', () => {
 
   test('the wishes of a registered client count for its online booking, too', async () => {
     clinic().update(clinic().clients, client, { no_email: true });
-    const appointment = await create({ type: 2, client: client.id });
+    const appointment = await create({ type: 2, client: refTo('client', client.id) });
     const booked = await made('onlinebookingclient/', bookingClient(appointment));
     await made('onlinebookingpatient/', bookingPatient(booked));
     expect((await confirm(appointment)).json).toEqual({ status: 'ok', email: 'not sent', sms: 'sent' });
@@ -284,7 +297,7 @@ describe('practice-api "/appointment_reminder/" (payload not shown)', () => {
     [2, ['email owner@example.org']],
     [3, ['sms +358501112233']],
   ])('delivery_method %i: it is sent once, when its time has come', async (delivery_method, sent) => {
-    const appointment = await create({ client: client.id });
+    const appointment = await create({ client: refTo('client', client.id) });
     const planned = await made('appointment_reminder/', reminder(appointment, { delivery_method }));
     expect(planned).toMatchObject({ delivery_method, delivery_status: 1, sent: null });
     const before = clinic().online.messages.size;
@@ -312,7 +325,7 @@ describe('practice-api "/appointment_reminder/" (payload not shown)', () => {
 
   test.each<[string, object, string]>([
     ['no appointment', { appointment: undefined }, 'appointment'],
-    ['an unknown appointment', { appointment: 1 }, 'appointment'],
+    ['an unknown appointment', { appointment: refTo('appointment', 1) }, 'appointment'],
     ['no time', { remind_at: undefined }, 'remind_at'],
     ['a time that is past', { remind_at: '2026-05-20T11:59:59Z' }, 'remind_at'],
     ['a time that is not before the appointment', { remind_at: '2026-05-21T09:00:00+03:00' }, 'remind_at'],

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { useSandbox } from './harness.ts';
+import { refTo, useSandbox } from './harness.ts';
 
 const nowMs = { value: Date.parse('2026-05-20T12:00:00.000Z') };
 const api = useSandbox({ now: () => new Date(nowMs.value) });
@@ -151,10 +151,10 @@ describe('practice-api "Phone number"', () => {
 
   test.each([
     [{ phone_number: '+358401234567' }, 'client'],
-    [{ client: 1, phone_number: '+358401234567' }, 'client'],
-    [{ client: 2001 }, 'phone_number'],
-    [{ client: 2001, phone_number: '0401234567' }, 'phone_number'],
-    [{ client: 2001, phone_number: '+358401234567', type_code: 2 }, 'type_code'],
+    [{ client: refTo('client', 1), phone_number: '+358401234567' }, 'client'],
+    [{ client: refTo('client', 2001) }, 'phone_number'],
+    [{ client: refTo('client', 2001), phone_number: '0401234567' }, 'phone_number'],
+    [{ client: refTo('client', 2001), phone_number: '+358401234567', type_code: 2 }, 'type_code'],
   ])('%j is refused by its field', async (body, field) => {
     const refused = await api().send('POST', 'phonenumber/', body);
     expect([refused.status, Object.keys(refused.json)]).toEqual([400, [field]]);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readyConsultation } from '../../src/care.ts';
 import { newPatient } from '../../src/people.ts';
-import { useSandbox } from './harness.ts';
+import { refTo, useSandbox } from './harness.ts';
 
 const now = '2026-05-20T12:00:00.000Z';
 const api = useSandbox({ invoices: 40, now: () => new Date(now), quirks: { timestamps: 'zulu' } });
@@ -80,13 +80,13 @@ describe('practice-api "Consultation"', () => {
     ['no client', { client: undefined }, 'client'],
     ['no patients', { patients: undefined }, 'patients'],
     ['an empty list of patients', { patients: [] }, 'patients'],
-    ['a client that does not exist', { client: 'http://x/client/1/' }, 'client'],
-    ['a patient that does not exist', { patients: ['http://x/patient/1/'] }, 'patients'],
-    ["another client's patient", { patients: ['http://x/patient/20050/'] }, 'patients'],
+    ['a client that does not exist', { client: refTo('client', 1) }, 'client'],
+    ['a patient that does not exist', { patients: [refTo('patient', 1)] }, 'patients'],
+    ["another client's patient", { patients: [refTo('patient', 20050)] }, 'patients'],
     ['an unknown type', { type: 6 }, 'type'],
     ['an end before the start', { started: now, finished: '2026-05-20T11:59:59Z' }, 'finished'],
-    ['an unknown department', { department: 'http://x/department/99/' }, 'department'],
-    ['an unknown veterinarian', { supervising_veterinarian: 'http://x/user/999/' }, 'supervising_veterinarian'],
+    ['an unknown department', { department: refTo('department', 99) }, 'department'],
+    ['an unknown veterinarian', { supervising_veterinarian: refTo('user', 999) }, 'supervising_veterinarian'],
   ])('refused: %s', async (_case, fields, field) => {
     const refused = await api().send('POST', 'consultation/', bodyOf(fields));
     expect([refused.status, Object.keys(refused.json)]).toEqual([400, [field]]);
@@ -257,13 +257,13 @@ describe('practice-api "Consultation items (sub-resources)"', () => {
   });
 
   test.each([
-    ['another consultation', { consultation: 'http://x/consultation/1/' }, 'consultation'],
+    ['another consultation', { consultation: refTo('consultation', 1) }, 'consultation'],
     ['no consultation', { consultation: undefined }, 'consultation'],
     ['no patients', { patients: [] }, 'patients'],
-    ['a patient that is not part of it', { patients: ['http://x/patient/20050/'] }, 'patients'],
-    ['a type-specific URL', { item: 'http://x/medicine/6011/' }, 'item'],
-    ['an item that does not exist', { item: 'http://x/item/1/' }, 'item'],
-    ['an item of another kind', { item: 'http://x/item/6001/' }, 'item'],
+    ['a patient that is not part of it', { patients: [refTo('patient', 20050)] }, 'patients'],
+    ['a type-specific URL', { item: refTo('medicine', 6011) }, 'item'],
+    ['an item that does not exist', { item: refTo('item', 1) }, 'item'],
+    ['an item of another kind', { item: refTo('item', 6001) }, 'item'],
     ['no quantity', { quantity: undefined }, 'quantity'],
     ['a quantity of zero', { quantity: '0' }, 'quantity'],
     ['no VAT percentage', { vat_percentage: undefined }, 'vat_percentage'],
@@ -285,7 +285,13 @@ describe('practice-api "Consultation items (sub-resources)"', () => {
     const { id } = await open({ type, patients: [ref('patient', herd), ref('patient', horse)] });
     const one = await add(id, 'procedures', 'Vaccination', { patients: [ref('patient', herd)] }, query);
     expect(one.json.quantity).toBe(quantity);
-    const both = await add(id, 'procedures', 'Vaccination', { patients: [herd, horse] }, query);
+    const both = await add(
+      id,
+      'procedures',
+      'Vaccination',
+      { patients: [ref('patient', herd), ref('patient', horse)] },
+      query,
+    );
     // The horse has no herd and counts as one animal.
     expect(both.json.quantity).toBe(quantity === '60.0000' ? '62.0000' : '2.0000');
   });

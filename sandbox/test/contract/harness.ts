@@ -50,6 +50,10 @@ export const callApi = (sandbox: Sandbox): TestApi => {
   };
 };
 
+/** A reference, which names a record of the sandbox by any host. */
+export const refTo = (resource: string, id: number): string =>
+  `https://practice.example/4711/api/0.1/${resource}/${id}/`;
+
 /** Where `sandbox/test/coverage.test.ts` wants to know which test calls which endpoint. */
 const traceFolder = process.env.VETLEDGER_CONTRACT_TRACE;
 const onAnswer: NonNullable<SandboxOptions['onAnswer']> = (answered) => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/index.ts';
+import type { Prepayment } from '../../src/records.ts';
 import { useSandbox } from './harness.ts';
 
 let now = '2026-05-20T12:00:00.000Z';
@@ -41,7 +42,9 @@ describe('practice-api "Online prescriptions": the counter sale that collects th
   });
 
   test('refused: what the counter does not sell, an unknown item or department, no items, a second finalize', async () => {
-    const { id } = (await api().send('POST', 'countersale/', { department: 11, client: ref('client', 2001) })).json;
+    const { id } = (
+      await api().send('POST', 'countersale/', { department: ref('department', 11), client: ref('client', 2001) })
+    ).json;
     const add = (fields: object) => api().send('POST', `countersale/${id}/items/`, { quantity: '1', ...fields });
     expect((await api().send('POST', `countersale/${id}/finalize/`)).json).toHaveProperty('non_field_errors');
     const surgery = clinic()
@@ -61,8 +64,12 @@ describe('practice-api "Online prescriptions": the counter sale that collects th
     expect((await api().send('POST', `countersale/${id}/finalize/`)).status).toBe(200);
     expect((await api().send('POST', `countersale/${id}/finalize/`)).json).toHaveProperty('non_field_errors');
     expect((await add({ item: ref('item', food?.id ?? 0) })).json).toHaveProperty('non_field_errors');
-    expect((await api().send('POST', 'countersale/', { department: 99 })).json).toHaveProperty('department');
-    expect((await api().send('POST', 'countersale/', { department: 11, client: 1 })).json).toHaveProperty('client');
+    expect((await api().send('POST', 'countersale/', { department: ref('department', 99) })).json).toHaveProperty(
+      'department',
+    );
+    expect(
+      (await api().send('POST', 'countersale/', { department: ref('department', 11), client: ref('client', 1) })).json,
+    ).toHaveProperty('client');
     const ordinary = clinic().createInvoice({ rows, status: 0 });
     expect((await api().send('POST', `countersale/${ordinary.id}/finalize/`)).status).toBe(404);
   });
@@ -181,16 +188,25 @@ describe('practice-api "Department settings" and "Errors": the period lock', () 
   });
 
   const todays: [string, () => Promise<{ status: number }>][] = [
-    ['a counter sale', () => api().send('POST', 'countersale/', { department: 11 })],
+    ['a counter sale', () => api().send('POST', 'countersale/', { department: ref('department', 11) })],
     [
       'a prepayment',
-      () => api().send('POST', 'unallocatedpayment/', { department: 11, client: 2001, payment_type: 0, paid: '5' }),
+      () =>
+        api().send('POST', 'unallocatedpayment/', {
+          department: ref('department', 11),
+          client: ref('client', 2001),
+          payment_type: 0,
+          paid: '5',
+        }),
     ],
     [
       "a prepayment's refund",
       () => {
-        const refunds = clinic().prepayments.all()[0]?.id;
-        const body = { department: 11, client: 2001, payment_type: 0, paid: '-0.01', refunds };
+        const { id, client, department } = clinic().prepayments.all()[0] as Prepayment;
+        const body = {
+          ...{ department: ref('department', department), client: ref('client', client), payment_type: 0 },
+          ...{ paid: '-0.01', refunds: ref('unallocatedpayment', id) },
+        };
         return api().send('POST', 'unallocatedpayment/', body);
       },
     ],

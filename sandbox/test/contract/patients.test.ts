@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/index.ts';
-import { callApi, useSandbox } from './harness.ts';
+import { callApi, refTo, useSandbox } from './harness.ts';
 
 const nowMs = { value: Date.parse('2026-05-20T12:00:00.000Z') };
 const api = useSandbox({ now: () => new Date(nowMs.value) });
@@ -83,7 +83,7 @@ describe('practice-api "Patient": create', () => {
 
   test.each([
     [{ client: undefined }, 'client'],
-    [{ client: 1 }, 'client'],
+    [{ client: refTo('client', 1) }, 'client'],
     [{ name: '' }, 'name'],
     [{ species: undefined }, 'species'],
     [{ species: 'Dog' }, 'species'],
@@ -93,8 +93,8 @@ describe('practice-api "Patient": create', () => {
     [{ gender: 99 }, 'gender'],
     [{ weight: '-1' }, 'weight'],
     [{ date_of_birth: '2025-02-29' }, 'date_of_birth'],
-    [{ home_department: 99 }, 'home_department'],
-    [{ visible_departments: [11, 99] }, 'visible_departments'],
+    [{ home_department: refTo('department', 99) }, 'home_department'],
+    [{ visible_departments: [refTo('department', 11), refTo('department', 99)] }, 'visible_departments'],
     [{ herd_size: 0 }, 'herd_size'],
     [{ fields_rel: [{ field_id: 999_999, value: '' }] }, 'fields_rel'],
   ])('%j is refused by its field', async (fields, field) => {
@@ -153,7 +153,8 @@ describe('practice-api "Endpoints: Patients": filters', () => {
       horse: { name: 'Liinaharja', species: horse.id, date_of_birth: '2019-12-31' },
       gone: { name: 'Gone', archived: true },
     };
-    for (const [key, fields] of Object.entries(patients)) made[key] = (await create({ client, ...fields })).json.id;
+    for (const [key, fields] of Object.entries(patients))
+      made[key] = (await create({ client: refTo('client', client), ...fields })).json.id;
   });
 
   test.each([
@@ -219,7 +220,7 @@ describe('practice-api "Endpoints: Patients" and "Errors": bulk create', () => {
   });
 
   test.each(['', '?force_push=true'])('400 where all fail (%s)', async (query) => {
-    const answer = await bulk([{}, { ...good('B'), client: 1 }], query);
+    const answer = await bulk([{}, { ...good('B'), client: refTo('client', 1) }], query);
     expect([answer.status, answer.json.created, answer.json.failed.length]).toEqual([400, [], 2]);
   });
 

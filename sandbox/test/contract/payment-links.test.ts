@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { inventClient } from '../../src/catalogue.ts';
 import type { Invoice } from '../../src/index.ts';
 import { Rng } from '../../src/rng.ts';
-import { type Reply, useSandbox } from './harness.ts';
+import { type Reply, refTo, useSandbox } from './harness.ts';
 
 const start = Date.parse('2026-05-20T12:00:00.000Z');
 let nowMs = start;
@@ -114,11 +114,15 @@ describe('practice-api "Postransaction (payment link)": create', () => {
     ['more than is due', { fields: { amount: '80.01' } }, 'amount'],
     ['more decimals than the currency has', { fields: { amount: '1.001' } }, 'amount'],
     ['no department', { fields: { department: undefined } }, 'department'],
-    ['a department that does not exist', { fields: { department: 99 } }, 'department'],
-    ['another department than the invoice has', { fields: { department: 12 } }, 'department'],
-    ['an unknown creator', { fields: { creator: 999_999 } }, 'creator'],
+    ['a department that does not exist', { fields: { department: refTo('department', 99) } }, 'department'],
+    ['another department than the invoice has', { fields: { department: refTo('department', 12) } }, 'department'],
+    ['an unknown creator', { fields: { creator: refTo('user', 999_999) } }, 'creator'],
     ['no invoice and no prepayment_data', { fields: { invoice: undefined } }, 'invoice'],
-    ['an invoice that does not exist', { fields: { invoice: 1 }, data: { invoice_id: 1 } }, 'invoice'],
+    [
+      'an invoice that does not exist',
+      { fields: { invoice: refTo('invoice', 1) }, data: { invoice_id: 1 } },
+      'invoice',
+    ],
     ['no payment_link_data', { fields: { payment_link_data: undefined } }, 'payment_link_data'],
     ['no invoice_id', nested({ invoice_id: undefined }), 'payment_link_data'],
     ['an invoice_id of another invoice', nested({ invoice_id: 10_001 }), 'payment_link_data'],
@@ -328,7 +332,7 @@ describe('practice-api "Payment link": the page and the payment statuses', () =>
     const answers = [await submit(paid, { action: 'pay' }), await submit(paid, { action: 'pay' })];
     expect(answers.map((one) => one.headers.get('location'))).toEqual([return_url, return_url]);
     const other = clinic().createInvoice({ department: 11, client: 2001, rows: [{ sum: '80.00' }] });
-    const fields = { invoice: other.id };
+    const fields = { invoice: refTo('invoice', other.id) };
     const aborted = await create(invoiceLink({ fields, data: { return_url, invoice_id: other.id } }));
     const answer = await submit(aborted, { action: 'abort' });
     expect(new URL(answer.headers.get('location') ?? '', aborted.payment_link.url).href).toBe(aborted.payment_link.url);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Reply, useSandbox } from './harness.ts';
+import { type Reply, refTo, useSandbox } from './harness.ts';
 
 let nowMs = 0;
 const api = useSandbox({
@@ -258,8 +258,10 @@ describe('practice-api "Prescription status" and "Endpoints: Online prescription
     const [, url] = [await create(), (await create()).url];
     await create({ status: 6 });
     const fee = clinic().department(11).prescription_fee_item;
-    const draft = (await api().send('POST', 'countersale/', { department: 11, client: 2001 })).json;
-    await api().send('POST', `countersale/${draft.id}/items/`, { item: fee, quantity: 1 });
+    const draft = (
+      await api().send('POST', 'countersale/', { department: refTo('department', 11), client: refTo('client', 2001) })
+    ).json;
+    await api().send('POST', `countersale/${draft.id}/items/`, { item: refTo('item', fee ?? 0), quantity: 1 });
     expect((await api().get(at(url))).json).toMatchObject({ invoice: null, is_payment: false, payment_details: null });
     const sale = await api().send('POST', `countersale/${draft.id}/finalize/`);
     expect([sale.status, sale.json.total_with_vat]).toEqual([200, 12.55]);

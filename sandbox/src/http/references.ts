@@ -1,0 +1,84 @@
+// References between records: absolute URLs of the form `{api}/<resource>/<id>/` (practice-api: Conventions 2).
+// Not shown, and chosen: a reference names this installation and its resource, by any host, with any path before the installation, by http
+// or https, and with an optional query; anything else is refused, in the words of Django REST Framework. A bare id is one only with the
+// quirk `bareIds`. A filter whose value is a record takes its id or a reference.
+import { z } from 'zod';
+import { dependent, type Reading } from './forms.ts';
+
+/** What references in requests name. */
+export type Resource =
+  | 'appointment'
+  | 'client'
+  | 'consultation'
+  | 'department'
+  | 'invoice'
+  | 'invoicerow'
+  | 'item'
+  | 'listitem'
+  | 'onlinebookingclient'
+  | 'patient'
+  | 'reason'
+  | 'unallocatedpayment'
+  | 'user';
+
+const noMatch = 'Invalid hyperlink - No URL match.';
+const otherMatch = 'Invalid hyperlink - Incorrect URL match.';
+const missing = 'Invalid hyperlink - Object does not exist.';
+const maxLength = 2000;
+
+/** `{api}/` of an installation, wherever it is served. */
+const apiPattern = (installation: number): string =>
+  `https?://(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?(?:/[\\w~-][\\w.~-]*)*/${installation}/api/0\\.1/`;
+const queryPattern = '(?:\\?[!-"$-~]*)?';
+
+/** The pattern of the references to a resource, without anchors. */
+export const referencePattern = (installation: number, resource: Resource): string =>
+  `${apiPattern(installation)}${resource}/[0-9]{1,15}/${queryPattern}`;
+
+/** The id that a reference names, or what is wrong with it. */
+export const idOfReference = (text: string, installation: number, resource: Resource): number | string => {
+  if (text.length > maxLength) return noMatch;
+  const path = new RegExp(`^${apiPattern(installation)}((?:[a-z_]+/|[0-9]+/)+)${queryPattern}$`).exec(text)?.[1];
+  if (path === undefined) return noMatch;
+  const id = new RegExp(`^${resource}/([0-9]+)/$`).exec(path)?.[1];
+  return id === undefined ? otherMatch : Number(id);
+};
+
+/** A reference to a record of the resource. The id of an existing one for the handler. */
+export const reference = (resource: Resource): z.ZodType<number> =>
+  dependent((reading) =>
+    z
+      .unknown()
+      .transform((given, { addIssue }): number => {
+        const id = idOf(given, resource, reading);
+        if (typeof id === 'number') return id;
+        addIssue({ code: 'custom', message: id, input: given });
+        return z.NEVER;
+      })
+      .meta(described(resource, reading)),
+  );
+
+const idOf = (given: unknown, resource: Resource, { installation, exists, bareIds }: Reading): number | string => {
+  if (given === undefined) return 'This field is required.';
+  if (given === null || given === '') return 'This field may not be null.';
+  if (bareIds && /^\d{1,15}$/.test(String(given)) && typeof given !== 'object') {
+    return exists(resource, Number(given)) ? Number(given) : `Invalid pk "${given}" - object does not exist.`;
+  }
+  if (typeof given !== 'string') return `Incorrect type. Expected URL string, received ${typeName(given)}.`;
+  const id = idOfReference(given, installation, resource);
+  return typeof id === 'number' && !exists(resource, id) ? missing : id;
+};
+
+/** A reference in the description. */
+const described = (resource: Resource, { installation, bareIds }: Reading): Record<string, unknown> => {
+  const url = { type: 'string', format: 'uri', pattern: `^${referencePattern(installation, resource)}$` };
+  const id = { type: 'integer', minimum: 0 };
+  return bareIds ? { anyOf: [url, id, { type: 'string', pattern: '^[0-9]{1,15}$' }] } : url;
+};
+
+/** The types of JSON as such services call them. */
+const typeName = (value: unknown): string => {
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  return typeof value === 'boolean' ? 'bool' : 'dict';
+};
