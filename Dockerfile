@@ -29,7 +29,7 @@ COPY sandbox sandbox
 RUN npm ci --omit=dev --workspace sandbox --ignore-scripts --no-audit --no-fund
 ENV NODE_ENV=production
 USER node
-ENTRYPOINT ["node", "/app/sandbox/src/main.ts"]
+ENTRYPOINT ["node", "/app/sandbox/bin.js"]
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
