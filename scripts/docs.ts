@@ -3,7 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { faultsSchema } from '../sandbox/src/faults.ts';
+import { controlRoutes } from '../sandbox/src/http/control/index.ts';
 import { describeApi } from '../sandbox/src/index.ts';
+import { defaultQuirks, quirksSchema } from '../sandbox/src/quirks.ts';
+import { scenarios } from '../sandbox/src/scenarios.ts';
 import { createProgram, definitionOf, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
 import { type ErpProblemDefinition, erpProblemCatalogue } from '../src/domain/erp-problems.ts';
@@ -261,9 +265,46 @@ function layerDiagram({ layers, apart }: Layers): string {
   ].join('\n');
 }
 
+/** The tables of the sandbox's guide. */
+function sandboxGuide(): string {
+  const shapes = (schema: z.ZodObject) => {
+    const { properties = {} } = z.toJSONSchema(schema) as JsonSchema;
+    return Object.entries(properties) as [string, JsonSchema & { description?: string }][];
+  };
+  const defaultOf = (name: string) => `\`${JSON.stringify(defaultQuirks[name as keyof typeof defaultQuirks])}\``;
+  const oneLine = (shape: string) => `\`${shape.replace(/\s+/g, ' ')}\``;
+  const tables = {
+    control: table(
+      ['endpoint', 'what it does'],
+      controlRoutes.map(({ method, path, summary }) => [`\`${method} ${path}\``, summary]),
+    ),
+    quirks: table(
+      ['quirk', 'default', 'what it is'],
+      shapes(quirksSchema).map(([name, { description = '' }]) => [`\`${name}\``, defaultOf(name), description]),
+    ),
+    faults: table(
+      ['fault', 'what happens', 'settings of its own'],
+      shapes(faultsSchema).map(([name, { description = '', ...schema }]) => {
+        const { properties = {} } = (schema.anyOf ?? []).find(({ type }) => type === 'object') ?? schema;
+        const own = Object.entries(properties).filter(
+          ([key]) => !['probability', 'count', 'skip', 'action'].includes(key),
+        );
+        return [`\`${name}\``, description, own.map(([key, of]) => oneLine(`${key}: ${shapeOf(of, '')}`)).join(', ')];
+      }),
+    ),
+    scenarios: table(
+      ['scenario', 'what it is'],
+      Object.entries(scenarios).map(([name, { about }]) => [`\`${name}\``, about]),
+    ),
+  };
+  return Object.entries(tables).reduce(
+    (text, [name, rows]) => withSection('sandbox/README.md', name, rows, text),
+    readOr('sandbox/README.md') ?? '',
+  );
+}
+
 /** The file with what stands between the markers of `section` replaced. Throws where the markers are missing. */
-function withSection(file: string, section: string, content: string): string {
-  const text = readOr(file) ?? '';
+function withSection(file: string, section: string, content: string, text = readOr(file) ?? ''): string {
   const [start, end] = [`<!-- ${section}: written by \`npm run docs\` -->`, `<!-- end of ${section} -->`];
   const from = text.indexOf(start);
   const to = text.indexOf(end);
@@ -276,6 +317,7 @@ const files: [name: string, text: string][] = [
   ['docs/CLI.md', `${cliPage()}\n`],
   ['docs/JSON.md', `${jsonPage()}\n`],
   ['docs/PROBLEMS.md', `${problemsPage()}\n`],
+  ['sandbox/README.md', sandboxGuide()],
   ['docs/ARCHITECTURE.md', withSection('docs/ARCHITECTURE.md', 'layers', layerDiagram(layers))],
   ['sandbox/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],
   ['mappings/mapping.schema.json', `${JSON.stringify(mappingJsonSchema(), null, 2)}\n`],
