@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Sandbox } from 'vetledger-sandbox';
 import { adoptIdentity } from '../bookkeeping/identity.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { codeOf } from '../domain/errors.ts';
+import { ConfigError, codeOf } from '../domain/errors.ts';
 import { visibleLines } from '../domain/text.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
@@ -214,6 +214,14 @@ async function firstResult(
   return report.ok ? 0 : 1;
 }
 
+const clinicUnusable = (error: unknown): ConfigError =>
+  new ConfigError(
+    'demo_clinic_unusable',
+    `The clinic of the demo cannot be loaded: ${error instanceof Error ? error.message : error}.`,
+    'End another `npm start` that runs here. Otherwise start the demo anew: run `npx vetledger remove-data` for its folder.',
+    error,
+  );
+
 /** The clinic of the last start, on its former port, because its records contain their own URLs; or a new one. */
 async function startClinic(folder: string): Promise<Sandbox> {
   const { startSandbox } = await importSandbox();
@@ -231,7 +239,7 @@ async function startClinic(folder: string): Promise<Sandbox> {
   try {
     sandbox = await startSandbox({ ...options, port });
   } catch (error) {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    if (codeOf(error) !== 'EADDRINUSE') throw clinicUnusable(error);
     sandbox = await startSandbox({ ...options, port: 0 });
   }
   writeFileSync(portFile, String(sandbox.port));
