@@ -1,7 +1,6 @@
 // No endpoint of the specification without a test, and README.md as the tests say.
-import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { missing, pageText, renewed, specifiedEndpoints, traced } from './coverage.ts';
+import { missing, pageText, renewed, traced } from './coverage.ts';
 import { endpointsOf } from './specified.ts';
 
 const timeoutMs = 600_000;
@@ -36,11 +35,3 @@ test('the endpoints are read from the tables of a specification', () => {
   ]);
   expect(() => endpointsOf('## Endpoints\n| GET | somewhere | | |\n## Errors')).toThrow('cannot be read');
 });
-
-const specification = process.env.PRACTICE_API_SPEC;
-test.skipIf(specification === undefined || !existsSync(specification))(
-  'the list is that of the specification (PRACTICE_API_SPEC)',
-  () => {
-    expect(endpointsOf(readFileSync(specification!, 'utf8'))).toEqual(specifiedEndpoints());
-  },
-);

@@ -1,19 +1,17 @@
 // Which test proves which part of the specification: runs the contract tests, notes which endpoints each of them calls, and writes
 // the tables of README.md.
 //
-//     node sandbox/test/coverage.ts                      writes README.md
-//     node sandbox/test/coverage.ts --spec FILE          reads the endpoints anew from a specification first
+//     node sandbox/test/coverage.ts
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { routes } from '../src/resources/index.ts';
 import { endpointsOf, type Specified } from './specified.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const listFile = new URL('./specified.json', import.meta.url);
+const specification = new URL('../specification.md', import.meta.url);
 const page = join(root, 'README.md');
 /** What the specification calls `{upload_url}`: the address of the object storage, which is no part of the API. */
 const uploadPath = '/storage/{id}/';
@@ -29,7 +27,7 @@ export interface Coverage {
   failed: string[];
 }
 
-export const specifiedEndpoints = (): Specified[] => JSON.parse(readFileSync(listFile, 'utf8')) as Specified[];
+export const specificationText = (): string => readFileSync(specification, 'utf8');
 
 /** Runs the contract tests and takes note. */
 export function traced(): Coverage {
@@ -59,7 +57,7 @@ export function traced(): Coverage {
       for (const [, section] of named.matchAll(/"([^"]+)"/g)) add(sections, section!, title);
     }
     const failed = all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-    return { specified: specifiedEndpoints(), tests, sections, failed };
+    return { specified: endpointsOf(specificationText()), tests, sections, failed };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -135,11 +133,6 @@ export function renewed(text: string, { specified, tests, sections }: Coverage):
 export const pageText = (): string => readFileSync(page, 'utf8');
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { spec: { type: 'string' } } });
-  if (values.spec !== undefined) {
-    const list = endpointsOf(readFileSync(values.spec, 'utf8'));
-    writeFileSync(listFile, `[\n${list.map((one) => `  ${JSON.stringify(one)}`).join(',\n')}\n]\n`);
-  }
   const coverage = traced();
   writeFileSync(page, renewed(pageText(), coverage));
   const wrong = [...missing(coverage), ...coverage.failed.map((name) => `failed: ${name}`)];
