@@ -56,8 +56,9 @@ const prescription = await call<Prescription>(`${api}/eprescription/prescription
   client_id: Number(patient.client.split('/').at(-2)),
   department_id: 11,
   prescriber_id: prescriber.id,
+  issue_time: new Date().toISOString(),
   remarks: 'Control in two weeks',
-  items: [
+  prescription_items: [
     {
       name: 'Kivuton 50 mg',
       patients: [patient.id],

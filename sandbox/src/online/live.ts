@@ -162,7 +162,7 @@ function prescribe(clinic: Clinic): Happening | null {
   const department = rng.pick([...clinic.departments.values()]);
   const prescription = createPrescription(clinic, {
     ...{ client: owner.client, department: department.id, prescriber, consultation: null, user: prescriber },
-    ...{ status: prescriptionStatus.sending, remarks: '' },
+    ...{ issue_time: clinic.clock(), status: prescriptionStatus.sending, remarks: '' },
     items: [
       {
         ...{ name: 'Kivuton 50 mg', strength: '50 mg', instructions: 'One tablet a day with food', repeat_number: 1 },

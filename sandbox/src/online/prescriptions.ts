@@ -1,7 +1,6 @@
 // Online prescriptions: written for a client's animals, sent and accepted elsewhere, their fee sold over the counter
 // (practice-api: Online prescription; States: Prescription status).
-// Not shown, and chosen: any status may follow any other, because the specification shows no refusal; `issue_time` is when it was first
-// Sent or Accepted. A counter sale that sells the fee to a client is the fee of that client's newest prescription that has none yet and was
+// Not shown, and chosen: any status may follow any other, because the specification shows no refusal. A counter sale that sells the fee to a client is the fee of that client's newest prescription that has none yet and was
 // neither rejected nor canceled. A prescription that is sent with its items has a set of its own. Items are valid until today or later.
 import type { Clinic } from '../clinic.ts';
 import { type Invoice, NotFound, ValidationProblem } from '../records.ts';
@@ -23,6 +22,7 @@ export interface PrescriptionInput {
   department: number;
   prescriber: number;
   consultation: number | null;
+  issue_time: number;
   status: number;
   remarks: string;
   items: PrescriptionItemInput[];
@@ -30,20 +30,16 @@ export interface PrescriptionInput {
   user: number | null;
 }
 
-/** The statuses of a prescription that has been issued. */
-const issued: readonly number[] = [prescriptionStatus.sent, prescriptionStatus.accepted, prescriptionStatus.warned];
-
 /** Writes a prescription with its items. Throws ValidationProblem, before anything is changed. */
 export const createPrescription = (clinic: Clinic, input: PrescriptionInput): Prescription =>
   clinic.commit(() => {
     requireKnown(clinic, input);
-    const { client, department, prescriber, consultation, status, remarks, user } = input;
+    const { client, department, prescriber, consultation, issue_time, status, remarks, user } = input;
     const prescription = clinic.insert(clinic.online.prescriptions, {
-      ...{ client, department, prescriber, consultation, status, remarks },
+      ...{ client, department, prescriber, consultation, issue_time, status, remarks },
       uuid: uuid(clinic.onlineRng),
       prescription_set_uuid: uuid(clinic.onlineRng),
       invoice: null,
-      issue_time: issued.includes(status) ? clinic.clock() : null,
       archived: false,
       created_user: user,
       modified_user: user,
@@ -73,10 +69,10 @@ const requireKnown = (clinic: Clinic, input: PrescriptionInput): void => {
   for (const item of input.items) {
     const isTheirs = (id: number): boolean => clinic.registers.patients.get(id)?.client === client;
     if (!item.patients.every(isTheirs)) {
-      throw new ValidationProblem('items', 'patients: not all of them exist and belong to the client.');
+      throw new ValidationProblem('prescription_items', 'patients: not all of them exist and belong to the client.');
     }
     if (item.valid_until < clinic.today()) {
-      throw new ValidationProblem('items', 'valid_until: the date is past.');
+      throw new ValidationProblem('prescription_items', 'valid_until: the date is past.');
     }
   }
 };
@@ -90,9 +86,7 @@ export const changePrescription = (
 ): Prescription =>
   clinic.commit(() => {
     const { status = prescription.status, remarks = prescription.remarks } = changes;
-    const issue_time = prescription.issue_time ?? (issued.includes(status) ? clinic.clock() : null);
-    const { prescriptions } = clinic.online;
-    return clinic.update(prescriptions, prescription, { status, remarks, issue_time, modified_user: user });
+    return clinic.update(clinic.online.prescriptions, prescription, { status, remarks, modified_user: user });
   });
 
 /** What a fee is not taken for. */

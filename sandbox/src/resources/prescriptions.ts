@@ -1,11 +1,11 @@
 // practice-api: Online prescription; Endpoints: Online prescriptions.
-// Not shown, and chosen: items are sent with the prescription, as `items` (at most 100; none is a prescription still to be written). Each
-// `prescriber_id` is a veterinarian's. PATCH refuses any other field than `status` and `remarks`. Of the fields that only the
+// Not shown, and chosen: a prescription has 1 to 100 `prescription_items`; an empty array is refused. Each `prescriber_id` is a
+// veterinarian's. PATCH refuses any other field than `status` and `remarks`. Of the fields that only the
 // national prescription centre fills in (product, article, licence, pharmacy, dispensing …), the answers hold null. `patients` of a
 // prescription are those of its items; `payment_details` names the sale of the fee and how much it was, null before.
 import { z } from 'zod';
-import { answer, choice, date, integer, optionalText, text, time, url } from '../http/fields.ts';
-import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { answer, choice, date, integer, optionalText, text, time, timestamp, url } from '../http/fields.ts';
+import { type ApiRequest, instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { changePrescription, createPrescription, itemsOf, prescriptionOf } from '../online/prescriptions.ts';
 import { userOf } from '../people.ts';
 import { NotFound } from '../records.ts';
@@ -38,7 +38,7 @@ const record = answer({
   created_user: url().nullable(),
   modified_user: url().nullable(),
   modified_session: z.null(),
-  issue_time: time().nullable(),
+  issue_time: time(),
   is_order: z.boolean(),
   is_payment: z.boolean(),
   prescription_order: z.null(),
@@ -93,17 +93,18 @@ const itemBody = z.object({
   instructions: text(2000),
   quantity_packages: integer({ min: 1, max: 10_000 }),
   valid_until: date(),
-  repeat_number: integer({ min: 1, max: 100 }).default(1),
+  repeat_number: integer({ min: 1, max: 100 }).prefault(1),
 });
 
 const createBody = z.object({
   client_id: pk(),
   department_id: pk(),
   prescriber_id: pk(),
-  status: choice(statuses).default(1),
+  issue_time: timestamp(),
+  status: choice(statuses).prefault(1),
   consultation_id: pk().nullish(),
   remarks: optionalText(5000).default(''),
-  items: z.array(itemBody).max(100).default([]),
+  prescription_items: z.array(itemBody, 'This field is required.').min(1, 'This list may not be empty.').max(100),
 });
 
 const wired = ({ clinic, wire }: ApiRequest, prescription: Prescription): WireRecord => {
@@ -131,7 +132,7 @@ const wired = ({ clinic, wire }: ApiRequest, prescription: Prescription): WireRe
     created_user: wire.ref('user', prescription.created_user),
     modified_user: wire.ref('user', prescription.modified_user),
     modified_session: null,
-    issue_time: prescription.issue_time === null ? null : wire.time(prescription.issue_time),
+    issue_time: wire.time(prescription.issue_time ?? prescription.created),
     is_order: false,
     is_payment: sale !== undefined && sale.date_paid !== null,
     prescription_order: null,
@@ -189,10 +190,12 @@ export const prescriptionRoutes: RouteSpec[] = [
     answers: { 201: record },
     handle: (request) => {
       const { application, body, clinic } = request;
-      const { client_id: client, department_id: department, prescriber_id: prescriber, status, remarks, items } = body;
+      const { client_id: client, department_id: department, prescriber_id: prescriber, status, remarks } = body;
+      const issue_time = instant(request, body.issue_time, 'issue_time');
+      const items = body.prescription_items;
       const consultation = body.consultation_id ?? null;
       const user = userOf(clinic, application).id;
-      const fields = { client, department, prescriber, consultation, status, remarks, items, user };
+      const fields = { client, department, prescriber, consultation, issue_time, status, remarks, items, user };
       return { status: 201, body: wired(request, createPrescription(clinic, fields)) };
     },
   }),

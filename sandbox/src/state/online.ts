@@ -91,6 +91,7 @@ export interface Prescription extends RecordBase {
   prescription_set_uuid: string;
   /** The counter sale of the fee. */
   invoice: number | null;
+  /** Null in state files of before it was required. */
   issue_time: number | null;
   archived: boolean;
   created_user: number | null;

@@ -35,7 +35,8 @@ const body = (fields: object = {}) => ({
   client_id: 2001,
   department_id: 11,
   prescriber_id: veterinarian(),
-  items: [item()],
+  issue_time: '2026-05-20T14:30:00+03:00',
+  prescription_items: [item()],
   ...fields,
 });
 const create = async (fields: object = {}): Promise<Reply['json']> => {
@@ -75,7 +76,7 @@ describe('practice-api "Online prescription"', () => {
       created_user: user,
       modified_user: user,
       modified_session: null,
-      issue_time: null,
+      issue_time: '2026-05-20T11:30:00.000000Z',
       is_order: false,
       is_payment: false,
       prescription_order: null,
@@ -84,8 +85,23 @@ describe('practice-api "Online prescription"', () => {
     expect((await api().get(at(prescription.url))).json).toEqual(prescription);
   });
 
+  test.each([
+    ['2026-05-19T08:00:00Z', '2026-05-19T08:00:00.000000Z'],
+    ['2026-05-21T08:00:00', '2026-05-21T05:00:00.000000Z'],
+  ])('issue_time %s is stored as it was sent', async (issue_time, stored) => {
+    const prescription = await create({ issue_time, status: 3 });
+    expect(prescription.issue_time).toBe(stored);
+    expect((await api().get(at(prescription.url))).json.issue_time).toBe(stored);
+  });
+
+  test('a request as specified is answered with its medicines', async () => {
+    const prescription = await create();
+    const written = await Promise.all(prescription.items.map((url: string) => api().get(at(url))));
+    expect(written.map(({ json }) => json.name)).toEqual(['Kivuton 50 mg']);
+  });
+
   test('an item answers every field of the list, and no other; repeat_number defaults to 1', async () => {
-    const prescription = await create({ items: [item(), item({ repeat_number: 3 })] });
+    const prescription = await create({ prescription_items: [item(), item({ repeat_number: 3 })] });
     const [first, second] = prescription.items.map(at);
     const patient = clinic().registers.patients.get(patientOf(2001));
     expect((await api().get(first)).json).toEqual({
@@ -140,12 +156,17 @@ describe('practice-api "Online prescription"', () => {
       ...{ ...times, status, client: 2001, patients, complaint: '', type: 1, invoice: null, department: 11 },
       ...{ supervising_veterinarian: veterinarian(), reporting_dimension_1: null, reporting_dimension_2: null },
     });
-    const made = await create({ client_id: held.client, consultation_id: held.id, items: [item({ patients })] });
+    const made = await create({
+      client_id: held.client,
+      consultation_id: held.id,
+      prescription_items: [item({ patients })],
+    });
     expect(made.consultation).toBe(api().ref('consultation', held.id));
     const others = clinic()
       .clients.all()
       .find((client) => client.id !== held.client)?.id;
-    const refused = await api().send('POST', path, body({ client_id: others, consultation_id: held.id, items: [] }));
+    const theirs = { client_id: others, consultation_id: held.id };
+    const refused = await api().send('POST', path, body(theirs));
     expect(refused.json).toEqual({ consultation_id: [expect.any(String)] });
   });
 
@@ -156,6 +177,11 @@ describe('practice-api "Online prescription"', () => {
     ['an unknown department', { department_id: 99 }, 'department_id'],
     ['no prescriber_id', { prescriber_id: undefined }, 'prescriber_id'],
     ['an unknown prescriber', { prescriber_id: 999_999 }, 'prescriber_id'],
+    ['no issue_time', { issue_time: undefined }, 'issue_time'],
+    ['an issue_time of null', { issue_time: null }, 'issue_time'],
+    ['an issue_time that is none', { issue_time: 'today' }, 'issue_time'],
+    ['no prescription_items', { prescription_items: undefined }, 'prescription_items'],
+    ['an empty array of prescription_items', { prescription_items: [] }, 'prescription_items'],
     ['an unknown status', { status: 9 }, 'status'],
     ['an unknown consultation', { consultation_id: 1 }, 'consultation_id'],
   ])('%s is refused', async (_case, fields, field) => {
@@ -183,8 +209,8 @@ describe('practice-api "Online prescription"', () => {
     ['until a date that does not exist', { valid_until: '2026-06-31' }],
   ])('an item %s is refused, and nothing is written', async (_case, fields) => {
     const before = [clinic().online.prescriptions.size, clinic().online.prescriptionItems.size];
-    const refused = await api().send('POST', path, body({ items: [item(), item(fields)] }));
-    expect([refused.status, Object.keys(refused.json)]).toEqual([400, ['items']]);
+    const refused = await api().send('POST', path, body({ prescription_items: [item(), item(fields)] }));
+    expect([refused.status, Object.keys(refused.json)]).toEqual([400, ['prescription_items']]);
     expect([clinic().online.prescriptions.size, clinic().online.prescriptionItems.size]).toEqual(before);
   });
 });
@@ -197,7 +223,7 @@ describe('practice-api "Prescription status" and "Endpoints: Online prescription
     const changed = await api().send('PATCH', at(url), { status });
     expect([changed.status, changed.json.status]).toEqual([200, status]);
     expect(changed.json.modified).toBe('2026-05-20T12:01:00.000000Z');
-    expect(changed.json.issue_time).toBe([3, 4, 8].includes(status) ? '2026-05-20T12:01:00.000000Z' : null);
+    expect(changed.json.issue_time).toBe('2026-05-20T11:30:00.000000Z');
     expect((await api().get(at(url))).json).toEqual(changed.json);
   });
 
@@ -209,15 +235,19 @@ describe('practice-api "Prescription status" and "Endpoints: Online prescription
     expect((await api().send('PATCH', at(url), {})).json).toMatchObject({ status: 4, remarks: '' });
   });
 
-  test.each([{ client_id: 2002 }, { items: [] }, { status: 2, is_payment: true }, { status: 9 }, { status: null }])(
-    'PATCH of %o is refused and changes nothing',
-    async (changes) => {
-      const prescription = await create();
-      const refused = await api().send('PATCH', at(prescription.url), changes);
-      expect(refused.status).toBe(400);
-      expect((await api().get(at(prescription.url))).json).toEqual(prescription);
-    },
-  );
+  test.each([
+    { client_id: 2002 },
+    { issue_time: '2026-05-21' },
+    { prescription_items: [] },
+    { status: 2, is_payment: true },
+    { status: 9 },
+    { status: null },
+  ])('PATCH of %o is refused and changes nothing', async (changes) => {
+    const prescription = await create();
+    const refused = await api().send('PATCH', at(prescription.url), changes);
+    expect(refused.status).toBe(400);
+    expect((await api().get(at(prescription.url))).json).toEqual(prescription);
+  });
 
   test.each(['PUT', 'DELETE'])('%s is not supported', async (method) => {
     const { url, items } = await create();
