@@ -106,7 +106,8 @@ export const decimal = (places: number) =>
 export const date = () =>
   z
     .string({ error: says('Date has wrong format. Send YYYY-MM-DD.') })
-    .refine((text) => isDate(text) && /^(19|20|21)/.test(text), 'Date has wrong format. Send YYYY-MM-DD.')
+    .regex(/^(19|20|21)\d{2}-\d{2}-\d{2}$/, { error: 'Date has wrong format. Send YYYY-MM-DD.', abort: true })
+    .refine(isDate, 'Date has wrong format. Send YYYY-MM-DD.')
     .meta({ format: 'date' });
 
 /** A timestamp with or without an offset; the handler reads it with `instant(request, ...)`, which knows the clinic's zone. */
@@ -120,9 +121,6 @@ export const timestamp = (): z.ZodType<string> => {
   );
 };
 
-/** Named values whose meaning the clinic does not know. */
-export const anyObject = () => z.record(z.string(), z.unknown(), { error: says('Expected a dictionary of items.') });
-
 /** The fields that an answer carries, all of them. */
 export const answer = z.strictObject;
 
@@ -132,5 +130,6 @@ export const time = () => z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}
 /** A date, which some installations send as local midnight with a time. */
 export const day = () => z.string().regex(/^\d{4}-\d{2}-\d{2}(T\S+)?$/);
 /** A decimal in an answer: text or a number, depending on the resource and on the installation. */
-export const amount = () => z.union([z.string().regex(/^-?\d+(\.\d+)?$/), z.number()]);
+export const amount = () => z.union([amountText(), z.number()]);
+export const amountText = () => z.string().regex(/^-?\d+(\.\d+)?$/);
 export const id = () => z.int().min(0);

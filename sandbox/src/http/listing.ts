@@ -13,7 +13,7 @@ import { type AppliedFilter, appliedFilters, type FilterFields, filterQuery } fr
 import { type ApiRequest, type RouteSpec, route } from './route.ts';
 
 /** The largest offset that is served. */
-const maxOffset = 10_000;
+export const maxOffset = 10_000;
 
 export interface Listing<T> {
   filters: FilterFields<T>;

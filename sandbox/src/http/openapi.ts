@@ -21,10 +21,17 @@ const problems = named(z.record(z.string(), z.unknown()), 'Problems');
 
 const pathId = z.int().min(0).max(999_999_999_999_999);
 
-/** Formats, patterns and descriptions (`meta`), which the package takes from the registry of the components only. */
+/**
+ * Formats, patterns and descriptions (`meta`), which the package takes from the registry of the components only; and that an answer without
+ * a body has none.
+ */
 const override = ({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: object }): void => {
+  if (zodSchema instanceof z.ZodUndefined) Object.assign(jsonSchema, { type: 'null' });
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema as z.ZodType));
 };
+
+type Responses = Record<number, { headers?: object }>;
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait' } };
 
 /** What the description tells of a route, for one installation. */
 const described = (route: RouteSpec, forms: Forms): FastifySchema => {
@@ -75,7 +82,8 @@ const generator = (info: { title: string; description: string }, more: object) =
   return {
     openapi: { openapi: '3.1.0', info: { version: '0.1', ...info }, ...more },
     transform: ((document: Parameters<typeof toJson>[0]) => {
-      const { schema, url } = toJson(document) as { schema: FastifySchema; url: string };
+      const { schema, url } = toJson(document) as { schema: FastifySchema & { response?: Responses }; url: string };
+      if (schema.response?.[429]) schema.response[429].headers = retryAfter;
       return { schema, url: url.startsWith(apiPath) ? url.slice(apiPath.length - 1) : url };
     }) as never,
     transformObject: ((document: never) => withoutInputs(withComponents(document))) as never,

@@ -1,5 +1,5 @@
 // practice-api: Consultation diagnosis; Consultation note and discharge instruction. Not shown, and chosen: a GET lists what was
-// recorded in the consultation; `code` and `name` are as sent and empty where they were not; `category`, and both kinds of `type`, are 0
+// recorded in the consultation; `code` and `name`, which must be sent, may be empty; `category`, and both kinds of `type`, are 0
 // by default; a finalized consultation still takes records; any `/listitem/<id>/` is a diagnosis of the clinic's own.
 import { z } from 'zod';
 import { consultationOf, requirePatients } from '../care.ts';
@@ -82,15 +82,15 @@ export const consultationRecordRoutes: RouteSpec[] = [
     body: z.object({
       ...about,
       diagnosis,
-      code: optionalText(63).optional(),
-      name: optionalText(255).optional(),
+      code: optionalText(63),
+      name: optionalText(255),
       category: choice([0, 1]).optional(),
       type: choice([0, 1]).optional(),
     }),
     answers: { 201: diagnosisAnswer },
     handle: (request) => {
       const { clinic, body, wire } = request;
-      const { patient, code = '', name = '', category = 0, type = 0 } = body;
+      const { patient, code, name, category = 0, type = 0 } = body;
       const consultation = consultationFor(request).id;
       const isOwn = typeof body.diagnosis === 'object';
       const entry = typeof body.diagnosis === 'object' ? body.diagnosis.listItem : body.diagnosis;

@@ -71,7 +71,7 @@ const patientBody = z.object({
 const reminderBody = z.object({
   appointment: reference('appointment'),
   remind_at: timestamp(),
-  delivery_method: choice([1, 2, 3]).default(1),
+  delivery_method: choice([1, 2, 3]).prefault(1),
 });
 
 const withDates = ({ wire }: ApiRequest, path: string, record: RecordBase): WireRecord => ({

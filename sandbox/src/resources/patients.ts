@@ -39,7 +39,7 @@ const record = of.answer({
   ...each(dates, () => of.day().nullable()),
   ...each(flags, () => z.boolean()),
   ...{ species: z.string(), species_code: z.int(), breed: z.string().nullable(), breed_code: z.int().nullable() },
-  ...{ gender: z.string(), gender_code: z.int(), weight: z.string().nullable(), microchip: z.string().nullable() },
+  ...{ gender: z.string(), gender_code: z.int(), weight: of.amountText().nullable(), microchip: z.string().nullable() },
   ...{ home_department: of.url().nullable(), visible_departments: z.array(of.url()) },
   ...{ visible_department_groups: z.array(of.url()), herd_size: z.int().nullable(), old_patient_id: z.string() },
   ...{ last_consultation: of.url().nullable(), picture: z.string().nullable(), patient_extras: z.array(z.unknown()) },
@@ -172,8 +172,9 @@ export const patientRoutes: RouteSpec[] = [
     ...{ method: 'POST', path: 'patient/bulk/', action: 'patient.bulk', section, permission },
     summary: 'Create up to 500 patients; force_push=true creates those that are valid where others are not',
     query: z.object({ force_push: of.boolean().optional() }),
+    // One that create refuses fails by itself.
     body: z
-      .array(z.record(z.string(), z.unknown()), { error: 'Expected a list of items.' })
+      .array(z.union([z.record(z.string(), z.unknown()), create]), { error: 'Expected a list of items.' })
       .min(1, 'This list may not be empty.')
       .max(500, 'Ensure this list has no more than 500 items.')
       .describe('Patients, each with the fields of create'),

@@ -58,7 +58,7 @@ const createBody = z.object({
   invoice: reference('invoice').nullish(),
   payment_link_data: z.object({
     duration: integer({ min: 1, max: minutesOfYear }),
-    delivery_method: choice([0, 1, 2, 3]).default(1),
+    delivery_method: choice([0, 1, 2, 3]).prefault(1),
     email: emailAddress().optional(),
     phone: phoneNumber().optional(),
     description: optionalText(1000).optional(),

@@ -1,8 +1,8 @@
 // practice-api: Unallocated payment. Writing external_info is a PATCH of the record, or (a quirk) its own sub-resource.
 import { z } from 'zod';
 import { methodNotAllowed } from '../http/answer.ts';
-import { amount, answer, anyObject, decimal, id, optionalText, time, url } from '../http/fields.ts';
-import { envelope, idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
+import { amount, answer, decimal, id, optionalText, time, url } from '../http/fields.ts';
+import { envelope, idFilter, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { dec, negated } from '../money.ts';
@@ -26,7 +26,7 @@ const record = answer({
   unused_amount: amount(),
   fully_used: z.boolean(),
   status: z.enum(['Ready', 'Pending', 'Fully used', 'Failed', 'Aborted']),
-  external_info: anyObject(),
+  external_info: z.looseObject({ external_id: z.string().nullable() }),
 });
 
 /** `external_id` is text; every other key is the caller's own. */
@@ -124,8 +124,10 @@ export const prepaymentRoutes: RouteSpec[] = [
     action: 'external_info.list',
     summary: 'external_info as a resource of its own, on installations that have it',
     ...{ section, permission },
+    query: listQuery({}),
     answers: { 200: envelope(infoRecord) },
     handle: (request) => {
+      if (Number(request.search.get('page') || 1) > 1) throw new NotFound();
       const info = subResource(request, shown(request));
       const results = info ? [info] : [];
       return { status: 200, body: { count: results.length, num_pages: 1, next: null, previous: null, results } };

@@ -2,7 +2,7 @@
 // here: the answer to a receipt line that has no usable `id` (null), and the detail of 503.
 import { z } from 'zod';
 import type { Answer } from '../http/answer.ts';
-import { answer, id, text, time, withoutNul } from '../http/fields.ts';
+import { answer, date, id, integer, text, time, withoutNul } from '../http/fields.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { storageUrl } from '../http/storage.ts';
 import { NotFound } from '../records.ts';
@@ -10,7 +10,7 @@ import { type Order, orderStatus, type Wholesaler } from '../state/supply.ts';
 import { expectedColumns } from '../supply/catalog-csv.ts';
 import { integrationOf } from '../supply/events.ts';
 import { isOrderOf, markDelivered, orderOf, setReference } from '../supply/orders.ts';
-import { rejections, takeReceipts } from '../supply/receipts.ts';
+import { lineLengths, quantityPattern, rejections, takeReceipts } from '../supply/receipts.ts';
 import { formFields, maxCatalogBytes, objectKey, pendingUpload } from '../supply/uploads.ts';
 import { notYours } from './available-wholesalers.ts';
 
@@ -26,7 +26,7 @@ const fileRequest = z.object({
     .regex(withoutNul, 'Null characters are not allowed.')
     .regex(/^(?![\s\S]*\.\.)/, "The filename must not contain '..'.")
     .transform((name) => name.trim()),
-  content_type: z.enum(['text/csv', 'application/csv'], { error: 'Not a valid choice.' }).optional(),
+  content_type: z.enum(['text/csv', 'application/csv'], { error: 'Not a valid choice.' }).default('text/csv'),
 });
 
 const descriptor = answer({
@@ -42,16 +42,28 @@ const descriptor = answer({
 });
 
 const maxLines = 500;
+/** A line that can be used; it needs one of product_number and barcode. */
+const receiptLine = z
+  .object({
+    id: text(lineLengths.id),
+    quantity: z.union([z.string().regex(quantityPattern), z.number().min(0)]),
+    product_number: text(lineLengths.product_number).nullish(),
+    barcode: text(lineLengths.barcode).nullish(),
+    product_name: text(lineLengths.product_name).nullish(),
+    order_id: integer({ min: 0 }).nullish(),
+    invoice_number: text(lineLengths.invoice_number).nullish(),
+    invoice_date: date().nullish(),
+    batch_number: text(lineLengths.batch_number).nullish(),
+    expiry_date: date().nullish(),
+  })
+  .meta({ examples: [{ id: 'r-1', quantity: '2.000', product_number: 'AB-100', order_id: 6101, batch_number: 'B7' }] });
+/** Comes first, so that the lines are as sent; receipts.ts reads them. */
+const anyLine = z.unknown().meta({ description: 'Any other line is rejected by itself.' });
 const lines = z.object({
   receipt_lines: z
-    .array(
-      z.unknown().meta({
-        description:
-          'An object with id, quantity, product_number or barcode, and optionally product_name, order_id, invoice_number, invoice_date, batch_number and expiry_date. A line that is none is rejected by itself.',
-        examples: [{ id: 'r-1', quantity: '2.000', product_number: 'AB-100', order_id: 6101, batch_number: 'B7' }],
-      }),
-      { error: (issue) => (issue.input === undefined ? 'This field is required.' : 'Expected a list of items.') },
-    )
+    .array(z.union([anyLine, receiptLine]), {
+      error: (issue) => (issue.input === undefined ? 'This field is required.' : 'Expected a list of items.'),
+    })
     .min(1, 'This list may not be empty.')
     .max(maxLines, `Ensure this list has no more than ${maxLines} lines.`),
 });
@@ -99,7 +111,7 @@ export const wholesalerRoutes: RouteSpec[] = [
         if (request.strikes('catalogUrl503')) {
           return { status: 503, body: { detail: 'The upload URL cannot be generated now. Try again.' } };
         }
-        const { filename, content_type = 'text/csv' } = request.body;
+        const { filename, content_type } = request.body;
         const upload = pendingUpload(clinic, wholesaler, { filename, content_type });
         return {
           status: 200,

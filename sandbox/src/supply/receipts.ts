@@ -42,6 +42,18 @@ interface Line {
   expiry_date: string | null;
 }
 
+/** The greatest length of each text of a line. */
+export const lineLengths = {
+  id: 255,
+  product_number: 63,
+  barcode: 30,
+  product_name: 255,
+  invoice_number: 63,
+  batch_number: 63,
+} as const;
+/** Package units: at most 9 whole digits and 3 decimals. */
+export const quantityPattern = /^\d{1,9}(\.\d{1,3})?$/;
+
 class Rejected extends Error {
   readonly reason: Rejection;
 
@@ -93,22 +105,22 @@ const outcomeOf = (line: ReceiptLine, id: string | null): LineOutcome => ({
 const read = (sent: unknown): Line => {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw new Rejected('invalid_line');
   const fields = sent as Record<string, unknown>;
-  const id = text(fields.id, 255);
+  const id = text(fields.id, lineLengths.id);
   if (id === null) throw new Rejected('invalid_field');
-  const product_number = text(fields.product_number, 63);
-  const barcode = text(fields.barcode, 30);
+  const product_number = text(fields.product_number, lineLengths.product_number);
+  const barcode = text(fields.barcode, lineLengths.barcode);
   if (product_number === null && barcode === null) throw new Rejected('missing_product_code');
   const quantity = String(fields.quantity ?? '').trim();
-  if (!/^(string|number)$/.test(typeof fields.quantity) || !/^\d{1,9}(\.\d{1,3})?$/.test(quantity)) {
+  if (!/^(string|number)$/.test(typeof fields.quantity) || !quantityPattern.test(quantity)) {
     throw new Rejected('invalid_quantity');
   }
   return {
     ...{ id, quantity, product_number, barcode },
-    product_name: text(fields.product_name, 255),
+    product_name: text(fields.product_name, lineLengths.product_name),
     order_id: wholeNumber(fields.order_id),
-    invoice_number: text(fields.invoice_number, 63),
+    invoice_number: text(fields.invoice_number, lineLengths.invoice_number),
     invoice_date: calendarDate(fields.invoice_date),
-    batch_number: text(fields.batch_number, 63),
+    batch_number: text(fields.batch_number, lineLengths.batch_number),
     expiry_date: calendarDate(fields.expiry_date),
   };
 };

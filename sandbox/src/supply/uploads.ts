@@ -11,7 +11,7 @@ import { emitCatalog } from './events.ts';
 
 export const maxCatalogBytes = 104_857_600;
 export const accessKeyId = 'SANDBOXCATALOGUPLOAD';
-const validMs = 300_000;
+export const uploadValidMs = 300_000;
 
 /** The pending upload of a credential set: the one that waits, or a new one. */
 export const pendingUpload = (
@@ -40,7 +40,7 @@ export const formFields = (clinic: Clinic, upload: CatalogUpload): Record<string
   const key = objectKey(upload);
   const policy = Buffer.from(
     JSON.stringify({
-      expiration: new Date(clinic.clock() + validMs).toISOString(),
+      expiration: new Date(clinic.clock() + uploadValidMs).toISOString(),
       conditions: [
         ['eq', '$key', key],
         ['eq', '$Content-Type', upload.content_type],

@@ -308,14 +308,16 @@ describe('practice-api "Consultation items (sub-resources)"', () => {
 });
 
 describe('practice-api "Consultation diagnosis", "Consultation note and discharge instruction"', () => {
-  test('a diagnosis keeps code and name as sent, and empty where they were not: they are never filled in', async () => {
+  test('a diagnosis keeps code and name as sent: they are never filled in, and must be sent', async () => {
     const { id } = await open();
     const entry = clinic().people.diagnoses.all()[0];
     const post = (fields: object) =>
       api().send('POST', `consultation/${id}/consultationdiagnosis/`, {
         ...{ consultation: ref('consultation', id), patient: ref('patient', horse) },
-        ...{ diagnosis: entry?.id, ...fields },
+        ...{ diagnosis: entry?.id, code: '', name: '', ...fields },
       });
+    expect((await post({ code: undefined })).json).toEqual({ code: ['This field is required.'] });
+    expect((await post({ name: undefined })).json).toEqual({ name: ['This field is required.'] });
     const bare = await post({});
     expect([bare.status, bare.json.code, bare.json.name]).toEqual([201, '', '']);
     const whole = await post({ code: 'X1', name: 'Colic', category: 1, type: 1 });
