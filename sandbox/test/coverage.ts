@@ -1,9 +1,9 @@
 // Which test proves which part of the specification: runs the contract tests, notes which endpoints each of them calls, and writes
-// the tables of README.md.
+// CHOICES.md and EVIDENCE.md.
 //
 //     node sandbox/test/coverage.ts
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,6 @@ import { endpointsOf, type Specified } from './specified.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const specification = new URL('../specification.md', import.meta.url);
-const page = join(root, 'README.md');
 /** What the specification calls `{upload_url}`: the address of the object storage, which is no part of the API. */
 const uploadPath = '/storage/{id}/';
 const runTimeoutMs = 600_000;
@@ -102,39 +101,53 @@ function choices(): string[] {
 const shownTests = 2;
 const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|');
 
-/** The page with its generated tables renewed. */
-export function renewed(text: string, { specified, tests, sections }: Coverage): string {
-  const endpoints = specified.map((one) => {
-    const titles = [...(tests.get(keyOf(one)) ?? [])].sort();
-    const more = titles.length > shownTests ? `; and ${titles.length - shownTests} more` : '';
-    return `| ${one.section} | \`${one.method} ${one.path}\` | ${cell(titles.slice(0, shownTests).join('; '))}${more} |`;
-  });
+/** The first titles, and how many there are. */
+const examples = (titles: Iterable<string> = []): string => {
+  const all = [...titles].sort();
+  const more = all.length > shownTests ? `; and ${all.length - shownTests} more` : '';
+  return `${cell(all.slice(0, shownTests).join('; '))}${more}`;
+};
+
+const generated = '<!-- Written by `node sandbox/test/coverage.ts`; edit what it comes from instead. -->';
+
+/** The pages that the tests write, by name. */
+export function pages({ specified, tests, sections }: Coverage): Record<string, string> {
+  const endpoints = specified.map(
+    (one) => `| ${one.section} | \`${one.method} ${one.path}\` | ${examples(tests.get(keyOf(one)))} |`,
+  );
   const proofs = [...sections]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([section, titles]) => `| ${cell(section)} | ${[...titles].sort().map(cell).join('; ')} |`);
-  const tables = {
-    choices: ['| part | chosen |', '| --- | --- |', ...choices()],
-    endpoints: ['| section | endpoint | proved by |', '| --- | --- | --- |', ...endpoints],
-    sections: [
-      '| section of the specification | states, errors, limits and fields, by test |',
-      '| --- | --- |',
-      ...proofs,
-    ],
-  };
-  return Object.entries(tables).reduce((whole, [name, rows]) => {
-    const start = `<!-- ${name}: written by \`node sandbox/test/coverage.ts\` -->\n`;
-    const from = whole.indexOf(start) + start.length;
-    const to = whole.indexOf('<!-- end -->', from);
-    if (from < start.length || to < 0) throw new Error(`README.md has no place for the table ${name}`);
-    return `${whole.slice(0, from)}${rows.join('\n')}\n${whole.slice(to)}`;
-  }, text);
+    .map(([section, titles]) => `| ${cell(section)} | ${titles.size} | ${examples(titles)} |`);
+  const choicesPage = [
+    generated,
+    '# Not shown, and chosen',
+    '',
+    'What [the specification](specification.md) does not show, and what the sandbox does there, as its files say. A real service may differ.',
+    '',
+    ...['| part | chosen |', '| --- | --- |', ...choices()],
+  ];
+  const evidencePage = [
+    generated,
+    '# What the tests prove',
+    '',
+    'Each endpoint of [the specification](specification.md) is served, and the tests named here got a good answer from it. `sandbox/test/specification`',
+    'compares every field besides.',
+    '',
+    ...['| section | endpoint | proved by |', '| --- | --- | --- |', ...endpoints],
+    '',
+    ...['| section of the specification | tests | such as |', '| --- | --- | --- |', ...proofs],
+  ];
+  return { 'CHOICES.md': `${choicesPage.join('\n')}\n`, 'EVIDENCE.md': `${evidencePage.join('\n')}\n` };
 }
 
-export const pageText = (): string => readFileSync(page, 'utf8');
+export const pageText = (name: string): string => {
+  const file = join(root, name);
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+};
 
 if (import.meta.main) {
   const coverage = traced();
-  writeFileSync(page, renewed(pageText(), coverage));
+  for (const [name, text] of Object.entries(pages(coverage))) writeFileSync(join(root, name), text);
   const wrong = [...missing(coverage), ...coverage.failed.map((name) => `failed: ${name}`)];
   for (const one of wrong) console.error(one);
   console.log(`${coverage.specified.length} endpoints are specified; ${wrong.length} are wrong or have no test`);

@@ -105,7 +105,7 @@ describe('other fields that name records', () => {
   const consultation = () => api().sandbox.clinic.care.consultations.all().at(-1) as Consultation;
   const diagnose = async (diagnosis: unknown) => {
     const { id, patients } = consultation();
-    const body = { patient: api().ref('patient', patients[0] as number), diagnosis };
+    const body = { patient: api().ref('patient', patients[0] as number), diagnosis, code: 'K05', name: 'Gingivitis' };
     const reply = await api().send('POST', `consultation/${id}/consultationdiagnosis/`, body);
     return reply.status === 201 ? reply.json.diagnosis : reply.json;
   };
