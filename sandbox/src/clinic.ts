@@ -7,6 +7,8 @@ import { dec, fixed, Money, negated } from './money.ts';
 import type { ExternalInfo, Invoice, InvoicePayment, Prepayment } from './records.ts';
 import { invoiceStatus, prepaymentType, ValidationProblem } from './records.ts';
 
+const maxExternalInfoBytes = 65_536;
+
 export class Clinic extends Invoicing {
   /** An amount of the clinic's currency. Throws ValidationProblem where it has more decimals. */
   money(amount: Amount, field: string): Amount {
@@ -110,7 +112,11 @@ export class Clinic extends Invoicing {
     return this.commit(() => {
       const prepayment = this.prepayment(id);
       const external_info = { ...prepayment.external_info, ...changes };
-      if (JSON.stringify(external_info) === JSON.stringify(prepayment.external_info)) return prepayment;
+      const text = JSON.stringify(external_info);
+      if (text === JSON.stringify(prepayment.external_info)) return prepayment;
+      if (Buffer.byteLength(text) > maxExternalInfoBytes) {
+        throw new ValidationProblem('external_info', 'Ensure that it has no more than 65,536 bytes of JSON in all.');
+      }
       return this.update(this.prepayments, prepayment, { external_info });
     });
   }

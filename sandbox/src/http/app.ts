@@ -1,7 +1,7 @@
 // The HTTP server of one or many installations. Fastify finds the route and validates the request with the route's schemas; hooks
 // apply what holds for every endpoint: redirect, authentication, permission, limits. Faults of the transport are applied here.
 import accepts from '@fastify/accepts';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
 import type { Application, Permission } from '../auth.ts';
 import type { FaultInjector } from '../faults.ts';
@@ -10,12 +10,13 @@ import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { encode, Wire } from '../wire.ts';
 import { type Answer, forbidden, methodNotAllowed, unauthorized } from './answer.ts';
-import { BadBody, decodeForm, decodeJson, isForm } from './body.ts';
+import { BadBody, bodyLimit, decodeForm, decodeJson, formTypes, isForm } from './body.ts';
 import { registerControls } from './control/index.ts';
 import { pageSize } from './listing.ts';
+import { methods, otherMethods, refusal } from './methods.ts';
 import { registerDocs } from './openapi.ts';
 import { registerPayPages } from './pay.ts';
-import { type ApiRequest, type Method, paramsOf, type RouteSpec } from './route.ts';
+import { type ApiRequest, paramsOf, type RouteSpec } from './route.ts';
 import { registerStorage } from './storage.ts';
 import { formsOf, Invalid, inputOf, validatorOf } from './validate.ts';
 
@@ -61,9 +62,7 @@ declare module 'fastify' {
   }
 }
 
-const bodyLimit = 5_000_000;
 const apiPath = '/:installation/api/0.1/';
-const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const htmlPage = '<!DOCTYPE html><html><head><title>Please wait</title></head><body><h1>Maintenance</h1></body></html>';
 const notFound: Answer = { status: 404, body: { detail: 'Not found.' } };
 
@@ -72,6 +71,11 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     forceCloseConnections: true,
     bodyLimit,
     exposeHeadRoutes: false,
+    // A path whose percent-encoding is broken is the path of nothing.
+    frameworkErrors: (_error, _request, reply) => {
+      const { status, body } = notFound;
+      (reply as FastifyReply).code(status).type('application/json').serializer(String).send(encode(body));
+    },
     routerOptions: { maxParamLength: 200 },
   });
   app.setValidatorCompiler(validatorOf as never);
@@ -88,6 +92,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     return found ? formsOf(found) : null;
   });
   app.addHook('onRequest', async (request, reply) => {
+    if (!isDecodable(splitOnce(request.url, '?')[1])) throw new BadBody('The query is not percent-encoded UTF-8.');
     const id = /^\/(\d{1,15})\//.exec(request.url)?.[1];
     request.installation = id === undefined ? null : installationOf(Number(id));
     // From the clinic's clock, and not from the machine's.
@@ -115,7 +120,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   );
   let serial = 0;
   for (const route of parts.routes) addRoute(app, route, parts, () => serial++);
-  refuseOtherMethods(app, parts.routes);
+  addOtherMethods(app, parts.routes);
   addTokenEndpoint(app);
   registerPayPages(app);
   await registerStorage(app, installationOf);
@@ -129,8 +134,7 @@ const addParsers = (app: FastifyInstance): void => {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     decodeJson(body),
   );
-  const forms = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-  app.addContentTypeParser(forms, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+  app.addContentTypeParser(formTypes, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
     decodeForm(body, request.headers['content-type'] ?? ''),
   );
 };
@@ -138,7 +142,7 @@ const addParsers = (app: FastifyInstance): void => {
 const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, serialOf: () => number): void => {
   const names = paramsOf(route.path);
   app.route({
-    method: route.method,
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: `${apiPath}${route.path}`,
     config: { action: route.action, permission: route.permission ?? null, scope: route.scope ?? 'read write' },
     schema: { hide: true } as never,
@@ -146,7 +150,7 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
     handler: async (request, reply) => {
       const { clinic, faults, latencyMs, installation, quirks } = request.installation as Installation;
       const [path = '', search = ''] = splitOnce(request.url, '?');
-      if (/%/.test(path)) throw new NotFound();
+      checkPath(request);
       if (route.body && isForm(request) && !route.form)
         throw new UnsupportedMediaType(request.headers['content-type'] ?? '');
       const origin = `http://${request.headers.host ?? 'localhost'}`;
@@ -175,6 +179,11 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
       return deliver(request, reply, delivery);
     },
   });
+};
+
+/** No path of the API needs percent-encoding. */
+const checkPath = ({ url }: FastifyRequest): void => {
+  if (splitOnce(url, '?')[0].includes('%')) throw new NotFound();
 };
 
 /** An id of a path: digits, and nothing else. */
@@ -214,25 +223,28 @@ const admit = (request: FastifyRequest): void => {
   stats.granted(action, weight);
 };
 
-/** Answers 405 for the methods that a known path does not have, once it is known who asks. */
-const refuseOtherMethods = (app: FastifyInstance, routes: readonly RouteSpec[]): void => {
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const own = routes.filter((route) => route.path === path).map((route) => route.method);
-    const others = methods.filter((method) => !own.includes(method));
-    if (others.length === 0) continue;
+/** OPTIONS, and 405 for the methods that a known path does not have, once it is known who asks. */
+const addOtherMethods = (app: FastifyInstance, routes: readonly RouteSpec[]): void => {
+  for (const other of otherMethods(routes)) {
+    const { action, permission = null, scope = 'read write' } = other.route;
+    const config = { action: `${action.split('.')[0]}.metadata`, permission, scope };
+    const url = `${apiPath}${other.path}`;
+    const schema = { hide: true } as never;
     app.route({
-      method: others,
-      url: `${apiPath}${path}`,
-      schema: { hide: true } as never,
+      ...{ method: 'OPTIONS', url, schema, config, preParsing: async (request) => admit(request) },
+      handler: (request, reply) => {
+        checkPath(request);
+        return deliver(request, reply, whole(other.metadata));
+      },
+    });
+    app.route({
+      ...{ method: other.refused as HTTPMethods[], url, schema },
       preParsing: async ({ installation, headers }) => {
         if (installation === null) throw new Refusal(notFound);
         const who = installation.auth.identify(headers.authorization, installation.clinic.clock());
         if ('status' in who) throw new Refusal(who);
       },
-      handler: (request, reply) => {
-        const allow = own.join(', ');
-        return deliver(request, reply, whole({ ...methodNotAllowed(request.method), headers: { allow } }));
-      },
+      handler: (request, reply) => deliver(request, reply, whole(refusal(request.method, other))),
     });
   }
 };
@@ -240,12 +252,16 @@ const refuseOtherMethods = (app: FastifyInstance, routes: readonly RouteSpec[]):
 /** Client credentials (field notes: OAuth2). */
 const addTokenEndpoint = (app: FastifyInstance): void => {
   app.route({
-    method: [...methods],
+    method: [...methods, 'HEAD', 'OPTIONS'],
     url: '/:installation/oauth2/token/',
     schema: { hide: true } as never,
     handler: (request, reply) => {
       if (request.installation === null) return deliver(request, reply, whole(notFound));
-      if (request.method !== 'POST') return deliver(request, reply, whole(methodNotAllowed(request.method)));
+      if (request.method !== 'POST') {
+        const headers = { allow: 'POST, OPTIONS' };
+        const answer = request.method === 'OPTIONS' ? { status: 200 } : methodNotAllowed(request.method);
+        return deliver(request, reply, whole({ ...answer, headers }));
+      }
       const { auth, clinic, quirks, faults, latencyMs } = request.installation;
       const body = (request.body ?? {}) as Record<string, unknown>;
       const issue = (): Answer => auth.issue(request.headers.authorization, body, clinic.clock(), quirks.tokenSeconds);
@@ -345,7 +361,7 @@ const answerOf = (act: () => Answer): Answer => {
   }
 };
 
-/** The answer that an error stands for. Throws what is a mistake of the sandbox itself. */
+/** The answer that an error stands for. What is a mistake of the sandbox itself is a plain 500, and goes to stderr. */
 const refusalOf = (error: unknown): Answer => {
   if (error instanceof Refusal) return error.answer;
   if (error instanceof ValidationProblem) return { status: 400, body: error.fields };
@@ -357,7 +373,8 @@ const refusalOf = (error: unknown): Answer => {
   if (error instanceof Invalid) return error.answer;
   const { statusCode, message } = error as { statusCode?: number; message?: string };
   if (statusCode !== undefined && statusCode < 500) return { status: statusCode, body: { detail: message } };
-  return { status: 500, body: { detail: error instanceof Error ? (error.stack ?? error.message) : String(error) } };
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+  return { status: 500, body: { detail: 'Server error.' } };
 };
 
 const throttled = (retryAfter: string | null): Answer => ({
@@ -367,6 +384,15 @@ const throttled = (retryAfter: string | null): Answer => ({
 });
 
 const whole = (answer: Answer): Delivery => ({ answer, delayMs: 0, damage: null });
+
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text.replaceAll('+', ' '));
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const splitOnce = (text: string, separator: string): [string, string] => {
   const at = text.indexOf(separator);

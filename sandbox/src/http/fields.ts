@@ -18,7 +18,7 @@ const strictTimePattern = /^(?:19|20|21)\d{2}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.
 export const withoutNul = /^[^\u0000]*$/;
 
 /** The message for a field that is absent or null, or for one that holds something else. */
-const says = (wrong: string) => (issue: { input?: unknown }) => {
+export const says = (wrong: string) => (issue: { input?: unknown }) => {
   if (issue.input === undefined) return 'This field is required.';
   return issue.input === null ? 'This field may not be null.' : wrong;
 };

@@ -12,6 +12,8 @@ const ofTypes: Record<string, string> = {
   record: 'Expected an object.',
 };
 
+const ofFormats: Record<string, string> = { url: 'Enter a valid URL.', email: 'Enter a valid email address.' };
+
 const units: Record<string, string> = { string: ' characters', array: ' items', object: ' keys', record: ' keys' };
 
 /** The message of an issue, for `safeParse(value, { error: whatToSend })`. A schema's own message comes first. */
@@ -28,6 +30,8 @@ export const whatToSend: z.core.$ZodErrorMap = (issue) => {
       return `Send one of: ${issue.values?.join(', ')}.`;
     case 'unrecognized_keys':
       return 'This field is not known.';
+    case 'invalid_format':
+      return ofFormats[issue.format] ?? 'Not a valid value.';
     case 'invalid_union':
       // Of the forms that a field may have, the first is the usual one.
       return issue.errors?.[0]?.[0]?.message ?? 'Not a valid value.';

@@ -1,4 +1,6 @@
 // Weighted limits per endpoint action over a rolling window (practice-api: Limits; field notes: Lists and filters).
+// Not shown, and chosen: the limits are those of the installation, whichever applications ask; HEAD counts as its GET; OPTIONS counts one
+// request of `<resource>.metadata`; the token endpoint has no limit.
 
 const perWindow: Record<string, number> = {
   'invoice.list': 60,

@@ -3,7 +3,7 @@
 // sets linked to it, without an event, because nobody is left to be told.
 import { z } from 'zod';
 import { type Answer, forbidden } from '../http/answer.ts';
-import { answer, id, optionalText, text, time, url } from '../http/fields.ts';
+import { answer, id, optionalText, says, text, time, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { NotFound } from '../records.ts';
@@ -25,7 +25,7 @@ const record = answer({
 
 /** 16 to 128 characters, whatever they are. A character outside the Basic Multilingual Plane is one, as in JSON Schema. */
 const salt = z
-  .string({ error: (issue) => (issue.input === undefined ? 'This field is required.' : 'Not a valid string.') })
+  .string({ error: says('Not a valid string.') })
   .refine((value) => [...value].length >= 16, 'Ensure this field has at least 16 characters.')
   .refine((value) => [...value].length <= 128, 'Ensure this field has no more than 128 characters.')
   .refine((value) => value.isWellFormed(), 'The characters cannot be encoded as UTF-8.')

@@ -2,7 +2,7 @@
 // Not shown, and chosen: create answers 201; `type_code` is 1 Mobile without one; spaces and hyphens of a number are not kept; one
 // number is read at /phonenumber/{id}/.
 import { z } from 'zod';
-import { answer, choice, id, url } from '../http/fields.ts';
+import { answer, choice, id, says, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { pathId, type RouteSpec, route } from '../http/route.ts';
@@ -21,9 +21,7 @@ const record = answer({
 
 const body = z.object({
   client: reference('client'),
-  phone_number: z
-    .string({ error: (issue) => (issue.input === undefined ? 'This field is required.' : wrong) })
-    .regex(/^\+[1-9](?:[ -]?\d){6,14}$/, wrong),
+  phone_number: z.string({ error: says(wrong) }).regex(/^\+[1-9](?:[ -]?\d){6,14}$/, wrong),
   type_code: choice([0, 1]).optional(),
 });
 

@@ -1,6 +1,8 @@
 // practice-api: Unallocated payment. Writing external_info is a PATCH of the record, or (a quirk) its own sub-resource.
+// Not shown, and chosen: external_info has at most 65,536 bytes of JSON in all, 1,000 values and 10 levels.
 import { z } from 'zod';
 import { methodNotAllowed } from '../http/answer.ts';
+import { problemOf } from '../http/body.ts';
 import { amount, answer, decimal, id, optionalText, time, url } from '../http/fields.ts';
 import { envelope, idFilter, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
@@ -30,7 +32,12 @@ const record = answer({
 });
 
 /** `external_id` is text; every other key is the caller's own. */
-const externalInfo = z.looseObject({ external_id: z.string().max(255).nullish() });
+const externalInfo = z
+  .looseObject({ external_id: optionalText(255).nullish() }, { error: 'Expected a dictionary of items.' })
+  .superRefine((info, { addIssue }) => {
+    const problem = problemOf(info, 10, 1000);
+    if (problem !== null) addIssue({ code: 'custom', message: `It is ${problem}.`, input: info });
+  });
 const infoRecord = z.looseObject({ id: id() });
 
 const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Prepayment => {

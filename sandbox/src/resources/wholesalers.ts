@@ -2,7 +2,7 @@
 // here: the answer to a receipt line that has no usable `id` (null), and the detail of 503.
 import { z } from 'zod';
 import type { Answer } from '../http/answer.ts';
-import { answer, date, id, integer, text, time, withoutNul } from '../http/fields.ts';
+import { answer, date, id, integer, says, text, time, withoutNul } from '../http/fields.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { storageUrl } from '../http/storage.ts';
 import { NotFound } from '../records.ts';
@@ -19,7 +19,7 @@ const scope = 'wholesaler';
 
 const fileRequest = z.object({
   filename: z
-    .string({ error: (issue) => (issue.input === undefined ? 'This field is required.' : 'Not a valid string.') })
+    .string({ error: says('Not a valid string.') })
     .max(255, 'Ensure this field has no more than 255 characters.')
     .regex(/\.[cC][sS][vV]\s*$/, "The filename must end in '.csv'.")
     .regex(/^[^/\\]*$/, "The filename must not contain '/' or '\\'.")
@@ -62,7 +62,7 @@ const anyLine = z.unknown().meta({ description: 'Any other line is rejected by i
 const lines = z.object({
   receipt_lines: z
     .array(z.union([anyLine, receiptLine]), {
-      error: (issue) => (issue.input === undefined ? 'This field is required.' : 'Expected a list of items.'),
+      error: says('Expected a list of items.'),
     })
     .min(1, 'This list may not be empty.')
     .max(maxLines, `Ensure this list has no more than ${maxLines} lines.`),
