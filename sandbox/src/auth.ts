@@ -153,14 +153,19 @@ export class Auth {
     return issued && owner ? { ...owner, scopes: issued.scopes } : unauthorized('Invalid or expired token.');
   }
 
+  /** The application whose client id and secret a Basic header carries; null for others. */
+  client(header: string | undefined): Application | null {
+    const encoded = /^Basic (\S+)$/i.exec(header ?? '')?.[1] ?? '';
+    const given = Buffer.from(encoded, 'base64').toString('utf8');
+    return this.#all().find((known) => given === `${known.clientId}:${known.clientSecret}`) ?? null;
+  }
+
   /**
    * POST oauth2/token/: client credentials in a Basic header, form-encoded body. `scope` asks for some of the application's scopes;
    * without it the token has them all.
    */
   issue(header: string | undefined, body: Record<string, unknown>, nowMs: number, lifeSeconds: number): Answer {
-    const encoded = /^Basic (\S+)$/i.exec(header ?? '')?.[1] ?? '';
-    const given = Buffer.from(encoded, 'base64').toString('utf8');
-    const application = this.#all().find((known) => given === `${known.clientId}:${known.clientSecret}`);
+    const application = this.client(header);
     if (!application) {
       return { status: 401, body: { error: 'invalid_client' }, headers: { 'www-authenticate': 'Basic' } };
     }

@@ -7,6 +7,8 @@ import { applyFixtures, type Fixtures } from './fixtures.ts';
 import { generate, reportDays } from './generator.ts';
 import { RateLimits } from './http/rate.ts';
 import { StatsKeeper } from './http/stats.ts';
+import type { Exchange } from './journal/exchange.ts';
+import { Newest } from './journal/newest.ts';
 import { type LiveEvent, live } from './live.ts';
 import { sendDueReminders } from './online/bookings.ts';
 import { liveOnline } from './online/live.ts';
@@ -82,6 +84,8 @@ export class Installation {
   readonly faults: FaultInjector;
   readonly latencyMs: number;
   readonly state: StateFile | null;
+  /** The journal of requests and answers. */
+  readonly requests = new Newest<Exchange>(1000, 8_000_000);
   readonly #options: InstallationOptions;
   readonly #startedAt: KeptClock;
   readonly #snapshots = new Map<string, Snapshot>();
@@ -154,6 +158,7 @@ export class Installation {
     this.auth = this.#newAuth();
     this.limits = this.#newLimits();
     this.stats = new StatsKeeper();
+    this.requests.clear();
     this.webhooks.stop();
     this.webhooks = this.#newWebhooks();
   }

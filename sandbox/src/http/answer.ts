@@ -22,3 +22,10 @@ export const methodNotAllowed = (method: string): Answer => ({
   status: 405,
   body: { detail: `Method "${method}" not allowed.` },
 });
+
+/** `retryAfter`: the value of the header; null for none. */
+export const throttled = (retryAfter: string | null): Answer => ({
+  status: 429,
+  body: { detail: 'Request was throttled.' },
+  headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
+});

@@ -4,20 +4,21 @@ import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
 import type { Application, Permission } from '../auth.ts';
-import type { FaultInjector } from '../faults.ts';
 import type { Installation } from '../installation.ts';
 import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { encode, Wire } from '../wire.ts';
-import { type Answer, forbidden, methodNotAllowed, unauthorized } from './answer.ts';
+import { type Answer, forbidden, methodNotAllowed, throttled, unauthorized } from './answer.ts';
 import { BadBody, bodyLimit, decodeForm, decodeJson, formTypes, isForm } from './body.ts';
 import { registerControls } from './control/index.ts';
+import { registerJournal } from './journal.ts';
 import { pageSize } from './listing.ts';
 import { methods, otherMethods, refusal } from './methods.ts';
 import { registerDocs } from './openapi.ts';
 import { registerPayPages } from './pay.ts';
 import { type ApiRequest, paramsOf, type RouteSpec } from './route.ts';
 import { registerStorage } from './storage.ts';
+import { type Delivery, RequestFaults, refusedByFault, withFaults } from './strikes.ts';
 import { formsOf, Invalid, inputOf, validatorOf } from './validate.ts';
 
 export interface AppParts {
@@ -39,15 +40,6 @@ export interface Answered {
   status: number;
 }
 
-type Damage = 'reset' | 'truncate' | 'truncateHonestly' | 'html';
-
-/** An answer and the faults to apply while sending it. */
-interface Delivery {
-  answer: Answer;
-  delayMs: number;
-  damage: Damage | null;
-}
-
 interface RouteConfig {
   action: string;
   permission: Permission | null;
@@ -59,6 +51,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     installation: Installation | null;
     application: Application | null;
+    /** What the faults of the installation do to this request. */
+    faults: RequestFaults;
   }
 }
 
@@ -85,6 +79,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   const [first] = parts.installations.values();
   app.decorateRequest('installation', null);
   app.decorateRequest('application', null);
+  app.decorateRequest('faults');
   addParsers(app);
   await app.register(accepts);
   await registerDocs(app, parts.routes, (id) => {
@@ -95,11 +90,14 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     if (!isDecodable(splitOnce(request.url, '?')[1])) throw new BadBody('The query is not percent-encoded UTF-8.');
     const id = /^\/(\d{1,15})\//.exec(request.url)?.[1];
     request.installation = id === undefined ? null : installationOf(Number(id));
+    if (request.installation)
+      request.faults = new RequestFaults(request.installation.faults, request.routeOptions.config.action ?? '');
     // From the clinic's clock, and not from the machine's.
     reply.raw.sendDate = false;
     const { quirks, clock } = request.installation ?? first ?? {};
     if (quirks?.dateHeader !== false) reply.header('date', new Date(clock?.now() ?? parts.machine()).toUTCString());
   });
+  registerJournal(app, first ?? null, installationOf);
   if (parts.onAnswer) {
     const told = parts.onAnswer;
     app.addHook('onResponse', async (request, reply) => {
@@ -148,7 +146,7 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
     schema: { hide: true } as never,
     preParsing: async (request) => admit(request),
     handler: async (request, reply) => {
-      const { clinic, faults, latencyMs, installation, quirks } = request.installation as Installation;
+      const { clinic, latencyMs, installation, quirks } = request.installation as Installation;
       const [path = '', search = ''] = splitOnce(request.url, '?');
       checkPath(request);
       if (route.body && isForm(request) && !route.form)
@@ -162,7 +160,7 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
         quirks,
         wire: new Wire(`${origin}/${installation}/api/0.1`, quirks, clinic.zone),
         application: request.application as Application,
-        strikes: (fault) => faults.strikes(fault, route.action) !== null,
+        strikes: (fault) => request.faults.strikes(fault) !== null,
         serial: serialOf(),
         origin,
         installation,
@@ -175,7 +173,7 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
       const handle = route.handle as (asked: ApiRequest) => Answer;
       const run = (): Answer =>
         answerOf(() => (route.method === 'GET' ? handle(asked) : clinic.commit(() => handle(asked), 'request')));
-      const delivery = withFaults(faults, route.action, latencyMs, () => checked(route, run(), parts, quirks));
+      const delivery = withFaults(request.faults, latencyMs, () => checked(route, run(), parts, quirks));
       return deliver(request, reply, delivery);
     },
   });
@@ -196,7 +194,7 @@ const pathIdOf = (text = ''): number => {
 const admit = (request: FastifyRequest): void => {
   const { action, permission, scope } = request.routeOptions.config as RouteConfig;
   if (request.installation === null) throw new Refusal(notFound);
-  const { auth, clinic, clock, faults, limits, quirks, stats } = request.installation;
+  const { auth, clinic, clock, limits, quirks, stats } = request.installation;
   const nowMs = clinic.clock();
   const who = auth.identify(request.headers.authorization, nowMs);
   if ('status' in who) throw new Refusal(who);
@@ -205,14 +203,9 @@ const admit = (request: FastifyRequest): void => {
     throw new Refusal(unauthorized('An OAuth 2.0 access token is required.'));
   if (!who.scopes.includes(scope)) throw new Refusal(forbidden());
   if (permission !== null && !who.permissions.includes(permission)) throw new Refusal(forbidden());
-  if (faults.strikes('unauthorizedOnce', action)) throw new Refusal(unauthorized('Invalid or expired token.'));
-  const spurious = faults.strikes('spurious429', action);
-  if (spurious) {
-    stats.throttled(action);
-    const seconds = spurious.seconds ?? 1;
-    const date = new Date(nowMs + seconds * 1000).toUTCString();
-    throw new Refusal(throttled({ seconds: String(seconds), date, missing: null }[spurious.retryAfter ?? 'seconds']));
-  }
+  const fault = refusedByFault(request.faults, nowMs);
+  if (fault?.status === 429) stats.throttled(action);
+  if (fault) throw new Refusal(fault);
   const search = new URLSearchParams(splitOnce(request.url, '?')[1]);
   const weight = action.endsWith('.list') ? Math.ceil(pageSize(search, quirks) / quirks.defaultPageSize) : 1;
   const taken = limits.take(action, weight, clock.machine());
@@ -251,48 +244,28 @@ const addOtherMethods = (app: FastifyInstance, routes: readonly RouteSpec[]): vo
 
 /** Client credentials (field notes: OAuth2). */
 const addTokenEndpoint = (app: FastifyInstance): void => {
+  const url = '/:installation/oauth2/token/';
+  const schema = { hide: true } as never;
   app.route({
-    method: [...methods, 'HEAD', 'OPTIONS'],
-    url: '/:installation/oauth2/token/',
-    schema: { hide: true } as never,
+    ...{ method: [...methods.filter((method) => method !== 'POST'), 'HEAD', 'OPTIONS'] as HTTPMethods[], url, schema },
     handler: (request, reply) => {
       if (request.installation === null) return deliver(request, reply, whole(notFound));
-      if (request.method !== 'POST') {
-        const headers = { allow: 'POST, OPTIONS' };
-        const answer = request.method === 'OPTIONS' ? { status: 200 } : methodNotAllowed(request.method);
-        return deliver(request, reply, whole({ ...answer, headers }));
-      }
-      const { auth, clinic, quirks, faults, latencyMs } = request.installation;
-      const body = (request.body ?? {}) as Record<string, unknown>;
-      const issue = (): Answer => auth.issue(request.headers.authorization, body, clinic.clock(), quirks.tokenSeconds);
-      return deliver(request, reply, withFaults(faults, 'oauth2.token', latencyMs, issue));
+      const headers = { allow: 'POST, OPTIONS' };
+      const answer = request.method === 'OPTIONS' ? { status: 200 } : methodNotAllowed(request.method);
+      return deliver(request, reply, whole({ ...answer, headers }));
     },
   });
-};
-
-const withFaults = (faults: FaultInjector, action: string, latencyMs: number, act: () => Answer): Delivery => {
-  const delivery: Delivery = { answer: notFound, delayMs: latencyMs, damage: null };
-  if (strike(faults, action, 'before', delivery)) return delivery;
-  delivery.answer = act();
-  if (strike(faults, action, 'after', delivery)) return delivery;
-  const hang = faults.strikes('timeoutMs', action);
-  if (hang) delivery.delayMs += hang.ms ?? 30_000;
-  const cut = faults.strikes('truncatedBody', action);
-  if (cut) delivery.damage = cut.honestLength ? 'truncateHonestly' : 'truncate';
-  else if (faults.strikes('notJson', action)) return { ...delivery, answer: { status: 200 }, damage: 'html' };
-  return delivery;
-};
-
-/** Replaces the answer by an injected failure, if one strikes now. */
-const strike = (faults: FaultInjector, action: string, when: 'before' | 'after', delivery: Delivery): boolean => {
-  if (faults.strikes('connectionReset', action, when)) delivery.damage = 'reset';
-  else if (faults.strikes('http500', action, when))
-    delivery.answer = { status: 500, body: { detail: 'Server error.' } };
-  else if (faults.strikes('http503Html', action, when)) {
-    delivery.answer = { status: 503 };
-    delivery.damage = 'html';
-  } else return false;
-  return true;
+  app.route({
+    ...{ method: 'POST', url, schema, config: { action: 'oauth2.token' } },
+    handler: (request, reply) => {
+      if (request.installation === null) return deliver(request, reply, whole(notFound));
+      const { auth, clinic, quirks, latencyMs } = request.installation;
+      const body = (request.body ?? {}) as Record<string, unknown>;
+      request.application = auth.client(request.headers.authorization);
+      const issue = (): Answer => auth.issue(request.headers.authorization, body, clinic.clock(), quirks.tokenSeconds);
+      return deliver(request, reply, withFaults(request.faults, latencyMs, issue));
+    },
+  });
 };
 
 const deliver = async (request: FastifyRequest, reply: FastifyReply, delivery: Delivery): Promise<FastifyReply> => {
@@ -376,12 +349,6 @@ const refusalOf = (error: unknown): Answer => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
   return { status: 500, body: { detail: 'Server error.' } };
 };
-
-const throttled = (retryAfter: string | null): Answer => ({
-  status: 429,
-  body: { detail: 'Request was throttled.' },
-  headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
-});
 
 const whole = (answer: Answer): Delivery => ({ answer, delayMs: 0, damage: null });
 

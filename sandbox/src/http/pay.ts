@@ -18,8 +18,8 @@ const submitted = z.object({
 
 export const registerPayPages = (app: FastifyInstance): void => {
   const schema = { hide: true } as never;
-  app.get(url, { schema }, (request, reply) => show(request, reply));
-  app.post(url, { schema }, (request, reply) => submit(request, reply));
+  app.get(url, { schema, config: { action: 'pay.show' } }, (request, reply) => show(request, reply));
+  app.post(url, { schema, config: { action: 'pay.submit' } }, (request, reply) => submit(request, reply));
 };
 
 /** The clinic and the transaction of the address; null where it leads nowhere. */

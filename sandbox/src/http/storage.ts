@@ -48,17 +48,22 @@ export const registerStorage = async (app: FastifyInstance, installationOf: Inst
       };
       const reading = new Reading();
       scope.addHook('onClose', () => reading.done());
-      scope.post('/:installation/', { schema: hidden }, async (request, reply) => {
-        try {
-          const clinic = clinicOf(request);
-          const { upload, file } = await takeFile(clinic, request);
-          await reading.start(clinic, upload, file, `${originOf(request)}${request.url}`);
-          return reply.code(204).send();
-        } catch (error) {
-          return refuse(reply, error);
-        }
-      });
-      scope.get('/:installation/reports/:name', { schema: hidden }, async (request, reply) => {
+      scope.post(
+        '/:installation/',
+        { schema: hidden, config: { action: 'storage.upload' } },
+        async (request, reply) => {
+          try {
+            const clinic = clinicOf(request);
+            const { upload, file } = await takeFile(clinic, request);
+            await reading.start(clinic, upload, file, `${originOf(request)}${request.url}`);
+            return reply.code(204).send();
+          } catch (error) {
+            return refuse(reply, error);
+          }
+        },
+      );
+      const options = { schema: hidden, config: { action: 'storage.report' } };
+      scope.get('/:installation/reports/:name', options, async (request, reply) => {
         const clinic = clinicOf(request);
         const { name } = request.params as { name: string };
         const report = clinic.supply.uploads.all().find((upload) => `${upload.report?.token}.csv` === name)?.report;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Installation } from '../../installation.ts';
 import { decodeJson } from '../body.ts';
 import { behaviourRoutes } from './behaviour.ts';
+import { journalRoutes } from './journal.ts';
 import { lifeRoutes } from './life.ts';
 import { type ControlRoute, name, recordId } from './route.ts';
 import { staffRoutes } from './staff.ts';
@@ -14,6 +15,7 @@ export const controlRoutes: readonly ControlRoute[] = [
   ...stateRoutes,
   ...behaviourRoutes,
   ...lifeRoutes,
+  ...journalRoutes,
   ...staffRoutes,
 ];
 

@@ -1,0 +1,59 @@
+// Logs in memory that keep the newest records: at most so many, of so many bytes in all.
+
+/** A record as a log keeps it; the log gives the id. */
+export interface Logged {
+  id: number;
+}
+
+export class Newest<T extends Logged> {
+  readonly #maxCount: number;
+  readonly #maxBytes: number;
+  /** Oldest first. */
+  readonly #kept = new Map<number, { record: T; bytes: number }>();
+  #bytes = 0;
+  #lastId = 0;
+
+  constructor(maxCount: number, maxBytes: number) {
+    this.#maxCount = maxCount;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Adds a record of that size. Its id is higher than all before it, also after `clear`. */
+  add(fields: Omit<T, 'id'>, bytes: number): T {
+    const record = { id: ++this.#lastId, ...fields } as T;
+    this.#kept.set(record.id, { record, bytes: 0 });
+    if (this.#kept.size > this.#maxCount) this.#dropOldest();
+    this.grow(record, bytes);
+    return record;
+  }
+
+  /** Notes that a record has become larger. One that is no longer kept is ignored. */
+  grow(record: T, bytes: number): void {
+    const kept = this.#kept.get(record.id);
+    if (!kept) return;
+    kept.bytes += bytes;
+    this.#bytes += bytes;
+    while (this.#bytes > this.#maxBytes) this.#dropOldest();
+  }
+
+  get(id: number): T | null {
+    return this.#kept.get(id)?.record ?? null;
+  }
+
+  /** The records after an id, oldest first. */
+  after(id: number): T[] {
+    return [...this.#kept.values()].map(({ record }) => record).filter((record) => record.id > id);
+  }
+
+  clear(): void {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
+  #dropOldest(): void {
+    const [oldest] = this.#kept;
+    if (!oldest) return;
+    this.#kept.delete(oldest[0]);
+    this.#bytes -= oldest[1].bytes;
+  }
+}
