@@ -7,11 +7,13 @@ import { applyFixtures, type Fixtures } from './fixtures.ts';
 import { generate, reportDays } from './generator.ts';
 import { RateLimits } from './http/rate.ts';
 import { StatsKeeper } from './http/stats.ts';
+import { WebhookAttempts } from './journal/attempts.ts';
 import type { Exchange } from './journal/exchange.ts';
 import { Newest } from './journal/newest.ts';
 import { type LiveEvent, live } from './live.ts';
 import { sendDueReminders } from './online/bookings.ts';
 import { liveOnline } from './online/live.ts';
+import { realWorld } from './outgoing.ts';
 import { fillClinic, StateFile, wholeText } from './persist.ts';
 import { defaultQuirks, type Quirks } from './quirks.ts';
 import { NotFound, ValidationProblem } from './records.ts';
@@ -86,6 +88,8 @@ export class Installation {
   readonly state: StateFile | null;
   /** The journal of requests and answers. */
   readonly requests = new Newest<Exchange>(1000, 8_000_000);
+  /** Sends webhooks, and has the journal of the attempts. */
+  readonly attempts: WebhookAttempts;
   readonly #options: InstallationOptions;
   readonly #startedAt: KeptClock;
   readonly #snapshots = new Map<string, Snapshot>();
@@ -113,6 +117,7 @@ export class Installation {
     this.clinic = new Clinic({ seed, zone, decimals, quirks: this.quirks, clock: clock.now });
     this.state =
       stateFile === undefined ? null : new StateFile(this.clinic, clock, stateFile, options.durable ?? false);
+    this.attempts = new WebhookAttempts(this.clinic, clock.machine, realWorld);
     this.auth = this.#newAuth();
     this.limits = this.#newLimits();
     this.webhooks = this.#newWebhooks();
@@ -125,7 +130,7 @@ export class Installation {
       this.state?.release();
       throw error;
     }
-    this.#courier = new Courier(this.clinic);
+    this.#courier = new Courier(this.clinic, this.attempts);
     this.clinic.onChange = (changed) => {
       this.state?.changed();
       this.webhooks.send(changed);
@@ -160,6 +165,7 @@ export class Installation {
     this.stats = new StatsKeeper();
     this.requests.clear();
     this.webhooks.stop();
+    this.attempts.clear();
     this.webhooks = this.#newWebhooks();
   }
 
@@ -207,6 +213,7 @@ export class Installation {
   stop(): void {
     this.webhooks.stop();
     this.#courier.stop();
+    this.attempts.stop();
     this.clinic.onChange = () => {};
     this.state?.close();
   }
@@ -243,7 +250,7 @@ export class Installation {
     this.clinic.clear();
     fill();
     this.#dayOfReports = '';
-    this.#courier = new Courier(this.clinic);
+    this.#courier = new Courier(this.clinic, this.attempts);
     this.state?.rewrite();
   }
 
@@ -264,7 +271,7 @@ export class Installation {
   }
 
   #newWebhooks(): WebhookSender {
-    const sender = new WebhookSender(this.clinic, this.installation);
+    const sender = new WebhookSender(this.clinic, this.installation, this.attempts);
     sender.subscribe(this.#options.webhooks ?? null);
     return sender;
   }

@@ -6,7 +6,14 @@ export interface OutgoingWebhook {
   url: string;
   headers: Record<string, string>;
   body: string;
+  about: WebhookAbout;
 }
+
+/** What a webhook tells, and which attempt it is (from 1). */
+export type WebhookAbout = { attempt: number } & (
+  | { kind: 'record_change'; trigger: number }
+  | { kind: 'wholesaler'; event: string; available_wholesaler: number }
+);
 
 /** What senders of webhooks need of the world. */
 export interface World {

@@ -5,7 +5,7 @@
 // per trigger and record; the webhooks of one record arrive in order, so that one waits for those before it; the pause after attempt n
 // is n seconds; a subscription sends eight at once, and drops what comes while 10,000 wait.
 import type { Clinic } from './clinic.ts';
-import { realWorld, type World } from './outgoing.ts';
+import type { World } from './outgoing.ts';
 import { invoiceStatus } from './records.ts';
 import type { ChangedRecord } from './store.ts';
 
@@ -91,7 +91,7 @@ export class WebhookSender {
   readonly #counts: WebhookCounts = { delivered: 0, givenUp: 0, dropped: 0, waiting: 0 };
   #subscriptions: Subscription[] = [];
 
-  constructor(clinic: Clinic, installation: number, world: World = realWorld) {
+  constructor(clinic: Clinic, installation: number, world: World) {
     this.#clinic = clinic;
     this.#installation = installation;
     this.#world = world;
@@ -127,7 +127,7 @@ export class WebhookSender {
 /** The webhooks of one record that one subscription has yet to get, the first being sent or waiting for its next attempt. */
 interface Line {
   key: string;
-  bodies: string[];
+  webhooks: { trigger: Trigger; body: string }[];
   attempts: number;
 }
 
@@ -162,10 +162,10 @@ class Subscription {
     const key = `${field} ${id}`;
     const line = this.#lines.get(key);
     if (line) {
-      line.bodies.push(body);
+      line.webhooks.push({ trigger, body });
       return;
     }
-    const first = { key, bodies: [body], attempts: 0 };
+    const first = { key, webhooks: [{ trigger, body }], attempts: 0 };
     this.#lines.set(key, first);
     this.#ready.push(first);
     this.#sendReady();
@@ -193,7 +193,9 @@ class Subscription {
 
   async #attempt(line: Line): Promise<void> {
     const type = this.#target.format === 'json' ? 'application/json' : 'application/x-www-form-urlencoded';
-    const webhook = { url: this.#target.url, headers: { 'content-type': type }, body: line.bodies[0] as string };
+    const { trigger, body } = line.webhooks[0] as Line['webhooks'][number];
+    const about = { kind: 'record_change', trigger, attempt: line.attempts + 1 } as const;
+    const webhook = { url: this.#target.url, headers: { 'content-type': type }, body, about };
     const status = await this.#world.send(webhook, this.#stopped.signal).catch(() => 0);
     this.#running--;
     if (this.#stopped.signal.aborted) return;
@@ -217,9 +219,9 @@ class Subscription {
   /** Goes on to the next webhook of the record. */
   #next(line: Line): void {
     this.#count(-1);
-    line.bodies.shift();
+    line.webhooks.shift();
     line.attempts = 0;
-    if (line.bodies.length > 0) this.#ready.push(line);
+    if (line.webhooks.length > 0) this.#ready.push(line);
     else this.#lines.delete(line.key);
   }
 }

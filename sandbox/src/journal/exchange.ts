@@ -13,6 +13,7 @@ export class KeptBody {
 
   /** Adds what comes next of the body. Returns how many bytes of it are kept. */
   add(chunk: Buffer | string): number {
+    if (this.isCut) return 0;
     const room = maxBodyBytes - this.#bytes.length;
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk.slice(0, room + 1)) : chunk;
     if (bytes.length > room) this.isCut = true;

@@ -4,7 +4,7 @@
 // 2, 4 ... 256 seconds; the events of one credential set arrive in their order, so that one waits for those before it.
 import { createHmac } from 'node:crypto';
 import type { Clinic } from '../clinic.ts';
-import { realWorld, type World } from '../outgoing.ts';
+import type { OutgoingWebhook, World } from '../outgoing.ts';
 import type { WholesalerEvent } from '../state/supply.ts';
 import type { ChangedRecord } from '../store.ts';
 
@@ -14,6 +14,24 @@ const firstPauseMs = 1000;
 /** The value of `X-Webhook-Signature`. `timestamp`: seconds since 1970, as sent. */
 export const signatureOf = (salt: string, timestamp: string, body: string): string =>
   `v1=${createHmac('sha256', Buffer.from(salt, 'utf8')).update(`${timestamp}.${body}`).digest('hex')}`;
+
+/** What an event is sent as, with the address and the salt as they are now, read together. Null where the registration is deleted. */
+export const signedWebhook = (
+  clinic: Clinic,
+  { available_wholesaler, event, body }: Pick<WholesalerEvent, 'available_wholesaler' | 'event' | 'body'>,
+  attempt: number,
+): OutgoingWebhook | null => {
+  const receiver = clinic.supply.available.get(available_wholesaler);
+  if (!receiver) return null;
+  const timestamp = String(Math.floor(clinic.clock() / 1000));
+  const headers = {
+    'content-type': 'application/json',
+    'x-webhook-timestamp': timestamp,
+    'x-webhook-signature': signatureOf(receiver.verification_salt, timestamp, body),
+  };
+  const about = { kind: 'wholesaler', event, available_wholesaler, attempt } as const;
+  return { url: receiver.webhook_callback_url, headers, body, about };
+};
 
 export class Courier {
   readonly #clinic: Clinic;
@@ -25,7 +43,7 @@ export class Courier {
   #lastSeen = 0;
 
   /** Takes up the events that wait in a loaded clinic. */
-  constructor(clinic: Clinic, world: World = realWorld) {
+  constructor(clinic: Clinic, world: World) {
     this.#clinic = clinic;
     this.#world = world;
     this.#enqueue(clinic.supply.events.all());
@@ -57,21 +75,12 @@ export class Courier {
     }
   }
 
-  /** One attempt, with the address and the salt as they are now, read together. */
   async #attempt(event: WholesalerEvent): Promise<void> {
-    const receiver = this.#clinic.supply.available.get(event.available_wholesaler);
-    if (!receiver) {
-      // Its registration is deleted.
+    const webhook = signedWebhook(this.#clinic, event, event.attempts + 1);
+    if (webhook === null) {
       this.#note(event, 'given up');
       return;
     }
-    const timestamp = String(Math.floor(this.#clinic.clock() / 1000));
-    const headers = {
-      'content-type': 'application/json',
-      'x-webhook-timestamp': timestamp,
-      'x-webhook-signature': signatureOf(receiver.verification_salt, timestamp, event.body),
-    };
-    const webhook = { url: receiver.webhook_callback_url, headers, body: event.body };
     const status = await this.#world.send(webhook, this.#stopped.signal).catch(() => 0);
     if (this.#stopped.signal.aborted) return;
     if (status >= 200 && status < 300) this.#note(event, 'delivered');

@@ -1,12 +1,13 @@
-// The journal of requests: what came, what was answered, and whether that is what a test expects.
+// The journals: requests with their answers, whether they are what a test expects, and webhook attempts.
 import { z } from 'zod';
+import { attemptSchema } from '../../journal/attempts.ts';
 import { exchangeSchema, shownExchange } from '../../journal/exchange.ts';
 import { criteria, matching, verdictSchema, verify, verifySchema } from '../../journal/verify.ts';
 import { control, done } from './route.ts';
 
 const maxShown = 1000;
 /** Of records that come one after another: those after an id, and how many. */
-export const page = {
+const page = {
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(maxShown, `Send a whole number from 1 to ${maxShown}.`).default(maxShown),
 };
@@ -30,5 +31,32 @@ export const journalRoutes = [
     body: verifySchema,
     answer: verdictSchema,
     handle: ({ installation, body }) => verify(installation.requests.after(0), body),
+  }),
+  control({
+    ...{ method: 'GET', path: 'webhook_attempts', summary: 'Attempts to deliver webhooks of both kinds, oldest first' },
+    query: z.strictObject({
+      trigger: z.coerce.number().int().optional().meta({ description: 'A trigger type of record changes.' }),
+      event: z.string().max(100).optional().meta({ description: 'An event for wholesalers, such as `order.placed`.' }),
+      ...page,
+    }),
+    answer: z.object({ webhook_attempts: z.array(attemptSchema) }),
+    handle: ({ installation: { attempts }, query: { after, limit, trigger, event } }) => ({
+      webhook_attempts: attempts
+        .list(after)
+        .filter(
+          (one) => (trigger === undefined || one.trigger === trigger) && (event === undefined || one.event === event),
+        )
+        .slice(0, limit),
+    }),
+  }),
+  control({
+    ...{ method: 'DELETE', path: 'webhook_attempts', summary: 'Empty the journal of webhook attempts' },
+    answer: done,
+    handle: ({ installation }) => installation.attempts.clear(),
+  }),
+  control({
+    ...{ method: 'POST', path: 'webhook_attempts/:id/redeliver', answer: attemptSchema },
+    summary: 'Send the body of an attempt again now, signed anew where it is signed',
+    handle: ({ installation, id }) => installation.attempts.redeliver(id),
   }),
 ];
