@@ -59,6 +59,13 @@ export const builtInApplications: readonly Application[] = [
   },
 ];
 
+/** The token endpoint's refusal of a client id and secret. */
+export const invalidClient: Answer = {
+  status: 401,
+  body: { error: 'invalid_client' },
+  headers: { 'www-authenticate': 'Basic' },
+};
+
 interface IssuedToken {
   clientId: string;
   scopes: readonly Scope[];
@@ -166,9 +173,7 @@ export class Auth {
    */
   issue(header: string | undefined, body: Record<string, unknown>, nowMs: number, lifeSeconds: number): Answer {
     const application = this.client(header);
-    if (!application) {
-      return { status: 401, body: { error: 'invalid_client' }, headers: { 'www-authenticate': 'Basic' } };
-    }
+    if (!application) return invalidClient;
     if (body.grant_type !== 'client_credentials') return { status: 400, body: { error: 'unsupported_grant_type' } };
     const scopes = grantedScopes(application.scopes, body.scope);
     if (scopes.length === 0) return { status: 400, body: { error: 'invalid_scope' } };

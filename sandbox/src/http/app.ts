@@ -3,7 +3,7 @@
 import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
-import type { Application, Permission } from '../auth.ts';
+import { type Application, invalidClient, type Permission } from '../auth.ts';
 import type { Installation } from '../installation.ts';
 import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
@@ -18,7 +18,7 @@ import { registerDocs } from './openapi.ts';
 import { registerPayPages } from './pay.ts';
 import { type ApiRequest, paramsOf, type RouteSpec } from './route.ts';
 import { registerStorage } from './storage.ts';
-import { type Delivery, RequestFaults, refusedByFault, withFaults } from './strikes.ts';
+import { type Delivery, refusedByFault, registerFaults, withFaults } from './strikes.ts';
 import { formsOf, Invalid, inputOf, validatorOf } from './validate.ts';
 
 export interface AppParts {
@@ -51,8 +51,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     installation: Installation | null;
     application: Application | null;
-    /** What the faults of the installation do to this request. */
-    faults: RequestFaults;
   }
 }
 
@@ -79,7 +77,6 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   const [first] = parts.installations.values();
   app.decorateRequest('installation', null);
   app.decorateRequest('application', null);
-  app.decorateRequest('faults');
   addParsers(app);
   await app.register(accepts);
   await registerDocs(app, parts.routes, (id) => {
@@ -90,14 +87,13 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     if (!isDecodable(splitOnce(request.url, '?')[1])) throw new BadBody('The query is not percent-encoded UTF-8.');
     const id = /^\/(\d{1,15})\//.exec(request.url)?.[1];
     request.installation = id === undefined ? null : installationOf(Number(id));
-    if (request.installation)
-      request.faults = new RequestFaults(request.installation.faults, request.routeOptions.config.action ?? '');
     // From the clinic's clock, and not from the machine's.
     reply.raw.sendDate = false;
     const { quirks, clock } = request.installation ?? first ?? {};
     if (quirks?.dateHeader !== false) reply.header('date', new Date(clock?.now() ?? parts.machine()).toUTCString());
   });
   registerJournal(app, first ?? null, installationOf);
+  registerFaults(app);
   if (parts.onAnswer) {
     const told = parts.onAnswer;
     app.addHook('onResponse', async (request, reply) => {
@@ -203,7 +199,7 @@ const admit = (request: FastifyRequest): void => {
     throw new Refusal(unauthorized('An OAuth 2.0 access token is required.'));
   if (!who.scopes.includes(scope)) throw new Refusal(forbidden());
   if (permission !== null && !who.permissions.includes(permission)) throw new Refusal(forbidden());
-  const fault = refusedByFault(request.faults, nowMs);
+  const fault = refusedByFault(request.faults, nowMs, unauthorized('Invalid or expired token.'));
   if (fault?.status === 429) stats.throttled(action);
   if (fault) throw new Refusal(fault);
   const search = new URLSearchParams(splitOnce(request.url, '?')[1]);
@@ -262,6 +258,8 @@ const addTokenEndpoint = (app: FastifyInstance): void => {
       const { auth, clinic, quirks, latencyMs } = request.installation;
       const body = (request.body ?? {}) as Record<string, unknown>;
       request.application = auth.client(request.headers.authorization);
+      const refused = refusedByFault(request.faults, clinic.clock(), invalidClient);
+      if (refused) return deliver(request, reply, whole(refused));
       const issue = (): Answer => auth.issue(request.headers.authorization, body, clinic.clock(), quirks.tokenSeconds);
       return deliver(request, reply, withFaults(request.faults, latencyMs, issue));
     },

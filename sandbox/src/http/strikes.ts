@@ -1,6 +1,55 @@
-// Injected faults at one request: which strike, and the answer that becomes of it.
-import type { FaultInjector, Faults } from '../faults.ts';
-import { type Answer, throttled, unauthorized } from './answer.ts';
+// Injected faults at one request: which strike, and the answer that becomes of it. They are those of the installation, or with the header
+// `X-Sandbox-Fault` those that it names, and no others: tests that run side by side do not disturb each other.
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { FaultInjector, type Faults, faultsSchema } from '../faults.ts';
+import { ValidationProblem } from '../records.ts';
+import { type Answer, throttled } from './answer.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set for each request to an installation. */
+    faults: RequestFaults;
+  }
+}
+
+const header = 'X-Sandbox-Fault';
+const someFaults = faultsSchema.partial();
+const names = Object.keys(faultsSchema.shape).join(', ');
+
+/** Registers the hook that finds the faults of a request: after those that set its installation and its recording. */
+export const registerFaults = (app: FastifyInstance): void => {
+  app.decorateRequest('faults');
+  app.addHook('onRequest', async (request) => {
+    const { installation, recording, headers } = request;
+    if (installation === null) return;
+    const { action } = request.routeOptions.config;
+    const named = action === undefined ? undefined : headers[header.toLowerCase()];
+    const injector =
+      named === undefined
+        ? installation.faults
+        : // The number of the request makes each draw another one.
+          new FaultInjector(recording?.exchange.id ?? 0, headerFaults(String(named), action as string));
+    request.faults = new RequestFaults(injector, action ?? '');
+    if (recording) recording.exchange.faults = request.faults.struck;
+  });
+};
+
+/** The faults that a header names, for the action of its request. Throws ValidationProblem. */
+const headerFaults = (text: string, action: string): Partial<Faults> => {
+  const problem = (what: string) =>
+    new ValidationProblem(header, `Send a fault (${names}), or JSON such as {"timeoutMs":{"ms":500}}. ${what}`);
+  let json: unknown;
+  try {
+    json = /^\w+$/.test(text) ? { [text]: {} } : JSON.parse(text);
+  } catch {
+    throw problem('This is neither.');
+  }
+  const read = someFaults.safeParse(json);
+  if (!read.success) throw problem(z.prettifyError(read.error));
+  const given = Object.entries(read.data).filter(([, fault]) => fault);
+  return Object.fromEntries(given.map(([name, fault]) => [name, { action, ...fault }]));
+};
 
 /** The faults that a request meets, and those that struck. */
 export class RequestFaults {
@@ -30,9 +79,9 @@ export interface Delivery {
   damage: Damage | null;
 }
 
-/** The refusal by a fault of a request that would be granted; null if none strikes. */
-export const refusedByFault = (faults: RequestFaults, nowMs: number): Answer | null => {
-  if (faults.strikes('unauthorizedOnce')) return unauthorized('Invalid or expired token.');
+/** The refusal by a fault of a request that would be granted; null if none strikes. `unauthorized`: what `unauthorizedOnce` answers. */
+export const refusedByFault = (faults: RequestFaults, nowMs: number, unauthorized: Answer): Answer | null => {
+  if (faults.strikes('unauthorizedOnce')) return unauthorized;
   const spurious = faults.strikes('spurious429');
   if (!spurious) return null;
   const seconds = spurious.seconds ?? 1;
