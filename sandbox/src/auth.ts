@@ -134,6 +134,19 @@ export class Auth {
     }));
   }
 
+  /** All applications with what they prove themselves by. `token`: null where all of theirs are issued. */
+  credentials(): {
+    name: string;
+    token: string | null;
+    client_id: string;
+    client_secret: string;
+    scopes: readonly Scope[];
+  }[] {
+    return this.#all().map(({ name, token = null, clientId: client_id, clientSecret: client_secret, scopes }) => ({
+      ...{ name, token, client_id, client_secret, scopes },
+    }));
+  }
+
   /** Adds an application, or replaces the one with its client id; the tokens that were issued to it stay. */
   put(application: Application): void {
     if (!this.#applications.has(application.clientId) && this.#applications.size >= maxApplications)

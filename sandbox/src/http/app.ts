@@ -11,6 +11,8 @@ import { encode, Wire } from '../wire.ts';
 import { type Answer, forbidden, methodNotAllowed, throttled, unauthorized } from './answer.ts';
 import { BadBody, bodyLimit, decodeForm, decodeJson, formTypes, isForm } from './body.ts';
 import { registerControls } from './control/index.ts';
+import { registerHealth } from './health.ts';
+import { registerHome } from './home.ts';
 import { registerJournal } from './journal.ts';
 import { pageSize } from './listing.ts';
 import { methods, otherMethods, refusal } from './methods.ts';
@@ -118,6 +120,8 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   addTokenEndpoint(app);
   registerPayPages(app);
   await registerStorage(app, installationOf);
+  registerHome(app, [...parts.installations.values()]);
+  registerHealth(app, [...parts.installations.values()]);
   await registerControls(app, first ?? null, installationOf);
   await app.ready();
   return app;

@@ -8,7 +8,8 @@ import { type Endpoint, nearest } from './nearest.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    recording: Recording | null;
+    /** Null or absent for what the journal leaves out. */
+    recording?: Recording | null;
   }
 }
 
@@ -54,7 +55,7 @@ export const registerJournal = (
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { recording, headers } = request;
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
-    if (recording !== null && hasBody) {
+    if (recording && hasBody) {
       const { exchange, log } = recording;
       // Paused, so that nothing is lost before the body is parsed.
       payload.pause();
@@ -70,7 +71,7 @@ export const registerJournal = (
     const like =
       isUnmatched && !isAside(path) ? nearest(known, method, path, (installation ?? first)?.installation ?? 0) : null;
     if (like !== null) reply.header('x-sandbox-nearest', like);
-    if (recording !== null) {
+    if (recording) {
       const { exchange, log } = recording;
       exchange.status = reply.statusCode;
       exchange.nearest = like;

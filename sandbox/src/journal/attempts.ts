@@ -77,6 +77,11 @@ export class WebhookAttempts implements World {
     return this.#log.after(after).map(shownAttempt);
   }
 
+  /** The newest attempts, the newest first. */
+  newest(count: number): ShownAttempt[] {
+    return this.#log.newest(count).map(shownAttempt);
+  }
+
   clear(): void {
     this.#log.clear();
   }

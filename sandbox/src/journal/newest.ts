@@ -45,6 +45,11 @@ export class Newest<T extends Logged> {
     return [...this.#kept.values()].map(({ record }) => record).filter((record) => record.id > id);
   }
 
+  /** The newest records, the newest first. */
+  newest(count: number): T[] {
+    return this.after(0).slice(-count).toReversed();
+  }
+
   clear(): void {
     this.#kept.clear();
     this.#bytes = 0;

@@ -1,6 +1,6 @@
 // The control endpoints, under `/sandbox/` for the first installation and `/<installation>/sandbox/` for each. They answer this machine only, and
 // no page of another site that a browser shows.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Installation } from '../../installation.ts';
 import { decodeJson } from '../body.ts';
@@ -32,8 +32,8 @@ export const registerControls = async (
     app.register(
       async (scope) => {
         scope.addHook('onRequest', async (request, reply) => {
-          if (!isLoopback(request.ip) || find(request) === null) return reply.callNotFound();
-          if (isForeign(request)) return reply.code(403).send({ detail: foreign });
+          if (find(request) === null) return reply.callNotFound();
+          return guard(request, reply);
         });
         scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
           decodeJson(body),
@@ -78,7 +78,16 @@ const add = (
   });
 };
 
-export const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address);
+/** Refuses what does not come from this machine, or from a page of another site. */
+export const guard = (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
+  if (!isLoopback(request.ip)) {
+    reply.callNotFound();
+    return reply;
+  }
+  return isForeign(request) ? reply.code(403).send({ detail: foreign }) : undefined;
+};
+
+const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address);
 
 const foreign = 'Control endpoints answer requests to 127.0.0.1 or localhost that no page of another site makes.';
 

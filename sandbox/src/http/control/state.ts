@@ -13,7 +13,7 @@ const clock = z.strictObject({
   timezone: z.string(),
 });
 
-const shownClock = ({ clock: { state }, clinic: { zone } }: Installation): z.output<typeof clock> => ({
+export const shownClock = ({ clock: { state }, clinic: { zone } }: Installation): z.output<typeof clock> => ({
   now: new Date(state.nowMs).toISOString(),
   local: zone.timestamp(state.nowMs, 'offset'),
   runs: state.runs,
