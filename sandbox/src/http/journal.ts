@@ -94,7 +94,7 @@ const ownBytes = 500;
 
 const begin = (request: FastifyRequest, owner: Installation, path: string, query: string): Recording => {
   const { headers, rawHeaders } = request.raw;
-  const bytes = rawHeaders.reduce((sum, text) => sum + text.length, ownBytes + request.url.length);
+  const bytes = rawHeaders.reduce((before, text) => before + text.length, ownBytes + request.url.length);
   const fields: Omit<Exchange, 'id'> = {
     ...{ atMs: owner.clock.now(), method: request.method, path, query, headers },
     ...{

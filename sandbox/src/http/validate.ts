@@ -103,9 +103,12 @@ const problemsOf = ({ issues }: z.ZodError, where: 'query' | 'body'): Answer => 
 /** What is wrong, by field. */
 export const fieldsOf = (issues: readonly z.core.$ZodIssue[]): Record<string, string[]> => {
   const fields = new Map<string, string[]>();
-  for (const { path, message } of issues) {
-    const field = String(path[0] ?? 'non_field_errors');
-    fields.set(field, [...(fields.get(field) ?? []), message]);
+  for (const issue of issues) {
+    const { path, message } = issue;
+    // An unknown field is named, not the object that it stands in.
+    const unknown = issue.code === 'unrecognized_keys' && path.length === 0 ? issue.keys : [];
+    for (const field of unknown.length > 0 ? unknown : [String(path[0] ?? 'non_field_errors')])
+      fields.set(field, [...(fields.get(field) ?? []), message]);
   }
   return Object.fromEntries(fields);
 };

@@ -105,7 +105,7 @@ const nearMisses = (exchanges: readonly Exchange[], { count, at_least, at_most, 
   const criteriaCount = Object.values(wanted).filter((one) => one !== undefined).length;
   return exchanges
     .map((exchange) => ({ exchange, all: differences(exchange, wanted) }))
-    .map((one) => ({ ...one, weight: one.all.reduce((sum, { weight }) => sum + weight, 0) }))
+    .map((one) => ({ ...one, weight: one.all.reduce((before, { weight }) => before + weight, 0) }))
     .filter(({ all, weight }) => all.length > 0 && weight <= criteriaCount / 2)
     .sort((a, b) => a.weight - b.weight || b.exchange.id - a.exchange.id)
     .slice(0, maxNearMisses)

@@ -16,7 +16,7 @@ const outcome = async (url: string, fault: string | null, init: RequestInit = {}
     if (answer.headers.get('content-type')?.includes('html')) return `${answer.status} html`;
     JSON.parse(text);
     const retry = answer.headers.get('retry-after');
-    const late = performance.now() - begin > 150 ? ' late' : '';
+    const late = fault?.includes('timeoutMs') && performance.now() - begin >= 199 ? ' late' : '';
     return `${answer.status}${retry === null ? '' : ` after ${retry}`}${late}`;
   } catch (error) {
     return error instanceof SyntaxError ? 'half a JSON' : 'connection lost';

@@ -108,7 +108,7 @@ test.each([
     'invoices[0]',
   ],
   ['a number for an amount', { invoices: [{ rows: [{ total_with_vat: 120 }] }] }, 'invoices'],
-  ['an unknown field', { client: [] }, 'non_field_errors'],
+  ['an unknown field', { client: [] }, 'client'],
 ])('fixtures with %s are refused by the record at fault, and change nothing', async (_, wrong, field) => {
   const api = await start({ now });
   const before = await held(api);
