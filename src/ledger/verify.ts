@@ -52,6 +52,7 @@ export async function walkChains(
     journal.broken ??
     (await missingEnd(db, installation)) ??
     (await unmetSeal(db, installation)) ??
+    (await outboxBeyondEnd(db, installation)) ??
     summaries.broken ??
     (await brokenAction(db, installation)) ??
     (await brokenAction(db, null)) ??
@@ -142,6 +143,25 @@ async function unmetSeal(db: Connection, installation: InstallationId): Promise<
     entryId: `seal ${found.n}`,
     message: `link ${found.seq} of the chain is not the one that it was made of`,
   };
+}
+
+/**
+ * The outbox has followed a chain farther than it goes now: its end was cut off. What is posted next would get the same places, and never
+ * come into the outbox.
+ */
+async function outboxBeyondEnd(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
+  const found = await maybeRow(
+    db,
+    { chain: text, seq: integer },
+    `select f.chain, f.seq from erp_cursor c cross join lateral (values
+         ('entry', c.entry_seq, (select max(e.seq) from entry e where e.installation = c.installation)),
+         ('daily summary', c.summary_seq, (select max(s.seq) from summary_entry s where s.installation = c.installation)))
+       f (chain, seq, last)
+     where c.installation = ? and f.seq > coalesce(f.last, 0) order by f.chain desc limit 1`,
+    [installation],
+  );
+  if (found === null) return null;
+  return { seq: null, entryId: 'the outbox', message: `it has taken ${found.chain} ${found.seq}, which is missing` };
 }
 
 /** A close names its action, and its link of the chain has the action's hash: both are as they were when the books were closed. */

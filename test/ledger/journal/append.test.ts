@@ -290,6 +290,7 @@ describe('the books are immutable', () => {
        select :id, 1, seq, 2, hash, 0, repeat('0', 64), clock_timestamp(), 's' from entry where id = :last`,
       'seal 1',
     ],
+    ['how far the outbox has got', `insert into erp_cursor (installation, entry_seq) values (:id, 2)`, 'the outbox'],
   ])('verify finds an end that was cut off by %s', async (_, naming, found) => {
     const installation = nextInstallation++;
     const [, last] = await append(installation, [invoice(1), invoice(2)]);
