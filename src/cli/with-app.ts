@@ -42,5 +42,8 @@ async function warnOfCopy(context: CommandContext, { db, config: { trustsFailove
   const namespace = noted?.namespace ?? null;
   const held = noted && { incarnation: noted.incarnation };
   const verdict = judgeBinding({ ...here, namespace }, noted, held, { isEmbedded: false, trustsFailover });
-  if (verdict.is === 'refused') context.note(`warning: ${refusalOf(verdict).message}`);
+  if (verdict.is !== 'refused') return;
+  const { message, todo } = refusalOf(verdict);
+  context.note(`warning: ${message}`);
+  context.note(`what to do: ${todo}`);
 }

@@ -55,7 +55,9 @@ test('a restored database takes the original’s place: the ERP is asked before 
     clinic.ownerUrl,
     `update vetledger.meta set value = jsonb_set(value::jsonb, '{system}', '"1"')::text where key = 'binding'`,
   );
-  expect((await command('status')).stderr).toContain('looks like a copy: it is on another PostgreSQL server');
+  const { stderr: warned } = await command('status');
+  expect(warned).toContain('looks like a copy: it is on another PostgreSQL server');
+  expect(warned).toContain('vetledger adopt --restored');
   expect((await sync()).json().error.code).toBe('database_copied');
   expect((await command('adopt', '--restored', '--copy', '--reason', 'x')).code).toBe(2);
   const args = ['adopt', '--restored', '--reason', 'disk failure', '--by', 'Bo', '--json'];
