@@ -124,6 +124,11 @@ export const erpProblemCatalogue = {
       'Another database of vetledger has posted this document in the ERP, with later corrections than this one knows.',
     todo: 'Compare the entry in the ERP with `vetledger explain`. Where it is right, leave it. Where it is wrong, reverse it in the ERP and run `vetledger deliver retry`, which sends ours.',
   },
+  erp_batch_differs: {
+    retried: false,
+    sentence: 'A batch of files that was handed over before the database was restored has the entry otherwise.',
+    todo: 'Compare the entry in the file with `vetledger explain`; later entries of the document may correct it. Where the books of the accountants are right, leave it. Where they are wrong, have it reversed there, and run `vetledger deliver retry`, which hands ours over.',
+  },
   erp_draft_deleted: {
     retried: false,
     sentence: 'The draft that was left for the accountant is not in the ERP any more, and was not posted.',

@@ -185,7 +185,7 @@ async function adoptRestored(context: CommandContext, app: App, client: Client, 
       if (isFileTarget(erp)) {
         await pauseDelivery(trx, id, {
           actedBy: adopting.by.actedBy,
-          reason: 'restored from a backup: compare its batches with the files that were handed over since',
+          reason: 'restored from a backup: the batches since then have to lie in the folder',
         });
         paused.push(id);
       } else {
@@ -204,7 +204,7 @@ async function adoptRestored(context: CommandContext, app: App, client: Client, 
         : []),
       ...(paused.length > 0
         ? [
-            `Installations ${paused.join(', ')}: files cannot be looked up, so their delivery is paused (docs/OPERATIONS.md, "Copies and restored databases").`,
+            `Installations ${paused.join(', ')}: their files cannot be asked for, so their delivery is paused. Put the batches since the backup back into the folder, where they are not there; then run \`vetledger deliver resume\` (docs/OPERATIONS.md, "Copies and restored databases").`,
           ]
         : []),
       ...left.map((line) => `Left in Temporal: ${line}`),

@@ -63,6 +63,25 @@ export async function batchCandidates(
   }));
 }
 
+/** Units of these ids, in any state: null the candidate of one that is on its way, or settled. Consent and days do not matter. */
+export async function unitsOfBatch(
+  trx: Connection,
+  installation: InstallationId,
+  ids: readonly string[],
+): Promise<{ id: string; candidate: BatchCandidate | null }[]> {
+  const found = await rows(
+    trx,
+    { id: text, key: text, kind: oneOf(unitKinds), seq: integer, date, state: oneOf(unitStates) },
+    `select unit_id as id, erp_key as key, kind, seq, unit_date as date, state from erp_unit
+     where installation = ? and unit_id = any(?::text[])`,
+    [installation, ids],
+  );
+  return found.map(({ state, ...unit }) => ({
+    id: unit.id,
+    candidate: state === 'pending' ? { ...unit, waitsFor: null } : null,
+  }));
+}
+
 /** Puts units into a stored batch, of which nothing is written yet. */
 export async function markBatched(
   trx: Connection,

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -99,11 +100,11 @@ async function enqueue(installation: InstallationConfig): Promise<void> {
   );
 }
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {} };
+const silent = { debug: () => {}, info: () => {}, warn: (_fields: object) => {} };
 
 function handOver(
   installation: InstallationConfig,
-  options: HandOverOptions & { now?: string; databaseId?: string } = {},
+  options: HandOverOptions & { now?: string; databaseId?: string; log?: typeof silent } = {},
 ) {
   const clock = {
     now: () => (options.now === undefined ? Date.now() : Date.parse(options.now)),
@@ -120,7 +121,7 @@ function handOver(
         clock,
         signal: new AbortController().signal,
       },
-      ...{ pause: async () => {}, onProgress: () => {}, log: silent },
+      ...{ pause: async () => {}, onProgress: () => {}, log: options.log ?? silent },
     },
     options,
   );
@@ -267,6 +268,87 @@ describe('a database that was restored from before a batch', () => {
     await enqueue(installation);
     expect(await handOver(installation)).toMatchObject({ delivered: 4, left: 0, waitingFor: null });
     expect(unitsIn()).toEqual([['invoice/1/1', 'invoice/2/1'], ['invoice/3/1'], ['invoice/4/1']]);
+  });
+
+  it.each(['csv', 'sie4', 'datev'] as const)(
+    'takes over batches that it would make in another order: %s',
+    async (kind) => {
+      const installation = await configured(kind);
+      for (const n of [2, 3, 1]) {
+        await post([invoice(n)]);
+        await enqueue(installation);
+        await handOver(installation);
+      }
+      const before = readdirSync(folder()).map((name) => [name, readFileSync(join(folder(), name), 'latin1')]);
+      await restore();
+      // One window has posted all of it again, by the documents' ids.
+      await query(db, `update erp_unit set seq = split_part(unit_id, '/', 3)::int where installation = ?`, [id]);
+      await post([invoice(4)]);
+      await enqueue(installation);
+      expect(await handOver(installation)).toMatchObject({ delivered: 4, left: 0, waitingFor: null });
+      expect(unitsIn()).toEqual([['invoice/2/1'], ['invoice/3/1'], ['invoice/1/1'], ['invoice/4/1']]);
+      for (const [name, content] of before) expect(readFileSync(join(folder(), name!), 'latin1')).toBe(content);
+      expect(await ackBatches(db, [{ installation: id, number: 3, folder: folder() }], by)).toMatchObject([
+        { units: 1 },
+      ]);
+      expect(await stateOf(`${id}/invoice/1/1`)).toMatchObject({ state: 'acknowledged', batch: 3 });
+    },
+  );
+
+  it('names what a batch has otherwise, and what the books do not have, and hands over neither again', async () => {
+    const installation = await configured('csv');
+    const [one] = await post([invoice(1), invoice(2), invoice(3)]);
+    await enqueue(installation);
+    await handOver(installation);
+    const before = batches();
+    await restore();
+    // Since then the source has changed the first document, and voided the third before it was posted again.
+    await query(db, `update entry_party_name set name = 'Somebody Else' where entry_id = ?`, [one!]);
+    await query(db, 'delete from erp_unit where unit_id = ?', [`${id}/invoice/3/1`]);
+    const warnings: object[] = [];
+    const log = { ...silent, warn: (fields: object) => void warnings.push(fields) };
+    expect(await handOver(installation, { log })).toMatchObject({
+      delivered: 1,
+      refused: 1,
+      left: 0,
+      waitingFor: null,
+    });
+    expect(warnings).toEqual([
+      { installation: id, batch: `${id}-000001`, unknown: [`${id}/invoice/3/1`], unknown_count: 1 },
+    ]);
+    expect(await stateOf(one!)).toMatchObject({ state: 'refused', problem_code: 'erp_batch_differs' });
+    expect((await stateOf(one!)).problem_message).toContain(`${id}-000001`);
+    expect(await stateOf(`${id}/invoice/2/1`)).toMatchObject({ state: 'handed_over', batch: 1 });
+    expect(batches()).toEqual(before);
+  });
+
+  it('waits for batches that were taken out of the folder, while later ones lie there', async () => {
+    const installation = await configured('csv');
+    for (const n of [1, 2]) {
+      await post([invoice(n)]);
+      await enqueue(installation);
+      await handOver(installation);
+    }
+    await restore();
+    const first = [`${id}-000001.csv`, `${id}-000001.json`].map((name) => join(folder(), name));
+    for (const file of first) renameSync(file, `${file}.away`);
+    const report = await handOver(installation);
+    expect(report).toMatchObject({ delivered: 0, left: 2, waitingFor: { code: 'batch_missing' } });
+    expect(report.waitingFor?.message).toContain(`${id}-000001`);
+    for (const file of first) renameSync(`${file}.away`, file);
+    expect(await handOver(installation)).toMatchObject({ delivered: 2, left: 0, waitingFor: null });
+    expect(unitsIn()).toEqual([['invoice/1/1'], ['invoice/2/1']]);
+  });
+
+  it('takes over a batch whose entries wait for consent again', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    await handOver(installation);
+    await restore();
+    await query(db, 'update erp_unit set needs_consent = true where installation = ?', [id]);
+    expect(await handOver(installation)).toMatchObject({ delivered: 1, waitingFor: null });
+    expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 
   it('leaves a batch of another content as it is, and says so', async () => {

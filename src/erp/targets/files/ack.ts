@@ -6,7 +6,7 @@ import type { InstallationId } from '../../../terms.ts';
 import { countBatched, markAcknowledged, markHandedOver } from '../../outbox/batched.ts';
 import { batchForUpdate, lockBatches, markBatchAcknowledged, markWritten, type StoredBatch } from './batches.ts';
 import { batchCode } from './format.ts';
-import { liesThere, lyingBatch } from './manifest.ts';
+import { liesThere, lyingManifest } from './lying-batch.ts';
 
 export interface Acknowledged {
   batch: string;
@@ -44,11 +44,11 @@ async function ackOne(
   await lockBatches(trx, installation);
   const batch = await batchForUpdate(trx, installation, number);
   const code = batchCode({ installation, number });
-  if (batch === null && folder !== null && (await lyingBatch(folder, { installation, number })) !== null) {
+  if (batch === null && folder !== null && (await lyingManifest(folder, { installation, number })) !== null) {
     throw new UserError(
       'batch_unknown',
       `The file of batch ${code} lies in the folder, and this database does not know it: it was restored from a backup of before.`,
-      'Run `vetledger deliver resume` if the delivery is paused: the delivery makes the same batches again, without another file. Then acknowledge it.',
+      'Run `vetledger deliver resume` if the delivery is paused: the delivery notes the batches that lie there, and makes no other file of them. Then acknowledge it.',
       1,
     );
   }

@@ -40,7 +40,9 @@ import { type FileEntry, fileEntry } from './file-entry.ts';
 import { claimFolder, FolderForeign } from './folder-claim.ts';
 import { batchCode, type FileFormat, type FileWriter, type WrittenEntry } from './format.ts';
 import { fileFormat } from './formats.ts';
-import { Contents, lyingBatch, manifestName, manifestText } from './manifest.ts';
+import { BatchMissing, liesLater } from './lying-batch.ts';
+import { Contents, manifestName, manifestText } from './manifest.ts';
+import { takeOverBatch } from './take-over.ts';
 import { FileTaken, writeWholeFile } from './write-file.ts';
 
 export type HandOverPorts = Omit<DeliverPorts, 'target'>;
@@ -155,16 +157,16 @@ class HandOver {
     const stored = await db.transaction(async (trx) => {
       await lockBatches(trx, installation.id);
       if ((await pauseOf(trx, installation.id)) !== null) return null;
+      const { number, at } = await nextBatch(trx, installation.id);
+      const key = { installation: installation.id, number };
+      const lying = await this.#takeOver(trx, key, report);
+      if (lying !== null) return lying;
       const before = this.#cut();
       const first = await this.#firstCandidate(trx, before);
       if (first === null) return null;
+      if (await liesLater(this.erp.folder, key)) throw new BatchMissing(this.erp.folder, key);
       const period = this.#format.periodOf(first.date);
-      const { number, at: now } = await nextBatch(trx, installation.id);
-      const key = { installation: installation.id, number };
-      const lying = await lyingBatch(this.erp.folder, key);
-      const at = lying?.createdAt ?? now;
-      const maxUnits = Math.min(this.#maxUnits, lying?.units ?? this.#maxUnits);
-      const rendered = await this.#render(trx, { number, period, before, maxUnits });
+      const rendered = await this.#render(trx, { number, period, before, maxUnits: this.#maxUnits });
       report.refused += rendered.refused;
       // The refusals are committed, and what comes after them is looked at in the next round.
       if (rendered.ids.length === 0) return rendered.refused > 0 ? 'again' : null;
@@ -183,6 +185,32 @@ class HandOver {
     if (stored === 'again') return this.makeBatch(report);
     if (stored !== null) this.#onStep('stored');
     return stored;
+  }
+
+  /** Notes the batch of this number that lies in the folder, where the database was restored from before it. */
+  async #takeOver(
+    trx: Connection,
+    key: Pick<StoredBatch, 'installation' | 'number'>,
+    report: { refused: number },
+  ): Promise<StoredBatch | null> {
+    const { databaseId, log, signal } = this.#ports;
+    const writer = this.#format.begin();
+    const taken = await takeOverBatch(trx, key, {
+      ...{ folder: this.erp.folder, format: this.erp.kind, databaseId, log },
+      bytesOf: async (candidates) => {
+        const found: { id: string; bytes: Uint8Array | null }[] = [];
+        for (let at = 0; at < candidates.length; at += pageSize) {
+          signal.throwIfAborted();
+          for (const { candidate, entry } of await this.#entries(trx, candidates.slice(at, at + pageSize))) {
+            const written = 'problems' in entry ? entry : writer.entry(entry);
+            found.push({ id: candidate.id, bytes: 'bytes' in written ? written.bytes : null });
+          }
+        }
+        return found;
+      },
+    });
+    report.refused += taken?.refused ?? 0;
+    return taken?.batch ?? null;
   }
 
   /**
@@ -360,7 +388,14 @@ function notWritten(error: unknown): PlainError | null {
     return {
       code: 'batch_file_taken',
       message: `${error.file} is there already, with another content: the batch of that number cannot be written.`,
-      todo: 'Find out who wrote the file, and move it away; or give the installation a folder of its own in erp.folder.',
+      todo: 'Find out who wrote the file. Where its entries were not read in, move it away; or give the installation a folder of its own in erp.folder.',
+    };
+  }
+  if (error instanceof BatchMissing) {
+    return {
+      code: 'batch_missing',
+      message: `Batch ${error.batch} does not lie in ${error.folder}, and later ones do: the database was restored from a backup of before them.`,
+      todo: 'Put the files and manifests of all batches since the backup back into the folder, also those that were read in; delivery notes them, and hands nothing over twice.',
     };
   }
   if (!(error instanceof Error) || !('syscall' in error) || !('path' in error || 'errno' in error)) return null;

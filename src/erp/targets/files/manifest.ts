@@ -1,13 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
 import { formatMoney, type Money, zero } from '../../../domain/money.ts';
-import { readJson } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { type BatchFacts, batchCode, type WrittenEntry } from './format.ts';
-
-/** A manifest has a line for each account. */
-const largestManifestBytes = 10_000_000;
 
 /** What a manifest tells of the entries of a batch, gathered one by one. */
 export class Contents {
@@ -81,40 +74,6 @@ export function manifestText(facts: ManifestFacts, contents: Contents): string {
     created: facts.createdAt.toISOString(),
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
-}
-
-const lyingManifest = z.object({ created: z.iso.datetime(), entries: z.int().positive() });
-
-/**
- * When a batch was created whose manifest lies in the folder, and how many units it has; null where none does, or none that can be read.
- * A database that was restored makes a batch again that it has handed over before: with these it is the same file.
- */
-export async function lyingBatch(
-  folder: string,
-  batch: Pick<BatchFacts, 'installation' | 'number'>,
-): Promise<{ createdAt: Date; units: number } | null> {
-  try {
-    const file = join(folder, manifestName(batch));
-    if ((await stat(file)).size > largestManifestBytes) return null;
-    const { created, entries } = lyingManifest.parse(readJson(await readFile(file, 'utf8')));
-    return { createdAt: new Date(created), units: entries };
-  } catch {
-    // Writing the batch reports what is wrong with the folder.
-    return null;
-  }
-}
-
-/** Whether a batch's manifest lies in the folder as it was made: its file is then whole, since the manifest comes last. */
-export async function liesThere(
-  folder: string,
-  batch: Pick<BatchFacts, 'installation' | 'number'> & { manifest: string },
-): Promise<boolean> {
-  try {
-    const file = join(folder, manifestName(batch));
-    return (await stat(file)).size <= largestManifestBytes && (await readFile(file, 'utf8')) === batch.manifest;
-  } catch {
-    return false;
-  }
 }
 
 export function manifestName(batch: Pick<BatchFacts, 'installation' | 'number'>): string {

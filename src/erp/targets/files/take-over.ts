@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Connection } from '../../../db/rows.ts';
+import type { DeliverPorts } from '../../deliver/slice.ts';
+import { type BatchCandidate, markBatched, markRefused, unitsOfBatch } from '../../outbox/batched.ts';
+import { type StoredBatch, storeBatch } from './batches.ts';
+import { batchCode } from './format.ts';
+import { lyingEntries, lyingManifest } from './lying-batch.ts';
+import { FileTaken } from './write-file.ts';
+
+/** Entries that one line of the log names. */
+const mostNamed = 20;
+
+export interface TakeOverPorts extends Pick<DeliverPorts, 'databaseId' | 'log'> {
+  folder: string;
+  format: StoredBatch['format'];
+  /** What units would be in a file now; null for one that the format cannot tell. */
+  bytesOf: (candidates: readonly BatchCandidate[]) => Promise<{ id: string; bytes: Uint8Array | null }[]>;
+}
+
+/**
+ * Stores a batch that lies in the folder and that the database, which was restored, does not know. Its entries are in it, in whatever
+ * order they were posted again; those that it has otherwise are refused, and those that the books do not have are logged. Null where no
+ * batch of this number lies there. Throws FileTaken for one that this database did not make.
+ */
+export async function takeOverBatch(
+  trx: Connection,
+  key: Pick<StoredBatch, 'installation' | 'number'>,
+  { folder, format, databaseId, log, bytesOf }: TakeOverPorts,
+): Promise<{ batch: StoredBatch; refused: number } | null> {
+  const lying = await lyingManifest(folder, key);
+  if (lying === null) return null;
+  const found = await lyingEntries(folder, key, lying, databaseId);
+  if (found === null) throw new FileTaken(join(folder, lying.file));
+  const { installation, number } = key;
+  const code = batchCode(key);
+  const units = await unitsOfBatch(trx, installation, found.ids);
+  const [ids, refused]: [string[], { unit_id: string; code: string; message: string }[]] = [[], []];
+  const message = `batch ${code}, which was handed over before the database was restored, has it otherwise`;
+  for (const { id, bytes } of await bytesOf(units.flatMap(({ candidate }) => candidate ?? []))) {
+    if (bytes !== null && found.content.includes(Buffer.from(bytes))) ids.push(id);
+    else refused.push({ unit_id: id, code: 'erp_batch_differs', message });
+  }
+  await markRefused(trx, installation, refused);
+  const known = new Set(units.map(({ id }) => id));
+  const unknown = found.ids.filter((id) => !known.has(id));
+  if (unknown.length > 0) {
+    log.warn(
+      { installation, batch: code, unknown: unknown.slice(0, mostNamed), unknown_count: unknown.length },
+      'a batch of before the restore has entries that the books do not have',
+    );
+  }
+  const { file, sha256, text: manifest } = lying;
+  const batch = { ...key, format, file, sha256, units: ids.length, manifest, created_at: new Date(lying.created) };
+  await storeBatch(trx, batch);
+  await markBatched(trx, installation, { ids, batch: number, attemptId: randomUUID() });
+  return { batch: { ...batch, written_at: null, withdrawn_at: null, acknowledged_at: null }, refused: refused.length };
+}
