@@ -97,8 +97,9 @@ const answerProblems = (record: Schema, schema: Schema, field: Field, where: Whe
   if (field.answered && field.answered.nullable !== mayBeNull && !(mayBeNull && where.nullable?.includes(name))) {
     problems.push(mayBeNull ? 'may be null' : 'may not be null');
   }
-  const described = where.moreAnswered?.includes(name) ? { ...field, values: undefined } : field;
+  const more = where.moreAnswered?.[name];
+  const described = more && field.values ? { ...field, values: [...field.values, more] } : field;
   const allowed = (where.nullable ?? []).map((one) => `${one.replace(`${name}.`, '')} may be null`);
-  const values = valueProblems(schema, described as Field, 'answered');
+  const values = valueProblems(schema, described, 'answered');
   return [...problems, ...values.filter((problem) => !allowed.includes(problem))];
 };

@@ -3,7 +3,7 @@
 import { answered, filterProblems, written } from './compare.ts';
 import { errorRows } from './error-rows.ts';
 import { emptyField } from './field.ts';
-import { readNotes } from './grammar.ts';
+import { readNotes, typesOf } from './grammar.ts';
 import { accepts, bodyOf, successes } from './schemas.ts';
 import { type Form, here, listedFields, lists } from './sentence-forms.ts';
 import { spansOf, splitOutside } from './text.ts';
@@ -62,6 +62,7 @@ export const integrationForms: Form[] = [
       if (names !== undefined && !context.mentions(names)) return null;
       const field = emptyField('wholesaler_reference_number');
       readNotes(field, `at most ${max ?? again} characters`);
+      Object.assign(field, typesOf('string'));
       return here(context, [field], { create: [key], read: [key] });
     },
   ],

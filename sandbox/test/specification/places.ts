@@ -18,7 +18,7 @@ export interface Where {
   /** Fields that a body may leave out by null, too, which is the sandbox's choice. */
   nullWritten?: string[];
   /** Fields whose answers have more values than a body takes: prepayments that were applied (type 8). */
-  moreAnswered?: string[];
+  moreAnswered?: Record<string, number>;
   /** Single fields that hold elsewhere. */
   elsewhere?: Record<string, Where>;
   /** What an answer lists is not written, but for these. */
@@ -91,15 +91,21 @@ export const fieldTables: Record<string, Where> = {
   [`${resource}: Invoice payment`]: {
     create: ['POST /invoicepayment/'],
     read: [...crud('/invoicepayment/'), 'POST /invoicepayment/{id}/cancel_payment/'],
-    moreAnswered: ['payment_type'],
+    moreAnswered: { payment_type: 8 },
   },
   [`${resource}: Unallocated payment (prepayment)`]: {
     create: ['POST /unallocatedpayment/'],
     read: [...crud('/unallocatedpayment/'), ...one('/unallocatedpayment/', 'GET', 'PATCH')],
-    moreAnswered: ['payment_type'],
-    nullable: ['refunds', 'external_info.external_id'],
+    moreAnswered: { payment_type: 8 },
+    nullable: ['refunds'],
     // Written by PATCH alone (Endpoints).
-    answeredOnly: ['external_info'],
+    elsewhere: {
+      external_info: {
+        change: ['PATCH /unallocatedpayment/{id}/'],
+        read: [...crud('/unallocatedpayment/'), ...one('/unallocatedpayment/', 'GET', 'PATCH')],
+        nullable: ['external_info.external_id'],
+      },
+    },
   },
   [`${resource}: Postransaction (payment link)`]: {
     create: [link],

@@ -135,6 +135,36 @@ describe('a mistake in the schemas is found', () => {
       'payment_type has the values',
     ],
     [
+      'a missing value of an answer with more',
+      'GET /invoicepayment/',
+      (op) => withoutLast(member(record(op), 'payment_type')),
+      'payment_type has the values',
+    ],
+    [
+      'a renamed field inside an object',
+      'PATCH /unallocatedpayment/{id}/',
+      (op) => rename(body(op, 'external_info'), 'external_id', 'id'),
+      'external_id',
+    ],
+    [
+      'a key of a shape that is optional',
+      'POST /consultation/{id}/update_status/',
+      (op) => loosen(body(op), 'status'),
+      'status is optional',
+    ],
+    [
+      'null in place of a value',
+      'POST /invoicepayment/',
+      (op) => put(body(op), 'paid', { type: ['number', 'string', 'null'] as never }),
+      'paid may be null',
+    ],
+    [
+      'a body where none is',
+      'DELETE /alternative_payer/{id}/',
+      (op) => (op.responses['204'] = { content: { 'application/json': { schema: {} } } }),
+      'answers a body',
+    ],
+    [
       'a missing value of an answer',
       'GET /invoice/',
       (op) => withoutLast(member(record(op), 'status')),

@@ -125,11 +125,14 @@ const eventRow = (context: Context, row: Row): Outcome[] => {
       const sometimes = isOptional === 'yes' && !object?.required?.includes(last);
       const isNull = member && field.answered && isOptional === 'yes' && sometimes ? accepts(member, null) : undefined;
       const answeredType = isNull === undefined ? {} : { answered: { ...field.answered!, nullable: isNull } };
-      return fieldProblems(
-        context.operations,
-        { ...field, ...answeredType, sometimes },
-        { read: [pointer], silent: 'read' },
-      );
+      const described = { ...field, ...answeredType, sometimes };
+      return [
+        ...path.flatMap((_name, depth) => {
+          const [parent] = answered(context.operations, ['EVENT', event, ...path.slice(0, depth)].join(' '));
+          return parent?.required?.includes(path[depth] ?? '') ? [] : [`${event} has not always ${path[depth]}`];
+        }),
+        ...fieldProblems(context.operations, described, { read: [pointer], silent: 'read' }),
+      ];
     });
   });
   const others = more.filter(tells).map((note) => {
@@ -153,12 +156,17 @@ const endpointRow = (context: Context, row: Row): Outcome[] => {
   // The object storage is no part of the API.
   if (keys.length === 0 || path.includes('{upload_url}')) return [unread(row.text)];
   const missing = keys.filter((key) => !context.operations.has(key));
+  // A path in words may name the field that is written.
+  const [object = '', name] = /`(\w+)\.(\w+)`/.exec(path)?.slice(1) ?? [];
+  const untaken = keys.filter(
+    (key) => name !== undefined && !written(context.operations, `${key} ${object}`)?.properties?.[name],
+  );
   const scoped = { ...context, keys, section: row.section };
   return [
-    read(
-      row.text,
-      missing.map((key) => `${key} is not served`),
-    ),
+    read(row.text, [
+      ...missing.map((key) => `${key} is not served`),
+      ...untaken.map((key) => `${key} does not take ${object}.${name}`),
+    ]),
     ...readPayload(scoped, payload),
     ...readResponse(scoped, response),
   ];
