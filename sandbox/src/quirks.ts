@@ -47,6 +47,9 @@ export const quirksSchema = z.strictObject({
     description:
       '`query`: url-references end in `?format=json`. `otherHost`: they name an internal host behind a proxy.',
   }),
+  overpayments: z.boolean().meta({ description: 'Whether more can be paid on an invoice than is due.' }),
+  repeatedCredits: z.boolean().meta({ description: 'Whether a row that is credited can be credited again.' }),
+  creditedCreditNotes: z.boolean().meta({ description: 'Whether a credit note can be credited in turn.' }),
   bareIds: z.boolean().meta({ description: 'Whether an id is taken where a url-reference is due.' }),
   tokenSeconds: z.int().min(1).max(31_536_000).meta({ description: 'Lifetime of tokens issued from now on.' }),
   loopbackCallbacks: z.boolean().meta({
@@ -77,6 +80,9 @@ export const defaultQuirks: Quirks = {
   departmentSettings: 'ok',
   consultationInvoice: 'final',
   urlReferences: 'absolute',
+  overpayments: true,
+  repeatedCredits: false,
+  creditedCreditNotes: true,
   bareIds: false,
   tokenSeconds: 36_000,
   loopbackCallbacks: false,

@@ -6,6 +6,7 @@ import type { FilterFields } from '../http/filters.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { requireCreditable } from '../money-rules.ts';
 import type { Invoice, InvoiceRow } from '../records.ts';
 
 const section = 'Invoices, payments, prepayments';
@@ -105,6 +106,7 @@ const vatGroupFlag = 'expose_invoicerow_vat_group';
 const refund = { use_original_invoice_date: boolean().optional() };
 
 const credit = (request: ApiRequest, useOriginalDate: boolean | undefined, rows?: number[]) => {
+  requireCreditable(request.clinic, pathId(request), rows);
   const creditNote = request.clinic.credit(pathId(request), {
     useOriginalDate: useOriginalDate ?? false,
     ...(rows ? { rows } : {}),

@@ -4,6 +4,7 @@ import { amount, answer, choice, decimal, id, optionalText, text, time, timestam
 import { idFilter, listRoute } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { instant, pathId, type RouteSpec, route } from '../http/route.ts';
+import { requireCancellable, requirePayment } from '../money-rules.ts';
 import { type InvoicePayment, paymentTypes } from '../records.ts';
 
 const section = 'Invoices, payments, prepayments';
@@ -52,9 +53,10 @@ export const paymentRoutes: RouteSpec[] = [
     answers: { 201: record },
     handle: (request) => {
       const { body, clinic, wire } = request;
+      const money = { payment_type: body.payment_type, paid: clinic.money(body.paid, 'paid') };
+      requirePayment(clinic, body.invoice, money);
       const payment = clinic.pay(body.invoice, {
-        payment_type: body.payment_type,
-        paid: clinic.money(body.paid, 'paid'),
+        ...money,
         date_added: instant(request, body.date_added, 'date_added'),
         info: body.info ?? '',
       });
@@ -71,6 +73,7 @@ export const paymentRoutes: RouteSpec[] = [
     answers: { 201: record },
     handle: (request) => {
       const { info, cancel_date } = request.body;
+      requireCancellable(request.clinic, pathId(request));
       const when = instant(request, cancel_date, 'cancel_date');
       return {
         status: 201,

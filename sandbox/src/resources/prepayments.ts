@@ -8,6 +8,7 @@ import { envelope, idFilter, listQuery, listRoute, modifiedFilter } from '../htt
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { dec, negated } from '../money.ts';
+import { requireRefund } from '../money-rules.ts';
 import { NotFound, type Prepayment, paymentTypes, ValidationProblem } from '../records.ts';
 import { paymentType } from './payments.ts';
 
@@ -46,6 +47,7 @@ const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Prep
   const { department, client, payment_type, description } = body;
   const input = { department, client, payment_type, ...(description === undefined ? {} : { description }) };
   if (dec(paid).isZero()) throw new ValidationProblem('paid', 'The amount may not be zero.');
+  if (body.refunds != null) requireRefund(clinic.prepayment(body.refunds), { client, department, paid });
   if (dec(paid).isPositive()) return clinic.takePrepayment({ ...input, paid });
   if (body.refunds == null) throw new ValidationProblem('refunds', 'This field is required.');
   return clinic.refundPrepayment(body.refunds, negated(paid), input);
