@@ -10,14 +10,6 @@ import { invoiceStatus, prepaymentType, ValidationProblem } from './records.ts';
 const maxExternalInfoBytes = 65_536;
 
 export class Clinic extends Invoicing {
-  /** An amount of the clinic's currency. Throws ValidationProblem where it has more decimals. */
-  money(amount: Amount, field: string): Amount {
-    if ((amount.split('.')[1] ?? '').replace(/0+$/, '').length > this.decimals) {
-      throw new ValidationProblem(field, `Ensure that there are no more than ${this.decimals} decimal places.`);
-    }
-    return amount;
-  }
-
   /** Records a payment on a final invoice. */
   pay(invoiceId: number, input: PaymentInput): InvoicePayment {
     return this.commit(() => {

@@ -50,6 +50,10 @@ export const quirksSchema = z.strictObject({
   overpayments: z.boolean().meta({ description: 'Whether more can be paid on an invoice than is due.' }),
   repeatedCredits: z.boolean().meta({ description: 'Whether a row that is credited can be credited again.' }),
   creditedCreditNotes: z.boolean().meta({ description: 'Whether a credit note can be credited in turn.' }),
+  strict: z.boolean().meta({
+    description:
+      'Whether fields and parameters that the specification does not name, and forms of values that it does not give, are refused.',
+  }),
   bareIds: z.boolean().meta({ description: 'Whether an id is taken where a url-reference is due.' }),
   tokenSeconds: z.int().min(1).max(31_536_000).meta({ description: 'Lifetime of tokens issued from now on.' }),
   loopbackCallbacks: z.boolean().meta({
@@ -83,6 +87,7 @@ export const defaultQuirks: Quirks = {
   overpayments: true,
   repeatedCredits: false,
   creditedCreditNotes: true,
+  strict: false,
   bareIds: false,
   tokenSeconds: 36_000,
   loopbackCallbacks: false,

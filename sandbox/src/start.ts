@@ -109,7 +109,7 @@ export const describeApi = (): Promise<object> =>
   documentOf(
     routes,
     new Forms({
-      ...{ installation: defaults.installation, exists: () => true, zone: new Zone('UTC') },
+      ...{ installation: defaults.installation, exists: () => true, zone: new Zone('UTC'), decimals: 2 },
       ...{ bareIds: false, strict: false, isText: false },
     }),
   );

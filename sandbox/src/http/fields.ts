@@ -1,7 +1,7 @@
 // Building blocks of the schemas: what a request may carry, and what an answer carries. The server validates with them, and the
 // OpenAPI description is generated from them. Names and messages follow Django REST Framework, as the field notes describe.
 import { z } from 'zod';
-import { dec, fixed } from '../money.ts';
+import { type Amount, dec, fixed } from '../money.ts';
 import { isDate } from '../zone.ts';
 import { dependent } from './forms.ts';
 
@@ -88,19 +88,39 @@ export const boolean = (): z.ZodType<boolean> =>
     ),
   );
 
+/** What a decimal may be. */
+type Range = 'any' | 'zeroOrMore' | 'aboveZero';
+const outOfRange = { any: '', zeroOrMore: 'It must be at least 0.', aboveZero: 'It must be greater than 0.' };
+const strictSigns = { any: '-?', zeroOrMore: '', aboveZero: '(?=.*[1-9])' };
+
 /** A decimal with at most `places` decimals, sent as text or as a number; text with exactly that many for the handler. */
-export const decimal = (places: number) =>
-  z
-    .union([z.string().regex(/^[+-]?\d{1,15}(\.\d{1,12})?$/), z.number().min(-1e15).max(1e15)], {
-      error: says('A valid number is required.'),
-    })
-    .transform(String)
-    .refine((value) => /^[+-]?\d{1,15}(\.\d+)?$/.test(value), 'A valid number is required.')
-    .refine(
-      (value) => (value.split('.')[1] ?? '').replace(/0+$/, '').length <= places,
-      `Ensure that there are no more than ${places} decimal places.`,
-    )
-    .transform((value) => fixed(dec(value), places));
+export const decimal = (places: number, range: Range = 'any'): z.ZodType<Amount> =>
+  dependent(({ strict }) => {
+    const wrong = 'A valid number is required.';
+    const text = strict
+      ? new RegExp(`^${strictSigns[range]}[0-9]{1,15}(\\.[0-9]{1,${places}})?$`)
+      : /^[+-]?[0-9]{1,15}(\.[0-9]{1,12})?$/;
+    const least = { any: {}, zeroOrMore: { minimum: 0 }, aboveZero: { exclusiveMinimum: 0 } }[range];
+    const number = z.number().min(-1e15).max(1e15);
+    return z
+      .union([z.string().regex(text), number.meta(strict ? { ...least, multipleOf: 10 ** -places } : {})], {
+        error: says(wrong),
+      })
+      .transform(String)
+      .refine((value) => /^[+-]?\d{1,15}(\.\d+)?$/.test(value), { error: wrong, abort: true })
+      .refine((value) => (value.split('.')[1] ?? '').replace(/0+$/, '').length <= places, {
+        error: `Ensure that there are no more than ${places} decimal places.`,
+        abort: true,
+      })
+      .refine(
+        (value) => range === 'any' || dec(value).greaterThan(0) || (range === 'zeroOrMore' && dec(value).isZero()),
+        outOfRange[range],
+      )
+      .transform((value) => fixed(dec(value), places));
+  });
+
+/** An amount of the clinic's currency. */
+export const money = (range: Range = 'any'): z.ZodType<Amount> => dependent(({ decimals }) => decimal(decimals, range));
 
 /** A calendar date, `YYYY-MM-DD`, of a year that a clinic can mean. */
 export const date = () =>

@@ -11,6 +11,8 @@ export interface Reading {
   exists: (resource: string, id: number) => boolean;
   /** The zone of times without an offset. */
   zone: Zone;
+  /** Decimals of the currency. */
+  decimals: number;
   /** Whether an id is taken where a reference is due. */
   bareIds: boolean;
   /** Whether what the specification does not name is refused. */
@@ -62,6 +64,7 @@ export class Forms {
     if (fields.some(([, field]) => this.of(field) !== field)) {
       changes.shape = Object.fromEntries(fields.map(([name, field]) => [name, this.of(field)]));
     }
+    if (def.shape && !def.catchall && this.reading.strict) changes.catchall = z.never();
     if (Object.keys(changes).length === 0) return schema;
     // Its parent has the description and the other metadata.
     return z.core.clone(schema as never, { ...def, ...changes } as never, { parent: true }) as unknown as z.ZodType;
@@ -77,4 +80,6 @@ interface Parts {
   valueType?: z.ZodType;
   options?: z.ZodType[];
   shape?: Record<string, z.ZodType>;
+  /** What fields that the shape does not name must be. */
+  catchall?: z.ZodType;
 }

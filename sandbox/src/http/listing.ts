@@ -10,10 +10,14 @@ import type { WireRecord } from '../wire.ts';
 import type { Answer } from './answer.ts';
 import { answer, integer } from './fields.ts';
 import { type AppliedFilter, appliedFilters, type FilterFields, filterQuery } from './filters.ts';
+import { dependent } from './forms.ts';
 import { type ApiRequest, type RouteSpec, route } from './route.ts';
 
 /** The largest offset that is served. */
 export const maxOffset = 10_000;
+
+/** The largest `page_size` (practice-api: Conventions 5). */
+const maxPageSize = 1000;
 
 export interface Listing<T> {
   filters: FilterFields<T>;
@@ -46,7 +50,9 @@ export const modifiedFilter: FilterFields<RecordBase> = {
 /** The paging of every list. `page_size` above the maximum counts as the maximum. */
 const paging = {
   page: integer({ min: 1, max: 1_000_000_000 }).optional().meta({ description: 'Page number, from 1' }),
-  page_size: integer({ min: 1 }).optional().meta({ description: 'Results per page, at most 1000' }),
+  page_size: dependent(({ strict }) => integer(strict ? { min: 1, max: maxPageSize } : { min: 1 }))
+    .optional()
+    .meta({ description: 'Results per page, at most 1000' }),
 };
 
 /** The query of a list: paging, its filters, and its bare flags. */
@@ -56,6 +62,8 @@ export const listQuery = <T>(filters: FilterFields<T>, flags: readonly string[] 
     ...filterQuery(filters),
     ...Object.fromEntries(flags.map((flag) => [flag, z.string().optional()])),
   });
+
+const filterType = dependent<string>(({ strict }) => (strict ? z.enum(['or']) : z.string())).optional();
 
 /** The envelope of a list of such records (practice-api: Conventions 5). */
 export const envelope = (record: z.ZodType) =>
@@ -93,7 +101,7 @@ export const listRoute = <T extends RecordBase>(spec: ListRoute<T>): RouteSpec =
     ...{ method: 'GET', path, action, section, summary },
     ...(permission === undefined ? {} : { permission }),
     ...(scope === undefined ? {} : { scope }),
-    query: listQuery(filters, [...(spec.flags ?? []), ...(orFields ? ['filter_type'] : [])]),
+    query: listQuery(filters, spec.flags).extend(orFields ? { filter_type: filterType } : {}),
     answers: { 200: envelope(record) },
     handle: (request) =>
       list(request, table(request), {

@@ -7,6 +7,7 @@ import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import type { Wire } from '../wire.ts';
 import type { Answer } from './answer.ts';
+import type { Input } from './validate.ts';
 
 type Output<S> = S extends z.ZodType ? z.output<S> : Record<string, never>;
 
@@ -20,7 +21,7 @@ export interface ApiRequest<Q = unknown, B = unknown> {
   /** The body as validated. */
   body: B;
   /** Reads what is inside a body, such as one of many records. */
-  read: <S extends z.ZodType>(schema: S, value: unknown) => z.ZodSafeParseResult<z.output<S>>;
+  read: Input['read'];
   clinic: Clinic;
   quirks: Quirks;
   wire: Wire;

@@ -24,15 +24,17 @@ export const formsOf = (reader: Reader, isText = false): Forms => {
   const { installation, clinic, quirks } = reader;
   const known = made.get(clinic) ?? new Map<string, Forms>();
   made.set(clinic, known);
-  const key = JSON.stringify([quirks.bareIds, isText]);
+  const { bareIds, strict } = quirks;
+  const key = JSON.stringify([bareIds, strict, isText]);
   const exists = (resource: string, id: number): boolean => {
     if (resource === 'department') return clinic.departments.has(id);
     // The clinic's own list items are not kept: every id is one.
     return resource === 'listitem' || clinic.tables.get(resource)?.get(id) !== undefined;
   };
+  const { zone, decimals } = clinic;
   const forms =
     known.get(key) ??
-    new Forms({ installation, exists, zone: clinic.zone, bareIds: quirks.bareIds, strict: false, isText });
+    new Forms({ ...{ installation, exists, zone, decimals }, bareIds: bareIds && !strict, strict, isText });
   known.set(key, forms);
   return forms;
 };
@@ -47,35 +49,55 @@ export class Invalid extends Error {
   }
 }
 
+/** What is wrong, by field. */
+export type Problems = Record<string, string[]>;
+
 export interface Input {
   query: unknown;
   body: unknown;
   /** Reads what is inside a body, such as one of many records. */
-  read: <S extends z.ZodType>(schema: S, value: unknown) => z.ZodSafeParseResult<z.output<S>>;
+  read: <S extends z.ZodType>(schema: S, value: unknown) => { value: z.output<S> } | { problems: Problems };
 }
 
-const readWith = <S extends z.ZodType>(forms: Forms, schema: S, value: unknown) =>
-  forms.of(schema).safeParse(value, { error: whatToSend });
+const noFields = z.object({});
+const noBody = noFields.nullish();
 
 /** The query and the body of a request, as its route declares them. Throws Invalid or ValidationProblem. */
 export const inputOf = (request: FastifyRequest, route: RouteSpec, reader: Reader): Input => {
   const forms = formsOf(reader, isForm(request));
-  const read: Input['read'] = (schema, value) => readWith(forms, schema, value);
-  const { ignoredFilters, refusedFilters } = reader.quirks;
+  const { ignoredFilters, refusedFilters, strict, urlReferences } = reader.quirks;
+  const problemsIn = (where: 'query' | 'body', { issues }: z.ZodError): Problems =>
+    fieldsOf(issues, (field, message) =>
+      strict ? `${message} (practice-api: ${sectionOf(route, where, field, message)})` : message,
+    );
+  const read: Input['read'] = (schema, value) => {
+    const { data, error } = readWith(forms, schema, value);
+    return error ? { problems: problemsIn('body', error) } : { value: data as z.output<typeof schema> };
+  };
   const query = Object.fromEntries(
-    Object.entries(request.query as Record<string, unknown>).filter(([name]) => !ignoredFilters.includes(name)),
+    Object.entries(request.query as Record<string, unknown>).filter(
+      // The installation's own references carry `format` with this quirk.
+      ([name]) => !ignoredFilters.includes(name) && !(name === 'format' && urlReferences === 'query'),
+    ),
   );
   const refused = Object.keys(query).find((name) => refusedFilters.includes(name));
   if (refused !== undefined) throw new ValidationProblem(refused, 'This filter is not supported.');
   if (route.body && request.body === undefined) throw missingBody(forms.of(route.body));
-  const given = {
-    query: readWith(formsOf(reader, true), route.query ?? z.unknown(), query),
-    body: read(route.body ?? z.unknown(), request.body),
-  };
-  if (given.query.error) throw new Invalid(problemsOf(given.query.error, 'query'));
-  if (given.body.error) throw new Invalid(problemsOf(given.body.error, 'body'));
-  return { query: given.query.data, body: given.body.data, read };
+  const asked = readWith(formsOf(reader, true), route.query ?? noFields, query);
+  if (asked.error) {
+    if (asked.error.issues.some(({ path }) => path[0] === 'page')) throw new Invalid(invalidPage);
+    throw new Invalid({ status: 400, body: problemsIn('query', asked.error) });
+  }
+  if (!route.body && !strict) return { query: asked.data, body: undefined, read };
+  const sent = read(route.body ?? noBody, request.body);
+  if ('problems' in sent) throw new Invalid({ status: 400, body: sent.problems });
+  return { query: asked.data, body: sent.value, read };
 };
+
+const invalidPage: Answer = { status: 404, body: { detail: 'Invalid page.' } };
+
+const readWith = <S extends z.ZodType>(forms: Forms, schema: S, value: unknown) =>
+  forms.of(schema).safeParse(value, { error: whatToSend });
 
 /** Validates what fastify validates itself: requests to other endpoints than the API's. */
 export const validatorOf =
@@ -83,7 +105,9 @@ export const validatorOf =
   (given: unknown) => {
     const { data, error } = schema.safeParse(given, { error: whatToSend });
     if (!error) return { value: data };
-    return { error: httpPart === 'params' ? new NotFound() : new Invalid(problemsOf(error, 'body')) };
+    return {
+      error: httpPart === 'params' ? new NotFound() : new Invalid({ status: 400, body: fieldsOf(error.issues) }),
+    };
   };
 
 /** The refusal of a request without a body: names the fields that are required. */
@@ -92,23 +116,28 @@ const missingBody = (schema: z.ZodType): ValidationProblem => {
   return new ValidationProblem(fields[0] ?? 'non_field_errors', 'This field is required.', fields);
 };
 
-/** `{"<field>": ["message"]}`; a page that is none is not found. */
-const problemsOf = ({ issues }: z.ZodError, where: 'query' | 'body'): Answer => {
-  if (where === 'query' && issues.some(({ path }) => path[0] === 'page')) {
-    return { status: 404, body: { detail: 'Invalid page.' } };
-  }
-  return { status: 400, body: fieldsOf(issues) };
-};
-
-/** What is wrong, by field. */
-export const fieldsOf = (issues: readonly z.core.$ZodIssue[]): Record<string, string[]> => {
+/** `{"<field>": ["message"]}`, by the first part of the path; a field that is not known by its name. */
+const fieldsOf = (
+  issues: readonly z.core.$ZodIssue[],
+  worded: (field: string, message: string) => string = (_field, message) => message,
+): Problems => {
   const fields = new Map<string, string[]>();
+  const add = (field: string, message: string) =>
+    fields.set(field, [...(fields.get(field) ?? []), worded(field, message)]);
   for (const issue of issues) {
-    const { path, message } = issue;
-    // An unknown field is named, not the object that it stands in.
-    const unknown = issue.code === 'unrecognized_keys' && path.length === 0 ? issue.keys : [];
-    for (const field of unknown.length > 0 ? unknown : [String(path[0] ?? 'non_field_errors')])
-      fields.set(field, [...(fields.get(field) ?? []), message]);
+    const [first, ...rest] = issue.path.map(String);
+    if (issue.code !== 'unrecognized_keys') add(first ?? 'non_field_errors', issue.message);
+    else if (first === undefined) for (const key of issue.keys) add(key, issue.message);
+    else for (const key of issue.keys) add(first, `${[...rest, key].join('.')}: ${issue.message}`);
   }
   return Object.fromEntries(fields);
+};
+
+/** The section of the specification that says what to send. */
+const sectionOf = (route: RouteSpec, where: 'query' | 'body', field: string, message: string): string => {
+  if (/hyperlink|URL string/.test(message)) return 'Conventions 2';
+  if (where === 'query' && /^page(_size)?$/.test(field)) return 'Conventions 5';
+  if (where === 'query' && (field.includes('__') || field === 'filter_type')) return 'Conventions 6';
+  if (/^Date/.test(message)) return 'Conventions 4';
+  return route.section;
 };

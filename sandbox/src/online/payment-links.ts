@@ -101,7 +101,6 @@ const payerOf = (clinic: Clinic, { department, invoice, prepayment_data }: LinkI
 };
 
 const requirePayable = (clinic: Clinic, { amount, invoice }: Pick<LinkInput, 'amount' | 'invoice'>): void => {
-  clinic.money(amount, 'amount');
   if (!dec(amount).greaterThan(0)) throw new ValidationProblem('amount', 'The amount must be positive.');
   if (invoice === null) return;
   const { status, due_sum } = clinic.invoice(invoice);

@@ -8,7 +8,6 @@ import type { FilterFields } from '../http/filters.ts';
 import { envelope, idFilter, list, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
-import { dec } from '../money.ts';
 import { ValidationProblem } from '../records.ts';
 import type { ConsultationItem } from '../state/care.ts';
 import { itemTypes } from '../state/registers.ts';
@@ -40,7 +39,7 @@ const common = {
     .min(1, 'This list may not be empty.')
     .max(200),
   item: reference('item'),
-  quantity: decimal(4),
+  quantity: decimal(4, 'aboveZero'),
   vat_percentage: decimal(2),
 };
 const usage = { usage_type: choice([1, 2, 3, 4]).nullish(), usage_size: choice([1, 2]).nullish() };
@@ -62,7 +61,6 @@ const create = (request: Create, typeCode: number) => {
   const consultation = consultationOf(clinic, pathId(request));
   const { instructions, usage_type = null, usage_size = null, ...rest } = body;
   if (body.consultation !== consultation.id) throw new ValidationProblem('consultation', 'It differs from the path.');
-  if (!dec(body.quantity).greaterThan(0)) throw new ValidationProblem('quantity', 'It must be greater than 0.');
   const input = { ...rest, patients: [...new Set(body.patients)], usage_type, usage_size };
   const options = { typeCode, noMultiplier: query.no_multiplier ?? false };
   return {

@@ -7,8 +7,6 @@ import { addToCounterSale, finaliseCounterSale, openCounterSale } from '../count
 import { decimal } from '../http/fields.ts';
 import { reference } from '../http/references.ts';
 import { pathId, type RouteSpec, route } from '../http/route.ts';
-import { dec } from '../money.ts';
-import { ValidationProblem } from '../records.ts';
 import { invoiceRecord, rowRecord } from './invoices.ts';
 
 const base = { section: 'Online prescriptions', permission: 'Financial: Invoices' } as const;
@@ -27,11 +25,14 @@ export const counterSaleRoutes: RouteSpec[] = [
   route({
     ...{ method: 'POST', path: 'countersale/:id/items/', action: 'countersale.add_item', ...base },
     summary: 'Add an item to a counter sale that is a draft',
-    body: z.object({ item: reference('item'), quantity: decimal(4), vat_percentage: decimal(2).optional() }),
+    body: z.object({
+      item: reference('item'),
+      quantity: decimal(4, 'aboveZero'),
+      vat_percentage: decimal(2).optional(),
+    }),
     answers: { 201: rowRecord },
     handle: (request) => {
       const { item, quantity, vat_percentage } = request.body;
-      if (!dec(quantity).greaterThan(0)) throw new ValidationProblem('quantity', 'It must be greater than 0.');
       const row = addToCounterSale(request.clinic, pathId(request), {
         ...{ item, quantity },
         ...(vat_percentage === undefined ? {} : { vat_percentage }),

@@ -12,7 +12,6 @@ import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { fieldEntries, fieldValueAnswer } from '../http/people-fields.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
-import { fieldsOf } from '../http/validate.ts';
 import { addPatient, changePatient, checkPatient, type NewPatientInput, type PatientInput } from '../people.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import type { Patient } from '../state/people.ts';
@@ -51,14 +50,10 @@ const record = of.answer({
 /** A gender's name or code; its code for the handler. */
 const gender = () =>
   z
-    .union(
-      [
-        z.literal(genders.map(({ code }) => code)),
-        z.enum(genders.flatMap(({ code, name }) => [name, String(code)]) as [string, ...string[]]),
-      ],
-      { error: 'Not a valid choice.' },
-    )
-    .transform((given) => genders.find(({ code, name }) => given === name || Number(given) === code)?.code ?? 0);
+    .union([of.choice(genders.map(({ code }) => code)), z.enum(genders.map(({ name }) => name))], {
+      error: `Not a valid choice. Send one of: ${genders.map(({ name }) => name).join(', ')}, or its code.`,
+    })
+    .transform((given) => genders.find(({ code, name }) => given === name || given === code)?.code ?? 0);
 
 const code = () => of.integer({ min: 0 });
 
@@ -68,10 +63,7 @@ const optional = {
   ...each(flags, () => of.boolean().optional()),
   breed: code().nullish(),
   gender: gender().optional(),
-  weight: of
-    .decimal(3)
-    .refine((value) => !value.startsWith('-'), 'Ensure this value is greater than or equal to 0.')
-    .nullish(),
+  weight: of.decimal(3, 'zeroOrMore').nullish(),
   microchip: of.text(63).nullish(),
   home_department: reference('department').nullish(),
   visible_departments: z.array(reference('department')).max(100).optional(),
@@ -104,11 +96,11 @@ const sorted = ({ clinic, body, read }: ApiRequest<unknown, unknown[]>) => {
   const failed: Failure[] = [];
   for (const [index, given] of body.entries()) {
     const one = read(create, given);
-    if (!one.success) {
-      failed.push({ index, errors: fieldsOf(one.error.issues) });
+    if ('problems' in one) {
+      failed.push({ index, errors: one.problems });
       continue;
     }
-    const input = sent(one.data) as NewPatientInput;
+    const input = sent(one.value) as NewPatientInput;
     try {
       checkPatient(clinic, input);
       usable.push(input);

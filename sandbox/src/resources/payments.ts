@@ -1,6 +1,6 @@
 // practice-api: Invoice payment; States: Invoice status; Errors.
 import { z } from 'zod';
-import { amount, answer, choice, decimal, id, optionalText, text, time, timestamp, url } from '../http/fields.ts';
+import { amount, answer, choice, id, money, optionalText, text, time, timestamp, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { instant, pathId, type RouteSpec, route } from '../http/route.ts';
@@ -46,19 +46,18 @@ export const paymentRoutes: RouteSpec[] = [
     body: z.object({
       invoice: reference('invoice'),
       payment_type: paymentType(),
-      paid: decimal(4),
+      paid: money(),
       date_added: timestamp(),
       info: optionalText(1000).optional(),
     }),
     answers: { 201: record },
     handle: (request) => {
       const { body, clinic, wire } = request;
-      const money = { payment_type: body.payment_type, paid: clinic.money(body.paid, 'paid') };
-      requirePayment(clinic, body.invoice, money);
+      const { info = '', payment_type, paid } = body;
+      requirePayment(clinic, body.invoice, { payment_type, paid });
       const payment = clinic.pay(body.invoice, {
-        ...money,
+        ...{ payment_type, paid, info },
         date_added: instant(request, body.date_added, 'date_added'),
-        info: body.info ?? '',
       });
       return { status: 201, body: wire.invoicePayment(payment) };
     },

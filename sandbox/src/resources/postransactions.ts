@@ -4,11 +4,10 @@
 // a year. `return_url` must be https; http is allowed on this machine's own names. `aborted` says whether the payer aborted;
 // `payment_method` is card or mobile; `cashier_desk` and `refunded_transaction` stay null for links.
 import { z } from 'zod';
-import { amount, answer, choice, decimal, id, integer, optionalText, time, url } from '../http/fields.ts';
+import { amount, answer, choice, id, integer, money, optionalText, time, url } from '../http/fields.ts';
 import { envelope, list, listQuery } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
-import { dec, fixed } from '../money.ts';
 import { createLink, statusOf } from '../online/payment-links.ts';
 import { userOf } from '../people.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
@@ -49,7 +48,7 @@ const record = answer({
 });
 
 const createBody = z.object({
-  amount: decimal(4),
+  amount: money('aboveZero'),
   terminal_id: choice([0]),
   payment_type: choice([5003]),
   transaction_type: choice([4]),
@@ -128,7 +127,7 @@ const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Post
   const { invoice_id, ...data } = body.payment_link_data;
   return createLink(clinic, {
     ...data,
-    amount: fixed(dec(clinic.money(body.amount, 'amount')), clinic.decimals),
+    amount: body.amount,
     creator: body.creator ?? userOf(clinic, application).id,
     department: body.department,
     invoice: body.invoice ?? null,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { methodNotAllowed } from '../http/answer.ts';
 import { problemOf } from '../http/body.ts';
-import { amount, answer, decimal, id, optionalText, time, url } from '../http/fields.ts';
+import { amount, answer, id, money, optionalText, time, url } from '../http/fields.ts';
 import { envelope, idFilter, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
@@ -43,8 +43,7 @@ const infoRecord = z.looseObject({ id: id() });
 
 const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Prepayment => {
   const { body, clinic } = request;
-  const paid = clinic.money(body.paid, 'paid');
-  const { department, client, payment_type, description } = body;
+  const { department, client, paid, payment_type, description } = body;
   const input = { department, client, payment_type, ...(description === undefined ? {} : { description }) };
   if (dec(paid).isZero()) throw new ValidationProblem('paid', 'The amount may not be zero.');
   if (body.refunds != null) requireRefund(clinic.prepayment(body.refunds), { client, department, paid });
@@ -57,7 +56,7 @@ const createBody = z.object({
   department: reference('department'),
   client: reference('client'),
   payment_type: paymentType(),
-  paid: decimal(4),
+  paid: money(),
   description: optionalText(1000).optional(),
   refunds: reference('unallocatedpayment').nullish(),
 });
