@@ -65,6 +65,8 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     forceCloseConnections: true,
     bodyLimit,
     exposeHeadRoutes: false,
+    // For a request to come in whole; a catalog has up to 100 MB.
+    requestTimeout: 300_000,
     // A path whose percent-encoding is broken is the path of nothing.
     frameworkErrors: (_error, _request, reply) => {
       const { status, body } = notFound;
@@ -123,6 +125,10 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   registerHome(app, [...parts.installations.values()]);
   registerHealth(app, [...parts.installations.values()]);
   await registerControls(app, first ?? null, installationOf);
+  // Node.js closes the connection of this method without an answer.
+  app.server.on('connect', (_request, socket) => {
+    socket.end('HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  });
   await app.ready();
   return app;
 };
