@@ -7,9 +7,11 @@ import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import type { Wire } from '../wire.ts';
 import type { Answer } from './answer.ts';
-import type { Input } from './validate.ts';
 
 type Output<S> = S extends z.ZodType ? z.output<S> : Record<string, never>;
+
+/** What is wrong, by field. */
+export type Problems = Record<string, string[]>;
 
 export interface ApiRequest<Q = unknown, B = unknown> {
   /** The ids in the path, in order. */
@@ -21,7 +23,7 @@ export interface ApiRequest<Q = unknown, B = unknown> {
   /** The body as validated. */
   body: B;
   /** Reads what is inside a body, such as one of many records. */
-  read: Input['read'];
+  read: <S extends z.ZodType>(schema: S, value: unknown) => { value: z.output<S> } | { problems: Problems };
   clinic: Clinic;
   quirks: Quirks;
   wire: Wire;

@@ -8,7 +8,7 @@ import type { Answer } from './answer.ts';
 import { isForm } from './body.ts';
 import { Forms } from './forms.ts';
 import { whatToSend } from './messages.ts';
-import type { RouteSpec } from './route.ts';
+import type { ApiRequest, Problems, RouteSpec } from './route.ts';
 
 /** Whose requests are read. */
 interface Reader {
@@ -49,14 +49,10 @@ export class Invalid extends Error {
   }
 }
 
-/** What is wrong, by field. */
-export type Problems = Record<string, string[]>;
-
-export interface Input {
+interface Input {
   query: unknown;
   body: unknown;
-  /** Reads what is inside a body, such as one of many records. */
-  read: <S extends z.ZodType>(schema: S, value: unknown) => { value: z.output<S> } | { problems: Problems };
+  read: ApiRequest['read'];
 }
 
 const noFields = z.object({});
