@@ -43,7 +43,7 @@ export const scenarios: Record<ScenarioName, Scenario> = {
   },
   strict: {
     about: 'Unknown fields and filters and lenient forms are refused, with the section of the specification.',
-    quirks: {},
+    quirks: { strict: true },
   },
   'late-commits': {
     about: 'A third of the transactions appear on lists five seconds after their ids and modified.',

@@ -1,6 +1,6 @@
 // The page at `/`, as HTML that needs neither JavaScript nor anything from elsewhere.
 import { escaped } from '../online/pay-page.ts';
-import type { Overview, ShownInstallation } from './home.ts';
+import type { Overview, ShownInstallation } from './overview.ts';
 
 const style = `
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --line: color-mix(in srgb, currentColor 20%, transparent); }

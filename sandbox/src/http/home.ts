@@ -1,16 +1,9 @@
 // GET /: what runs here, as a page for people and as JSON for programs. It shows tokens, so it answers this machine only.
-import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import type { Installation } from '../installation.ts';
-import { shownExchange } from '../journal/exchange.ts';
-import { defaultQuirks, type Quirks } from '../quirks.ts';
-import { type Scenario, scenarioNames, scenarios } from '../scenarios.ts';
 import { guard } from './control/index.ts';
-import { shownClock } from './control/state.ts';
 import { homePage } from './home-page.ts';
-
-const maxInstallations = 20;
-const maxNewest = 20;
+import { overviewOf } from './overview.ts';
 
 export const registerHome = (app: FastifyInstance, installations: readonly Installation[]): void => {
   app.get(
@@ -30,69 +23,4 @@ export const registerHome = (app: FastifyInstance, installations: readonly Insta
         .send(homePage(shown));
     },
   );
-};
-
-export type Overview = ReturnType<typeof overviewOf>;
-export type ShownInstallation = Overview['installations'][number];
-
-const overviewOf = (installations: readonly Installation[], origin: string) => ({
-  links: {
-    docs: `${origin}/docs/`,
-    schema: `${origin}/schema/`,
-    control_schema: `${origin}/sandbox/schema/`,
-    health: `${origin}/health`,
-  },
-  installations: installations.slice(0, maxInstallations).map((one) => installationOf(one, origin)),
-  /** Installations that are left out. */
-  more: Math.max(0, installations.length - maxInstallations),
-});
-
-const installationOf = (one: Installation, origin: string) => {
-  const { installation, clinic, auth, quirks, faults, requests, attempts } = one;
-  const control = `${origin}/${installation}/sandbox`;
-  const quirksInForce = changed(quirks);
-  const faultsInForce = without(faults.read(), (_, value) => value === null);
-  return {
-    installation,
-    api: `${origin}/${installation}/api/0.1/`,
-    token_url: `${origin}/${installation}/oauth2/token/`,
-    clock: shownClock(one),
-    records: {
-      clients: clinic.clients.size,
-      patients: clinic.registers.patients.size,
-      invoices: clinic.invoices.size,
-      payments: clinic.invoicePayments.size,
-    },
-    applications: auth.credentials(),
-    scenario: scenarioOf(quirksInForce, faultsInForce),
-    quirks: quirksInForce,
-    faults: faultsInForce,
-    links: {
-      requests: `${control}/requests`,
-      webhook_attempts: `${control}/webhook_attempts`,
-      messages: `${control}/messages`,
-      stats: `${control}/stats`,
-    },
-    requests: requests.newest(maxNewest).map(shownExchange),
-    webhook_attempts: attempts.newest(maxNewest),
-  };
-};
-
-/** An object without the members that `leavesOut` names. */
-const without = <T extends object>(object: T, leavesOut: (name: keyof T, value: unknown) => boolean): Partial<T> =>
-  Object.fromEntries(
-    Object.entries(object).filter(([name, value]) => !leavesOut(name as keyof T, value)),
-  ) as Partial<T>;
-
-const changed = (quirks: Partial<Quirks>): Partial<Quirks> =>
-  without(quirks, (name, value) => isDeepStrictEqual(value, defaultQuirks[name]));
-
-/** The scenario that has just these quirks and faults. */
-const scenarioOf = (quirks: object, faults: object): string | null => {
-  if (Object.keys({ ...quirks, ...faults }).length === 0) return null;
-  const found = scenarioNames.find((name) => {
-    const { quirks: its = {}, faults: strikes = {} } = scenarios[name] as Scenario;
-    return isDeepStrictEqual([changed(its), strikes], [quirks, faults]);
-  });
-  return found ?? null;
 };
