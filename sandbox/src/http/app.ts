@@ -15,7 +15,7 @@ import { registerHealth } from './health.ts';
 import { registerHome } from './home.ts';
 import { registerJournal } from './journal.ts';
 import { pageSize } from './listing.ts';
-import { methods, otherMethods, refusal } from './methods.ts';
+import { methods, type OtherMethods, otherMethods } from './methods.ts';
 import { registerDocs } from './openapi.ts';
 import { registerPayPages } from './pay.ts';
 import { type ApiRequest, paramsOf, type RouteSpec } from './route.ts';
@@ -105,20 +105,15 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
       told({ method: request.method, path, status: reply.statusCode });
     });
   }
-  app.setErrorHandler((error, request, reply) => deliver(request, reply, whole(refusalOf(error))));
-  app.setNotFoundHandler((request, reply) => {
-    const [path = '', search] = request.url.split('?');
-    const isKnown =
-      request.installation !== null && !path.endsWith('/') && paths.some((known) => known.test(`${path}/`));
-    const location = `${path}/${search === undefined ? '' : `?${search}`}`;
-    return deliver(request, reply, whole(isKnown ? { status: 301, headers: { location } } : notFound));
-  });
-  const paths = [...new Set(parts.routes.map((route) => route.path))].map(
-    (path) => new RegExp(`^/\\d+/api/0\\.1/${path.replace(/:[a-z_]+/g, '\\d+')}$`),
+  const others = otherMethods(parts.routes);
+  // A request to nothing is unknown, whatever else is wrong with it.
+  app.setErrorHandler((error, request, reply) =>
+    deliver(request, reply, whole(request.is404 ? unknown(request, others) : refusalOf(error))),
   );
+  app.setNotFoundHandler((request, reply) => deliver(request, reply, whole(unknown(request, others))));
   let serial = 0;
   for (const route of parts.routes) addRoute(app, route, parts, () => serial++);
-  addOtherMethods(app, parts.routes);
+  addOptions(app, others);
   addTokenEndpoint(app);
   registerPayPages(app);
   await registerStorage(app, installationOf);
@@ -222,30 +217,32 @@ const admit = (request: FastifyRequest): void => {
   stats.granted(action, weight);
 };
 
-/** OPTIONS, and 405 for the methods that a known path does not have, once it is known who asks. */
-const addOtherMethods = (app: FastifyInstance, routes: readonly RouteSpec[]): void => {
-  for (const other of otherMethods(routes)) {
-    const { action, permission = null, scope = 'read write' } = other.route;
-    const config = { action: `${action.split('.')[0]}.metadata`, permission, scope };
-    const url = `${apiPath}${other.path}`;
-    const schema = { hide: true } as never;
+/** OPTIONS of each path. */
+const addOptions = (app: FastifyInstance, others: readonly OtherMethods[]): void => {
+  for (const { path, route, metadata } of others) {
+    const { action, permission = null, scope = 'read write' } = route;
     app.route({
-      ...{ method: 'OPTIONS', url, schema, config, preParsing: async (request) => admit(request) },
+      ...{ method: 'OPTIONS', url: `${apiPath}${path}`, schema: { hide: true } as never },
+      config: { action: `${action.split('.')[0]}.metadata`, permission, scope },
+      preParsing: async (request) => admit(request),
       handler: (request, reply) => {
         checkPath(request);
-        return deliver(request, reply, whole(other.metadata));
+        return deliver(request, reply, whole(metadata));
       },
-    });
-    app.route({
-      ...{ method: other.refused as HTTPMethods[], url, schema },
-      preParsing: async ({ installation, headers }) => {
-        if (installation === null) throw new Refusal(notFound);
-        const who = installation.auth.identify(headers.authorization, installation.clinic.clock());
-        if ('status' in who) throw new Refusal(who);
-      },
-      handler: (request, reply) => deliver(request, reply, whole(refusal(request.method, other))),
     });
   }
+};
+
+/** What no endpoint takes: 301 for a path without its slash, 405 for a known path once it is known who asks, or else 404. */
+const unknown = (request: FastifyRequest, others: readonly OtherMethods[]): Answer => {
+  const { installation, method, url, headers } = request;
+  const [path, search] = splitOnce(url, '?');
+  const other = installation && others.find(({ pattern }) => pattern.test(path.endsWith('/') ? path : `${path}/`));
+  if (!other) return notFound;
+  if (!path.endsWith('/'))
+    return { status: 301, headers: { location: `${path}/${search === '' ? '' : `?${search}`}` } };
+  const who = installation.auth.identify(headers.authorization, installation.clinic.clock());
+  return 'status' in who ? who : { ...methodNotAllowed(method), headers: { allow: other.allow } };
 };
 
 /** Client credentials (field notes: OAuth2). */

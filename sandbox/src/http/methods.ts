@@ -1,21 +1,19 @@
-// The methods of a path besides those that its endpoints declare: OPTIONS describes it, and every other is refused (practice-api:
-// not shown).
+// The methods of a path besides those that its endpoints declare: OPTIONS describes it, and any other is refused.
 // Not shown, and chosen: OPTIONS answers 200 with `Allow` and with a name, a description and the media types, in the manner of Django REST
 // Framework, as one request of the action `<resource>.metadata`. HEAD answers as GET without a body and counts as its GET.
 import type { Answer } from './answer.ts';
-import { methodNotAllowed } from './answer.ts';
 import { formTypes } from './body.ts';
 import type { Method, RouteSpec } from './route.ts';
 
-/** Every method that a path answers, in the order of `Allow`. */
+/** The methods of endpoints, in the order of `Allow`. */
 export const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const described = [...methods, 'TRACE'] as const;
 
 export interface OtherMethods {
   path: string;
   /** An endpoint of the path, whose permission OPTIONS needs. */
   route: RouteSpec;
-  refused: string[];
+  /** The addresses of the path, of any installation. */
+  pattern: RegExp;
   allow: string;
   metadata: Answer;
 }
@@ -25,7 +23,7 @@ export const otherMethods = (routes: readonly RouteSpec[]): OtherMethods[] =>
   [...Map.groupBy(routes, ({ path }) => path)].map(([path, own]) => {
     const names = methods.filter((method) => own.some((route) => route.method === method));
     const allow = [...names, ...(names.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    const refused = [...described, 'HEAD'].filter((method) => !allow.split(', ').includes(method));
+    const pattern = new RegExp(`^/[0-9]+/api/0\\.1/${path.replace(/:[a-z_]+/g, '[0-9]+')}$`);
     const takesForms = own.some(({ form }) => form);
     const [route] = own as [RouteSpec];
     const body = {
@@ -34,7 +32,7 @@ export const otherMethods = (routes: readonly RouteSpec[]): OtherMethods[] =>
       renders: ['application/json', 'text/html'],
       parses: ['application/json', ...(takesForms ? formTypes : [])],
     };
-    return { path, route, refused, allow, metadata: { status: 200, body, headers: { allow } } };
+    return { path, pattern, route, allow, metadata: { status: 200, body, headers: { allow } } };
   });
 
 /** As such services name their views: the resource and List or Instance, or the action. */
@@ -46,8 +44,3 @@ const nameOf = (path: string): string => {
 };
 
 const wordsOf = (name: string): string[] => name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-
-export const refusal = (method: string, { allow }: OtherMethods): Answer => ({
-  ...methodNotAllowed(method),
-  headers: { allow },
-});

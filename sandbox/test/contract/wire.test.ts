@@ -102,7 +102,7 @@ describe('methods', () => {
     expect(after['client.list']).toEqual(byAction['client.list']);
   });
 
-  test.each(['PUT', 'DELETE', 'TRACE'])('%s of a list is 405 with Allow', async (method) => {
+  test.each(['PUT', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND'])('%s of a list is 405 with Allow', async (method) => {
     const answer = await raw(method, '/4711/api/0.1/client/');
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, HEAD, OPTIONS']);
   });
