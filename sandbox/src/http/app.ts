@@ -88,7 +88,6 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     return found ? formsOf(found) : null;
   });
   app.addHook('onRequest', async (request, reply) => {
-    if (!isDecodable(splitOnce(request.url, '?')[1])) throw new BadBody('The query is not percent-encoded UTF-8.');
     const id = /^\/(\d{1,15})\//.exec(request.url)?.[1];
     request.installation = id === undefined ? null : installationOf(Number(id));
     // From the clinic's clock, and not from the machine's.
@@ -98,6 +97,9 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   });
   registerJournal(app, first ?? null, installationOf);
   registerFaults(app);
+  app.addHook('onRequest', async ({ url }) => {
+    if (!isDecodable(splitOnce(url, '?')[1])) throw new BadBody('The query is not percent-encoded UTF-8.');
+  });
   if (parts.onAnswer) {
     const told = parts.onAnswer;
     app.addHook('onResponse', async (request, reply) => {
