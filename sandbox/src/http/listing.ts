@@ -65,8 +65,16 @@ export const listQuery = <T>(filters: FilterFields<T>, flags: readonly string[] 
 
 const filterType = dependent<string>(({ strict }) => (strict ? z.enum(['or']) : z.string())).optional();
 
-/** The envelope of a list of such records (practice-api: Conventions 5). */
-export const envelope = (record: z.ZodType) =>
+const envelopes = new WeakMap<z.ZodType, z.ZodType>();
+
+/** The envelope of lists of such records (practice-api: Conventions 5). */
+export const envelope = (record: z.ZodType): z.ZodType => {
+  const known = envelopes.get(record) ?? envelopeOf(record);
+  envelopes.set(record, known);
+  return known;
+};
+
+const envelopeOf = (record: z.ZodType) =>
   answer({
     count: z.union([z.int(), z.string().regex(/^\d+$/)]),
     num_pages: z.int().min(1),

@@ -2,58 +2,42 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { type FastifyInstance, type FastifyRequest, type FastifySchema, fastify } from 'fastify';
-import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { Components, jsonSchemaOf } from './components.ts';
 import { answer } from './fields.ts';
 import type { Forms } from './forms.ts';
 import { paramsOf, type RouteSpec } from './route.ts';
 
 const apiPath = '/:installation/api/0.1/';
-/** Schemas of answers by name: the description has each of them once, among its components. */
-const components = z.registry<{ id: string }>();
-const named = <S extends z.ZodType>(schema: S, id: string): S => {
-  if (!components.has(schema)) components.add(schema, { id });
-  return schema;
-};
-const detail = named(answer({ detail: z.string() }), 'Refusal');
+const refusal = answer({ detail: z.string() });
 /** `{"<field>": ["message"]}`, or `{"detail": "message"}` where no field is at fault. */
-const problems = named(z.record(z.string(), z.unknown()), 'Problems');
-
+const problems = z.record(z.string(), z.unknown());
 const pathId = z.int().min(0).max(999_999_999_999_999);
 
-/**
- * Formats, patterns and descriptions (`meta`), which the package takes from the registry of the components only; and that an answer without
- * a body has none.
- */
-const override = ({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: object }): void => {
-  if (zodSchema instanceof z.ZodUndefined) Object.assign(jsonSchema, { type: 'null' });
-  Object.assign(jsonSchema, z.globalRegistry.get(zodSchema as z.ZodType));
-};
-
-type Responses = Record<number, { headers?: object }>;
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait' } };
 
 /** What the description tells of a route, for one installation. */
-const described = (route: RouteSpec, forms: Forms): FastifySchema => {
-  const both = (schema: z.ZodType) => ({
-    content: { 'application/json': { schema }, 'text/html': { schema } },
-  });
-  const told = (status: number, description: string, schema: z.ZodType) => [status, { description, ...both(schema) }];
+const described = (route: RouteSpec, forms: Forms, components: Components): FastifySchema => {
+  const answered = (status: number, description: string, schema: z.ZodType, more: object = {}) => {
+    const content = { schema: components.refTo(schema) };
+    return [status, { description, content: { 'application/json': content, 'text/html': content }, ...more }];
+  };
   const answers = Object.entries(route.answers).map(([status, schema]) =>
     schema === null
-      ? [status, z.undefined().describe('Done; the answer has no body')]
-      : told(Number(status), route.summary, named(schema, `${route.action}.${status}`)),
+      ? [status, { type: 'null', description: 'Done; the answer has no body' }]
+      : answered(Number(status), route.summary, Number(status) < 300 ? schema : refusal),
   );
   const hasInput = route.body !== undefined || route.query !== undefined;
   const refusals = [
-    ...(hasInput || route.path.includes(':') || route.method !== 'GET' ? [told(400, 'Refused', problems)] : []),
-    told(401, 'No valid token', detail),
-    told(403, 'The permission group or the scope of the application does not allow it', detail),
-    ...(route.path.includes(':') || route.query ? [told(404, 'No such record or page', detail)] : []),
-    ...(route.method === 'GET' ? [] : [told(405, 'Not allowed on this installation', detail)]),
-    ...(route.body ? [told(415, 'Unsupported media type', detail)] : []),
-    told(429, 'A limit is reached; Retry-After says how many seconds to wait', detail),
+    ...(hasInput || route.path.includes(':') || route.method !== 'GET' ? [answered(400, 'Refused', problems)] : []),
+    answered(401, 'No valid token', refusal),
+    answered(403, 'The permission group or the scope of the application does not allow it', refusal),
+    ...(route.path.includes(':') || route.query ? [answered(404, 'No such record or page', refusal)] : []),
+    ...(route.method === 'GET' ? [] : [answered(405, 'Not allowed on this installation', refusal)]),
+    ...(route.body ? [answered(415, 'Unsupported media type', refusal)] : []),
+    answered(429, 'A limit is reached; Retry-After says how many seconds to wait', refusal, { headers: retryAfter }),
   ];
+  const params = z.object(Object.fromEntries(paramsOf(route.path).map((name) => [name, pathId])));
   return {
     tags: [route.section],
     summary: route.summary,
@@ -63,63 +47,60 @@ const described = (route: RouteSpec, forms: Forms): FastifySchema => {
     ...(route.form
       ? { consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] }
       : {}),
-    params: z.object(Object.fromEntries(paramsOf(route.path).map((name) => [name, pathId]))),
-    ...(route.query ? { querystring: forms.of(route.query) } : {}),
-    ...(route.body ? { body: forms.of(route.body) } : {}),
+    params: jsonSchemaOf(params, 'input'),
+    ...(route.query ? { querystring: jsonSchemaOf(forms.of(route.query), 'input') } : {}),
+    ...(route.body ? { body: components.refTo(forms.of(route.body)) } : {}),
     response: Object.fromEntries([...refusals, ...answers]),
-  } as unknown as FastifySchema;
+  } as FastifySchema;
 };
 
 const notes = (route: RouteSpec): string =>
   route.permission === undefined ? '' : `Needs the permission '${route.permission}'.`;
 
 const server = 'http://127.0.0.1:8090';
-
-/** What generates a description. */
-const generator = (info: { title: string; description: string }, more: object) => {
-  const withComponents = createJsonSchemaTransformObject({ schemaRegistry: components as never });
-  const toJson = createJsonSchemaTransform({ schemaRegistry: components as never, zodToJsonConfig: { override } });
-  return {
-    openapi: { openapi: '3.1.0', info: { version: '0.1', ...info }, ...more },
-    transform: ((document: Parameters<typeof toJson>[0]) => {
-      const { schema, url } = toJson(document) as { schema: FastifySchema & { response?: Responses }; url: string };
-      if (schema.response?.[429]) schema.response[429].headers = retryAfter;
-      return { schema, url: url.startsWith(apiPath) ? url.slice(apiPath.length - 1) : url };
-    }) as never,
-    transformObject: ((document: never) => withoutInputs(withComponents(document))) as never,
-  };
-};
+const versions = { openapi: '3.1.0', version: '0.1' };
 
 /** The description of the routes, for the installation that the forms are of. */
 export const documentOf = async (routes: readonly RouteSpec[], forms: Forms): Promise<object> => {
   const app = fastify();
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => String);
-  const info = {
-    title: 'Veterinary practice management API (sandbox)',
-    description: 'Generated from the schemas that the sandbox validates with.',
-  };
+  const { openapi, version } = versions;
   const scopes = { 'read write': 'the Open API', wholesaler: 'the wholesaler integration' };
   const clientCredentials = { tokenUrl: `/${forms.reading.installation}/oauth2/token/`, scopes };
-  const installation_id = { default: String(forms.reading.installation) };
-  await app.register(
-    swagger,
-    generator(info, {
-      servers: [
-        {
-          url: '{base_url}/{installation_id}/api/0.1',
-          variables: { base_url: { default: server }, installation_id },
-        },
-      ],
+  const variables = {
+    base_url: { default: server },
+    installation_id: { default: String(forms.reading.installation) },
+  };
+  const components = new Components(routes, forms, { Refusal: refusal, Problems: problems });
+  await app.register(swagger, {
+    openapi: {
+      openapi,
+      info: {
+        ...{ version, title: 'Veterinary practice management API (sandbox)' },
+        description: 'Generated from the schemas that the sandbox validates with.',
+      },
+      servers: [{ url: '{base_url}/{installation_id}/api/0.1', variables }],
       components: { securitySchemes: { oauth2: { type: 'oauth2', flows: { clientCredentials } } } },
-    }),
-  );
+    },
+    transform: ({ schema, url }) => ({ schema, url: url.slice(apiPath.length - 1) }),
+  });
   for (const route of routes) {
     const url = `${apiPath}${route.path}`;
-    app.route({ method: route.method, url, schema: described(route, forms), handler: () => {} });
+    app.route({ method: route.method, url, schema: described(route, forms, components), handler: () => {} });
   }
   await app.ready();
-  return app.swagger();
+  const { components: more, ...document } = app.swagger() as { components: object };
+  return { ...document, components: { ...more, schemas: components.schemas() } };
+};
+
+/** What the schemas of a control endpoint say, as JSON Schemas. */
+const inJsonSchema = ({ response = {}, ...rest }: FastifySchema): FastifySchema => {
+  const converted = (parts: object, io: 'input' | 'output') =>
+    Object.fromEntries(
+      Object.entries(parts).map(([name, part]) => [name, part instanceof z.ZodType ? jsonSchemaOf(part, io) : part]),
+    );
+  return { ...converted(rest, 'input'), response: converted(response as object, 'output') };
 };
 
 /**
@@ -131,9 +112,17 @@ export const registerDocs = async (
   routes: readonly RouteSpec[],
   formsOf: (installation: string | undefined) => Forms | null,
 ): Promise<void> => {
-  // Of the routes of the app, only the control endpoints are shown.
-  const info = { title: 'Control of the sandbox', description: 'These endpoints answer this machine only.' };
-  await app.register(swagger, generator(info, {}));
+  await app.register(swagger, {
+    openapi: {
+      openapi: versions.openapi,
+      info: {
+        ...{ version: versions.version, title: 'Control of the sandbox' },
+        description: 'These endpoints answer this machine only.',
+      },
+    },
+    // Of the routes of the app, only the control endpoints are shown.
+    transform: ({ schema, url }) => ({ schema: schema.hide ? schema : inJsonSchema(schema), url }),
+  });
   const urls = [
     { url: '/schema/', name: 'The practice API' },
     { url: '/sandbox/schema/', name: 'Control of the sandbox' },
@@ -152,14 +141,6 @@ export const registerDocs = async (
     });
   }
   app.get('/sandbox/schema/', { schema: { hide: true } as never }, async (request, reply) => {
-    const { components: _ofTheApi, ...document } = app.swagger() as { components: object };
-    return reply.send({ ...document, servers: [{ url: originOf(request) }] });
+    return reply.send({ ...app.swagger(), servers: [{ url: originOf(request) }] });
   });
-};
-
-/** Components are answers; their variants as input, which the package adds, are used by nothing. */
-const withoutInputs = (document: object): object => {
-  const { components: parts, ...rest } = document as { components: { schemas: Record<string, unknown> } };
-  const schemas = Object.entries(parts.schemas).filter(([name]) => !name.endsWith('Input'));
-  return { ...rest, components: { ...parts, schemas: Object.fromEntries(schemas) } };
 };

@@ -79,6 +79,30 @@ const flatFilters: FilterFields<ConsultationItem> = {
 };
 
 export const consultationItemRoutes: RouteSpec[] = [
+  route({
+    method: 'GET',
+    path: 'consultationitem/',
+    action: 'consultationitem.list',
+    summary: 'Items of all consultations and kinds',
+    ...{ section, permission },
+    query: listQuery(flatFilters).extend({
+      type_code: z
+        .string()
+        .regex(/^[1-6]?$/, 'Not a valid choice.')
+        .optional(),
+    }),
+    answers: { 200: envelope(record) },
+    handle: (request) => {
+      const { clinic, query, wire } = request;
+      const wanted = query.type_code || null;
+      return list(request, clinic.care.items, {
+        filters: flatFilters,
+        group: 'consultation',
+        about: (item) => wanted === null || item.type_code === Number(wanted),
+        wire: (item) => wireConsultationItem(wire, item),
+      });
+    },
+  }),
   ...kinds.flatMap(([path, noun, typeCode, own]) => [
     listRoute<ConsultationItem>({
       path: `consultation/:id/${path}/`,
@@ -105,28 +129,4 @@ export const consultationItemRoutes: RouteSpec[] = [
       handle: (request) => create(request as Create, typeCode),
     }),
   ]),
-  route({
-    method: 'GET',
-    path: 'consultationitem/',
-    action: 'consultationitem.list',
-    summary: 'Items of all consultations and kinds',
-    ...{ section, permission },
-    query: listQuery(flatFilters).extend({
-      type_code: z
-        .string()
-        .regex(/^[1-6]?$/, 'Not a valid choice.')
-        .optional(),
-    }),
-    answers: { 200: envelope(record) },
-    handle: (request) => {
-      const { clinic, query, wire } = request;
-      const wanted = query.type_code || null;
-      return list(request, clinic.care.items, {
-        filters: flatFilters,
-        group: 'consultation',
-        about: (item) => wanted === null || item.type_code === Number(wanted),
-        wire: (item) => wireConsultationItem(wire, item),
-      });
-    },
-  }),
 ];
