@@ -23,6 +23,20 @@ export const triggers = {
   departmentSettings: 63,
   installation: 70,
 } as const;
+/** The field that the webhook of a trigger carries: the id of the record. */
+export const idFields: Readonly<Record<keyof typeof triggers, string>> = {
+  client: 'client_id',
+  patient: 'patient_id',
+  invoice: 'invoice_id',
+  draft: 'invoice_id',
+  payment: 'invoicepayment_id',
+  prepayment: 'unallocatedpayment_id',
+  accountingReport: 'accountingreport_id',
+  rowDeleted: 'invoicerow_id',
+  extraFee: 'invoice_id',
+  departmentSettings: 'department_id',
+  installation: 'installation_id',
+};
 export type Trigger = (typeof triggers)[keyof typeof triggers];
 export const triggerTypes: readonly Trigger[] = Object.values(triggers);
 
@@ -60,28 +74,30 @@ interface Fired {
 }
 
 /** Triggers by kind of record, for those that need no look at the record. */
-const byKind: Readonly<Record<string, readonly [Trigger, string]>> = {
-  client: [triggers.client, 'client_id'],
-  patient: [triggers.patient, 'patient_id'],
-  invoicepayment: [triggers.payment, 'invoicepayment_id'],
-  unallocatedpayment: [triggers.prepayment, 'unallocatedpayment_id'],
-  accountingreport: [triggers.accountingReport, 'accountingreport_id'],
-  extra_fee: [triggers.extraFee, 'invoice_id'],
-  department: [triggers.departmentSettings, 'department_id'],
+const byKind: Readonly<Record<string, keyof typeof triggers>> = {
+  client: 'client',
+  patient: 'patient',
+  invoicepayment: 'payment',
+  unallocatedpayment: 'prepayment',
+  accountingreport: 'accountingReport',
+  extra_fee: 'extraFee',
+  department: 'departmentSettings',
 };
 
 /** Kinds of records that are settings of the installation. */
 const ofInstallation = new Set(['custom_fields', 'species', 'breed', 'diagnosis', 'tag']);
 
-const firedBy = ({ kind, id, isDeleted }: ChangedRecord, clinic: Clinic, installation: number): Fired | null => {
-  if (isDeleted) return kind === 'invoicerow' ? { trigger: triggers.rowDeleted, field: 'invoicerow_id', id } : null;
-  if (ofInstallation.has(kind)) return { trigger: triggers.installation, field: 'installation_id', id: installation };
-  if (kind === 'invoice') {
-    const isDraft = clinic.invoices.get(id)?.status === invoiceStatus.draft;
-    return { trigger: isDraft ? triggers.draft : triggers.invoice, field: 'invoice_id', id };
-  }
-  const [trigger, field] = byKind[kind] ?? [null, ''];
-  return trigger === null ? null : { trigger, field, id };
+const triggerOf = ({ kind, id, isDeleted }: ChangedRecord, clinic: Clinic): keyof typeof triggers | undefined => {
+  if (isDeleted) return kind === 'invoicerow' ? 'rowDeleted' : undefined;
+  if (ofInstallation.has(kind)) return 'installation';
+  if (kind !== 'invoice') return byKind[kind];
+  return clinic.invoices.get(id)?.status === invoiceStatus.draft ? 'draft' : 'invoice';
+};
+
+const firedBy = (changed: ChangedRecord, clinic: Clinic, installation: number): Fired | null => {
+  const name = triggerOf(changed, clinic);
+  if (name === undefined) return null;
+  return { trigger: triggers[name], field: idFields[name], id: name === 'installation' ? installation : changed.id };
 };
 
 export class WebhookSender {

@@ -1,6 +1,10 @@
-// The OpenAPI description as its readers use it: the names of its schemas.
+// The OpenAPI description as its readers use it: the names of its schemas, and what receivers of webhooks are sent.
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { describeApi } from '../src/index.ts';
+import { describeApi, startSandbox } from '../src/index.ts';
+import type { OutgoingWebhook } from '../src/outgoing.ts';
+import { triggers, WebhookSender } from '../src/webhooks.ts';
+import { sentEvents } from './specification/events.ts';
 
 type Json = Record<string, unknown>;
 interface Media {
@@ -14,6 +18,7 @@ interface Operation {
 
 const description = (await describeApi()) as {
   paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: { parameters?: { name: string }[]; requestBody: Media } }>;
   components: { schemas: Record<string, Json> };
 };
 const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
@@ -55,4 +60,84 @@ test('every body and every answer is a component, and every component is used', 
   const text = JSON.stringify(description);
   const { schemas } = description.components;
   expect(Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
+});
+
+/** Whether a webhook of this name may have such a body, as the description says. */
+const isAsDescribed = (webhook: string, body: unknown): boolean => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const { schemas } = description.components;
+  const name = nameOf(description.webhooks[webhook]?.post.requestBody) ?? '';
+  return ajv.validate({ components: { schemas }, $ref: `#/components/schemas/${name}` }, body) as boolean;
+};
+
+test('practice-api "Events": every event that is sent is as described, and carries a signature', async () => {
+  const sandbox = await startSandbox({ invoices: 10 });
+  try {
+    const events = await sentEvents(sandbox.clinic);
+    const kinds = [
+      'catalog.processed',
+      'order.placed',
+      'wholesaler.created',
+      'wholesaler.deleted',
+      'wholesaler.updated',
+    ];
+    expect([...new Set(events.map(({ event }) => event))].toSorted()).toEqual(kinds);
+    expect(events.filter((sent) => !isAsDescribed(sent.event, sent))).toEqual([]);
+    // A field more, or one less, is found.
+    for (const sent of events) {
+      const { event_id: _left, ...less } = sent as { event: string; event_id?: string };
+      expect([isAsDescribed(sent.event, { ...sent, more: 1 }), isAsDescribed(sent.event, less)]).toEqual([
+        false,
+        false,
+      ]);
+    }
+    for (const kind of kinds) {
+      const headers = description.webhooks[kind]?.post.parameters?.map(({ name }) => name);
+      expect(headers).toEqual(['X-Webhook-Timestamp', 'X-Webhook-Signature']);
+    }
+  } finally {
+    await sandbox.stop();
+  }
+});
+
+test('every webhook for a record change is as described, as JSON and as a form', async () => {
+  const sandbox = await startSandbox({ invoices: 10 });
+  const { clinic, installation } = sandbox;
+  const sent: { webhook: string; body: unknown }[] = [];
+  const send = async ({ url, body, headers }: OutgoingWebhook) => {
+    const isForm = headers['content-type'] === 'application/x-www-form-urlencoded';
+    const fields = Object.fromEntries([...new URLSearchParams(body)].map(([name, id]) => [name, Number(id)]));
+    sent.push({ webhook: new URL(url).pathname.slice(1), body: isForm ? fields : JSON.parse(body) });
+    return 200;
+  };
+  try {
+    const sender = new WebhookSender(clinic, installation, { send, after: () => () => {} });
+    const targets = Object.entries(triggers).flatMap(([name, trigger]) =>
+      (['form', 'json'] as const).map((format) => ({
+        ...{ url: `https://hook.example/record_change.${name}`, format, triggers: [trigger] },
+      })),
+    );
+    sender.subscribe(targets);
+    const draft = clinic.createInvoice({ status: 0, rows: [{ sum: '1.00' }] });
+    const invoice = clinic.createInvoice({ rows: [{ sum: '1.00' }] });
+    const others = [
+      'client',
+      'patient',
+      'invoicepayment',
+      'unallocatedpayment',
+      'accountingreport',
+      'extra_fee',
+      'tag',
+    ];
+    sender.send([
+      ...[...others, 'department'].map((kind) => ({ kind, id: 11 })),
+      ...[draft, invoice].map(({ id }) => ({ kind: 'invoice', id })),
+      { kind: 'invoicerow', id: 1, isDeleted: true },
+    ]);
+    await expect.poll(() => sent.length).toBe(targets.length);
+    expect(sent.filter(({ webhook, body }) => !isAsDescribed(webhook, body))).toEqual([]);
+    expect(sent.filter(({ webhook }) => isAsDescribed(webhook, { other_id: 1 }))).toEqual([]);
+  } finally {
+    await sandbox.stop();
+  }
 });

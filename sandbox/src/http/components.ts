@@ -44,7 +44,8 @@ const nouns: Readonly<Record<string, string>> = {
   'wholesaler.receipts': 'ReceiptReport',
 };
 
-const nounOf = (action: string): string => {
+/** What the records of an action's resource are called. */
+export const nounOf = (action: string): string => {
   const resource = action.slice(0, action.lastIndexOf('.'));
   const inWords = resource.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   return nouns[action] ?? nouns[resource] ?? inWords;

@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import { type FastifyInstance, type FastifyRequest, type FastifySchema, fastify } from 'fastify';
 import { z } from 'zod';
 import { Components, jsonSchemaOf } from './components.ts';
+import { describedWebhooks, webhookSchemas } from './events.ts';
 import { answer } from './fields.ts';
 import type { Forms } from './forms.ts';
 import { paramsOf, type RouteSpec } from './route.ts';
@@ -72,7 +73,10 @@ export const documentOf = async (routes: readonly RouteSpec[], forms: Forms): Pr
     base_url: { default: server },
     installation_id: { default: String(forms.reading.installation) },
   };
-  const components = new Components(routes, forms, { Refusal: refusal, Problems: problems });
+  const components = new Components(routes, forms, {
+    ...{ Refusal: refusal, Problems: problems },
+    ...webhookSchemas,
+  });
   await app.register(swagger, {
     openapi: {
       openapi,
@@ -91,7 +95,11 @@ export const documentOf = async (routes: readonly RouteSpec[], forms: Forms): Pr
   }
   await app.ready();
   const { components: more, ...document } = app.swagger() as { components: object };
-  return { ...document, components: { ...more, schemas: components.schemas() } };
+  return {
+    ...document,
+    webhooks: describedWebhooks(components),
+    components: { ...more, schemas: components.schemas() },
+  };
 };
 
 /** What the schemas of a control endpoint say, as JSON Schemas. */

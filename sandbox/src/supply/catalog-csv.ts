@@ -30,10 +30,15 @@ type Column = (typeof expectedColumns)[number];
 
 export const productTypes = ['Medicine', 'Supply', 'Food'] as const;
 
+export const catalogErrorCodes = [
+  ...(['invalid_file', 'missing_header', 'missing_column', 'no_rows'] as const),
+  ...(['missing_required_field', 'invalid_value'] as const),
+] as const;
+
 export interface CatalogError {
   /** 1-based line of the file; null for the whole file. */
   row: number | null;
-  code: 'invalid_file' | 'missing_header' | 'missing_column' | 'no_rows' | 'missing_required_field' | 'invalid_value';
+  code: (typeof catalogErrorCodes)[number];
   field: Column | null;
   detail: string;
 }
