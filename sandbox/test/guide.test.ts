@@ -38,7 +38,17 @@ const run = async (command: string, args: string[]): Promise<string> => {
 };
 
 test('there are examples in each language', () => {
-  expect(blocks.map(({ language }) => language).sort()).toEqual(['json', 'py', 'sh', 'sh', 'sh', 'ts', 'ts', 'ts']);
+  expect(blocks.map(({ language }) => language).sort()).toEqual([
+    'json',
+    'py',
+    'sh',
+    'sh',
+    'sh',
+    'sh',
+    'ts',
+    'ts',
+    'ts',
+  ]);
 });
 
 test.each(blocks.filter(({ language }) => language === 'sh'))('the commands of block $n', async ({ text }) => {

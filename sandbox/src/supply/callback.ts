@@ -57,8 +57,8 @@ export const checkCallback = (text: string, quirks: Quirks): void => {
   if (!URL.canParse(text)) throw problem('Enter a valid URL.');
   const { protocol, hostname } = new URL(text);
   if (quirks.loopbackCallbacks && isLoopback(hostname) && /^https?:$/.test(protocol)) return;
-  if (protocol !== 'https:') throw problem('Only HTTPS is accepted.');
-  if (isPublic(hostname)) return;
   const hint = isLoopback(hostname) ? " (The sandbox accepts it for tests with its quirk 'loopbackCallbacks'.)" : '';
+  if (protocol !== 'https:') throw problem(`Only HTTPS is accepted.${hint}`);
+  if (isPublic(hostname)) return;
   throw problem(`The host must be publicly reachable.${hint}`);
 };

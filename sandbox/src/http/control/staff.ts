@@ -13,19 +13,19 @@ import { type ControlRoute, control } from './route.ts';
 
 const number = z.int().min(0);
 const text = z.string().max(1000);
-const credentials = z.object({
+const credentials = z.strictObject({
   customer_number: text.nullish(),
   customer_username: text.nullish(),
   customer_password: text.nullish(),
   department: number.nullish(),
 });
 const connection = credentials.extend({ available_wholesaler: number });
-const run = z.object({
+const run = z.strictObject({
   types: z.array(z.enum(productTypes)),
   search: text.optional(),
   matchBarcodes: z.boolean().optional(),
 });
-const line = z.object({
+const line = z.strictObject({
   product_number: text.min(1),
   product_name: text.optional(),
   quantity: z.string().regex(/^\d{1,9}(\.\d{1,3})?$/),
@@ -34,8 +34,8 @@ const line = z.object({
   barcode: text.nullish(),
   notes: text.nullish(),
 });
-const changes = z.object({ notes: text.nullish(), lines: z.array(line).min(1).optional() });
-const purchase = z.object({
+const changes = z.strictObject({ notes: text.nullish(), lines: z.array(line).min(1).optional() });
+const purchase = z.strictObject({
   wholesaler: number,
   department: number.optional(),
   notes: text.nullish(),
@@ -43,7 +43,7 @@ const purchase = z.object({
   /** Whether it is sent at once; otherwise it stays in Ordering in process. */
   send: z.boolean().default(true),
 });
-const match = z.object({ item: number });
+const match = z.strictObject({ item: number });
 
 /** Staff see that there is a password, and not which. */
 const shown = ({ customer_password, ...wholesaler }: Wholesaler) => ({
