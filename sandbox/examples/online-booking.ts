@@ -1,60 +1,57 @@
 // Online booking with the practice API, against a running sandbox:
 //
 //     npx vetledger sandbox --port 8090
+//     npm run client --workspace sandbox      # writes client.ts from the OpenAPI description
 //     node sandbox/examples/online-booking.ts http://127.0.0.1:8090
 //
-// Somebody who is no client yet books a visit on the clinic's web site: the site makes the appointment, connects who comes with which animal,
+// A person who is no client yet books a visit on the clinic's web site. The site makes the appointment, connects the person and the animal to it,
 // has the confirmation sent, and plans a reminder.
+import { Api, type HttpResponse } from './client.ts';
+
 const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8090';
-const token = process.env.PRACTICE_TOKEN ?? 'sandbox-token';
-const api = `${baseUrl}/${process.argv[3] ?? '4711'}/api/0.1`;
+const api = `${baseUrl}/4711/api/0.1`;
+const practice = new Api({
+  baseUrl: api,
+  baseApiParams: { headers: { authorization: 'Bearer sandbox-token' } },
+  customFetch: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(30_000) }),
+});
 
 const say = (text: string): void => console.log(text);
+/** The status that a refused call answers. */
+const refused = (call: Promise<unknown>): Promise<number> =>
+  call.then(
+    () => {
+      throw new Error('The call was not refused.');
+    },
+    (answer: HttpResponse<unknown>) => answer.status,
+  );
 
-const ask = (url: string, body?: object): Promise<Response> =>
-  fetch(url, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(30_000),
-  });
-
-/** Calls the API and expects success; the answer's JSON. */
-const call = async <T>(url: string, body?: object): Promise<T> => {
-  const answer = await ask(url, body);
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
-};
-
-interface Page<T> {
-  results: T[];
-}
-interface Record {
-  id: number;
-  url: string;
-}
-
-const reasons = await call<Page<Record & { name: string }>>(`${api}/reason/`);
+const reasons = await practice.reason.reasonList();
 const reason = reasons.results.find(({ name }) => name === 'Vaccination');
-const [species] = (await call<Page<{ id: number; label: string }>>(`${api}/codelist/species/`)).results;
+const [species] = (await practice.codelist.codelistSpeciesList()).results;
 if (!species) throw new Error('The clinic has no species.');
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const appointment = await call<Record & { request_hash: string }>(`${api}/appointment/`, {
+const appointment = await practice.appointment.appointmentCreate({
   start: `${inDays(3)}T09:00:00Z`,
   end: `${inDays(3)}T09:30:00Z`,
   department: `${api}/department/11/`,
   type: 'Online booking',
   title: 'Vaccination',
-  ...(reason ? { reason: reason.url } : {}),
+  reason: reason?.url ?? null,
 });
-say(`appointment made, request_hash of ${appointment.request_hash.length} digits`);
-
-const confirmation = `${api}/appointment/${appointment.id}/send_appointment_confirmation/`;
 const { request_hash } = appointment;
-say(`confirmation before anybody is connected: ${(await ask(confirmation, { request_hash })).status}`);
+say(`appointment made, request_hash of ${request_hash.length} digits`);
 
-const client = await call<Record>(`${api}/onlinebookingclient/`, {
+const confirm = (hash: string) =>
+  practice.appointment.appointmentSendAppointmentConfirmation(
+    appointment.id,
+    { request_hash: hash },
+    { dont_send_sms_confirmation: '' },
+  );
+say(`confirmation before anybody is connected: ${await refused(confirm(request_hash))}`);
+
+const client = await practice.onlinebookingclient.onlinebookingclientCreate({
   appointment: appointment.url,
   first_name: 'Minea',
   last_name: 'Harjula',
@@ -64,7 +61,7 @@ const client = await call<Record>(`${api}/onlinebookingclient/`, {
   zip_code: '01999',
   city: 'Kuusniemi',
 });
-await call<Record>(`${api}/onlinebookingpatient/`, {
+await practice.onlinebookingpatient.onlinebookingpatientCreate({
   onlinebookingclient: client.url,
   name: 'Halla',
   species: species.id,
@@ -72,20 +69,21 @@ await call<Record>(`${api}/onlinebookingpatient/`, {
 });
 say(`connected: Minea Harjula with Halla, species ${species.label}`);
 
-say(`confirmation with another hash: ${(await ask(confirmation, { request_hash: 'guessed' })).status}`);
-const confirmed = await call<{ email: string; sms: string }>(`${confirmation}?dont_send_sms_confirmation`, {
-  request_hash,
-});
+say(`confirmation with another hash: ${await refused(confirm('guessed'))}`);
+const confirmed = await confirm(request_hash);
 say(`confirmation: e-mail ${confirmed.email}, SMS ${confirmed.sms}`);
 
-const reminder = await call<{ delivery_status: number }>(`${api}/appointment_reminder/`, {
+const reminder = await practice.appointmentReminder.appointmentReminderCreate({
   appointment: appointment.url,
   remind_at: `${inDays(2)}T09:00:00Z`,
   delivery_method: 3,
 });
 say(`reminder by SMS planned, delivery_status ${reminder.delivery_status}`);
 
-const { messages } = await call<{ messages: { channel: string; recipient: string; subject: string }[] }>(
-  `${baseUrl}/sandbox/messages`,
-);
+interface Message {
+  channel: string;
+  recipient: string;
+  subject: string;
+}
+const { messages } = (await (await fetch(`${baseUrl}/sandbox/messages`)).json()) as { messages: Message[] };
 for (const { channel, recipient, subject } of messages.slice(-1)) say(`sent by ${channel} to ${recipient}: ${subject}`);

@@ -1,71 +1,49 @@
 // Payment links with the practice API, against a running sandbox:
 //
 //     npx vetledger sandbox --port 8090
+//     npm run client --workspace sandbox      # writes client.ts from the OpenAPI description
 //     node sandbox/examples/payment-link.ts http://127.0.0.1:8090
 //
-// An integration makes a link for what is due on an invoice, and one for a prepayment. The payer opens the first and pays, twice by mistake; and
-// does not want to pay the second. What staff and the payer's telephone see is read from the sandbox's control endpoints.
-const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8090';
-const token = process.env.PRACTICE_TOKEN ?? 'sandbox-token';
-const api = `${baseUrl}/${process.argv[3] ?? '4711'}/api/0.1`;
+// An integration makes a link for what is due on an invoice, and one for a prepayment. The payer opens the first and pays, twice by mistake, and
+// does not want to pay the second. What the payer's telephone shows is read from the sandbox's control endpoints.
+import { Api, type Department, type Invoice, type Postransaction } from './client.ts';
 
-interface Page<T> {
-  results: T[];
-}
-interface Invoice {
-  id: number;
-  url: string;
-  department: string;
-  client: string | null;
-  due_sum: number;
-  credit_note: boolean;
-}
-interface Transaction {
-  id: number;
-  amount: string;
-  payment: string | null;
-  payment_link: { url: string; payment_status: number; delivery_status: number; expiration_time: string };
-}
+const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8090';
+const practice = new Api({
+  baseUrl: `${baseUrl}/4711/api/0.1`,
+  baseApiParams: { headers: { authorization: 'Bearer sandbox-token' } },
+  customFetch: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(30_000) }),
+});
 
 const statuses = ['', 'Pending', 'Failed', 'Expired', 'Aborted', 'Accepted'];
 const say = (text: string): void => console.log(text);
-
-/** Calls the API and expects success; the answer's JSON. */
-const call = async <T>(url: string, body?: object): Promise<T> => {
-  const answer = await fetch(url, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(30_000),
-  });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
-};
+/** The id that a reference names: `…/client/2001/`. */
+const idOf = (reference: string): number => Number(reference.split('/').at(-2));
 
 /** What the payer does on the page: a form, as a browser posts it. */
-const onPage = async (link: Transaction, form: Record<string, string>): Promise<void> => {
+const onPage = async (link: Postransaction, form: Record<string, string>): Promise<void> => {
   const page = await fetch(link.payment_link.url, { method: 'POST', body: new URLSearchParams(form) });
   const heading = /<h1>(.*?)<\/h1>/.exec(await page.text())?.[1];
   say(`  the page says: ${heading}`);
 };
 
-const statusOf = async ({ id }: Transaction): Promise<string> => {
-  const { payment_link } = await call<Transaction>(`${api}/postransaction/${id}/`);
+const statusOf = async ({ id }: Postransaction): Promise<string> => {
+  const { payment_link } = await practice.postransaction.postransactionRetrieve(id);
   return statuses[payment_link.payment_status] ?? '';
 };
 
-interface Department {
-  id: number;
-  name: string;
-  allow_nhp_processing: boolean;
-}
-
 /** The first open invoice of a department that allows links. */
-const invoiceToPay = async (): Promise<{ invoice: Invoice; department: Department }> => {
-  const { results } = await call<Page<Invoice>>(`${api}/invoice/?status__is=3&page_size=1000`);
-  const open = results.filter(({ due_sum, client, credit_note }) => due_sum > 0 && client !== null && !credit_note);
+const invoiceToPay = async (): Promise<{ invoice: Invoice & { client: string }; department: Department }> => {
+  const { results } = await practice.invoice.invoiceList({
+    status__is: '3',
+    credit_note__is: 'false',
+    page_size: 1000,
+  });
+  const open = results.filter(
+    (one): one is Invoice & { client: string } => Number(one.due_sum) > 0 && one.client !== null,
+  );
   for (const url of new Set(open.map((one) => one.department))) {
-    const department = await call<Department>(url);
+    const department = await practice.department.departmentRetrieve(idOf(url));
     say(`links allowed in ${department.name}: ${department.allow_nhp_processing}`);
     const invoice = open.find((one) => one.department === url);
     if (department.allow_nhp_processing && invoice) return { invoice, department };
@@ -76,13 +54,8 @@ const invoiceToPay = async (): Promise<{ invoice: Invoice; department: Departmen
 const { invoice, department } = await invoiceToPay();
 say(`invoice ${invoice.id}: ${invoice.due_sum} due`);
 
-const common = {
-  terminal_id: 0,
-  payment_type: 5003,
-  transaction_type: 4,
-  department: invoice.department,
-};
-const link = await call<Transaction>(`${api}/postransaction/`, {
+const common = { terminal_id: 0, payment_type: 5003, transaction_type: 4, department: invoice.department } as const;
+const link = await practice.postransaction.postransactionCreate({
   ...common,
   amount: invoice.due_sum,
   invoice: invoice.url,
@@ -99,30 +72,27 @@ say(`payment link of ${link.amount}: ${await statusOf(link)}`);
 await onPage(link, { action: 'pay', method: 'card' });
 await onPage(link, { action: 'pay', method: 'card' });
 say(`payment link: ${await statusOf(link)}`);
-const payments = await call<Page<{ url: string; paid: string; info: string }>>(
-  `${api}/invoicepayment/?invoice__is=${invoice.id}`,
-);
-const { payment } = await call<Transaction>(`${api}/postransaction/${link.id}/`);
+const payments = await practice.invoicepayment.invoicepaymentList({ invoice__is: String(invoice.id) });
+const { payment } = await practice.postransaction.postransactionRetrieve(link.id);
 const ours = payments.results.filter(({ url }) => url === payment);
 say(`payments by the link: ${ours.map(({ paid }) => paid).join(', ')}`);
 
-const deposit = await call<Transaction>(`${api}/postransaction/`, {
+const deposit = await practice.postransaction.postransactionCreate({
   ...common,
   amount: '50.00',
   payment_link_data: { duration: 60, delivery_method: 0, description: 'Deposit for the surgery' },
-  prepayment_data: {
-    client_id: Number(invoice.client?.split('/').at(-2)),
-    department_id: department.id,
-    description: 'Deposit',
-  },
+  prepayment_data: { client_id: idOf(invoice.client), department_id: department.id, description: 'Deposit' },
 });
 say(`prepayment link of ${deposit.amount}: ${await statusOf(deposit)}`);
 await onPage(deposit, { action: 'abort' });
 say(`prepayment link: ${await statusOf(deposit)}`);
 
-const messages = await call<{ messages: { channel: string; recipient: string; payment_link: string | null }[] }>(
-  `${baseUrl}/sandbox/messages`,
-);
-for (const { channel, recipient, payment_link } of messages.messages) {
+interface Message {
+  channel: string;
+  recipient: string;
+  payment_link: string | null;
+}
+const { messages } = (await (await fetch(`${baseUrl}/sandbox/messages`)).json()) as { messages: Message[] };
+for (const { channel, recipient, payment_link } of messages) {
   if (payment_link === link.payment_link.url) say(`sent by ${channel} to ${recipient}`);
 }

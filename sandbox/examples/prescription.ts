@@ -1,59 +1,33 @@
 // An online prescription with the practice API, against a running sandbox:
 //
 //     npx vetledger sandbox --port 8090
+//     npm run client --workspace sandbox      # writes client.ts from the OpenAPI description
 //     node sandbox/examples/prescription.ts http://127.0.0.1:8090
 //
-// A veterinarian's service writes a prescription, tells how it fares at the prescription centre, and collects the prescription fee by a counter
+// A veterinarian's service writes a prescription, reports its status at the prescription centre, and collects the prescription fee by a counter
 // sale.
+import { Api } from './client.ts';
+
 const baseUrl = process.argv[2] ?? 'http://127.0.0.1:8090';
-const token = process.env.PRACTICE_TOKEN ?? 'sandbox-token';
-const api = `${baseUrl}/${process.argv[3] ?? '4711'}/api/0.1`;
+const practice = new Api({
+  baseUrl: `${baseUrl}/4711/api/0.1`,
+  baseApiParams: { headers: { authorization: 'Bearer sandbox-token' } },
+  customFetch: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(30_000) }),
+});
 
 const say = (text: string): void => console.log(text);
+/** The id that a reference names: `…/client/2001/`. */
+const idOf = (reference: string): number => Number(reference.split('/').at(-2));
 
-/** Calls the API and expects success; the answer's JSON. */
-const call = async <T>(url: string, body?: object, method = body ? 'POST' : 'GET'): Promise<T> => {
-  const answer = await fetch(url, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(30_000),
-  });
-  if (!answer.ok) throw new Error(`${method} ${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
-};
-
-interface Page<T> {
-  results: T[];
-}
-interface Prescription {
-  url: string;
-  status: number;
-  items: string[];
-  invoice: string | null;
-  is_payment: boolean;
-}
-interface Sale {
-  id: number;
-  url: string;
-  invoice_prefix: string;
-  total_with_vat: number;
-  due_sum: number;
-}
-
-const users = await call<Page<{ id: number; first_name: string; last_name: string; is_veterinarian: boolean }>>(
-  `${api}/user/`,
-);
+const users = await practice.user.userList();
 const prescriber = users.results.find((user) => user.is_veterinarian);
-const patients = await call<Page<{ id: number; name: string; client: string }>>(
-  `${api}/patient/?archived__is=false&deceased__is_null=true&page_size=1`,
-);
+const patients = await practice.patient.patientList({ archived__is: 'false', deceased__is_null: 'true', page_size: 1 });
 const [patient] = patients.results;
 if (!prescriber || !patient) throw new Error('The clinic has no veterinarian or no patient.');
 
 const inAYear = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
-const prescription = await call<Prescription>(`${api}/eprescription/prescription/`, {
-  client_id: Number(patient.client.split('/').at(-2)),
+const prescription = await practice.eprescription.prescriptionCreate({
+  client_id: idOf(patient.client),
   department_id: 11,
   prescriber_id: prescriber.id,
   issue_time: new Date().toISOString(),
@@ -69,27 +43,31 @@ const prescription = await call<Prescription>(`${api}/eprescription/prescription
     },
   ],
 });
-say(
-  `prescription for ${patient.name} by ${prescriber.first_name} ${prescriber.last_name}: status ${prescription.status}`,
-);
-const item = await call<{ name: string; repeat_number: number }>(prescription.items[0] ?? '');
+const { first_name, last_name } = prescriber;
+say(`prescription for ${patient.name} by ${first_name} ${last_name}: status ${prescription.status}`);
+const item = await practice.eprescription.prescriptionItemRetrieve(idOf(prescription.items[0] ?? ''));
 say(`item: ${item.name}, dispensed ${item.repeat_number} time`);
 
-for (const status of [2, 3, 4]) {
-  const changed = await call<Prescription>(prescription.url, { status }, 'PATCH');
+const id = idOf(prescription.url);
+for (const status of [2, 3, 4] as const) {
+  const changed = await practice.eprescription.prescriptionPartialUpdate(id, { status });
   say(`status ${changed.status}`);
 }
 
-const settings = await call<{ prescription_fee_item: string | null }>(`${api}/department/11/settings/`);
-const draft = await call<Sale>(`${api}/countersale/`, { department: `${api}/department/11/`, client: patient.client });
-await call(`${api}/countersale/${draft.id}/items/`, { item: settings.prescription_fee_item, quantity: 1 });
-const sale = await call<Sale>(`${api}/countersale/${draft.id}/finalize/`, {});
+const { prescription_fee_item: fee } = await practice.department.departmentSettings(11);
+if (fee === null) throw new Error('The department has no prescription fee.');
+const draft = await practice.countersale.countersaleCreate({
+  department: prescription.department,
+  client: patient.client,
+});
+await practice.countersale.countersaleAddItem(draft.id, { item: fee, quantity: 1 });
+const sale = await practice.countersale.countersaleFinalize(draft.id);
 say(`the fee's counter sale: ${sale.invoice_prefix}, ${sale.total_with_vat}`);
-await call(`${api}/invoicepayment/`, {
+await practice.invoicepayment.invoicepaymentCreate({
   invoice: sale.url,
   payment_type: 0,
   paid: sale.due_sum,
   date_added: new Date().toISOString(),
 });
-const paid = await call<Prescription>(prescription.url);
+const paid = await practice.eprescription.prescriptionRetrieve(id);
 say(`the prescription names its sale: ${paid.invoice === sale.url}, paid: ${paid.is_payment}`);

@@ -1,9 +1,6 @@
 // A sandbox over real HTTP, and the few calls the contract tests make of it.
-import { execFile } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { parse } from 'lossless-json';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/index.ts';
@@ -82,10 +79,3 @@ export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
 /** The text of a decimal as it stands on the wire. */
 export const exactly = (text: string): unknown =>
   JSON.parse(JSON.stringify(parse(text), (_key, value) => (value?.isLosslessNumber ? `#${value}` : value)));
-
-/** Runs a program of `examples/` against the sandbox; returns the lines that it printed. */
-export const runExample = async (name: string, { sandbox }: TestApi): Promise<string[]> => {
-  const file = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [file, sandbox.url]);
-  return stdout.trimEnd().split('\n');
-};
