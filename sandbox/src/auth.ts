@@ -62,11 +62,14 @@ export const builtInApplications: readonly Application[] = [
 /** The token endpoint's refusal of a client id and secret. */
 export const invalidClient: Answer = {
   status: 401,
-  body: { error: 'invalid_client' },
+  body: {
+    error: 'invalid_client',
+    error_description: 'Send the client id and secret in a Basic Authorization header.',
+  },
   headers: { 'www-authenticate': 'Basic' },
 };
 
-interface IssuedToken {
+export interface IssuedToken {
   clientId: string;
   scopes: readonly Scope[];
   expiresMs: number;
@@ -152,6 +155,16 @@ export class Auth {
     if (!this.#applications.has(application.clientId) && this.#applications.size >= maxApplications)
       throw new ValidationProblem('client_id', `There are ${maxApplications} applications. Reset the sandbox first.`);
     this.#applications.set(application.clientId, application);
+  }
+
+  /** The tokens that were issued, for a snapshot. */
+  issuedTokens(): ReadonlyMap<string, IssuedToken> {
+    return new Map(this.#issued);
+  }
+
+  restoreTokens(tokens: ReadonlyMap<string, IssuedToken>): void {
+    this.#issued.clear();
+    for (const [token, issued] of tokens) this.#issued.set(token, issued);
   }
 
   setLegacyKey(key: string | null): void {

@@ -1,5 +1,5 @@
 // One installation of the sandbox: its clinic and all that belongs to it. The server has one or several of them.
-import { type Application, Auth } from './auth.ts';
+import { type Application, Auth, type IssuedToken } from './auth.ts';
 import { Clinic } from './clinic.ts';
 import type { ClockState, KeptClock, SandboxClock } from './clock.ts';
 import { FaultInjector, type Faults, noFaults } from './faults.ts';
@@ -70,6 +70,7 @@ interface Snapshot {
   /** The state as text, in pieces. */
   bytes: Buffer;
   clock: ClockState;
+  tokens: ReadonlyMap<string, IssuedToken>;
 }
 
 const startOf = (text: string, zone: Zone): number => {
@@ -184,13 +185,14 @@ export class Installation {
   takeSnapshot(name: string): void {
     if (!this.#snapshots.has(name) && this.#snapshots.size >= maxSnapshots)
       throw new ValidationProblem('name', `There are ${maxSnapshots} snapshots. Delete one first.`);
-    this.#snapshots.set(name, { bytes: this.#text(), clock: this.clock.state });
+    this.#snapshots.set(name, { bytes: this.#text(), clock: this.clock.state, tokens: this.auth.issuedTokens() });
   }
 
   /** The clinic and its clock as they were. Throws NotFound. */
   restoreSnapshot(name: string): void {
-    const { bytes, clock } = this.#snapshot(name);
+    const { bytes, clock, tokens } = this.#snapshot(name);
     this.clock.set(clock);
+    this.auth.restoreTokens(tokens);
     this.#refill(() => void fillClinic(this.clinic, bytes, `the snapshot ${name}`));
   }
 

@@ -38,7 +38,8 @@ export const scenarios: Record<ScenarioName, Scenario> = {
     },
   },
   'month-end': {
-    about: 'The last afternoon of a month. Put the clock forward to see locks move and days end.',
+    about:
+      'At a start, the clock stands at the last afternoon of a month; put it forward to see locks move and days end.',
     startsAt: '2026-03-31T16:00:00',
   },
   strict: {

@@ -118,13 +118,15 @@ const fieldsOf = (
   worded: (field: string, message: string) => string = (_field, message) => message,
 ): Problems => {
   const fields = new Map<string, string[]>();
-  const add = (field: string, message: string) =>
-    fields.set(field, [...(fields.get(field) ?? []), worded(field, message)]);
   for (const issue of issues) {
-    const [first, ...rest] = issue.path.map(String);
-    if (issue.code !== 'unrecognized_keys') add(first ?? 'non_field_errors', issue.message);
-    else if (first === undefined) for (const key of issue.keys) add(key, issue.message);
-    else for (const key of issue.keys) add(first, `${[...rest, key].join('.')}: ${issue.message}`);
+    const inside = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
+    for (const key of inside) {
+      // What is wrong inside of a field is named by its place in it, such as `0.name`.
+      const [field = 'non_field_errors', ...rest] = [...issue.path.map(String), ...(key === undefined ? [] : [key])];
+      const message = worded(field, rest.length === 0 ? issue.message : `${rest.join('.')}: ${issue.message}`);
+      const known = fields.get(field) ?? [];
+      if (!known.includes(message)) fields.set(field, [...known, message]);
+    }
   }
   return Object.fromEntries(fields);
 };

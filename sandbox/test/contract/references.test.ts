@@ -69,11 +69,11 @@ describe('a reference names this installation and its resource', () => {
 
   test('in lists, and inside lists of objects', async () => {
     const opened = await api().send('POST', 'consultation/', { client: api().ref('client', 2001), patients: [1] });
-    expect(opened.json).toEqual({ patients: ['Incorrect type. Expected URL string, received int.'] });
+    expect(opened.json).toEqual({ patients: ['0: Incorrect type. Expected URL string, received int.'] });
     const credited = await api().send('POST', 'invoice/10001/partial_refund/', {
       invoice_rows: [{ invoice_row: `${here()}/invoice/10001/` }],
     });
-    expect(credited.json).toEqual({ invoice_rows: [otherMatch] });
+    expect(credited.json).toEqual({ invoice_rows: [`0.invoice_row: ${otherMatch}`] });
   });
 
   test('in each patient of a bulk request', async () => {
