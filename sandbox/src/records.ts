@@ -10,8 +10,7 @@ export interface RecordBase {
 
 export const invoiceStatus = { draft: 0, sent: 1, open: 2, final: 3, invoicing: 4, voided: 99 } as const;
 
-/** practice-api: Invoice payment. 8 (Prepayment) appears on lists and is never accepted. */
-export const paymentTypes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15] as const;
+/** practice-api: Invoice payment. It appears on lists and is never accepted. */
 export const prepaymentType = 8;
 
 export interface Payer {

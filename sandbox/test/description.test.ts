@@ -12,6 +12,7 @@ interface Media {
 }
 interface Operation {
   operationId: string;
+  parameters?: { in: string; name: string; description?: string }[];
   requestBody?: Media;
   responses: Record<string, Media>;
 }
@@ -140,4 +141,30 @@ test('every webhook for a record change is as described, as JSON and as a form',
   } finally {
     await sandbox.stop();
   }
+});
+
+/** The schemas inside a schema, itself included, by their paths. */
+const inside = (schema: unknown, path: string): [string, Json][] =>
+  typeof schema !== 'object' || schema === null
+    ? []
+    : [[path, schema as Json], ...Object.entries(schema).flatMap(([key, one]) => inside(one, `${path}.${key}`))];
+
+test('every number that is a code says what it means', () => {
+  const { schemas } = description.components;
+  const all = Object.entries(schemas).flatMap(([name, schema]) => inside(schema, name));
+  const codes = all.filter(([, { type, ...schema }]) => type === 'number' && ('enum' in schema || 'const' in schema));
+  const nameless = codes.filter(([path, { description: meaning, ...schema }]) => {
+    const [, outer] = all.find(([other]) => other === path.replace(/\.anyOf\.\d+$/, '')) as [string, Json];
+    const numbers = (schema.enum ?? [schema.const]) as number[];
+    return !numbers.every((one) => new RegExp(`(^|, )${one} [A-Z]`).test(String(meaning ?? outer.description)));
+  });
+  expect(nameless.map(([path]) => path)).toEqual(['CatalogUpload.properties.max_size_bytes']);
+  const payment = schemas.InvoicePaymentInput?.properties as Record<string, Json>;
+  expect(payment.payment_type?.description).toMatch(/^0 Card, 1 Cash, 2 Bank payment, .*, 15 Insurance claim$/);
+});
+
+test('every parameter of a query says what it is', () => {
+  const parameters = operations.flatMap(({ parameters = [] }) => parameters).filter((one) => one.in === 'query');
+  expect(parameters.filter((one) => !one.description)).toEqual([]);
+  expect(parameters.find(({ name }) => name === 'client__is')?.description).toBe('Equal to: an id or a url-reference');
 });

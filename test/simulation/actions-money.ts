@@ -1,12 +1,14 @@
 // The random steps of a life: payments and prepayments.
+
+import { acceptedPaymentTypes } from '../../sandbox/src/http/codes.ts';
 import { dec, fixed } from '../../sandbox/src/money.ts';
-import { type Invoice, type Prepayment, paymentTypes } from '../../sandbox/src/records.ts';
+import type { Invoice, Prepayment } from '../../sandbox/src/records.ts';
 import type { Rng } from '../../sandbox/src/rng.ts';
 import type { WatchedClinic } from './clinic.ts';
 import { type Action, pick, totalAmount } from './picks.ts';
 
 const dayMs = 86_400_000;
-const acceptedTypes = paymentTypes.filter((type) => type !== 8);
+const acceptedTypes = Object.keys(acceptedPaymentTypes).map(Number);
 
 const isFinal = (invoice: Invoice): boolean => invoice.status === 3;
 const isMoney = ({ status }: Prepayment): boolean => status === 'Ready' || status === 'Fully used';

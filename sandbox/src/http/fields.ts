@@ -39,10 +39,10 @@ export const optionalText = (max = 10_000) =>
     .regex(withoutNul, 'Null characters are not allowed.');
 
 /** A field of JSON, and of text: forms and queries know only text. Lenient JSON takes the text as well. */
-const either = <T>(json: z.ZodType<T>, text: z.ZodType<T>, wrong: string): z.ZodType<T> =>
+const either = <T>(json: z.ZodType<T>, text: z.ZodType<T>, wrong: string, description?: string): z.ZodType<T> =>
   dependent(({ strict, isText }) => {
-    if (!strict) return z.union([json, text], { error: says(wrong) });
-    return isText ? text : json;
+    const both = strict ? (isText ? text : json) : z.union([json, text], { error: says(wrong) });
+    return description === undefined ? both : both.describe(description);
   });
 
 /** A whole number; in text, as digits. */
@@ -62,7 +62,7 @@ export const integer = ({ min = -maxInteger, max = maxInteger }: { min?: number;
 };
 
 /** One of some whole numbers. */
-export const choice = <const T extends readonly number[]>(values: T) => {
+export const choice = <const T extends readonly number[]>(values: T, description?: string) => {
   const wrong = `Not a valid choice. Send one of: ${values.join(', ')}.`;
   const error = says(wrong);
   const words = z.enum(values.map(String) as [string, ...string[]], { error });
@@ -71,6 +71,7 @@ export const choice = <const T extends readonly number[]>(values: T) => {
     number,
     words.transform((value) => Number(value) as T[number]),
     wrong,
+    description,
   );
 };
 
@@ -87,6 +88,9 @@ export const boolean = (): z.ZodType<boolean> =>
       'Must be a valid boolean.',
     ),
   );
+
+/** A flag of a query: its presence counts, and not its value. */
+export const flag = (description: string) => z.string().optional().describe(`Flag, without a value: ${description}`);
 
 /** What a decimal may be. */
 type Range = 'any' | 'zeroOrMore' | 'aboveZero';

@@ -97,12 +97,26 @@ export const filterQuery = <T>(fields: FilterFields<T>): Record<string, z.ZodTyp
     Object.entries(fields).flatMap(([name, { kind, operators }]) =>
       operators.map((operator) => [
         `${name}__${operator}`,
-        dependent((reading) =>
-          operandOf(formOf(operator === 'is_null' ? 'boolean' : kind, reading), operator, reading),
-        ).optional(),
+        dependent((reading) => operandOf(formOf(operator === 'is_null' ? 'boolean' : kind, reading), operator, reading))
+          .optional()
+          .describe(inWords(kind, operator)),
       ]),
     ),
   );
+
+const operatorsInWords: Readonly<Record<Operator, string>> = {
+  is: 'Equal to',
+  gt: 'Greater than',
+  gte: 'From, inclusive',
+  lt: 'Less than',
+  lte: 'Until, inclusive',
+  in: 'One of several, with commas between them',
+  icontains: 'Contains, in upper or lower case',
+  is_null: 'true: has none, false: has one',
+};
+
+const inWords = (kind: FilterField<never>['kind'], operator: Operator): string =>
+  `${operatorsInWords[operator]}${typeof kind === 'object' ? ': an id or a url-reference' : ''}`;
 
 const operandOf = (form: Form, operator: Operator, { strict }: Reading): z.ZodType<Value | Value[] | undefined> => {
   const { pattern: one, format } = form;

@@ -8,7 +8,7 @@ import { Rng } from '../rng.ts';
 import type { Selection, Table } from '../table.ts';
 import type { WireRecord } from '../wire.ts';
 import type { Answer } from './answer.ts';
-import { answer, integer } from './fields.ts';
+import { answer, flag, integer } from './fields.ts';
 import { type AppliedFilter, appliedFilters, type FilterFields, filterQuery } from './filters.ts';
 import { dependent } from './forms.ts';
 import { type ApiRequest, type RouteSpec, route } from './route.ts';
@@ -56,14 +56,16 @@ const paging = {
 };
 
 /** The query of a list: paging, its filters, and its bare flags. */
-export const listQuery = <T>(filters: FilterFields<T>, flags: readonly string[] = []) =>
+export const listQuery = <T>(filters: FilterFields<T>, flags: Readonly<Record<string, string>> = {}) =>
   z.object({
     ...paging,
     ...filterQuery(filters),
-    ...Object.fromEntries(flags.map((flag) => [flag, z.string().optional()])),
+    ...Object.fromEntries(Object.entries(flags).map(([name, description]) => [name, flag(description)])),
   });
 
-const filterType = dependent<string>(({ strict }) => (strict ? z.enum(['or']) : z.string())).optional();
+const filterType = dependent<string>(({ strict }) => (strict ? z.enum(['or']) : z.string()))
+  .optional()
+  .describe('or: a record is found where one of the name filters matches');
 
 const envelopes = new WeakMap<z.ZodType, z.ZodType>();
 
@@ -97,8 +99,8 @@ export interface ListRoute<T> {
   about?: (request: ApiRequest, record: T) => boolean;
   group?: string;
   orFields?: readonly string[];
-  /** Bare query flags besides the filters. */
-  flags?: readonly string[];
+  /** Flags of the query besides the filters, with their descriptions. */
+  flags?: Readonly<Record<string, string>>;
 }
 
 /** The endpoint of a list. */

@@ -3,8 +3,9 @@
 // read, and show who booked online, for which animals, and when a confirmation was last sent; `request_hash` is in the answer to the
 // creation only. A confirmation answers what was sent by each channel. Reasons are read at /reason/, with a name.
 import { z } from 'zod';
+import { bookingTypes, code, codeInput } from '../http/codes.ts';
 import { crudRoutes } from '../http/crud.ts';
-import { answer, choice, id, optionalText, text, time, timestamp, url } from '../http/fields.ts';
+import { answer, flag, id, optionalText, text, time, timestamp, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, instant, pathId, type RouteSpec, route } from '../http/route.ts';
@@ -16,7 +17,6 @@ import type { WireRecord } from '../wire.ts';
 const section = 'Appointments and online booking';
 const permission = 'General: Appointments';
 const base = { section, permission } as const;
-const types = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
 
 const fields = {
   id: id(),
@@ -30,7 +30,7 @@ const fields = {
   user: url().nullable(),
   title: z.string(),
   complaint: z.string(),
-  type: z.literal(types),
+  type: code(bookingTypes),
   client: url().nullable(),
   patients: z.array(url()),
   notes: z.string(),
@@ -45,7 +45,7 @@ const createBody = z.object({
   end: timestamp(),
   department: reference('department'),
   type: z
-    .union([choice(types), z.enum(appointmentTypes)], { error: 'Not a valid choice.' })
+    .union([codeInput(bookingTypes), z.enum(appointmentTypes)], { error: 'Not a valid choice.' })
     .transform((value) => (typeof value === 'number' ? value : appointmentTypes.indexOf(value) + 1)),
   reason: reference('reason').nullish(),
   user: reference('user').nullish(),
@@ -95,7 +95,6 @@ const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Appo
 };
 
 const channel = () => z.enum(['sent', 'failed', 'not sent']);
-const flag = () => z.string().optional();
 
 export const appointmentRoutes: RouteSpec[] = [
   ...crudRoutes<Reason, z.ZodObject>({
@@ -134,7 +133,10 @@ export const appointmentRoutes: RouteSpec[] = [
     ...{ method: 'POST', path: 'appointment/:id/send_appointment_confirmation/', ...base },
     action: 'appointment.send_appointment_confirmation',
     summary: 'Send the confirmation; the flags leave a channel out',
-    query: z.object({ dont_send_email_confirmation: flag(), dont_send_sms_confirmation: flag() }),
+    query: z.object({
+      dont_send_email_confirmation: flag('no e-mail is sent'),
+      dont_send_sms_confirmation: flag('no SMS is sent'),
+    }),
     body: z.object({ request_hash: text(200) }),
     answers: { 200: answer({ status: z.literal('ok'), email: channel(), sms: channel() }) },
     handle: (request) => {

@@ -3,7 +3,8 @@
 // has_living_patient__is; create answers 201; a client needs one of its three names; the country is FI without one; one client is
 // read at /client/{id}/. `no_sms` and `no_email` are the communication preferences: writing one of them makes them valid.
 import { z } from 'zod';
-import { answer, boolean, choice, id, optionalText, time, url } from '../http/fields.ts';
+import { code, codeInput, customerTypes } from '../http/codes.ts';
+import { answer, boolean, id, optionalText, time, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { fieldEntries, fieldValueAnswer } from '../http/people-fields.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
@@ -22,7 +23,7 @@ const record = answer({
   organization_name: z.string(),
   email: z.string(),
   country: z.string(),
-  customer_type: z.literal([0, 1, 2, 3, 4]),
+  customer_type: code(customerTypes),
   no_sms: z.boolean(),
   no_email: z.boolean(),
   archived: z.boolean(),
@@ -44,7 +45,7 @@ const body = z.object({
     .regex(/^[A-Z]{2}$/, 'Not a country of ISO 3166-1.')
     .refine((code) => countryName(code) !== undefined, 'Not a country of ISO 3166-1.')
     .optional(),
-  customer_type: choice([0, 1, 2, 3, 4]).optional(),
+  customer_type: codeInput(customerTypes).optional(),
   no_sms: boolean().optional(),
   no_email: boolean().optional(),
   archived: boolean().optional(),

@@ -3,7 +3,8 @@
 // the consultation; a consultation that is finalized takes no more items; the lists of one kind are paginated like every list.
 import { z } from 'zod';
 import { addItem, consultationOf } from '../care.ts';
-import { amount, answer, boolean, choice, decimal, id, optionalText, time, url } from '../http/fields.ts';
+import { code, codeInput, inWords, itemTypeCodes, usageSizes, usageTypes } from '../http/codes.ts';
+import { amount, answer, boolean, decimal, id, optionalText, time, url } from '../http/fields.ts';
 import type { FilterFields } from '../http/filters.ts';
 import { envelope, idFilter, list, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
@@ -22,13 +23,13 @@ const record = answer({
   created: time(),
   modified: time(),
   consultation: url(),
-  type_code: z.literal([1, 2, 3, 4, 5, 6]),
+  type_code: code(itemTypeCodes),
   patients: z.array(url()),
   item: url(),
   quantity: amount(),
   vat_percentage: amount(),
-  usage_type: z.literal([1, 2, 3, 4]).nullable(),
-  usage_size: z.literal([1, 2]).nullable(),
+  usage_type: code(usageTypes).nullable(),
+  usage_size: code(usageSizes).nullable(),
   instructions: z.string(),
 });
 
@@ -42,7 +43,7 @@ const common = {
   quantity: decimal(4, 'aboveZero'),
   vat_percentage: decimal(2),
 };
-const usage = { usage_type: choice([1, 2, 3, 4]).nullish(), usage_size: choice([1, 2]).nullish() };
+const usage = { usage_type: codeInput(usageTypes).nullish(), usage_size: codeInput(usageSizes).nullish() };
 
 /** The four kinds of items that can be added: their paths, and what their payload holds besides the common fields. */
 const kinds = [
@@ -52,7 +53,9 @@ const kinds = [
   ['foods', 'food', itemTypes.food, {}],
 ] as const;
 
-const createQuery = z.object({ no_multiplier: boolean().optional() });
+const createQuery = z.object({
+  no_multiplier: boolean().optional().describe('true: the quantity is not multiplied by the number of patients'),
+});
 const itemBody = z.object({ ...common, ...usage, instructions: optionalText().optional() });
 type Create = ApiRequest<z.output<typeof createQuery>, z.output<typeof itemBody>>;
 
@@ -89,7 +92,8 @@ export const consultationItemRoutes: RouteSpec[] = [
       type_code: z
         .string()
         .regex(/^[1-6]?$/, 'Not a valid choice.')
-        .optional(),
+        .optional()
+        .describe(inWords(itemTypeCodes)),
     }),
     answers: { 200: envelope(record) },
     handle: (request) => {

@@ -4,7 +4,8 @@
 import { z } from 'zod';
 import { consultationOf, requirePatients } from '../care.ts';
 import type { Clinic } from '../clinic.ts';
-import { answer, choice, id, integer, optionalText, text, time, url } from '../http/fields.ts';
+import { code, codeInput, diagnosisCategories, diagnosisTypes, noteTypes } from '../http/codes.ts';
+import { answer, id, integer, optionalText, text, time, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
@@ -64,9 +65,9 @@ const diagnosis = z.union(
 const diagnosisAnswer = answer({
   ...entry,
   diagnosis: z.union([z.int(), url()]),
-  ...{ code: z.string(), name: z.string(), category: z.literal([0, 1]), type: z.literal([0, 1]) },
+  ...{ code: z.string(), name: z.string(), category: code(diagnosisCategories), type: code(diagnosisTypes) },
 });
-const noteAnswer = answer({ ...entry, text: z.string(), type: z.literal([0, 1, 2]) });
+const noteAnswer = answer({ ...entry, text: z.string(), type: code(noteTypes) });
 const instructionAnswer = answer({ ...entry, text: z.string() });
 
 export const consultationRecordRoutes: RouteSpec[] = [
@@ -84,8 +85,8 @@ export const consultationRecordRoutes: RouteSpec[] = [
       diagnosis,
       code: optionalText(63),
       name: optionalText(255),
-      category: choice([0, 1]).optional(),
-      type: choice([0, 1]).optional(),
+      category: codeInput(diagnosisCategories).optional(),
+      type: codeInput(diagnosisTypes).optional(),
     }),
     answers: { 201: diagnosisAnswer },
     handle: (request) => {
@@ -104,7 +105,7 @@ export const consultationRecordRoutes: RouteSpec[] = [
   listOf('consultationnote', 'Notes of one consultation', noteAnswer, (clinic) => clinic.care.notes, wireNote),
   route({
     ...creation('consultationnote', 'Write a note'),
-    body: z.object({ ...about, text: text(), type: choice([0, 1, 2]).optional() }),
+    body: z.object({ ...about, text: text(), type: codeInput(noteTypes).optional() }),
     answers: { 201: noteAnswer },
     handle: (request) => {
       const { clinic, body, wire } = request;

@@ -2,12 +2,13 @@
 // patients are required, `type` is 1 Outpatient by default, and a `status` in a create request is ignored, as read-only fields are.
 import { z } from 'zod';
 import { consultationOf, moveConsultation, openConsultation } from '../care.ts';
-import { answer, choice, id, optionalText, time, timestamp, url } from '../http/fields.ts';
+import { code, codeInput, consultationStatuses, consultationTypes } from '../http/codes.ts';
+import { answer, id, optionalText, time, timestamp, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { userOf } from '../people.ts';
-import { type Consultation, consultationStatuses } from '../state/care.ts';
+import type { Consultation } from '../state/care.ts';
 import { wireConsultation } from '../wire/care.ts';
 
 const section = 'Consultations';
@@ -23,8 +24,8 @@ const record = answer({
   started: time(),
   finished: time().nullable(),
   complaint: z.string(),
-  type: z.literal([0, 1, 2, 3, 4, 5]),
-  status: z.literal(consultationStatuses),
+  type: code(consultationTypes),
+  status: code(consultationStatuses),
   admitted_time: time().nullable(),
   first_entry: time().nullable(),
   ended: time().nullable(),
@@ -45,7 +46,7 @@ const body = z.object({
   started: timestamp().optional(),
   finished: timestamp().nullish(),
   complaint: optionalText().optional(),
-  type: choice([0, 1, 2, 3, 4, 5]).optional(),
+  type: codeInput(consultationTypes).optional(),
   supervising_veterinarian: reference('user').nullish(),
   department: reference('department').nullish(),
   reporting_dimension_1: optionalText(63).nullish(),
@@ -121,7 +122,7 @@ export const consultationRoutes: RouteSpec[] = [
     action: 'consultation.update_status',
     summary: 'Begin or finalise a consultation; finalising makes its invoice',
     ...{ section, permission },
-    body: z.object({ status: choice(consultationStatuses) }),
+    body: z.object({ status: codeInput(consultationStatuses) }),
     answers: { 200: record },
     handle: (request) => {
       const { body, clinic, wire } = request;

@@ -1,6 +1,7 @@
 // practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Not shown, and chosen: `invoice_date` (of
 // drafts) and `invoice_due_date` are written by PATCH of the invoice, which is not read there; other fields are ignored.
 import { z } from 'zod';
+import { code, invoiceStatuses } from '../http/codes.ts';
 import { amount, answer, boolean, date, day, id, time, url } from '../http/fields.ts';
 import type { FilterFields } from '../http/filters.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
@@ -31,7 +32,7 @@ export const invoiceRecord = answer({
   id: id(),
   url: url(),
   ...payer,
-  status: z.literal([0, 1, 2, 3, 4, 99]),
+  status: code(invoiceStatuses),
   invoice_number: z.int().nullable(),
   invoice_prefix: z.string(),
   invoice_date: day(),
@@ -174,7 +175,7 @@ export const invoiceRoutes: RouteSpec[] = [
     ...{ section, permission },
     table: ({ clinic }) => clinic.invoiceRows,
     filters: rowFilters,
-    flags: [vatGroupFlag],
+    flags: { [vatGroupFlag]: 'each row has its invoicerow_vat_group' },
     record: rowRecord,
     wire: ({ wire, search }, row) => wire.invoiceRow(row, search.has(vatGroupFlag)),
     group: 'invoice',

@@ -1,6 +1,7 @@
 // practice-api: `/item/` (Endpoints: Consultations). Its fields are not shown; these are the sandbox's choice. `type_code` is that of
 // consultation items; the price is per unit, with VAT.
 import { z } from 'zod';
+import { code, itemTypeCodes } from '../http/codes.ts';
 import { amount, answer, id, time, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import type { RouteSpec } from '../http/route.ts';
@@ -16,7 +17,7 @@ export const itemRoutes: RouteSpec[] = [
     permission: 'Settings: Items',
     record: answer({
       ...{ id: id(), url: url(), created: time(), modified: time(), name: z.string() },
-      ...{ type_code: z.literal([1, 2, 3, 4, 5, 6]), price_with_vat: amount(), vat_percentage: amount() },
+      ...{ type_code: code(itemTypeCodes), price_with_vat: amount(), vat_percentage: amount() },
       ...{ account_number: z.string(), reporting_dimension_1: z.string().nullable(), archived: z.boolean() },
     }),
     table: ({ clinic }) => clinic.registers.items,

@@ -3,7 +3,8 @@
 // A reminder names the appointment, when to send it (`remind_at`: not past, before the start) and how (`delivery_method` as for payment
 // links, without 0); it tells its `delivery_status` and when it was sent.
 import { z } from 'zod';
-import { answer, choice, id, integer, optionalText, text, time, timestamp, url } from '../http/fields.ts';
+import { code, codeInput, deliveryStatuses, reminderMethods } from '../http/codes.ts';
+import { answer, id, integer, optionalText, text, time, timestamp, url } from '../http/fields.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { connectClient, connectPatient, createReminder, sendDueReminders } from '../online/bookings.ts';
@@ -44,8 +45,8 @@ const reminderRecord = answer({
   ...dated,
   appointment: url(),
   remind_at: time(),
-  delivery_method: z.literal([1, 2, 3]),
-  delivery_status: z.literal([1, 2, 3]),
+  delivery_method: code(reminderMethods),
+  delivery_status: code(deliveryStatuses),
   sent: time().nullable(),
 });
 
@@ -71,7 +72,7 @@ const patientBody = z.object({
 const reminderBody = z.object({
   appointment: reference('appointment'),
   remind_at: timestamp(),
-  delivery_method: choice([1, 2, 3]).prefault(1),
+  delivery_method: codeInput(reminderMethods).prefault(1),
 });
 
 const withDates = ({ wire }: ApiRequest, path: string, record: RecordBase): WireRecord => ({

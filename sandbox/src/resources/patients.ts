@@ -7,6 +7,7 @@
 // most 500, and without force_push creates none where one fails (400).
 import { z } from 'zod';
 import { genders } from '../code-lists.ts';
+import { inWords } from '../http/codes.ts';
 import * as of from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { fieldEntries, fieldValueAnswer } from '../http/people-fields.ts';
@@ -32,13 +33,20 @@ const flags = ['archived', 'not_for_food', 'imported', 'private'] as const;
 const each = <N extends string, S>(names: readonly N[], schema: () => S): Record<N, S> =>
   Object.fromEntries(names.map((name) => [name, schema()])) as Record<N, S>;
 
+const genderCodes = inWords(Object.fromEntries(genders.map(({ code, name }) => [code, name])));
+
 const record = of.answer({
   ...{ id: of.id(), url: of.url(), client: of.url(), name: z.string() },
   ...each(texts, () => z.string()),
   ...each(dates, () => of.day().nullable()),
   ...each(flags, () => z.boolean()),
   ...{ species: z.string(), species_code: z.int(), breed: z.string().nullable(), breed_code: z.int().nullable() },
-  ...{ gender: z.string(), gender_code: z.int(), weight: of.amountText().nullable(), microchip: z.string().nullable() },
+  ...{
+    gender: z.string(),
+    gender_code: z.int().describe(genderCodes),
+    weight: of.amountText().nullable(),
+    microchip: z.string().nullable(),
+  },
   ...{ home_department: of.url().nullable(), visible_departments: z.array(of.url()) },
   ...{ visible_department_groups: z.array(of.url()), herd_size: z.int().nullable(), old_patient_id: z.string() },
   ...{ last_consultation: of.url().nullable(), picture: z.string().nullable(), patient_extras: z.array(z.unknown()) },
@@ -50,9 +58,18 @@ const record = of.answer({
 /** A gender's name or code; its code for the handler. */
 const gender = () =>
   z
-    .union([of.choice(genders.map(({ code }) => code)), z.enum(genders.map(({ name }) => name))], {
-      error: `Not a valid choice. Send one of: ${genders.map(({ name }) => name).join(', ')}, or its code.`,
-    })
+    .union(
+      [
+        of.choice(
+          genders.map(({ code }) => code),
+          genderCodes,
+        ),
+        z.enum(genders.map(({ name }) => name)),
+      ],
+      {
+        error: `Not a valid choice. Send one of: ${genders.map(({ name }) => name).join(', ')}, or its code.`,
+      },
+    )
     .transform((given) => genders.find(({ code, name }) => given === name || given === code)?.code ?? 0);
 
 const code = () => of.integer({ min: 0 });
@@ -163,7 +180,7 @@ export const patientRoutes: RouteSpec[] = [
   route({
     ...{ method: 'POST', path: 'patient/bulk/', action: 'patient.bulk', section, permission },
     summary: 'Create up to 500 patients; force_push=true creates those that are valid where others are not',
-    query: z.object({ force_push: of.boolean().optional() }),
+    query: z.object({ force_push: of.boolean().optional().describe('true: those that are valid are created') }),
     // One that create refuses fails by itself.
     body: z
       .array(z.union([z.record(z.string(), z.unknown()), create]), { error: 'Expected a list of items.' })

@@ -1,11 +1,12 @@
 // practice-api: Invoice payment; States: Invoice status; Errors.
 import { z } from 'zod';
-import { amount, answer, choice, id, money, optionalText, text, time, timestamp, url } from '../http/fields.ts';
+import { acceptedPaymentTypes, code, codeInput, paymentTypes } from '../http/codes.ts';
+import { amount, answer, id, money, optionalText, text, time, timestamp, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { requireCancellable, requirePayment } from '../money-rules.ts';
-import { type InvoicePayment, paymentTypes } from '../records.ts';
+import type { InvoicePayment } from '../records.ts';
 
 const section = 'Invoices, payments, prepayments';
 const permission = 'Financial: Invoices';
@@ -14,14 +15,14 @@ const record = answer({
   id: id(),
   url: url(),
   invoice: url(),
-  payment_type: z.literal(paymentTypes),
+  payment_type: code(paymentTypes),
   paid: amount(),
   date_added: time(),
   info: z.string(),
 });
 
 /** A payment type that may be written: any but 8 (Prepayment). */
-export const paymentType = () => choice([0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 15]);
+export const paymentType = () => codeInput(acceptedPaymentTypes);
 
 export const paymentRoutes: RouteSpec[] = [
   listRoute<InvoicePayment>({

@@ -2,7 +2,8 @@
 // Not shown, and chosen: create answers 201; `type_code` is 1 Mobile without one; spaces and hyphens of a number are not kept; one
 // number is read at /phonenumber/{id}/.
 import { z } from 'zod';
-import { answer, choice, id, says, url } from '../http/fields.ts';
+import { code, codeInput, phoneTypes } from '../http/codes.ts';
+import { answer, id, says, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { pathId, type RouteSpec, route } from '../http/route.ts';
@@ -16,13 +17,13 @@ const path = 'phonenumber/';
 const wrong = 'Enter a phone number in the international format, for example +358401234567.';
 
 const record = answer({
-  ...{ id: id(), url: url(), client: url(), phone_number: z.string(), type_code: z.literal([0, 1]) },
+  ...{ id: id(), url: url(), client: url(), phone_number: z.string(), type_code: code(phoneTypes) },
 });
 
 const body = z.object({
   client: reference('client'),
   phone_number: z.string({ error: says(wrong) }).regex(/^\+[1-9](?:[ -]?\d){6,14}$/, wrong),
-  type_code: choice([0, 1]).optional(),
+  type_code: codeInput(phoneTypes).optional(),
 });
 
 export const phoneNumberRoutes: RouteSpec[] = [

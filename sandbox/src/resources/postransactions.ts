@@ -4,7 +4,17 @@
 // a year. `return_url` must be https; http is allowed on this machine's own names. `aborted` says whether the payer aborted;
 // `payment_method` is card or mobile; `cashier_desk` and `refunded_transaction` stay null for links.
 import { z } from 'zod';
-import { amount, answer, choice, id, integer, money, optionalText, time, url } from '../http/fields.ts';
+import {
+  code,
+  codeInput,
+  deliveryMethods,
+  deliveryStatuses,
+  linkPaymentTypes,
+  linkTerminals,
+  linkTransactionTypes,
+  paymentStatuses,
+} from '../http/codes.ts';
+import { amount, answer, id, integer, money, optionalText, time, url } from '../http/fields.ts';
 import { envelope, list, listQuery } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
@@ -25,9 +35,9 @@ const record = answer({
   created: time(),
   modified: time(),
   amount: amount(),
-  terminal_id: z.literal(0),
-  payment_type: z.literal(5003),
-  transaction_type: z.literal(4),
+  terminal_id: code(linkTerminals),
+  payment_type: code(linkPaymentTypes),
+  transaction_type: code(linkTransactionTypes),
   creator: url().nullable(),
   department: url(),
   invoice: url().nullable(),
@@ -42,22 +52,22 @@ const record = answer({
     external_id: z.uuid(),
     url: z.string(),
     expiration_time: time(),
-    payment_status: z.literal([1, 2, 3, 4, 5]),
-    delivery_status: z.literal([1, 2, 3]),
+    payment_status: code(paymentStatuses),
+    delivery_status: code(deliveryStatuses),
   }),
 });
 
 const createBody = z.object({
   amount: money('aboveZero'),
-  terminal_id: choice([0]),
-  payment_type: choice([5003]),
-  transaction_type: choice([4]),
+  terminal_id: codeInput(linkTerminals),
+  payment_type: codeInput(linkPaymentTypes),
+  transaction_type: codeInput(linkTransactionTypes),
   creator: reference('user').nullish(),
   department: reference('department'),
   invoice: reference('invoice').nullish(),
   payment_link_data: z.object({
     duration: integer({ min: 1, max: minutesOfYear }),
-    delivery_method: choice([0, 1, 2, 3]).prefault(1),
+    delivery_method: codeInput(deliveryMethods).prefault(1),
     email: emailAddress().optional(),
     phone: phoneNumber().optional(),
     description: optionalText(1000).optional(),

@@ -3,13 +3,14 @@
 import { z } from 'zod';
 import { methodNotAllowed } from '../http/answer.ts';
 import { problemOf } from '../http/body.ts';
+import { code, paymentTypes } from '../http/codes.ts';
 import { amount, answer, id, money, optionalText, time, url } from '../http/fields.ts';
 import { envelope, idFilter, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { dec, negated } from '../money.ts';
 import { requireRefund } from '../money-rules.ts';
-import { NotFound, type Prepayment, paymentTypes, ValidationProblem } from '../records.ts';
+import { NotFound, type Prepayment, ValidationProblem } from '../records.ts';
 import { paymentType } from './payments.ts';
 
 const section = 'Invoices, payments, prepayments';
@@ -22,7 +23,7 @@ const record = answer({
   modified: time(),
   department: url(),
   client: url(),
-  payment_type: z.literal(paymentTypes),
+  payment_type: code(paymentTypes),
   paid: amount(),
   description: z.string(),
   refunds: url().nullable(),

@@ -4,7 +4,8 @@
 // national prescription centre fills in (product, article, licence, pharmacy, dispensing …), the answers hold null. `patients` of a
 // prescription are those of its items; `payment_details` names the sale of the fee and how much it was, null before.
 import { z } from 'zod';
-import { answer, choice, date, integer, optionalText, text, time, timestamp, url } from '../http/fields.ts';
+import { code, codeInput, prescriptionStatuses } from '../http/codes.ts';
+import { answer, date, integer, optionalText, text, time, timestamp, url } from '../http/fields.ts';
 import { type ApiRequest, instant, pathId, type RouteSpec, route } from '../http/route.ts';
 import { changePrescription, createPrescription, itemsOf, prescriptionOf } from '../online/prescriptions.ts';
 import { userOf } from '../people.ts';
@@ -16,7 +17,6 @@ const section = 'Online prescriptions';
 const permission = 'General: E-prescriptions';
 const base = { section, permission } as const;
 const one = 'eprescription/prescription/:id/';
-const statuses = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 
 const record = answer({
   url: url(),
@@ -25,7 +25,7 @@ const record = answer({
   department: url(),
   created: time(),
   modified: time(),
-  status: z.literal(statuses),
+  status: code(prescriptionStatuses),
   client: url(),
   pharmacy_id: z.null(),
   archived: z.boolean(),
@@ -101,7 +101,7 @@ const createBody = z.object({
   department_id: pk(),
   prescriber_id: pk(),
   issue_time: timestamp(),
-  status: choice(statuses).prefault(1),
+  status: codeInput(prescriptionStatuses).prefault(1),
   consultation_id: pk().nullish(),
   remarks: optionalText(5000).default(''),
   prescription_items: z.array(itemBody, 'This field is required.').min(1, 'This list may not be empty.').max(100),
@@ -209,7 +209,7 @@ export const prescriptionRoutes: RouteSpec[] = [
     ...{ method: 'PATCH', path: one, action: 'prescription.partial_update', ...base },
     summary: 'Change the status and the remarks, nothing else',
     body: z.strictObject(
-      { status: choice(statuses).optional(), remarks: optionalText(5000).optional() },
+      { status: codeInput(prescriptionStatuses).optional(), remarks: optionalText(5000).optional() },
       {
         error: (issue) => (issue.code === 'unrecognized_keys' ? 'Only status and remarks may be changed.' : undefined),
       },

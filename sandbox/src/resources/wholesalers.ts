@@ -165,7 +165,7 @@ export const wholesalerRoutes: RouteSpec[] = [
     answers: {
       200: answer({
         status: z.literal('ok'),
-        order_status: z.literal(orderStatus.delivered),
+        order_status: z.literal(orderStatus.delivered).describe(`${orderStatus.delivered} Delivered`),
         all_delivered: z.boolean(),
         delivery_date: time(),
       }),

@@ -15,7 +15,6 @@ export const consultationStatus = {
   finalized: 10,
   draft: 11,
 } as const;
-export const consultationStatuses = [0, 5, 6, 7, 8, 9, 10, 11] as const;
 
 /** practice-api: Consultation, `type`. */
 export const consultationTypes = {
