@@ -20,7 +20,6 @@ const creditInvoice = 12;
 export const requirePayment = (clinic: Clinic, id: number, payment: { payment_type: number; paid: Amount }): void => {
   const { total_with_vat, due_sum, status } = clinic.invoice(id);
   const paid = dec(payment.paid);
-  if (paid.isZero()) throw new ValidationProblem('paid', 'The amount may not be zero.');
   if (status !== invoiceStatus.final || payment.payment_type === rounding || payment.payment_type === creditInvoice)
     return;
   const isOfCredit = dec(total_with_vat).isNegative();

@@ -90,6 +90,12 @@ const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'no
 export const countryName = (code: string): string | undefined =>
   /^[A-Z]{2}$/.test(code) ? countryNames.of(code) : undefined;
 
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** The codes of countries of ISO 3166-1. */
+export const countryCodes = letters
+  .flatMap((first) => letters.map((second) => first + second))
+  .filter((code) => countryName(code) !== undefined);
+
 /** What the payer snapshot takes from the client's own fields. */
 const namesOf = ({ firstname, lastname, organization_name, country }: Named) => ({
   payer_name: `${firstname} ${lastname}`.trim(),

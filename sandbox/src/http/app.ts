@@ -108,9 +108,13 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     });
   }
   const others = otherMethods(parts.routes);
-  // A request to nothing is unknown, whatever else is wrong with it.
+  // A request to no endpoint is unknown, whatever else is wrong with it.
   app.setErrorHandler((error, request, reply) =>
-    deliver(request, reply, whole(request.is404 ? unknown(request, others) : refusalOf(error))),
+    deliver(
+      request,
+      reply,
+      whole(request.is404 || error instanceof UnknownPath ? unknown(request, others) : refusalOf(error)),
+    ),
   );
   app.setNotFoundHandler((request, reply) => deliver(request, reply, whole(unknown(request, others))));
   let serial = 0;
@@ -184,12 +188,13 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
 
 /** No path of the API needs percent-encoding. */
 const checkPath = ({ url }: FastifyRequest): void => {
-  if (splitOnce(url, '?')[0].includes('%')) throw new NotFound();
+  if (splitOnce(url, '?')[0].includes('%')) throw new UnknownPath();
 };
 
 /** An id of a path: digits, and nothing else. */
 const pathIdOf = (text = ''): number => {
-  if (!/^\d{1,15}$/.test(text)) throw new NotFound();
+  if (!/^\d+$/.test(text)) throw new UnknownPath();
+  if (text.length > 15) throw new NotFound();
   return Number(text);
 };
 
@@ -331,6 +336,9 @@ class Refusal extends Error {
 }
 
 class UnsupportedMediaType extends Error {}
+
+/** A path that only looks like that of an endpoint. */
+class UnknownPath extends Error {}
 
 /** Runs a handler and turns what it throws into an answer. */
 const answerOf = (act: () => Answer): Answer => {

@@ -1,5 +1,6 @@
 // Building blocks of the schemas: what a request may carry, and what an answer carries. The server validates with them, and the
 // OpenAPI description is generated from them. Names and messages follow Django REST Framework, as the field notes describe.
+import type { Decimal } from 'decimal.js';
 import { z } from 'zod';
 import { type Amount, dec, fixed } from '../money.ts';
 import { isDate } from '../zone.ts';
@@ -93,9 +94,20 @@ export const boolean = (): z.ZodType<boolean> =>
 export const flag = (description: string) => z.string().optional().describe(`Flag, without a value: ${description}`);
 
 /** What a decimal may be. */
-type Range = 'any' | 'zeroOrMore' | 'aboveZero';
-const outOfRange = { any: '', zeroOrMore: 'It must be at least 0.', aboveZero: 'It must be greater than 0.' };
-const strictSigns = { any: '-?', zeroOrMore: '', aboveZero: '(?=.*[1-9])' };
+type Range = 'any' | 'notZero' | 'zeroOrMore' | 'aboveZero';
+const outOfRange = {
+  any: '',
+  notZero: 'The amount may not be zero.',
+  zeroOrMore: 'It must be at least 0.',
+  aboveZero: 'It must be greater than 0.',
+};
+const strictSigns = { any: '-?', notZero: '(?=.*[1-9])-?', zeroOrMore: '', aboveZero: '(?=.*[1-9])' };
+
+/** A field that may be empty as well, which means null: forms and queries have no other null. Not in strict JSON or queries. */
+export const blankable = <T>(schema: z.ZodType<T>): z.ZodType<T | null> =>
+  dependent(({ strict }) =>
+    strict ? schema : z.preprocess((given) => (given === '' ? null : given), schema.nullable()),
+  );
 
 /** A decimal with at most `places` decimals, sent as text or as a number; text with exactly that many for the handler. */
 export const decimal = (places: number, range: Range = 'any'): z.ZodType<Amount> =>
@@ -104,10 +116,18 @@ export const decimal = (places: number, range: Range = 'any'): z.ZodType<Amount>
     const text = strict
       ? new RegExp(`^${strictSigns[range]}[0-9]{1,15}(\\.[0-9]{1,${places}})?$`)
       : /^[+-]?[0-9]{1,15}(\.[0-9]{1,12})?$/;
-    const least = { any: {}, zeroOrMore: { minimum: 0 }, aboveZero: { exclusiveMinimum: 0 } }[range];
-    const number = z.number().min(-1e15).max(1e15);
+    const least = {
+      any: {},
+      notZero: { not: { const: 0 } },
+      zeroOrMore: { minimum: 0 },
+      aboveZero: { exclusiveMinimum: 0 },
+    }[range];
+    const number = z
+      .number({ error: says(wrong) })
+      .min(-maxInteger)
+      .max(maxInteger);
     return z
-      .union([z.string().regex(text), number.meta(strict ? { ...least, multipleOf: 10 ** -places } : {})], {
+      .union([z.string().regex(text, wrong), number.meta(strict ? { ...least, multipleOf: 10 ** -places } : {})], {
         error: says(wrong),
       })
       .transform(String)
@@ -116,12 +136,14 @@ export const decimal = (places: number, range: Range = 'any'): z.ZodType<Amount>
         error: `Ensure that there are no more than ${places} decimal places.`,
         abort: true,
       })
-      .refine(
-        (value) => range === 'any' || dec(value).greaterThan(0) || (range === 'zeroOrMore' && dec(value).isZero()),
-        outOfRange[range],
-      )
+      .refine((value) => isIn(range, dec(value)), outOfRange[range])
       .transform((value) => fixed(dec(value), places));
   });
+
+const isIn = (range: Range, value: Decimal): boolean => {
+  if (range === 'notZero') return !value.isZero();
+  return range === 'any' || value.greaterThan(0) || (range === 'zeroOrMore' && value.isZero());
+};
 
 /** An amount of the clinic's currency. */
 export const money = (range: Range = 'any'): z.ZodType<Amount> => dependent(({ decimals }) => decimal(decimals, range));

@@ -130,6 +130,10 @@ const operandOf = (form: Form, operator: Operator, { strict }: Reading): z.ZodTy
     .meta(shown)
     .transform((text, { addIssue }) => {
       if (text === '' && !strict) return undefined;
+      if (text === '') {
+        addIssue({ code: 'custom', message: 'Send a value.', input: text });
+        return z.NEVER;
+      }
       const values: Value[] = [];
       for (const part of operator === 'in' ? text.split(',') : [text]) {
         const value = form.read(operator === 'in' ? part.trim() : part);

@@ -26,10 +26,15 @@ const otherMatch = 'Invalid hyperlink - Incorrect URL match.';
 const missing = 'Invalid hyperlink - Object does not exist.';
 const maxLength = 2000;
 
+const group = '[0-9A-Fa-f]{1,4}';
+const ipv6 = `\\[(?:(?:${group}:){7}${group}|(?:${group}:){1,5}(?::${group}){1,2}|::(?:${group}(?::${group}){0,5})?)\\]`;
+const port = '(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+const host = `(?:[A-Za-z0-9.-]+|${ipv6})(?::${port})?`;
+
 /** `{api}/` of an installation, wherever it is served. */
 const apiPattern = (installation: number): string =>
-  `https?://(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?(?:/[\\w~-][\\w.~-]*)*/${installation}/api/0\\.1/`;
-const queryPattern = '(?:\\?[!-"$-~]*)?';
+  `https?://${host}(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/${installation}/api/0\\.1/`;
+const queryPattern = "(?:\\?(?:[A-Za-z0-9._~!$&'()*+;=:@/?-]|%[0-9A-Fa-f]{2})*)?";
 
 /** The pattern of the references to a resource, without anchors. */
 export const referencePattern = (installation: number, resource: Resource): string =>

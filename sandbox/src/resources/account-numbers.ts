@@ -6,7 +6,10 @@ import { reference } from '../http/references.ts';
 import type { AccountNumber } from '../records.ts';
 
 /** A department, or none: forms send an empty field. */
-const department = () => z.preprocess((given) => (given === '' ? null : given), reference('department').nullable());
+const department = () =>
+  z.union([reference('department').nullable(), z.literal('').transform(() => null)], {
+    error: ({ errors }) => (errors as z.core.$ZodIssue[][])[0]?.[0]?.message,
+  });
 
 export const accountNumberRoutes = crudRoutes<AccountNumber, z.ZodObject>({
   name: 'accountnumber',

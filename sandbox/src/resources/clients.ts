@@ -4,11 +4,11 @@
 // read at /client/{id}/. `no_sms` and `no_email` are the communication preferences: writing one of them makes them valid.
 import { z } from 'zod';
 import { code, codeInput, customerTypes } from '../http/codes.ts';
-import { answer, boolean, id, optionalText, time, url } from '../http/fields.ts';
+import { answer, boolean, id, optionalText, says, time, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { fieldEntries, fieldValueAnswer } from '../http/people-fields.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
-import { addClient, type ClientInput, changeClient, countryName } from '../people.ts';
+import { addClient, type ClientInput, changeClient, countryCodes } from '../people.ts';
 import { type Client, NotFound } from '../records.ts';
 import { clientRecord } from '../wire/people.ts';
 
@@ -36,15 +36,11 @@ const body = z.object({
   lastname: optionalText(255).optional(),
   organization_name: optionalText(255).optional(),
   email: z
-    .string({ error: 'Enter a valid email address.' })
+    .string({ error: says('Enter a valid email address.') })
     .max(254)
     .regex(/^(?:[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9.-]+\.[A-Za-z]{2,63})?$/, 'Enter a valid email address.')
     .optional(),
-  country: z
-    .string({ error: 'Not a country of ISO 3166-1.' })
-    .regex(/^[A-Z]{2}$/, 'Not a country of ISO 3166-1.')
-    .refine((code) => countryName(code) !== undefined, 'Not a country of ISO 3166-1.')
-    .optional(),
+  country: z.enum(countryCodes, { error: says('Send a country code of ISO 3166-1 alpha-2, such as FI.') }).optional(),
   customer_type: codeInput(customerTypes).optional(),
   no_sms: boolean().optional(),
   no_email: boolean().optional(),

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { addItem, consultationOf } from '../care.ts';
 import { code, codeInput, inWords, itemTypeCodes, usageSizes, usageTypes } from '../http/codes.ts';
-import { amount, answer, boolean, decimal, id, optionalText, time, url } from '../http/fields.ts';
+import { amount, answer, blankable, boolean, decimal, id, optionalText, time, url } from '../http/fields.ts';
 import type { FilterFields } from '../http/filters.ts';
 import { envelope, idFilter, list, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
 import { reference } from '../http/references.ts';
@@ -89,20 +89,16 @@ export const consultationItemRoutes: RouteSpec[] = [
     summary: 'Items of all consultations and kinds',
     ...{ section, permission },
     query: listQuery(flatFilters).extend({
-      type_code: z
-        .string()
-        .regex(/^[1-6]?$/, 'Not a valid choice.')
-        .optional()
-        .describe(inWords(itemTypeCodes)),
+      type_code: blankable(codeInput(itemTypeCodes)).optional().describe(inWords(itemTypeCodes)),
     }),
     answers: { 200: envelope(record) },
     handle: (request) => {
       const { clinic, query, wire } = request;
-      const wanted = query.type_code || null;
+      const wanted = query.type_code ?? null;
       return list(request, clinic.care.items, {
         filters: flatFilters,
         group: 'consultation',
-        about: (item) => wanted === null || item.type_code === Number(wanted),
+        about: (item) => wanted === null || item.type_code === wanted,
         wire: (item) => wireConsultationItem(wire, item),
       });
     },

@@ -159,7 +159,13 @@ export const invoiceRoutes: RouteSpec[] = [
     action: 'invoice.partial_refund',
     summary: 'A credit note of the selected rows',
     ...{ section, permission },
-    body: z.object({ invoice_rows: z.array(z.object({ invoice_row: reference('invoicerow') })).max(1000), ...refund }),
+    body: z.object({
+      invoice_rows: z
+        .array(z.object({ invoice_row: reference('invoicerow') }))
+        .min(1, 'This list may not be empty.')
+        .max(1000),
+      ...refund,
+    }),
     answers: { 201: invoiceRecord },
     handle: (request) =>
       credit(

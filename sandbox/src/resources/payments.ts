@@ -47,7 +47,7 @@ export const paymentRoutes: RouteSpec[] = [
     body: z.object({
       invoice: reference('invoice'),
       payment_type: paymentType(),
-      paid: money(),
+      paid: money('notZero'),
       date_added: timestamp(),
       info: optionalText(1000).optional(),
     }),

@@ -46,7 +46,6 @@ const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Prep
   const { body, clinic } = request;
   const { department, client, paid, payment_type, description } = body;
   const input = { department, client, payment_type, ...(description === undefined ? {} : { description }) };
-  if (dec(paid).isZero()) throw new ValidationProblem('paid', 'The amount may not be zero.');
   if (body.refunds != null) requireRefund(clinic.prepayment(body.refunds), { client, department, paid });
   if (dec(paid).isPositive()) return clinic.takePrepayment({ ...input, paid });
   if (body.refunds == null) throw new ValidationProblem('refunds', 'This field is required.');
@@ -57,7 +56,7 @@ const createBody = z.object({
   department: reference('department'),
   client: reference('client'),
   payment_type: paymentType(),
-  paid: money(),
+  paid: money('notZero'),
   description: optionalText(1000).optional(),
   refunds: reference('unallocatedpayment').nullish(),
 });

@@ -22,6 +22,7 @@ describe('a reference names this installation and its resource', () => {
     ['with a query', () => `${here()}/client/2001/?format=json`],
     ['of another host', () => 'https://app.internal/4711/api/0.1/client/2001/'],
     ['behind a path', () => 'https://vets.example/eu/1/4711/api/0.1/client/2001/'],
+    ['by an IPv6 address', () => 'http://[::1]:8090/4711/api/0.1/client/2001/'],
     ['by http', () => 'http://vets.example:8080/4711/api/0.1/client/2001/'],
   ])('%s', async (_what, reference) => {
     expect(await phoneOf(reference())).toBe(api().ref('client', 2001));
@@ -45,6 +46,7 @@ describe('a reference names this installation and its resource', () => {
     ['digits of another script', () => `${here()}/client/２００１/`, noMatch],
     ['a word and an id', () => 'banana/2001', noMatch],
     ['another scheme', () => 'ftp://127.0.0.1/4711/api/0.1/client/2001/', noMatch],
+    ['no address in brackets', () => 'http://[b]/4711/api/0.1/client/2001/', noMatch],
     ['a path', () => '/4711/api/0.1/client/2001/', noMatch],
     ['a name and password', () => 'http://a:b@127.0.0.1/4711/api/0.1/client/2001/', noMatch],
     ['a bare id as text', () => '2001', noMatch],

@@ -39,8 +39,8 @@ describe('bodies', () => {
     ['digits for an integer', 'phonenumber/', { type_code: '1' }, 'type_code', people],
     [
       '"True" for a boolean',
-      'invoice/10001/partial_refund/',
-      { invoice_rows: [], use_original_invoice_date: 'True' },
+      'invoice/10001/full_refund/',
+      { use_original_invoice_date: 'True' },
       'use_original_invoice_date',
       money,
     ],
