@@ -2,6 +2,7 @@
 
 import type { Clinic } from './clinic.ts';
 import { SandboxClock } from './clock.ts';
+import { recordedExamples } from './examples/record.ts';
 import type { Faults } from './faults.ts';
 import { type AppParts, createApp } from './http/app.ts';
 import { Forms } from './http/forms.ts';
@@ -73,7 +74,10 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     }
     const [first] = installations.values() as Iterable<Installation> as [Installation];
     const noted = options.onAnswer ? { onAnswer: options.onAnswer } : {};
-    const app = await createApp({ routes, installations, machine, checkAnswers, ...noted });
+    const app = await createApp({
+      ...{ routes, installations, machine, checkAnswers, ...noted },
+      examples: recordedExamples,
+    });
     await app.listen({ port: options.port ?? 0, host });
     const address = app.server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -105,11 +109,12 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 };
 
 /** The OpenAPI 3.1 description of the API, as `/schema/` serves it, for no server in particular. */
-export const describeApi = (): Promise<object> =>
+export const describeApi = async (): Promise<object> =>
   documentOf(
     routes,
     new Forms({
       ...{ installation: defaults.installation, exists: () => true, zone: new Zone('UTC'), decimals: 2 },
       ...{ bareIds: false, strict: false, isText: false },
     }),
+    await recordedExamples(),
   );

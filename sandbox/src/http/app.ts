@@ -11,6 +11,7 @@ import { encode, Wire } from '../wire.ts';
 import { type Answer, forbidden, methodNotAllowed, throttled, unauthorized } from './answer.ts';
 import { BadBody, bodyLimit, decodeForm, decodeJson, formTypes, isForm } from './body.ts';
 import { registerControls } from './control/index.ts';
+import type { Examples } from './examples.ts';
 import { registerHealth } from './health.ts';
 import { registerHome } from './home.ts';
 import { registerJournal } from './journal.ts';
@@ -29,6 +30,8 @@ export interface AppParts {
   installations: ReadonlyMap<number, Installation>;
   /** The clock of the machine, in epoch milliseconds. */
   machine: () => number;
+  /** The examples of the descriptions. Default: none. */
+  examples?: () => Promise<Examples>;
   /** Checks every answer against its schema and fails with 500: for tests. */
   checkAnswers?: boolean;
   /** Told of every answer: which tests prove which endpoint. */
@@ -83,10 +86,15 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   app.decorateRequest('application', null);
   addParsers(app);
   await app.register(accepts);
-  await registerDocs(app, parts.routes, (id) => {
-    const found = id === undefined ? first : installationOf(Number(id));
-    return found ? formsOf(found) : null;
-  });
+  await registerDocs(
+    app,
+    parts.routes,
+    (id) => {
+      const found = id === undefined ? first : installationOf(Number(id));
+      return found ? formsOf(found) : null;
+    },
+    parts.examples,
+  );
   app.addHook('onRequest', async (request, reply) => {
     const id = /^\/(\d{1,15})\//.exec(request.url)?.[1];
     request.installation = id === undefined ? null : installationOf(Number(id));

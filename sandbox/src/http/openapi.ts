@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyRequest, type FastifySchema, fastify 
 import { z } from 'zod';
 import { Components, jsonSchemaOf } from './components.ts';
 import { describedWebhooks, webhookSchemas } from './events.ts';
+import { addExamples, type Examples, type Paths } from './examples.ts';
 import { answer } from './fields.ts';
 import type { Forms } from './forms.ts';
 import { paramsOf, type RouteSpec } from './route.ts';
@@ -62,7 +63,7 @@ const server = 'http://127.0.0.1:8090';
 const versions = { openapi: '3.1.0', version: '0.1' };
 
 /** The description of the routes, for the installation that the forms are of. */
-export const documentOf = async (routes: readonly RouteSpec[], forms: Forms): Promise<object> => {
+export const documentOf = async (routes: readonly RouteSpec[], forms: Forms, examples?: Examples): Promise<object> => {
   const app = fastify();
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => String);
@@ -82,7 +83,8 @@ export const documentOf = async (routes: readonly RouteSpec[], forms: Forms): Pr
       openapi,
       info: {
         ...{ version, title: 'Veterinary practice management API (sandbox)' },
-        description: 'Generated from the schemas that the sandbox validates with.',
+        description:
+          'Generated from the schemas that the sandbox validates with. The examples are of a sandbox that is started with --now 2026-05-20T12:00:00.',
       },
       servers: [{ url: '{base_url}/{installation_id}/api/0.1', variables }],
       components: { securitySchemes: { oauth2: { type: 'oauth2', flows: { clientCredentials } } } },
@@ -94,7 +96,8 @@ export const documentOf = async (routes: readonly RouteSpec[], forms: Forms): Pr
     app.route({ method: route.method, url, schema: described(route, forms, components), handler: () => {} });
   }
   await app.ready();
-  const { components: more, ...document } = app.swagger() as { components: object };
+  const { components: more, ...document } = app.swagger() as unknown as { components: object; paths: Paths };
+  if (examples) addExamples(document.paths, examples, forms.reading.installation);
   return {
     ...document,
     webhooks: describedWebhooks(components),
@@ -119,6 +122,7 @@ export const registerDocs = async (
   app: FastifyInstance,
   routes: readonly RouteSpec[],
   formsOf: (installation: string | undefined) => Forms | null,
+  examples?: () => Promise<Examples>,
 ): Promise<void> => {
   await app.register(swagger, {
     openapi: {
@@ -142,7 +146,7 @@ export const registerDocs = async (
     app.get(url, { schema: { hide: true } as never }, async (request, reply) => {
       const forms = formsOf((request.params as { installation?: string }).installation);
       if (forms === null) return reply.callNotFound();
-      const document = documents.get(forms) ?? documentOf(routes, forms);
+      const document = documents.get(forms) ?? documentOf(routes, forms, await examples?.());
       documents.set(forms, document);
       const servers = [{ url: `${originOf(request)}/${forms.reading.installation}/api/0.1` }];
       return reply.send({ ...(await document), servers });
