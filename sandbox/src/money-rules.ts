@@ -14,13 +14,14 @@ import { type Invoice, invoiceStatus, type Prepayment, ValidationProblem } from 
 
 const rounding = 3;
 const consolidated = 6;
-const creditInvoice = 12;
+/** Credit invoice. */
+const settlesByNote = 12;
 
 /** Refuses a payment on an invoice. */
 export const requirePayment = (clinic: Clinic, id: number, payment: { payment_type: number; paid: Amount }): void => {
   const { total_with_vat, due_sum, status } = clinic.invoice(id);
   const paid = dec(payment.paid);
-  if (status !== invoiceStatus.final || payment.payment_type === rounding || payment.payment_type === creditInvoice)
+  if (status !== invoiceStatus.final || payment.payment_type === rounding || payment.payment_type === settlesByNote)
     return;
   const isOfCredit = dec(total_with_vat).isNegative();
   if (paid.isNegative() !== isOfCredit) {

@@ -144,10 +144,10 @@ then('countersale.add_item', (answered) => ({
 }));
 then('countersale.finalize', (answered) => ({ ids: [idOf(answered('countersale.add_item').invoice)] }));
 
-const [invoice, invoiceRow, paidInvoice] = [12_480, 56_065, 12_652];
+const [invoice, invoiceRow, closedInvoice] = [12_480, 56_065, 12_652];
 ask('invoice.partial_update', [invoice], { invoice_due_date: '2026-06-30' });
 ask('invoice.partial_refund', [invoice], { invoice_rows: [{ invoice_row: ref('invoicerow', invoiceRow) }] });
-ask('invoice.full_refund', [paidInvoice], { use_original_invoice_date: false });
+ask('invoice.full_refund', [closedInvoice], { use_original_invoice_date: false });
 const now = '2026-05-20T09:00:00Z';
 ask('invoicepayment.create', [], {
   ...{ invoice: ref('invoice', invoice), payment_type: 0, paid: '20.00', date_added: now },
