@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { fuzz, hasSchemathesis, whereSchemathesis } from './run.ts';
 
-const timeoutMs = 480_000;
+const timeoutMs = 1_200_000;
 
 if (!hasSchemathesis) {
   if (process.env.CI === 'true') throw new Error(`Schemathesis is not installed in ${whereSchemathesis}`);

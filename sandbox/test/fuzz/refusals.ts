@@ -43,5 +43,6 @@ export const refusals: Record<string, string> = {
   'POST /invoicepayment/{id}/cancel_payment/': `it can be cancelled already; ${locked}`,
   'POST /order/{order_id}/mark_delivered/': 'the order is delivered by the first call',
   'POST /postransaction/': 'the amount can exceed what is due, the department forbid links, and the URL name no host',
+  'PATCH /settings/department/{id}/': 'the lock date cannot be written while locking is automatic',
   'POST /unallocatedpayment/': `a refund needs its prepayment's client, department and unused amount; ${locked}`,
 };
