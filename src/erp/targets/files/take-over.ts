@@ -4,6 +4,7 @@ import type { Connection } from '../../../db/rows.ts';
 import type { DeliverPorts } from '../../deliver/slice.ts';
 import { type BatchCandidate, markBatched, markRefused, unitsOfBatch } from '../../outbox/batched.ts';
 import { type StoredBatch, storeBatch } from './batches.ts';
+import { FolderForeign, foreignFolder } from './folder-claim.ts';
 import { batchCode } from './format.ts';
 import { lyingEntries, lyingManifest } from './lying-batch.ts';
 import { FileTaken } from './write-file.ts';
@@ -21,7 +22,8 @@ export interface TakeOverPorts extends Pick<DeliverPorts, 'databaseId' | 'log'> 
 /**
  * Stores a batch that lies in the folder and that the database, which was restored, does not know. Its entries are in it, in whatever
  * order they were posted again; those that it has otherwise are refused, and those that the books do not have are logged. Null where no
- * batch of this number lies there. Throws FileTaken for one that this database did not make.
+ * batch of this number lies there. Throws FolderForeign or FileTaken for one that this
+ * database did not make.
  */
 export async function takeOverBatch(
   trx: Connection,
@@ -31,8 +33,12 @@ export async function takeOverBatch(
   const lying = await lyingManifest(folder, key);
   if (lying === null) return null;
   const found = await lyingEntries(folder, key, lying, databaseId);
-  if (found === null) throw new FileTaken(join(folder, lying.file));
   const { installation, number } = key;
+  if (found === null) {
+    // Another database that hands over here is named before its file is.
+    const foreign = await foreignFolder(folder, { installation, databaseId });
+    throw foreign === null ? new FileTaken(join(folder, lying.file)) : new FolderForeign(foreign);
+  }
   const code = batchCode(key);
   const units = await unitsOfBatch(trx, installation, found.ids);
   const [ids, refused]: [string[], { unit_id: string; code: string; message: string }[]] = [[], []];
