@@ -2,6 +2,7 @@
 // (practice-api: Authentication; field notes: OAuth2).
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { givenName } from './given.ts';
 import { type Answer, unauthorized } from './http/answer.ts';
 import { ValidationProblem } from './records.ts';
 
@@ -82,7 +83,7 @@ const maxApplications = 100;
 /** An application as files and control endpoints give it. */
 export const applicationSchema = z.strictObject({
   name: z.string().min(1).max(100),
-  client_id: z.string().regex(/^[\w.-]{1,100}$/, 'Send 1 to 100 letters, digits, "_", "." or "-".'),
+  client_id: givenName(100),
   client_secret: z.string().min(1).max(255),
   token: z
     .string()

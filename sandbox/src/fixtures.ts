@@ -1,6 +1,8 @@
 // Records that a client asks for in one JSON document: this client, this open invoice of 120.00.
 import { z } from 'zod';
 import type { Clinic } from './clinic.ts';
+import { givenName } from './given.ts';
+import { acceptedPaymentTypes, customerTypes, inWords } from './http/codes.ts';
 import type { RowInput } from './inputs.ts';
 import { dec, fixed, rowAmount } from './money.ts';
 import { addClient, addPatient, countryName } from './people.ts';
@@ -8,13 +10,16 @@ import { NotFound, ValidationProblem } from './records.ts';
 import { isDate } from './zone.ts';
 
 /** A name for a record in this document, to refer to it; the answer gives its id by this name. */
-const ref = z.string().regex(/^[\w.-]{1,64}$/, 'Send 1 to 64 letters, digits, "_", "." or "-".');
+const ref = givenName();
 /** A record of this document by its name, or one of the clinic by its id. */
 const target = z.union([ref, z.int().min(1)]);
 const text = z.string().max(1000);
 const amount = z.string().regex(/^-?\d{1,12}(\.\d{1,4})?$/, 'Send a decimal as text, such as "120.00".');
 const date = z.string().refine(isDate, 'Send a date as YYYY-MM-DD.');
-const paymentType = z.literal([0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 15]);
+/** One of the numbers that are codes. */
+const oneOf = (meanings: object) =>
+  z.literal(Object.keys(meanings).map(Number)).meta({ description: inWords({ ...meanings }) });
+const paymentType = oneOf(acceptedPaymentTypes);
 
 const client = z.strictObject({
   ref: ref.optional(),
@@ -26,7 +31,7 @@ const client = z.strictObject({
     .string()
     .refine((code) => countryName(code) !== undefined, 'Send an ISO 3166-1 alpha-2 code.')
     .default('FI'),
-  customer_type: z.int().min(0).max(4).default(0),
+  customer_type: oneOf(customerTypes).default(0),
   no_sms: z.boolean().default(false),
   no_email: z.boolean().default(false),
 });

@@ -26,7 +26,8 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   const startMs = options.endMs - options.historyDays * dayMs;
   clinic.clock = () => startMs;
   openClinic(clinic, rng);
-  openParts(clinic, options.seed);
+  openRegisters(clinic, options.seed);
+  openSupply(clinic, options.seed);
   const history = new History(clinic, rng, startMs, options.endMs);
   for (const kind of drawPlans(rng, options.invoices)) history.plan(kind);
   history.play();
@@ -35,12 +36,6 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   // As a transaction, so that the first one after it does not tell of these reports; never late.
   clinic.commit(() => reportDays(clinic), 'request');
   clinic.clock = realClock;
-};
-
-/** Fills the parts besides the books: registers, people, suppliers. A clinic saved before there were such parts gets them late. */
-export const openParts = (clinic: Clinic, seed: number): void => {
-  openRegisters(clinic, seed);
-  openSupply(clinic, seed);
 };
 
 const openClinic = (clinic: Clinic, rng: Rng): void => {

@@ -60,14 +60,17 @@ export interface InstallationOptions {
   wholeLife?: boolean;
 }
 
-export const defaults = { seed: 1, installation: 4711, token: 'sandbox-token', invoices: 2600, historyDays: 200 };
+export const defaults = {
+  ...{ seed: 1, installation: 4711, invoices: 2600, historyDays: 200 },
+  ...{ token: 'sandbox-token', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' },
+};
 
 /** One event in so many has others beside it: over the net, and of purchasing. */
 const eventsPerOther = 5;
 const maxSnapshots = 20;
 
 interface Snapshot {
-  /** The state as text, in pieces. */
+  /** The clinic as text. */
   bytes: Buffer;
   clock: ClockState;
   tokens: ReadonlyMap<string, IssuedToken>;
@@ -155,12 +158,17 @@ export class Installation {
     this.state?.changed();
   }
 
+  /** Sets these quirks and faults, and every other to its default. */
+  behave({ quirks, faults }: Pick<InstallationOptions, 'quirks' | 'faults'>): void {
+    Object.assign(this.quirks, defaultQuirks, quirks);
+    this.faults.set({ ...noFaults, ...faults });
+  }
+
   /** Everything as at the start, in place: a clinic anew from its seed, quirks, faults, limits, tokens, receivers, clock. */
   reset(): void {
     this.clock.resume(this.#startedAt);
     this.#refill(() => this.#generate());
-    Object.assign(this.quirks, defaultQuirks, this.#options.quirks);
-    this.faults.set({ ...noFaults, ...this.#options.faults });
+    this.behave(this.#options);
     this.auth = this.#newAuth();
     this.limits = this.#newLimits();
     this.stats = new StatsKeeper();
@@ -268,7 +276,11 @@ export class Installation {
   }
 
   #newAuth(): Auth {
-    const { token = defaults.token, clientId = 'sandbox-client', clientSecret = 'sandbox-secret' } = this.#options;
+    const {
+      token = defaults.token,
+      clientId = defaults.clientId,
+      clientSecret = defaults.clientSecret,
+    } = this.#options;
     return new Auth({ token, clientId, clientSecret }, this.#options.applications, this.#options.legacyKey ?? null);
   }
 

@@ -5,10 +5,11 @@ import { z } from 'zod';
 import { applicationOf, applicationSchema } from './auth.ts';
 import { faultsSchema } from './faults.ts';
 import { type Fixtures, fixturesSchema } from './fixtures.ts';
+import { given } from './given.ts';
 import type { InstallationOptions } from './installation.ts';
 import { quirksSchema } from './quirks.ts';
 import { scenarioNames, scenarios } from './scenarios.ts';
-import { triggerTypes } from './webhooks.ts';
+import { webhookTargets } from './webhooks.ts';
 
 const installation = z.strictObject({
   id: z.int().min(1).max(999_999_999),
@@ -32,25 +33,10 @@ const installation = z.strictObject({
   quirks: quirksSchema.partial().optional(),
   faults: faultsSchema.partial().optional(),
   fixtures: fixturesSchema.optional(),
-  webhooks: z
-    .array(
-      z.strictObject({
-        url: z.url({ protocol: /^https?$/ }),
-        format: z.enum(['form', 'json']).optional(),
-        triggers: z.array(z.literal(triggerTypes)).min(1).optional(),
-      }),
-    )
-    .max(20)
-    .optional(),
+  webhooks: webhookTargets.optional(),
 });
 
 export const settingsSchema = z.strictObject({ installations: z.array(installation).min(1).max(1000) });
-
-/** An object without the members that are undefined. */
-const given = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
 
 /** The installations that a settings file describes. Throws an Error that names the file, and the place where it is wrong. */
 export const readSettings = (file: string): InstallationOptions[] => {
@@ -87,7 +73,7 @@ const optionsOf = (one: z.output<typeof installation>, folder: string): Installa
     quirks: given({ ...scenario?.quirks, ...one.quirks }),
     faults: given({ ...scenario?.faults, ...one.faults }),
     fixtures: one.fixtures,
-    webhooks: one.webhooks?.map(given),
+    webhooks: one.webhooks,
     clockRuns: one.clock_runs,
     startsAt: one.now ?? scenario?.startsAt,
   }) as InstallationOptions;

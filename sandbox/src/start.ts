@@ -64,7 +64,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const stopAll = (): void => {
     for (const installation of installations.values()) installation.stop();
   };
-  const { clientId = 'sandbox-client', clientSecret = 'sandbox-secret' } = options;
+  const { clientId = defaults.clientId, clientSecret = defaults.clientSecret } = options;
   try {
     for (const one of [options, ...(options.others ?? [])]) {
       const clock = new SandboxClock(machine);

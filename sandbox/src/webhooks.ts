@@ -4,6 +4,7 @@
 // entry of a code list is added or changed, `extraFee` when a row is added to an invoice that is final; a transaction sends one webhook
 // per trigger and record; the webhooks of one record arrive in order, so that one waits for those before it; the pause after attempt n
 // is n seconds; a subscription sends eight at once, and drops what comes while 10,000 wait.
+import { z } from 'zod';
 import type { Clinic } from './clinic.ts';
 import type { World } from './outgoing.ts';
 import { invoiceStatus } from './records.ts';
@@ -40,14 +41,21 @@ export const idFields: Readonly<Record<keyof typeof triggers, string>> = {
 export type Trigger = (typeof triggers)[keyof typeof triggers];
 export const triggerTypes: readonly Trigger[] = Object.values(triggers);
 
+/** Subscriptions: receivers of webhooks for record changes. */
+export const webhookTargets = z
+  .array(
+    z.strictObject({
+      url: z.url({ protocol: /^https?$/ }),
+      /** Default `form`. */
+      format: z.enum(['form', 'json']).optional(),
+      /** The trigger types that it is sent. Default: invoices, drafts, payments and prepayments. */
+      triggers: z.array(z.literal(triggerTypes)).min(1).max(triggerTypes.length).readonly().optional(),
+    }),
+  )
+  .max(20);
+
 /** One subscription. */
-export interface WebhookTarget {
-  url: string;
-  /** Default `form`. */
-  format?: 'form' | 'json';
-  /** The trigger types that it is sent. Default: invoices, drafts, payments and prepayments. */
-  triggers?: readonly Trigger[];
-}
+export type WebhookTarget = z.output<typeof webhookTargets>[number];
 
 export interface WebhookCounts {
   /** Answered with 200. */

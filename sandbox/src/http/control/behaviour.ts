@@ -2,15 +2,10 @@
 import { z } from 'zod';
 import { applicationOf, applicationSchema } from '../../auth.ts';
 import { faultsSchema, noFaults } from '../../faults.ts';
+import { given } from '../../given.ts';
 import { defaultQuirks, quirksSchema } from '../../quirks.ts';
 import { scenarioNames, scenarios } from '../../scenarios.ts';
 import { control, done } from './route.ts';
-
-/** What a request sets, without the fields that it leaves out. */
-const given = <T extends object>(body: T) =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
 
 export const behaviourRoutes = [
   control({
@@ -64,11 +59,9 @@ export const behaviourRoutes = [
     },
     body: z.strictObject({ name: z.enum(scenarioNames) }),
     answer: z.object({ quirks: quirksSchema, faults: faultsSchema }),
-    handle: ({ installation: { faults, quirks }, body: { name } }) => {
-      const scenario = scenarios[name];
-      Object.assign(quirks, defaultQuirks, scenario.quirks);
-      faults.set({ ...noFaults, ...scenario.faults });
-      return { quirks, faults: faults.read() };
+    handle: ({ installation, body: { name } }) => {
+      installation.behave(scenarios[name]);
+      return { quirks: installation.quirks, faults: installation.faults.read() };
     },
   }),
   control({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sendDueReminders } from '../../online/bookings.ts';
 import { shownMessages } from '../../online/messages.ts';
-import { triggerTypes } from '../../webhooks.ts';
+import { webhookTargets } from '../../webhooks.ts';
 import { control, done } from './route.ts';
 
 const maxEvents = 10_000;
@@ -11,17 +11,6 @@ const events = z.coerce
   .int(`Send a whole number from 0 to ${maxEvents}.`)
   .min(0)
   .max(maxEvents, `Send a whole number from 0 to ${maxEvents}.`);
-
-/** Subscriptions to webhooks for record changes. */
-const subscriptions = z
-  .array(
-    z.strictObject({
-      url: z.url({ protocol: /^https?$/ }),
-      format: z.enum(['form', 'json']).default('form'),
-      triggers: z.array(z.literal(triggerTypes)).min(1).max(triggerTypes.length).optional(),
-    }),
-  )
-  .max(20);
 
 const counts = z.object({ requests: z.int(), weight: z.int(), throttled: z.int() });
 
@@ -48,12 +37,9 @@ export const lifeRoutes = [
   }),
   control({
     ...{ method: 'POST', path: 'subscriptions', summary: 'Replace the receivers of record-change webhooks' },
-    body: subscriptions,
+    body: webhookTargets,
     answer: done,
-    handle: ({ installation, body }) => {
-      const targets = body.map(({ triggers, ...target }) => (triggers ? { ...target, triggers } : target));
-      installation.webhooks.subscribe(targets);
-    },
+    handle: ({ installation, body }) => installation.webhooks.subscribe(body),
   }),
   control({
     ...{ method: 'GET', path: 'stats', summary: 'Requests that the limits granted and refused' },

@@ -1,6 +1,7 @@
 // What a control endpoint declares: what staff, clients and the world outside do, and how the sandbox behaves. They are described in the OpenAPI
 // document beside the API, and need no token, because they answer this machine only.
 import { z } from 'zod';
+import { givenName } from '../../given.ts';
 import type { Installation } from '../../installation.ts';
 
 export interface ControlRequest<Q, B> {
@@ -37,8 +38,7 @@ export const control = <Q extends z.ZodType | undefined = undefined, B extends z
   route: ControlRoute<Q, B>,
 ): ControlRoute => route as unknown as ControlRoute;
 
-/** A name that a client gives to something in the sandbox. */
-export const name = z.string().regex(/^[\w.-]{1,64}$/, 'Send 1 to 64 letters, digits, "_", "." or "-".');
+export const name = givenName();
 export const recordId = z.coerce.number().int().min(0);
 /** The answer of what has nothing to say. */
 export const done = z.strictObject({});
