@@ -1,7 +1,7 @@
 // What the API refuses of payments, prepayments and credit notes; staff can do more in the application (practice-api: States: Invoice
 // status; Endpoints: Invoices, payments, prepayments; Errors).
-// Not shown, and chosen: a payment is not zero. It has the sign of what the invoice is of, so that money that is paid back on an invoice is
-// a cancellation; types 3 (Rounding) and 12 (Credit invoice) may have either sign. More than is due is accepted (quirk `overpayments`);
+// Not shown, and chosen: a payment is not zero. It has the sign of the invoice's total: a cancellation records money that is paid back;
+// types 3 (Rounding) and 12 (Credit invoice) may have either sign. More than is due is accepted (quirk `overpayments`);
 // due_sum is negative then. A payment may be dated before its invoice, and in the future. Types 6 and 12 are recorded as sent, without
 // another invoice; a payment of type 6 is not cancelled, because the consolidated invoice would be wrong. A cancellation is not cancelled.
 // A refund has the client and the department of its prepayment, which is money (Ready or Fully used) and no refund itself; a positive

@@ -11,6 +11,7 @@ import { encode, Wire } from '../wire.ts';
 import { type Answer, forbidden, methodNotAllowed, throttled, unauthorized } from './answer.ts';
 import { BadBody, bodyLimit, decodeForm, decodeJson, formTypes, isForm } from './body.ts';
 import { registerControls } from './control/index.ts';
+import { deliver, whole } from './deliver.ts';
 import type { Examples } from './examples.ts';
 import { registerHealth } from './health.ts';
 import { registerHome } from './home.ts';
@@ -21,7 +22,7 @@ import { registerDocs } from './openapi.ts';
 import { registerPayPages } from './pay.ts';
 import { type ApiRequest, paramsOf, type RouteSpec } from './route.ts';
 import { registerStorage } from './storage.ts';
-import { type Delivery, refusedByFault, registerFaults, withFaults } from './strikes.ts';
+import { refusedByFault, registerFaults, withFaults } from './strikes.ts';
 import { formsOf, Invalid, inputOf, validatorOf } from './validate.ts';
 
 export interface AppParts {
@@ -60,7 +61,6 @@ declare module 'fastify' {
 }
 
 const apiPath = '/:installation/api/0.1/';
-const htmlPage = '<!DOCTYPE html><html><head><title>Please wait</title></head><body><h1>Maintenance</h1></body></html>';
 const notFound: Answer = { status: 404, body: { detail: 'Not found.' } };
 
 export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
@@ -288,39 +288,6 @@ const addTokenEndpoint = (app: FastifyInstance): void => {
   });
 };
 
-const deliver = async (request: FastifyRequest, reply: FastifyReply, delivery: Delivery): Promise<FastifyReply> => {
-  const { answer, damage, delayMs } = delivery;
-  if (delayMs > 0) await delay(delayMs);
-  reply.code(answer.status).headers(answer.headers ?? {});
-  if (damage === 'html') return reply.type('text/html; charset=utf-8').serializer(String).send(htmlPage);
-  if (damage === 'reset') {
-    reply.hijack();
-    reply.raw.socket?.resetAndDestroy();
-    return reply;
-  }
-  if (answer.body === undefined) return reply.send();
-  const text = encode(answer.body);
-  if (damage === null && request.accepts().type(['json', 'html']) === 'html') {
-    return reply.type('text/html; charset=utf-8').serializer(String).send(htmlOf(text));
-  }
-  reply.type('application/json').serializer(String);
-  if (damage === 'truncateHonestly') return reply.send(text.slice(0, text.length / 2));
-  if (damage === 'truncate') {
-    const bytes = Buffer.from(text);
-    reply.hijack();
-    reply.raw.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': bytes.length });
-    reply.raw.write(bytes.subarray(0, bytes.length / 2), () => reply.raw.socket?.destroy());
-    return reply;
-  }
-  return reply.send(text);
-};
-
-/** The answer as a page for browsers, which ask for text/html (practice-api: Conventions 3). */
-const htmlOf = (json: string): string => {
-  const escaped = JSON.stringify(JSON.parse(json), null, 2).replace(/&/g, '&amp;').replace(/</g, '&lt;');
-  return `<!DOCTYPE html><html><head><title>Practice API</title></head><body><pre>${escaped}</pre></body></html>`;
-};
-
 /** The answer, or with `checkAnswers` a 500 that says how it breaks its schema. */
 const checked = (route: RouteSpec, answer: Answer, { checkAnswers }: AppParts, { extraFields }: Quirks): Answer => {
   if (!checkAnswers || extraFields || answer.status >= 400) return answer;
@@ -373,8 +340,6 @@ const refusalOf = (error: unknown): Answer => {
   return { status: 500, body: { detail: 'Server error.' } };
 };
 
-const whole = (answer: Answer): Delivery => ({ answer, delayMs: 0, damage: null });
-
 const isDecodable = (text: string): boolean => {
   try {
     decodeURIComponent(text.replaceAll('+', ' '));
@@ -388,6 +353,3 @@ const splitOnce = (text: string, separator: string): [string, string] => {
   const at = text.indexOf(separator);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 };
-
-/** Waits without keeping the process alive. */
-const delay = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -1,7 +1,7 @@
 // Payment links: made for an invoice or a prepayment, and paid, refused, aborted or left to expire by the payer
 // (practice-api: Postransaction; States: Payment link).
-// Not shown, and chosen: 1 Pending becomes 5 Accepted, 2 Failed or 4 Aborted by what the payer does, and 3 Expired by the clinic's clock.
-// These four are final: what is done on the page afterwards changes nothing. A payment that the clinic cannot record any more (the
+// Not shown, and chosen: the payer turns 1 Pending into 5 Accepted, 2 Failed or 4 Aborted; the clinic's clock turns it into 3 Expired.
+// These four are final: later actions on the page change nothing. A payment that the clinic cannot record any more (the
 // invoice was paid or voided meanwhile, the period is locked) fails. Card makes payment type 0, mobile payment 7.
 import type { Clinic } from '../clinic.ts';
 import { type Amount, dec } from '../money.ts';

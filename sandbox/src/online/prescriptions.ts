@@ -1,7 +1,8 @@
 // Online prescriptions: written for a client's animals, sent and accepted elsewhere, their fee sold over the counter
 // (practice-api: Online prescription; States: Prescription status).
-// Not shown, and chosen: any status may follow any other, because the specification shows no refusal. A counter sale that sells the fee to a client is the fee of that client's newest prescription that has none yet and was
-// neither rejected nor canceled. A prescription that is sent with its items has a set of its own. Items are valid until today or later.
+// Not shown, and chosen: any status may follow any other, because the specification shows no refusal. A counter sale of the
+// fee belongs to the client's newest prescription that has no fee yet and was neither rejected nor canceled. Each prescription has its own
+// set. Items are valid until today or later.
 import type { Clinic } from '../clinic.ts';
 import { type Invoice, NotFound, ValidationProblem } from '../records.ts';
 import { type Prescription, type PrescriptionItem, prescriptionStatus } from '../state/online.ts';

@@ -1,6 +1,6 @@
-// practice-api: Available wholesaler; Authentication 4 and 5; Errors. Not shown, and chosen here: that `webhook_callback_url` is
-// required; that every application of the scope sees all registrations and changes only its own; that deletion archives the credential
-// sets linked to it, without an event, because nobody is left to be told.
+// practice-api: Available wholesaler; Authentication 4 and 5; Errors. Not shown, and chosen here: `webhook_callback_url` is
+// required. Every application of the scope sees all registrations and changes only its own. Deletion archives the credential sets linked
+// to it and sends no event, because its receiver is deleted with it.
 import { z } from 'zod';
 import { type Answer, forbidden } from '../http/answer.ts';
 import { answer, id, optionalText, says, text, time, url } from '../http/fields.ts';

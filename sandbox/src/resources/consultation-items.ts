@@ -1,6 +1,6 @@
-// practice-api: Consultation items; Endpoints: Consultations. Not shown, and chosen: `usage_type` and `usage_size` may be
-// left out and are null then; a quantity is above 0 and is answered as multiplied; an item must be of the path's kind, its patients of
-// the consultation; a consultation that is finalized takes no more items; the lists of one kind are paginated like every list.
+// practice-api: Consultation items; Endpoints: Consultations. Not shown, and chosen: `usage_type` and `usage_size` are
+// optional, and null without a value. A quantity is above 0; the answer has the multiplied quantity. An item must be of the path's kind,
+// and its patients of the consultation. A finalized consultation takes no more items. The lists of one kind have pages.
 import { z } from 'zod';
 import { addItem, consultationOf } from '../care.ts';
 import { code, codeInput, inWords, itemTypeCodes, usageSizes, usageTypes } from '../http/codes.ts';

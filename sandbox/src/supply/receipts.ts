@@ -1,8 +1,7 @@
 // Receipt lines (practice-api: Receipts request, response and matching rules; Receipt line rejection reasons). Not shown, and chosen
-// here: the reason codes but `department_unresolved`; that `barcode` is the other value of `matched_by`; that an identifier is unique
-// per available wholesaler, so also over its credential sets; that a rejected line is not stored, so that it can be sent again
-// corrected; that an `order_id` of no order of the caller leaves the line unlinked, whatever its invoice number; and what staff do
-// with lines afterwards.
+// here: all reason codes except `department_unresolved`. `barcode` is the other value of `matched_by`. An identifier is unique per
+// available wholesaler, over all its credential sets. A rejected line is not stored, so the caller can send it again, corrected. An
+// `order_id` that is no order of the caller leaves the line unlinked, whatever its invoice number. Staff match and accept lines later.
 import type { Clinic } from '../clinic.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { type Order, orderStatus, type ReceiptLine, receiptGroup, type Wholesaler } from '../state/supply.ts';
