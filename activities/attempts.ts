@@ -1,5 +1,5 @@
 import type { OpenStep } from '../src/db/open-steps.ts';
-import type { PlainError } from '../src/domain/errors.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 
 /**
  * Attempts of one activity that end for a reason that no domain error explains: an unexpected error, no progress, a process that

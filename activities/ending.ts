@@ -1,12 +1,12 @@
 import { freeLease } from '../src/db/lease.ts';
 import { takeSteps } from '../src/db/open-steps.ts';
 import type { Connection } from '../src/db/rows.ts';
-import type { PlainError } from '../src/domain/errors.ts';
 import { explainedEnd, joinedTrouble, limitText, type Trouble } from '../src/domain/trouble.ts';
 import { chainHead } from '../src/ledger/journal/chain.ts';
 import { sealBooks } from '../src/ledger/seals.ts';
 import { forgetWalks } from '../src/sync/saved-walks.ts';
 import { endWindowRow, insertFailedWindow, type OpenWindow, openWindowOfRun } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import {
   addUse,
   type FailedEnding,

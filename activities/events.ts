@@ -1,6 +1,6 @@
-import type { PlainError } from '../src/domain/errors.ts';
 import type { DaemonEvent, WorkflowRun } from '../src/domain/events.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import type { DeliveryReport, WindowInput, WindowOutcome } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { ownWorkflow } from './heartbeat.ts';

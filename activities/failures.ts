@@ -3,13 +3,14 @@ import { InstallationDiffers } from '../src/bookkeeping/identity.ts';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-versions.ts';
 import { isLostConnection, isRetriable, tellable } from '../src/db/database-errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
-import { type PlainError, UserError } from '../src/domain/errors.ts';
+import { UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
 import { causeOfRefusal } from '../src/domain/refusals.ts';
 import { storable } from '../src/domain/text.ts';
 import { isPlainError } from '../src/domain/trouble.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import { NoProgress } from './attempts.ts';
 import { NotServed } from './deps.ts';
 

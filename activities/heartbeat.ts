@@ -5,11 +5,11 @@ import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
 import { endWithin, sleep } from '../src/domain/concurrency.ts';
-import type { PlainError } from '../src/domain/errors.ts';
 import type { PracticeError } from '../src/domain/practice-error.ts';
 import { endCodes, troubleText } from '../src/domain/trouble.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
 import {
   differingAttemptsAtMost,

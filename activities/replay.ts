@@ -54,22 +54,30 @@ function wantedOf(deps: Pick<ActivityDeps, 'installations'>, request: unknown) {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
-    throw new UserError('replay_input', `the input of the replay is wrong: ${where}${issue?.message}`, inputTodo, 2);
+    throw new UserError(
+      { code: 'replay_input', message: `the input of the replay is wrong: ${where}${issue?.message}`, todo: inputTodo },
+      2,
+    );
   }
   const { installation: id, windows, failed, from, to } = parsed.data;
   const installation = deps.installations.get(id);
   if (!installation) {
     const known = [...deps.installations.keys()].join(', ');
     throw new UserError(
-      'installation_unknown',
-      `installation ${id} is not one of this worker’s`,
-      `use one of ${known}`,
+      {
+        code: 'installation_unknown',
+        message: `installation ${id} is not one of this worker’s`,
+        todo: `use one of ${known}`,
+      },
       2,
     );
   }
   const hasTimes = from !== undefined || to !== undefined;
   if ([windows !== undefined, failed === true, hasTimes].filter(Boolean).length !== 1) {
-    throw new UserError('replay_input', 'a replay takes one of windows, failed, and from with to', inputTodo, 2);
+    throw new UserError(
+      { code: 'replay_input', message: 'a replay takes one of windows, failed, and from with to', todo: inputTodo },
+      2,
+    );
   }
   const wanted: Wanted = windows
     ? { by: 'windows', windows }

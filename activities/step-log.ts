@@ -1,9 +1,9 @@
 import type { ApiUse } from '../src/domain/api-use.ts';
-import type { PlainError } from '../src/domain/errors.ts';
 import type { PracticeError } from '../src/domain/practice-error.ts';
 import { type Trouble, troubleAfter } from '../src/domain/trouble.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { Counters } from '../src/practice/counters.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import { addUse, noUse } from '../workflows/messages.ts';
 import { plainErrorOf } from './failures.ts';
 

@@ -1,6 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { freeLease, type Lease, seizeLease, type Transact, takeLease, takeOverLease } from '../src/db/lease.ts';
-import type { PlainError } from '../src/domain/errors.ts';
 import { endCodes, explainedEnd } from '../src/domain/trouble.ts';
 import { priorities } from '../src/practice/budget.ts';
 import {
@@ -10,6 +9,7 @@ import {
   openBackfills,
   unheldWindows,
 } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import { noCounts, type WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withSteps } from './ending.ts';

@@ -1,10 +1,10 @@
 import { type Lease, releaseLease } from '../src/db/lease.ts';
-import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { takeCensusIfDue } from '../src/sync/census.ts';
 import { idleWindowOfRun } from '../src/sync/idle-windows.ts';
 import { windowPause } from '../src/sync/pauses.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import {
   type ApiUse,
   type FailedEnding,

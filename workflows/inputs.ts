@@ -3,7 +3,7 @@
  * task, which Temporal repeats for ever. Plain code, since a schema library would double the bundle.
  */
 import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
-import type { PlainError } from '../src/domain/errors.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import type { DeliveryInput, HealthNote, ScrubInput, WindowInput } from './messages.ts';
 import { failureTypes } from './messages.ts';
 

@@ -3,9 +3,9 @@
  * holds a record or personal data.
  */
 import type { ApiUse } from '../src/domain/api-use.ts';
-import type { PlainError } from '../src/domain/errors.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 
 export interface WindowInput {
   installation: number;

@@ -7,9 +7,9 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PlainError } from '../src/domain/errors.ts';
 import type { PracticeErrorCode } from '../src/domain/practice-error.ts';
 import type { EndCode } from '../src/domain/trouble.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import { activitiesAs } from './activities.ts';
 import { checkWindowInput } from './inputs.ts';
 import {

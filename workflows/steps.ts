@@ -8,9 +8,9 @@ import {
 } from '@temporalio/workflow';
 import type { PullReport, StreamReport } from '../activities/pull.ts';
 import type { OpenReport } from '../activities/window.ts';
-import type { PlainError } from '../src/domain/errors.ts';
 import { type EndCode, isPlainError } from '../src/domain/trouble.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/texts/plain-error.ts';
 import { activitiesAs } from './activities.ts';
 import { type Health, WindowView } from './health.ts';
 import {

@@ -43,9 +43,11 @@ export async function confirmGone(
 
 function notMissing(name: string): UserError {
   return new UserError(
-    'not_missing',
-    `${name} is not missing in the source, or was confirmed before; nothing is decided.`,
-    '`vetledger late` lists what can be confirmed with --confirm-gone.',
+    {
+      code: 'not_missing',
+      message: `${name} is not missing in the source, or was confirmed before; nothing is decided.`,
+      todo: '`vetledger late` lists what can be confirmed with --confirm-gone.',
+    },
     1,
   );
 }

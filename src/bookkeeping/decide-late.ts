@@ -39,25 +39,31 @@ export async function decideLate(
   if (found === null || possible === null) throw notLate(name, found);
   if (!possible.includes(decision)) {
     throw new UserError(
-      'not_decidable',
-      `${name} is held as ${found.problem}, which ${optionOf(decision)} does not decide.`,
-      `It can be decided with ${possible.map(optionOf).join(', ')}.`,
+      {
+        code: 'not_decidable',
+        message: `${name} is held as ${found.problem}, which ${optionOf(decision)} does not decide.`,
+        todo: `It can be decided with ${possible.map(optionOf).join(', ')}.`,
+      },
       2,
     );
   }
   if (found.problem === 'source_shrank') {
     throw new UserError(
-      'one_of_many',
-      `${name} is one of so many that the source does not show that they are one problem.`,
-      'Confirm all of them with the number that `vetledger problems` shows: `vetledger late decide --filter code=source_shrank,kind=KIND --number N --confirm-gone`.',
+      {
+        code: 'one_of_many',
+        message: `${name} is one of so many that the source does not show that they are one problem.`,
+        todo: 'Confirm all of them with the number that `vetledger problems` shows: `vetledger late decide --filter code=source_shrank,kind=KIND --number N --confirm-gone`.',
+      },
       2,
     );
   }
   if (found.version === null) {
     throw new UserError(
-      'not_judged',
-      `${name} has not been judged since decisions are recorded.`,
-      `Run \`vetledger problems retry ${name}\`, and decide again.`,
+      {
+        code: 'not_judged',
+        message: `${name} has not been judged since decisions are recorded.`,
+        todo: `Run \`vetledger problems retry ${name}\`, and decide again.`,
+      },
       1,
     );
   }
@@ -86,24 +92,30 @@ async function paymentsOf(trx: Connection, installation: InstallationId, invoice
 function notLate(name: string, found: LateDocument | null): UserError {
   if (found === null) {
     return new UserError(
-      'document_unknown',
-      `There is no document ${name} here.`,
-      'Ids are those that `vetledger late` prints.',
+      {
+        code: 'document_unknown',
+        message: `There is no document ${name} here.`,
+        todo: 'Ids are those that `vetledger late` prints.',
+      },
       1,
     );
   }
   if (found.problem === 'date_in_future') {
     return new UserError(
-      'not_decidable',
-      `${name} is dated in the future (${found.documentDate}): there is nothing to decide.`,
-      'It posts by itself when its day comes; correct the date in the practice software if it is wrong.',
+      {
+        code: 'not_decidable',
+        message: `${name} is dated in the future (${found.documentDate}): there is nothing to decide.`,
+        todo: 'It posts by itself when its day comes; correct the date in the practice software if it is wrong.',
+      },
       2,
     );
   }
   return new UserError(
-    'not_late',
-    `${name} is not late${found.problem === null ? '' : `; it has the problem ${found.problem}`}.`,
-    'Ids are those that `vetledger late` prints; `vetledger problems` says what to do about other problems.',
+    {
+      code: 'not_late',
+      message: `${name} is not late${found.problem === null ? '' : `; it has the problem ${found.problem}`}.`,
+      todo: 'Ids are those that `vetledger late` prints; `vetledger problems` says what to do about other problems.',
+    },
     1,
   );
 }

@@ -28,9 +28,12 @@ export async function chooseLate(
     const matching = open.filter(matches);
     if (open.some((each) => isAlike(each, matching) && !matching.includes(each))) {
       throw new UserError(
-        'part_of_many',
-        'The filter chooses a part only of what the source does not show any more of a list (source_shrank).',
-        'Choose all of it, by --filter code=source_shrank,kind=KIND, with the number that `vetledger problems` shows.',
+        {
+          code: 'part_of_many',
+          message:
+            'The filter chooses a part only of what the source does not show any more of a list (source_shrank).',
+          todo: 'Choose all of it, by --filter code=source_shrank,kind=KIND, with the number that `vetledger problems` shows.',
+        },
         2,
       );
     }
@@ -39,9 +42,11 @@ export async function chooseLate(
   const found = chosen.reduce((all, [, matching]) => all + matching.length, 0);
   if (found === number) return chosen;
   throw new UserError(
-    'other_number',
-    `The filter chooses ${found} documents that are not decided, and --number says ${number}; nothing is decided.`,
-    'See with `vetledger late` what there is to decide, and say its number.',
+    {
+      code: 'other_number',
+      message: `The filter chooses ${found} documents that are not decided, and --number says ${number}; nothing is decided.`,
+      todo: 'See with `vetledger late` what there is to decide, and say its number.',
+    },
     2,
   );
 }

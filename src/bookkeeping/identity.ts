@@ -3,8 +3,9 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import { integer, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
-import { ConfigError, type PlainError } from '../domain/errors.ts';
+import { ConfigError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** What the entries of an installation mean, and where they come from (table `book_identity`). */
 export interface BookIdentity {
@@ -93,7 +94,7 @@ export async function changedIdentities(
 /** Throws ConfigError where the configuration says something else than the books: their amounts would be told wrongly. */
 export async function requireIdentity(db: Connection, installation: InstallationConfig): Promise<void> {
   const error = await changedIdentity(db, installation);
-  if (error) throw new ConfigError(error.code, error.message, error.todo);
+  if (error) throw new ConfigError(error);
 }
 
 function errorOf({ id }: InstallationConfig, changes: readonly IdentityChange[]): PlainError {
@@ -139,7 +140,7 @@ export async function holdIdentity(
   const changes = noted === null ? [] : changesOf(noted, identityOf(installation));
   if (changes.length === 0) return;
   const { code, message, todo } = errorOf(installation, changes);
-  throw new ConfigError(code, message, todo);
+  throw new ConfigError({ code, message, todo });
 }
 
 /**
@@ -169,5 +170,5 @@ export async function adoptIdentity(db: Db, installation: InstallationConfig, by
 export function requireAdoptable(installation: InstallationConfig, changes: readonly IdentityChange[]): void {
   if (!changes.some(({ what }) => what === 'currency')) return;
   const { message, todo } = errorOf(installation, changes);
-  throw new ConfigError('currency_not_adoptable', message, todo);
+  throw new ConfigError({ code: 'currency_not_adoptable', message, todo });
 }

@@ -31,9 +31,11 @@ export class MappingSuperseded extends UserError {
 
   constructor(installation: InstallationId) {
     super(
-      'mapping_superseded',
-      `The mapping of installation ${installation} was changed meanwhile: nothing is posted by the one before any more.`,
-      'Nothing: a window goes on by the new mapping. Run a command again.',
+      {
+        code: 'mapping_superseded',
+        message: `The mapping of installation ${installation} was changed meanwhile: nothing is posted by the one before any more.`,
+        todo: 'Nothing: a window goes on by the new mapping. Run a command again.',
+      },
       3,
     );
   }

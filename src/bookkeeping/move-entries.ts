@@ -94,9 +94,11 @@ function refuseOtherMode(name: string, inForce: LedgerEntry | null, postingMode:
   if (inForce === null || inForce.postingMode === postingMode) return;
   const way = inForce.postingMode === 'document' ? 'goes to the ERP by itself' : 'goes to the ERP in a daily summary';
   throw new UserError(
-    'not_redatable',
-    `A document of ${name} was corrected by ${inForce.id}, which ${way}.`,
-    'Open the period in the ERP; then `vetledger deliver retry`.',
+    {
+      code: 'not_redatable',
+      message: `A document of ${name} was corrected by ${inForce.id}, which ${way}.`,
+      todo: 'Open the period in the ERP; then `vetledger deliver retry`.',
+    },
     1,
   );
 }

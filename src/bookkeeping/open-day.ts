@@ -28,9 +28,11 @@ export async function openDayFor(
   const closed = await closedThrough(trx, installation.id);
   if (closed !== null && date <= closed) {
     throw new UserError(
-      'period_closed',
-      `${id} is dated ${date}, and our own books are closed through ${closed}: it cannot be taken out there.`,
-      'Open the period in the ERP and run `vetledger deliver retry`; or `vetledger ledger reopen`, and decide again.',
+      {
+        code: 'period_closed',
+        message: `${id} is dated ${date}, and our own books are closed through ${closed}: it cannot be taken out there.`,
+        todo: 'Open the period in the ERP and run `vetledger deliver retry`; or `vetledger ledger reopen`, and decide again.',
+      },
       1,
     );
   }
@@ -47,9 +49,11 @@ export async function openDayFor(
   });
   if (open === date) {
     throw new UserError(
-      'not_late',
-      `The period of ${id} (${date}) is open in the ERP, as far as delivery has read.`,
-      'Run `vetledger deliver retry`.',
+      {
+        code: 'not_late',
+        message: `The period of ${id} (${date}) is open in the ERP, as far as delivery has read.`,
+        todo: 'Run `vetledger deliver retry`.',
+      },
       1,
     );
   }
@@ -57,9 +61,11 @@ export async function openDayFor(
   const stored = company === null ? null : await storedPeriods(trx, company);
   if (stored !== null && obstacleOf(stored.periods, open) === 'missing') {
     throw new UserError(
-      'erp_period_missing',
-      `The first open day for ${id} would be ${open}, and the ERP has no period for it.`,
-      'Create the fiscal year or period in the ERP, run `vetledger deliver`, and decide again.',
+      {
+        code: 'erp_period_missing',
+        message: `The first open day for ${id} would be ${open}, and the ERP has no period for it.`,
+        todo: 'Create the fiscal year or period in the ERP, run `vetledger deliver`, and decide again.',
+      },
       1,
     );
   }

@@ -53,9 +53,11 @@ export async function redateClosed(
   const lease = await takeLease(db, { installation: id, lane: 'live' }, `redate/${randomUUID()}`);
   if (lease === null) {
     throw new UserError(
-      'window_busy',
-      `A window of installation ${id} is under way; nothing was posted.`,
-      'Wait for it to end (see `vetledger windows`), and decide again.',
+      {
+        code: 'window_busy',
+        message: `A window of installation ${id} is under way; nothing was posted.`,
+        todo: 'Wait for it to end (see `vetledger windows`), and decide again.',
+      },
       4,
     );
   }

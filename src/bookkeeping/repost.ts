@@ -198,18 +198,22 @@ function isToSave({ document, remap: { outcome } }: Pick<RemappedDocument, 'docu
 
 function windowBusy(installation: number): UserError {
   return new UserError(
-    'window_busy',
-    `A window of installation ${installation} is still under way; nothing was posted.`,
-    'Wait for it to end (see `vetledger windows`), and repost again.',
+    {
+      code: 'window_busy',
+      message: `A window of installation ${installation} is still under way; nothing was posted.`,
+      todo: 'Wait for it to end (see `vetledger windows`), and repost again.',
+    },
     4,
   );
 }
 
 function leaseLost(installation: number): UserError {
   return new UserError(
-    'repost_superseded',
-    `A window of installation ${installation} has begun, since the repost stood still for too long. What was posted by then stays.`,
-    'Repost again: it goes on with the documents that still differ.',
+    {
+      code: 'repost_superseded',
+      message: `A window of installation ${installation} has begun, since the repost stood still for too long. What was posted by then stays.`,
+      todo: 'Repost again: it goes on with the documents that still differ.',
+    },
     4,
   );
 }

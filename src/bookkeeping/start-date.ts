@@ -2,9 +2,10 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import { bool } from '../db/columns.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, row } from '../db/rows.ts';
-import { ConfigError, type PlainError } from '../domain/errors.ts';
+import { ConfigError } from '../domain/errors.ts';
 import { notedAtOpening, noteStartDate } from '../mirror/installation-state.ts';
 import type { CalendarDate } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /**
  * What is wrong with a start date that was moved after something was posted, or null. `start_date` is the cut-over (ACCOUNTING
@@ -51,5 +52,10 @@ export async function startAtOpening(
 /** Throws ConfigError where the start date was moved: no window opens then, so there is nothing to preview or to repost. */
 export async function requireStart(db: Connection, installation: InstallationConfig): Promise<void> {
   const moved = await movedStart(db, installation, (await notedAtOpening(db, installation.id)).startDate);
-  if (moved) throw new ConfigError(moved.code, `The ${moved.message}.`, `${moved.todo.replace(/^s/, 'S')}.`);
+  if (moved)
+    throw new ConfigError({
+      code: moved.code,
+      message: `The ${moved.message}.`,
+      todo: `${moved.todo.replace(/^s/, 'S')}.`,
+    });
 }

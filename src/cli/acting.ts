@@ -25,18 +25,18 @@ export function personsOf(
   if (by === '') throw usageError('--by is empty; say who answers for it.', command);
   if (second === '') throw usageError('--second is empty; name the second person.', command);
   if (second === null && twoPersons) {
-    throw new ConfigError(
-      'second_person_needed',
-      'The configuration asks for two persons (`two_persons`), and only one is named.',
-      'Name the other one with --second NAME.',
-    );
+    throw new ConfigError({
+      code: 'second_person_needed',
+      message: 'The configuration asks for two persons (`two_persons`), and only one is named.',
+      todo: 'Name the other one with --second NAME.',
+    });
   }
   if (second !== null && second.toLowerCase() === by.toLowerCase()) {
-    throw new ConfigError(
-      'second_person_needed',
-      `The second person is the first one: ${by}.`,
-      'Name another one with --second NAME.',
-    );
+    throw new ConfigError({
+      code: 'second_person_needed',
+      message: `The second person is the first one: ${by}.`,
+      todo: 'Name another one with --second NAME.',
+    });
   }
   return { by, second };
 }

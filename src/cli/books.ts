@@ -54,16 +54,17 @@ export async function refuseBarred({ db }: Pick<App, 'db'>, chosen: readonly Ins
     const key = companyKeyOf(erp);
     if (key === null || !(await isBarred(db, { kind: 'company', key }))) continue;
     const { code, message, todo } = barredError(id);
-    throw new ConfigError(code, message, todo);
+    throw new ConfigError({ code, message, todo });
   }
 }
 
 export function nothingDelivered(id: number | undefined): ConfigError {
-  return new ConfigError(
-    'nothing_delivered',
-    id === undefined ? 'No installation is delivered to an ERP.' : `Installation ${id} is not delivered to an ERP.`,
-    'Set `erp` of the installation (docs/CLI.md, "Configuration"); with `erp: {kind: ledger}` the books stay in PostgreSQL.',
-  );
+  return new ConfigError({
+    code: 'nothing_delivered',
+    message:
+      id === undefined ? 'No installation is delivered to an ERP.' : `Installation ${id} is not delivered to an ERP.`,
+    todo: 'Set `erp` of the installation (docs/CLI.md, "Configuration"); with `erp: {kind: ledger}` the books stay in PostgreSQL.',
+  });
 }
 
 /** What commands print of an installation, with the name that people call it by, where the configuration has one. */

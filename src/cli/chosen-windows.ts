@@ -45,9 +45,11 @@ export async function chosenSpans(
   const unknown = windows.filter((id) => !chosen.some((each) => each.id === owners.get(id)));
   if (unknown.length > 0) {
     throw new UserError(
-      'window_unknown',
-      `there is no window ${unknown.join(', ')}${options.installation === undefined ? '' : ` of installation ${options.installation}`}`,
-      '`vetledger windows --limit 100` lists them',
+      {
+        code: 'window_unknown',
+        message: `there is no window ${unknown.join(', ')}${options.installation === undefined ? '' : ` of installation ${options.installation}`}`,
+        todo: '`vetledger windows --limit 100` lists them',
+      },
       1,
     );
   }

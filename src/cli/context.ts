@@ -115,5 +115,5 @@ export function refuseBackwards({ from, to }: { from?: string; to?: string }, co
 
 /** The error of wrong usage (exit code 2). */
 export function usageError(message: string, command: string): ConfigError {
-  return new ConfigError('usage', message, `Run \`vetledger ${command} --help\` for how it is used.`);
+  return new ConfigError({ code: 'usage', message, todo: `Run \`vetledger ${command} --help\` for how it is used.` });
 }

@@ -216,9 +216,11 @@ async function firstResult(
 
 const clinicUnusable = (error: unknown): ConfigError =>
   new ConfigError(
-    'demo_clinic_unusable',
-    `The clinic of the demo cannot be loaded: ${error instanceof Error ? error.message : error}.`,
-    'End another `npm start` that runs here. Otherwise start the demo anew: run `npx vetledger remove-data` for its folder.',
+    {
+      code: 'demo_clinic_unusable',
+      message: `The clinic of the demo cannot be loaded: ${error instanceof Error ? error.message : error}.`,
+      todo: 'End another `npm start` that runs here. Otherwise start the demo anew: run `npx vetledger remove-data` for its folder.',
+    },
     error,
   );
 

@@ -43,7 +43,7 @@ function usageErrorOf(error: CommanderError, program: Command, args: string[]): 
   // Without a command, commander gives the help instead of a message.
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
   const help = ['vetledger', ...commandPath(program, args), '--help'].join(' ');
-  return new ConfigError('usage', message, `Run \`${help}\` for how it is used.`);
+  return new ConfigError({ code: 'usage', message, todo: `Run \`${help}\` for how it is used.` });
 }
 
 /** The names of the command that was meant: `ledger`, `close`; as far as there is one. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { changedIdentity } from '../bookkeeping/identity.ts';
 import { databaseNow } from '../db/database-now.ts';
 import { about } from '../domain/durations.ts';
-import { type PlainError, UserError } from '../domain/errors.ts';
+import { UserError } from '../domain/errors.ts';
 import { askAgainNow } from '../practice/sign-in-store.ts';
 import { type LoadPlan, planLoad } from '../queries/plan-load.ts';
 import { noVerdict, verdictSince, verdicts } from '../queries/verdict.ts';
@@ -10,6 +10,7 @@ import { type App, chosenInstallations, installationOf } from '../runtime/app.ts
 import type { LoadEstimate } from '../sync/load-estimate.ts';
 import { streamNames } from '../sync/streams.ts';
 import { recordKinds } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import { syncNow, type WindowReport } from '../windows/run-window.ts';
 import { named } from './books.ts';
 import type { CommandContext } from './context.ts';
@@ -134,7 +135,7 @@ const configurationCodes = ['start_date_moved', 'identity_changed'];
 
 /** The command's error where no window could be opened: exit code 3, or 2 where the configuration is wrong. */
 export function notOpenedError({ code, message, todo }: PlainError): UserError {
-  return new UserError(code, message, todo, configurationCodes.includes(code) ? 2 : 3);
+  return new UserError({ code, message, todo }, configurationCodes.includes(code) ? 2 : 3);
 }
 
 /** Exit code 4 if a window failed. */

@@ -85,9 +85,9 @@ async function digestOf(file: string, bytes: number): Promise<string> {
 
 /** Throws ConfigError for a file that an option names and that cannot be read. */
 export function refuseUnreadable(file: string, error: unknown): never {
-  throw new ConfigError(
-    'file_unreadable',
-    `${file} cannot be read (${codeOf(error)}).`,
-    'Name an existing file that you may read.',
-  );
+  throw new ConfigError({
+    code: 'file_unreadable',
+    message: `${file} cannot be read (${codeOf(error)}).`,
+    todo: 'Name an existing file that you may read.',
+  });
 }

@@ -14,7 +14,11 @@ export function checkConfig(file: string, data: unknown): ConfigFile {
   if (unknown) throw unknownKeyError(file, unknown);
   const path = pathText(first?.path ?? []);
   if (!first || path === '')
-    throw new ConfigError('config_invalid', `${file}: is not a table of settings.`, 'docs/CLI.md has an example.');
+    throw new ConfigError({
+      code: 'config_invalid',
+      message: `${file}: is not a table of settings.`,
+      todo: 'docs/CLI.md has an example.',
+    });
   const missing = valueAt(data, first.path) === undefined;
   throw keyError(file, path, missing ? 'is missing' : first.message);
 }
@@ -23,20 +27,20 @@ function unknownKeyError(file: string, { path, keys }: z.core.$ZodIssueUnrecogni
   const known = knownKeys(path);
   const [key = ''] = keys;
   const hint = nearest(key, known);
-  return new ConfigError(
-    'config_unknown_key',
-    `${file}: ${pathText([...path, key])} is not a key of the configuration.`,
-    hint ? `Did you mean ${hint}?` : `The keys there are ${known.join(', ')}.`,
-  );
+  return new ConfigError({
+    code: 'config_unknown_key',
+    message: `${file}: ${pathText([...path, key])} is not a key of the configuration.`,
+    todo: hint ? `Did you mean ${hint}?` : `The keys there are ${known.join(', ')}.`,
+  });
 }
 
 /** The ConfigError of one key: `message` follows its path. */
 export function keyError(file: string, path: string, message: string): ConfigError {
-  return new ConfigError(
-    'config_invalid',
-    `${file}: ${path} ${message}.`,
-    'Correct it; docs/CLI.md describes every key.',
-  );
+  return new ConfigError({
+    code: 'config_invalid',
+    message: `${file}: ${path} ${message}.`,
+    todo: 'Correct it; docs/CLI.md describes every key.',
+  });
 }
 
 function pathText(path: PropertyKey[]): string {

@@ -16,6 +16,6 @@ export function loadInstallationDialect(file: string, path: string, overrides: u
     return loadDialect(overrides, installation);
   } catch (error) {
     if (!(error instanceof DialectError)) throw error;
-    throw new ConfigError('config_invalid', `${file}: ${path}: ${error.message}`, error.todo);
+    throw new ConfigError({ code: 'config_invalid', message: `${file}: ${path}: ${error.message}`, todo: error.todo });
   }
 }

@@ -63,11 +63,11 @@ export function insertEnvironment(
       }
       const isServer = serverPaths.includes(path);
       if ((isServer && mayEmbed) || path === ownerPath) return '';
-      throw new ConfigError(
-        'environment_missing',
-        `${file}: ${path} needs the environment variable ${name}, which is ${given === undefined ? 'not set' : 'empty'}.`,
-        `Set it, for example: export ${name}=…${isServer ? `; or write \`embedded: true\` into ${file}, to use the embedded server where it is not set` : ''}`,
-      );
+      throw new ConfigError({
+        code: 'environment_missing',
+        message: `${file}: ${path} needs the environment variable ${name}, which is ${given === undefined ? 'not set' : 'empty'}.`,
+        todo: `Set it, for example: export ${name}=…${isServer ? `; or write \`embedded: true\` into ${file}, to use the embedded server where it is not set` : ''}`,
+      });
     });
   });
 }
@@ -93,11 +93,11 @@ function keepUsable(file: string, path: string, secret: string, { from, todo }: 
     : /\p{Cc}/u.test(secret)
       ? 'a control character'
       : 'a blank, or a character that is not ASCII';
-  throw new ConfigError(
-    'secret_unusable',
-    `${file}: ${from}, for ${path}, holds ${what}, which no secret of this kind can hold.`,
+  throw new ConfigError({
+    code: 'secret_unusable',
+    message: `${file}: ${from}, for ${path}, holds ${what}, which no secret of this kind can hold.`,
     todo,
-  );
+  });
 }
 
 /** The lines between the first and the last, whose words are no secret. */
@@ -117,11 +117,11 @@ function isSecret(path: string): boolean {
 }
 
 function refuseSecret(file: string, path: string): never {
-  throw new ConfigError(
-    'secret_in_config',
-    `${file}: ${path} holds a secret in the file itself.`,
-    `Put the secret into an environment variable and write \${NAME} there, or into a file and write \${file:PATH}; change the secret if others could read the file.`,
-  );
+  throw new ConfigError({
+    code: 'secret_in_config',
+    message: `${file}: ${path} holds a secret in the file itself.`,
+    todo: `Put the secret into an environment variable and write \${NAME} there, or into a file and write \${file:PATH}; change the secret if others could read the file.`,
+  });
 }
 
 /** Whether a database URL contains a password that is not a `${NAME}`. */

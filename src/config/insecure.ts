@@ -41,11 +41,11 @@ export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.Pro
 }
 
 function refuse(file: string, path: string, what: string, todo: string, permission: string): never {
-  throw new ConfigError(
-    'insecure_connection',
-    `${file}: ${path} ${what}: whoever is on the network between could read and change what goes over it.`,
-    `${todo}; or, on a network that is yours alone, write ${permission}: true.`,
-  );
+  throw new ConfigError({
+    code: 'insecure_connection',
+    message: `${file}: ${path} ${what}: whoever is on the network between could read and change what goes over it.`,
+    todo: `${todo}; or, on a network that is yours alone, write ${permission}: true.`,
+  });
 }
 
 function hostOf(address: string): string {

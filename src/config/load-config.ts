@@ -229,11 +229,11 @@ function readErp(
 function readSealKey(file: string, pem: string): Ed25519Key {
   const key = privateKeyOf(pem);
   if (key !== null) return key;
-  throw new ConfigError(
-    'seal_key_unusable',
-    `${file}: seal_key is no Ed25519 private key in PEM.`,
-    'Make one with `openssl genpkey -algorithm ed25519 -out seal-key.pem`, and set its variable to the text of that file. Without seal_key, nothing is sealed.',
-  );
+  throw new ConfigError({
+    code: 'seal_key_unusable',
+    message: `${file}: seal_key is no Ed25519 private key in PEM.`,
+    todo: 'Make one with `openssl genpkey -algorithm ed25519 -out seal-key.pem`, and set its variable to the text of that file. Without seal_key, nothing is sealed.',
+  });
 }
 
 /** The protection of connections to Temporal, its files read; an embedded server needs none. */
@@ -271,10 +271,10 @@ async function readNamed(file: string, key: string, path: string | undefined): P
   try {
     return await readFile(found);
   } catch (error) {
-    throw new ConfigError(
-      'config_invalid',
-      `${file}: ${key} names ${found}, which cannot be read (${codeOf(error)}).`,
-      'Correct the path, which is relative to the configuration file, or the rights of the file.',
-    );
+    throw new ConfigError({
+      code: 'config_invalid',
+      message: `${file}: ${key} names ${found}, which cannot be read (${codeOf(error)}).`,
+      todo: 'Correct the path, which is relative to the configuration file, or the rights of the file.',
+    });
   }
 }

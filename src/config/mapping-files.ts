@@ -31,11 +31,11 @@ export async function loadMapping(path: string): Promise<ReadMapping & { mapping
   const content = canonicalJson(data);
   const read = parsed(data, content);
   if ('errors' in read) {
-    throw new ConfigError(
-      'mapping_invalid',
-      `The mapping file ${path} is not valid: ${read.errors.join('; ')}`,
-      'Correct the named lines, and try it with `vetledger mapping check FILE`.',
-    );
+    throw new ConfigError({
+      code: 'mapping_invalid',
+      message: `The mapping file ${path} is not valid: ${read.errors.join('; ')}`,
+      todo: 'Correct the named lines, and try it with `vetledger mapping check FILE`.',
+    });
   }
   return { ...read, mappingFile: { hash: read.mappingHash, content } };
 }
@@ -44,11 +44,11 @@ export async function loadMapping(path: string): Promise<ReadMapping & { mapping
 export function mappingOf(content: string): ReadMapping {
   const read = parsed(JSON.parse(content), content);
   if (!('errors' in read)) return read;
-  throw new ConfigError(
-    'mapping_invalid',
-    `The mapping in force is not valid for this version of vetledger: ${read.errors.join('; ')}`,
-    'Correct the mapping file, and put it in force with `vetledger mapping apply`.',
-  );
+  throw new ConfigError({
+    code: 'mapping_invalid',
+    message: `The mapping in force is not valid for this version of vetledger: ${read.errors.join('; ')}`,
+    todo: 'Correct the mapping file, and put it in force with `vetledger mapping apply`.',
+  });
 }
 
 function parsed(data: unknown, content: string): ReadMapping | { errors: string[] } {
@@ -81,15 +81,19 @@ export async function loadSpecs(mappingPath: string): Promise<Specs | null> {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return null;
-    throw new ConfigError('specs_unreadable', `The specs file ${path} cannot be read (${code}).`, 'Make it readable.');
+    throw new ConfigError({
+      code: 'specs_unreadable',
+      message: `The specs file ${path} cannot be read (${code}).`,
+      todo: 'Make it readable.',
+    });
   }
   const result = parseSpecs(text);
   if ('specs' in result) return result.specs;
-  throw new ConfigError(
-    'specs_invalid',
-    `The specs file ${path} is not valid: ${result.errors.join('; ')}`,
-    'Correct the named places; mappings/generic.specs.yaml shows how cases are written.',
-  );
+  throw new ConfigError({
+    code: 'specs_invalid',
+    message: `The specs file ${path} is not valid: ${result.errors.join('; ')}`,
+    todo: 'Correct the named places; mappings/generic.specs.yaml shows how cases are written.',
+  });
 }
 
 /** `chart` of a mapping that leaves the chart to the ERP. */
@@ -104,19 +108,19 @@ export async function loadChart(mapping: Mapping, mappingPath: string): Promise<
     text = await readFile(path, 'utf8');
   } catch (error) {
     const reason = codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(error)})`;
-    throw new ConfigError(
-      'chart_unreadable',
-      `The chart of accounts ${path} ${reason}.`,
-      'Correct `chart` in the mapping file; its path is relative to that file.',
-    );
+    throw new ConfigError({
+      code: 'chart_unreadable',
+      message: `The chart of accounts ${path} ${reason}.`,
+      todo: 'Correct `chart` in the mapping file; its path is relative to that file.',
+    });
   }
   const result = parseChart(text);
   if ('chart' in result) return { path, chart: result.chart };
-  throw new ConfigError(
-    'chart_invalid',
-    `The chart of accounts ${path} is not valid: ${result.errors.slice(0, shownFaults).join('; ')}${result.errors.length > shownFaults ? `; and ${result.errors.length - shownFaults} more` : ''}`,
-    'Correct the named lines; mappings/charts/generic.csv shows how a chart is written.',
-  );
+  throw new ConfigError({
+    code: 'chart_invalid',
+    message: `The chart of accounts ${path} is not valid: ${result.errors.slice(0, shownFaults).join('; ')}${result.errors.length > shownFaults ? `; and ${result.errors.length - shownFaults} more` : ''}`,
+    todo: 'Correct the named lines; mappings/charts/generic.csv shows how a chart is written.',
+  });
 }
 
 const shownFaults = 20;

@@ -47,16 +47,16 @@ export function readConfiguredSecret(file: string, key: string, path: string): S
     read = readSecretFile(path);
   } catch (error) {
     const reason = codeOf(error) ?? (error instanceof Error ? error.message : String(error));
-    throw new ConfigError(
-      'secret_file_unreadable',
-      `${file}: ${key} names the file ${path}, which cannot be read (${reason}).`,
-      'Correct the path, which is relative to the configuration file, or the rights of the file.',
-    );
+    throw new ConfigError({
+      code: 'secret_file_unreadable',
+      message: `${file}: ${key} names the file ${path}, which cannot be read (${reason}).`,
+      todo: 'Correct the path, which is relative to the configuration file, or the rights of the file.',
+    });
   }
   if (read.secret.trim() !== '') return read;
-  throw new ConfigError(
-    'secret_file_unreadable',
-    `${file}: ${key} names the file ${path}, which is empty.`,
-    'Write the secret into it.',
-  );
+  throw new ConfigError({
+    code: 'secret_file_unreadable',
+    message: `${file}: ${key} names the file ${path}, which is empty.`,
+    todo: 'Write the secret into it.',
+  });
 }

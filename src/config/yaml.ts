@@ -10,11 +10,11 @@ export async function readYaml(path: string, kind: 'configuration' | 'mapping', 
   const document = parseDocument<ParsedNode>(await readText(path, kind, todo), { prettyErrors: true });
   const [problem] = document.errors;
   if (problem) {
-    throw new ConfigError(
-      `${kind}_invalid`,
-      `The ${kind} file ${path} is no readable YAML: ${problem.message.split('\n')[0]}`,
-      'Correct that place; texts with special characters belong in quotes.',
-    );
+    throw new ConfigError({
+      code: `${kind}_invalid`,
+      message: `The ${kind} file ${path} is no readable YAML: ${problem.message.split('\n')[0]}`,
+      todo: 'Correct that place; texts with special characters belong in quotes.',
+    });
   }
   visit(document, {
     Scalar(_, node) {
@@ -33,6 +33,6 @@ async function readText(path: string, kind: string, todo: string): Promise<strin
   } catch (error) {
     const code = codeOf(error);
     const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    throw new ConfigError(`${kind}_missing`, `The ${kind} file ${path} ${reason}.`, todo);
+    throw new ConfigError({ code: `${kind}_missing`, message: `The ${kind} file ${path} ${reason}.`, todo });
   }
 }

@@ -81,17 +81,21 @@ export async function checkSchema(db: Connection, known = knownMigrations()): Pr
   const missing = await missingMigrations(db, known);
   if (missing === null) {
     throw new UserError(
-      'database_not_set_up',
-      'The database has no tables of vetledger yet.',
-      'Run `vetledger migrate` once; it makes them.',
+      {
+        code: 'database_not_set_up',
+        message: 'The database has no tables of vetledger yet.',
+        todo: 'Run `vetledger migrate` once; it makes them.',
+      },
       3,
     );
   }
   if (missing.length === 0) return;
   throw new UserError(
-    'database_needs_migration',
-    `The database is of an older version of vetledger: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not applied. Nothing in it was changed.`,
-    'Stop every other process of vetledger, make a backup and run `vetledger migrate` (OPERATIONS "Upgrading").',
+    {
+      code: 'database_needs_migration',
+      message: `The database is of an older version of vetledger: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not applied. Nothing in it was changed.`,
+      todo: 'Stop every other process of vetledger, make a backup and run `vetledger migrate` (OPERATIONS "Upgrading").',
+    },
     3,
   );
 }
@@ -156,36 +160,44 @@ async function refuseOldPostgres(db: Connection): Promise<void> {
   const major = await postgresMajor(db);
   if (major >= supportedPostgres.oldest) return;
   throw new UserError(
-    'postgres_too_old',
-    `The server is PostgreSQL ${major}; vetledger needs ${supportedPostgres.oldest} or newer, since older ones get no corrections any more.`,
-    `Move the database to PostgreSQL ${supportedPostgres.oldest} to ${supportedPostgres.newestTried} (pg_dump and pg_restore), or name another server in database_url.`,
+    {
+      code: 'postgres_too_old',
+      message: `The server is PostgreSQL ${major}; vetledger needs ${supportedPostgres.oldest} or newer, since older ones get no corrections any more.`,
+      todo: `Move the database to PostgreSQL ${supportedPostgres.oldest} to ${supportedPostgres.newestTried} (pg_dump and pg_restore), or name another server in database_url.`,
+    },
     3,
   );
 }
 
 function anotherBuild(differing: { name: string }[]): UserError {
   return new UserError(
-    'database_of_another_build',
-    `The database was made by another build before 0.1.0, whose tables differ (${namesOf(differing)}). Nothing in it was changed.`,
-    'Make a new one: name an empty database in database_url; for embedded servers name another data_dir, or remove that folder if you need nothing in it.',
+    {
+      code: 'database_of_another_build',
+      message: `The database was made by another build before 0.1.0, whose tables differ (${namesOf(differing)}). Nothing in it was changed.`,
+      todo: 'Make a new one: name an empty database in database_url; for embedded servers name another data_dir, or remove that folder if you need nothing in it.',
+    },
     3,
   );
 }
 
 function anotherVersion(unknown: { name: string }[]): UserError {
   return new UserError(
-    'database_of_another_version',
-    `The database was set up by another version of vetledger: this one does not know its migration ${namesOf(unknown)} and cannot work with it. Nothing in it was changed.`,
-    'Run the version that made it, or name an empty database in database_url (for embedded servers: another data_dir).',
+    {
+      code: 'database_of_another_version',
+      message: `The database was set up by another version of vetledger: this one does not know its migration ${namesOf(unknown)} and cannot work with it. Nothing in it was changed.`,
+      todo: 'Run the version that made it, or name an empty database in database_url (for embedded servers: another data_dir).',
+    },
     3,
   );
 }
 
 function tablesInUse(name: string, cause: unknown): UserError {
   return new UserError(
-    'database_in_use',
-    `The migration ${name} was not applied, because another transaction uses a table that it changes. It changed nothing; what was applied before it stays.`,
-    "Run `vetledger migrate` again. If that recurs, `select pid, xact_start, query from pg_stat_activity where xact_start < now() - interval '10 seconds'` shows who holds the table.",
+    {
+      code: 'database_in_use',
+      message: `The migration ${name} was not applied, because another transaction uses a table that it changes. It changed nothing; what was applied before it stays.`,
+      todo: "Run `vetledger migrate` again. If that recurs, `select pid, xact_start, query from pg_stat_activity where xact_start < now() - interval '10 seconds'` shows who holds the table.",
+    },
     3,
     cause,
   );
@@ -202,18 +214,22 @@ async function runtimeMissing(db: Connection, runtime: string): Promise<UserErro
     'select current_user::text as role, current_database()::text as database',
   );
   return new UserError(
-    'runtime_role_missing',
-    `The role ${runtime} of database_url does not exist, and ${here.role} of migrate_database_url may not make roles. Nothing was changed.`,
-    `Let a superuser run, with the passwords of the two URLs, what is not there yet:\n${rolesSql(here.role, runtime, here.database).join('\n')}\nThen run \`vetledger migrate\` again.`,
+    {
+      code: 'runtime_role_missing',
+      message: `The role ${runtime} of database_url does not exist, and ${here.role} of migrate_database_url may not make roles. Nothing was changed.`,
+      todo: `Let a superuser run, with the passwords of the two URLs, what is not there yet:\n${rolesSql(here.role, runtime, here.database).join('\n')}\nThen run \`vetledger migrate\` again.`,
+    },
     3,
   );
 }
 
 function rightsMissing(cause: unknown): UserError {
   return new UserError(
-    'database_rights_missing',
-    'The role of database_url may not read the tables of vetledger.',
-    'Run `vetledger migrate` with migrate_database_url set to the owner of the tables: it gives the role of database_url its rights.',
+    {
+      code: 'database_rights_missing',
+      message: 'The role of database_url may not read the tables of vetledger.',
+      todo: 'Run `vetledger migrate` with migrate_database_url set to the owner of the tables: it gives the role of database_url its rights.',
+    },
     3,
     cause,
   );

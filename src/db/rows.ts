@@ -21,9 +21,11 @@ export class UnexpectedResult extends Error {
 export class DamagedRow extends UserError {
   constructor(place: string, row: string, why: string) {
     super(
-      'stored_row_damaged',
-      `${place}${row} is damaged: ${why}`,
-      'Restore the row from a backup of the database, and report it if nobody changed the row by hand.',
+      {
+        code: 'stored_row_damaged',
+        message: `${place}${row} is damaged: ${why}`,
+        todo: 'Restore the row from a backup of the database, and report it if nobody changed the row by hand.',
+      },
       1,
     );
   }

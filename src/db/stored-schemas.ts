@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiUse } from '../domain/api-use.ts';
-import type { PlainError } from '../domain/errors.ts';
 import type { Trouble } from '../domain/trouble.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** What JSON has to be that several columns hold (`storedJson`). */
 export const storedError: z.ZodType<PlainError> = z.object({ code: z.string(), message: z.string(), todo: z.string() });

@@ -1,7 +1,7 @@
 import { type Connection, execute, rows } from '../db/rows.ts';
-import type { ProblemCode } from '../domain/problems.ts';
 import { lockProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 
 /**
  * Marks documents to be judged again (`dirty`), and inserts those that are new. Ids are locked in their order, so that two

@@ -1,5 +1,5 @@
 import type { DocumentRef } from '../terms.ts';
-import type { ProblemCode } from './problems.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 
 /**
  * Documents in the books that a whole list of the source does not show any more (ACCOUNTING "Absence"): a claim, and no fact. They

@@ -1,3 +1,4 @@
+import type { PlainError } from '../texts/plain-error.ts';
 import { redact } from './redact.ts';
 
 /** Exit codes of the commands (DESIGN "Exit codes"); docs/CLI.md is generated from these texts. */
@@ -11,13 +12,6 @@ export const exitCodes = {
 
 export type ErrorExitCode = Exclude<keyof typeof exitCodes, 0>;
 
-/** An error as data: as a window's row, a history and `--json` hold one. Neither text holds a secret. */
-export interface PlainError {
-  code: string;
-  message: string;
-  todo: string;
-}
-
 /** The `code` of an error (of Node, PostgreSQL or our own), if it has one. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -30,7 +24,7 @@ export class UserError extends Error {
   readonly todo: string;
   readonly exitCode: ErrorExitCode;
 
-  constructor(code: string, message: string, todo: string, exitCode: ErrorExitCode, cause?: unknown) {
+  constructor({ code, message, todo }: PlainError, exitCode: ErrorExitCode, cause?: unknown) {
     super(redact(message), cause === undefined ? undefined : { cause });
     this.code = code;
     this.todo = redact(todo);
@@ -42,7 +36,7 @@ export class UserError extends Error {
 export class ConfigError extends UserError {
   override readonly name = 'ConfigError';
 
-  constructor(code: string, message: string, todo: string, cause?: unknown) {
-    super(code, message, todo, 2, cause);
+  constructor(error: PlainError, cause?: unknown) {
+    super(error, 2, cause);
   }
 }

@@ -1,4 +1,4 @@
-import type { PlainError } from './errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** The services that a daemon cannot work without, or one of its installations cannot. */
 export type Dependency = 'postgres' | 'temporal' | 'practice_api' | 'erp';

@@ -1,5 +1,5 @@
-import { erpProblemCatalogue } from './erp-problems.ts';
-import { problemCatalogue } from './problems.ts';
+import { erpProblemCatalogue } from '../texts/erp-problems.ts';
+import { problemCatalogue } from '../texts/problems.ts';
 
 const catalogue: Partial<Record<string, { sentence: string; todo: string }>> = {
   ...problemCatalogue,

@@ -1,4 +1,5 @@
-import { codeOf, type PlainError } from './errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
+import { codeOf } from './errors.ts';
 
 const goesOn = 'Then run the command again; a daemon goes on by itself. Nothing is lost or posted twice.';
 

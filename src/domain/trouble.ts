@@ -1,4 +1,4 @@
-import type { PlainError } from './errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** Whether a failure's detail, or stored JSON, is an error as data. */
 export function isPlainError(value: unknown): value is PlainError {

@@ -58,7 +58,7 @@ export type LockKind = (typeof lockKinds)[number];
 export interface ErrorPattern {
   match: { http?: number; code?: string; text?: RegExp };
   means: ErrorMeaning;
-  /** The problem code that documents get (src/domain/erp-problems.ts); only where it means `refused`. */
+  /** The problem code that documents get (src/texts/erp-problems.ts); only where it means `refused`. */
   problem?: string;
 }
 

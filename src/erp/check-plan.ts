@@ -1,8 +1,8 @@
-import type { ErpProblemCode } from '../domain/erp-problems.ts';
 import type { Money } from '../domain/money.ts';
 import { clip, visible } from '../domain/text.ts';
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import { type CalendarDate, type DocumentKind, type LineRole, roles } from '../terms.ts';
+import type { ErpProblemCode } from '../texts/erp-problems.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { CheckPlan, ErpProblem } from './port.ts';
 import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf } from './words.ts';

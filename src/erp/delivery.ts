@@ -3,7 +3,7 @@ import { isDelivered, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { PlainError } from '../domain/errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import type { Capabilities } from './capabilities.ts';
 import { foreignEntries } from './claims/foreign.ts';
 import { companyKeyOf } from './company.ts';

@@ -1,11 +1,11 @@
 import { type LedgerEntry, type Line, signed } from '../domain/entry.ts';
-import type { ErpProblemCode } from '../domain/erp-problems.ts';
 import { type Money, zero } from '../domain/money.ts';
 import { clip, visible } from '../domain/text.ts';
 import type { GeneralLedgerUnit } from '../ledger/general-ledger.ts';
 import { type SummaryLine, summaryDescription } from '../ledger/summaries/summary.ts';
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import type { CalendarDate, InstallationId, LineRole } from '../terms.ts';
+import type { ErpProblemCode } from '../texts/erp-problems.ts';
 import type { Capabilities } from './capabilities.ts';
 import { entryKey } from './entry-key.ts';
 import type { ErpEntry, ErpLine, ErpParty } from './erp-entry.ts';

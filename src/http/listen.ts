@@ -25,9 +25,11 @@ export async function listenAt(
     const reason = reasons[codeOf(error) ?? ''];
     if (!reason) throw error;
     throw new UserError(
-      code,
-      `${what}: ${host}:${port} ${reason}.`,
-      `Name another address in ${key}; another \`vetledger run\` with this configuration may be there already.`,
+      {
+        code,
+        message: `${what}: ${host}:${port} ${reason}.`,
+        todo: `Name another address in ${key}; another \`vetledger run\` with this configuration may be there already.`,
+      },
       codeOf(error) === 'EACCES' ? 2 : 3,
     );
   }

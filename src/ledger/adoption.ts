@@ -1,6 +1,6 @@
 import { bool, text } from '../db/columns.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
-import type { PlainError } from '../domain/errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** What belongs to the original of a copy of these books, so that the copy never writes there (table `copy_bar`). */
 

@@ -89,9 +89,11 @@ export function refuseOpen(installation: InstallationId, from: CalendarDate, clo
   if (closed !== null && from <= closed) return;
   const until = closed === null ? 'are not closed' : `are closed through ${closed} only`;
   throw new UserError(
-    'period_open',
-    `The books of installation ${installation} ${until}: ${from} is open.`,
-    closed === null ? 'There is nothing to reopen.' : `Give ${closed} or an earlier day.`,
+    {
+      code: 'period_open',
+      message: `The books of installation ${installation} ${until}: ${from} is open.`,
+      todo: closed === null ? 'There is nothing to reopen.' : `Give ${closed} or an earlier day.`,
+    },
     2,
   );
 }
@@ -100,9 +102,11 @@ export function refuseOpen(installation: InstallationId, from: CalendarDate, clo
 export function refuseEarlier(installation: InstallationId, through: CalendarDate, closed: CalendarDate | null): void {
   if (closed === null || closed <= through) return;
   throw new UserError(
-    'period_closed',
-    `The books of installation ${installation} are closed through ${closed} already.`,
-    `Give a later date; or open them again with \`vetledger ledger reopen --from ${dayAfter(through)}\`.`,
+    {
+      code: 'period_closed',
+      message: `The books of installation ${installation} are closed through ${closed} already.`,
+      todo: `Give a later date; or open them again with \`vetledger ledger reopen --from ${dayAfter(through)}\`.`,
+    },
     2,
   );
 }

@@ -1,6 +1,6 @@
 import type { Money } from '../domain/money.ts';
-import type { ProblemCode } from '../domain/problems.ts';
 import type { CalendarDate, Role, SoldRole } from '../terms.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 import { defaultPaymentRole } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
 import { vatGroupOf, vatKindOf } from './vat-groups.ts';

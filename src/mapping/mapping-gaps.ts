@@ -1,6 +1,6 @@
 import { type Money, sum, zero } from '../domain/money.ts';
-import type { ProblemCode } from '../domain/problems.ts';
 import { type CalendarDate, soldRoles } from '../terms.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 import {
   isUnmapped,
   type LookUp,

@@ -1,7 +1,7 @@
-import type { ProblemCode } from '../domain/problems.ts';
 import { fieldMapOf, keptText } from '../records/field-map.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 import { incomingRecord } from './incoming.ts';
 import type { IncomingPage, MirrorScope } from './types.ts';
 

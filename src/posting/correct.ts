@@ -1,7 +1,7 @@
 import { firstOpenDay, latestDate } from '../domain/dates.ts';
 import { type DraftEntry, type EntryReason, reversedLines } from '../domain/entry.ts';
-import type { ProblemCode } from '../domain/problems.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 import { changedFields, changesText, effectOf, effectText } from './changed-fields.ts';
 import { receivables } from './entry-amounts.ts';
 import { hashOfPosted, reversalHash } from './hash.ts';

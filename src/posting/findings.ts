@@ -1,10 +1,11 @@
 import { businessDate } from '../domain/dates.ts';
 import type { DraftEntry } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
-import type { Problem, ProblemCode } from '../domain/problems.ts';
+import type { Problem } from '../domain/problems.ts';
 import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
 import type { Defect, InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 import type { PostedFacts } from './hash.ts';
 import type { Dating, Judgement, PostingContext } from './types.ts';
 

@@ -1,7 +1,8 @@
 import { daysFrom, latestDate } from '../domain/dates.ts';
 import type { DraftEntry } from '../domain/entry.ts';
-import type { Problem, ProblemCode } from '../domain/problems.ts';
+import type { Problem } from '../domain/problems.ts';
 import type { CalendarDate } from '../terms.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 import type {
   Dating,
   Judgement,

@@ -70,7 +70,7 @@ export async function setMatch(
 }
 
 function refused(message: string, todo: string): UserError {
-  return new UserError('match_refused', message, todo, 1);
+  return new UserError({ code: 'match_refused', message, todo }, 1);
 }
 
 async function clientOf(

@@ -2,7 +2,6 @@ import { type ErpConfig, isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
-import { erpProblemCatalogue } from '../domain/erp-problems.ts';
 import type { Capabilities } from '../erp/capabilities.ts';
 import { type Foreign, foreignIn } from '../erp/claims/claim-store.ts';
 import { foreignError } from '../erp/claims/look.ts';
@@ -25,6 +24,7 @@ import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
 import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { erpProblemCatalogue } from '../texts/erp-problems.ts';
 import { numberProblems } from '../writeback/questions.ts';
 import type { DocumentProblem } from './problems.ts';
 

@@ -2,7 +2,6 @@ import { type ErpConfig, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Db } from '../db/pool.ts';
 import { businessDate } from '../domain/dates.ts';
-import { type ErpProblemCode, erpProblemCatalogue } from '../domain/erp-problems.ts';
 import { UserError } from '../domain/errors.ts';
 import { Money } from '../domain/money.ts';
 import { checkPlan, type WordsInUse } from '../erp/check-plan.ts';
@@ -24,6 +23,7 @@ import {
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import type { SourceUsage } from '../mapping/source-usage.ts';
 import type { InstallationId, LineRole } from '../terms.ts';
+import { type ErpProblemCode, erpProblemCatalogue } from '../texts/erp-problems.ts';
 import { sourceUsage } from './source-usage.ts';
 
 /** What an installation's ERP has of what entries need, thing by thing. */

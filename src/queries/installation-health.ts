@@ -1,9 +1,9 @@
-import type { PlainError } from '../domain/errors.ts';
 import { lateAfterSeconds, type Schedule, type Situation } from '../domain/intervals.ts';
 import type { SignInState } from '../practice/sign-in-store.ts';
 import { chainNames } from '../reconcile/verdict.ts';
 import type { PauseState } from '../sync/pauses.ts';
 import type { WatchedSchedule } from '../sync/schedule-state.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
 import type { LaneStatus, UntakenTick } from './lanes.ts';
 import { scrubLateTodo } from './scrub.ts';

@@ -1,8 +1,8 @@
 import { lanesAtWork } from '../db/lanes-at-work.ts';
 import type { Lane } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
-import type { PlainError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** Work that holds a lane of an installation, as `status --json` prints it. */
 export interface LaneStatus {

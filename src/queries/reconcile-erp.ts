@@ -96,17 +96,21 @@ async function onlyReader<Result>(
   } catch (error) {
     if (error instanceof LeaseBusy) {
       throw new UserError(
-        'erp_books_busy',
-        `Another \`vetledger reconcile --erp\` is reading the books of installation ${installation} back from the ERP, and was not done within ${booksWaitMs / 1000} s.`,
-        'Wait for it to end, and run the command again.',
+        {
+          code: 'erp_books_busy',
+          message: `Another \`vetledger reconcile --erp\` is reading the books of installation ${installation} back from the ERP, and was not done within ${booksWaitMs / 1000} s.`,
+          todo: 'Wait for it to end, and run the command again.',
+        },
         4,
       );
     }
     if (!(error instanceof LeaseLost || error instanceof LeaseExpired)) throw error;
     throw new UserError(
-      'erp_books_taken_over',
-      `The reading of the books of installation ${installation} stood still for so long that another \`vetledger reconcile --erp\` could take its place. What it had noted by then stays.`,
-      'Run the command again once the other one has ended: it goes on from there.',
+      {
+        code: 'erp_books_taken_over',
+        message: `The reading of the books of installation ${installation} stood still for so long that another \`vetledger reconcile --erp\` could take its place. What it had noted by then stays.`,
+        todo: 'Run the command again once the other one has ended: it goes on from there.',
+      },
       4,
       error,
     );
@@ -179,9 +183,11 @@ async function again<Result>(
 
 function unreadable({ id, erp }: InstallationConfig, error: ErpError): UserError {
   return new UserError(
-    'erp_unreadable',
-    `The books of installation ${id} could not be read back from the ERP (${erp.kind}): ${error.message}`,
-    'Check with `vetledger erp check` that the ERP can be reached and the API user may read; then run the command again.',
+    {
+      code: 'erp_unreadable',
+      message: `The books of installation ${id} could not be read back from the ERP (${erp.kind}): ${error.message}`,
+      todo: 'Check with `vetledger erp check` that the ERP can be reached and the API user may read; then run the command again.',
+    },
     3,
     error,
   );

@@ -2,11 +2,11 @@ import { changedIdentities } from '../bookkeeping/identity.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { type DaySpan, latestTurn, placeByHash, type Turn, type TurnPlace, turnAfter } from '../domain/daily-turn.ts';
-import type { PlainError } from '../domain/errors.ts';
 import { attemptsAtMost, dueTurns, type TurnState, turnStates } from '../reconcile/turns.ts';
 import { pauseStates } from '../sync/pauses.ts';
 import { windowPaces } from '../sync/schedule-state.ts';
 import type { InstallationId } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Why an installation is not reconciled by itself now, although it is its turn. */

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { bool, instant, integer, integers, nullable, oneOf, storedJson, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { storedError, storedTrouble } from '../db/stored-schemas.ts';
-import type { PlainError } from '../domain/errors.ts';
 import { joinedTrouble } from '../domain/trouble.ts';
 import type { InstallationId, Remark } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 const windowOutcomes = ['open', 'closed', 'failed'] as const;
 export type WindowState = (typeof windowOutcomes)[number];

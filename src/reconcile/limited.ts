@@ -63,9 +63,11 @@ export async function namingTimeouts<T>(
   } catch (error) {
     if (codeOf(error) !== '57014') throw error;
     throw new UserError(
-      'query_timeout',
-      `PostgreSQL did not answer in time: ${report} of installation ${installation} was not finished. Nothing was changed.`,
-      'Run `analyze` in PostgreSQL and the command again with --installation, while no window is under way; if it stays so, give PostgreSQL more memory (work_mem) or a faster disk.',
+      {
+        code: 'query_timeout',
+        message: `PostgreSQL did not answer in time: ${report} of installation ${installation} was not finished. Nothing was changed.`,
+        todo: 'Run `analyze` in PostgreSQL and the command again with --installation, while no window is under way; if it stays so, give PostgreSQL more memory (work_mem) or a faster disk.',
+      },
       3,
       error,
     );

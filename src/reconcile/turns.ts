@@ -1,8 +1,8 @@
 import { bool, date, instant, integer, nullable, storedJson } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { storedError } from '../db/stored-schemas.ts';
-import type { PlainError } from '../domain/errors.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /**
  * The turns at which daemons reconcile by themselves (table `reconcile_turn`), one a day for each installation. Whoever begins one holds

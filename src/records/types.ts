@@ -1,5 +1,5 @@
 import type { Money } from '../domain/money.ts';
-import type { ProblemCode } from '../domain/problems.ts';
+import type { ProblemCode } from '../texts/problems.ts';
 
 /**
  * The source's records as facts (parsed in src/records/schema.ts). Amounts are exact; dates are the source's text, because

@@ -294,11 +294,11 @@ export function installationOf(config: Config, id: number): InstallationConfig {
   const found = config.installations.find((installation) => installation.id === id);
   if (found) return found;
   const known = config.installations.map((installation) => installation.id).join(', ');
-  throw new ConfigError(
-    'installation_unknown',
-    `Installation ${id} is not in ${config.file}.`,
-    `Use one of its installations: ${known}.`,
-  );
+  throw new ConfigError({
+    code: 'installation_unknown',
+    message: `Installation ${id} is not in ${config.file}.`,
+    todo: `Use one of its installations: ${known}.`,
+  });
 }
 
 /** The installations of a command's --installation option: the named one, or all. */

@@ -42,9 +42,11 @@ async function refuseBesideProcesses(owner: Db, missing: string[]): Promise<void
   if (found.length === 0) return;
   const named = found.map((each) => `${each.command} on ${each.host} (process ${each.process}, ${each.version})`);
   throw new UserError(
-    'older_processes_at_work',
-    `The database lacks ${missing.join(', ')}, and processes that do not know it are at work: ${named.join(', ')}. Nothing was changed.`,
-    `Stop them and run \`vetledger migrate\` again. One that was killed counts for ${presenceTimes.forgottenAfterSeconds} seconds.`,
+    {
+      code: 'older_processes_at_work',
+      message: `The database lacks ${missing.join(', ')}, and processes that do not know it are at work: ${named.join(', ')}. Nothing was changed.`,
+      todo: `Stop them and run \`vetledger migrate\` again. One that was killed counts for ${presenceTimes.forgottenAfterSeconds} seconds.`,
+    },
     3,
   );
 }

@@ -28,11 +28,11 @@ export function createLog(
   names: ReadonlyMap<number, string> = new Map(),
 ): Logger {
   if (level !== 'silent' && !(level in pino.levels.values)) {
-    throw new ConfigError(
-      'log_level_unknown',
-      `VETLEDGER_LOG is ${level}, which is no level of the log.`,
-      `Use one of ${Object.keys(pino.levels.values).join(', ')}, silent.`,
-    );
+    throw new ConfigError({
+      code: 'log_level_unknown',
+      message: `VETLEDGER_LOG is ${level}, which is no level of the log.`,
+      todo: `Use one of ${Object.keys(pino.levels.values).join(', ')}, silent.`,
+    });
   }
   const write = (line: string) => {
     destination.write(visibleLines(line.length <= longestLine ? redact(line, longestLine) : beginningOf(line)));

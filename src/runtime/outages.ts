@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { PlainError } from '../domain/errors.ts';
 import type { Dependency } from '../domain/events.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import type { Events } from './events.ts';
 
 /** What is known of a service that does not answer. */

@@ -12,9 +12,10 @@ import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { within } from '../domain/concurrency.ts';
-import { type PlainError, UserError } from '../domain/errors.ts';
+import { UserError } from '../domain/errors.ts';
 import { causeOfRefusal } from '../domain/refusals.ts';
 import type { InstallationId } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import type { App } from './app.ts';
 import { type PresenceTimes, presenceTimes } from './presence-times.ts';
 import { ownVersion } from './version.ts';
@@ -169,12 +170,14 @@ function plainErrorOf({ code, message, todo }: UserError): PlainError {
 
 function databaseLost(lostMs: number, cause: unknown): UserError {
   const refusal = causeOfRefusal(cause);
-  if (refusal) return new UserError(refusal.code, refusal.message, refusal.todo, 3, cause);
+  if (refusal) return new UserError(refusal, 3, cause);
   const seconds = Math.round(lostMs / 1000);
   return new UserError(
-    'postgres_unreachable',
-    `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${tellable(cause)}`,
-    'Start it again, and then this command: nothing is lost and nothing posted twice.',
+    {
+      code: 'postgres_unreachable',
+      message: `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${tellable(cause)}`,
+      todo: 'Start it again, and then this command: nothing is lost and nothing posted twice.',
+    },
     3,
     cause,
   );

@@ -1,6 +1,6 @@
 /** Errors of Temporal's client, by their members: loading the client would cost each command more than most of them do. */
 
-import type { PlainError } from '../domain/errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** Whether it is an error of gRPC. */
 export function isGrpcServiceError(error: unknown): error is Error & { code: number; details: string } {

@@ -247,9 +247,11 @@ function installRuntime(app: App, isDaemon: boolean): void {
     const reason = /metrics exporter: (.*)/.exec(error instanceof Error ? error.message : '')?.[1];
     if (!temporalListen || !reason) throw error;
     throw new UserError(
-      'metrics_cannot_listen',
-      `The metrics of the Temporal SDK cannot be served at ${addressText(temporalListen)}: ${reason}.`,
-      'Name another address in metrics.temporal_listen; another `vetledger run` with this configuration may be there already.',
+      {
+        code: 'metrics_cannot_listen',
+        message: `The metrics of the Temporal SDK cannot be served at ${addressText(temporalListen)}: ${reason}.`,
+        todo: 'Name another address in metrics.temporal_listen; another `vetledger run` with this configuration may be there already.',
+      },
       /permission denied/i.test(reason) ? 2 : 3,
     );
   }

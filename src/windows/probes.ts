@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { tellable } from '../db/database-errors.ts';
 import { within } from '../domain/concurrency.ts';
-import type { PlainError } from '../domain/errors.ts';
 import { causeOfRefusal } from '../domain/refusals.ts';
 import { reasonOf } from '../embedded/service-error.ts';
 import type { App } from '../runtime/app.ts';
 import { tryWriting } from '../runtime/presence.ts';
 import { isGrpcServiceError, namespaceMissing } from '../runtime/temporal-errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** Whether PostgreSQL lets a new connection write, beside the pool, which may be busy; null: it does. */
 export async function probePostgres({ probeDb }: Pick<App, 'probeDb'>, timeoutMs: number): Promise<PlainError | null> {

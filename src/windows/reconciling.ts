@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { LeaseBusy, LeaseLost } from '../db/lease.ts';
 import { withLease } from '../db/with-lease.ts';
 import { sleep } from '../domain/concurrency.ts';
-import type { PlainError } from '../domain/errors.ts';
 import type { ReconcileNote } from '../queries/reconcile.ts';
 import { type ByItself, reconcileByItself } from '../queries/reconcile-by-itself.ts';
 import { type DueTurn, type PutOff, turnsToTake } from '../queries/reconcile-turns.ts';
@@ -10,6 +9,7 @@ import { attemptsAtMost, beginTurn, endTurn, giveTurnBack } from '../reconcile/t
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { toUserError } from '../runtime/user-errors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
 /** Between two looks for turns, and before the first: a daemon that starts opens windows first. */
 const lookEveryMs = 60_000;

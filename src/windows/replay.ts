@@ -4,10 +4,10 @@ import type { StepProgress } from '../../activities/deps.ts';
 import type { replay } from '../../workflows/index.ts';
 import { failureTypes, noCounts, type ReplayOutcome, type ReplayRequest } from '../../workflows/messages.ts';
 import { withGrace } from '../domain/concurrency.ts';
-import type { PlainError } from '../domain/errors.ts';
 import { isPlainError } from '../domain/trouble.ts';
 import type { App } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import { withDelivered } from './wait-for-deliveries.ts';
 
 export interface ReplayOptions {

@@ -13,12 +13,12 @@ import {
 import { changedIdentity } from '../bookkeeping/identity.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { withGrace } from '../domain/concurrency.ts';
-import type { PlainError } from '../domain/errors.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import { isPlainError } from '../domain/trouble.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { isNothingRead, readCursors } from '../sync/cursors.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import { withDelivered } from './wait-for-deliveries.ts';
 
 /** One element of `windows` in `sync --json`; `failedToOpen` is set when the source never answered. */

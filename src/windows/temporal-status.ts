@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Config } from '../config/load-config.ts';
 import type { Connection as Database } from '../db/rows.ts';
-import type { PlainError } from '../domain/errors.ts';
 import { recordedTemporal } from '../embedded/index.ts';
 import { replacedTemporal } from '../runtime/binding/bind.ts';
 import { temporalGoneSince } from '../runtime/presence.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import { probeTemporal } from './probes.ts';
 
 /** How long `status` waits for Temporal, and for PostgreSQL to let it write. */

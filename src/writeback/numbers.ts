@@ -1,8 +1,8 @@
 import { integer, nullable } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
-import type { PlainError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import type { DocumentKind, InstallationId } from '../terms.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 import { isOpen, newPlan, type Selection } from './outbox.ts';
 import { type Patience, type Place, WriteBack, type WriteBackPorts } from './write-back.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { problemCatalogue } from '../../src/domain/problems.ts';
+import { problemCatalogue } from '../../src/texts/problems.ts';
 
 // Which test proves each worked example, remark, rule, proof and equation of ACCOUNTING: by file and title, or the row of its table.
 

@@ -284,7 +284,7 @@ describe('what keeps an activity from going on', () => {
     ['succeeds at once', async () => 'done', { isOfWindow: true }],
     [
       'ends for good without a request',
-      () => Promise.reject(new UserError('paused', 'it is paused', 'resume it', 2)),
+      () => Promise.reject(new UserError({ code: 'paused', message: 'it is paused', todo: 'resume it' }, 2)),
       { isOfWindow: true },
     ],
     [

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { erpProblemCatalogue } from '../../src/domain/erp-problems.ts';
-import { type ProblemCode, problemCatalogue } from '../../src/domain/problems.ts';
 import { Findings } from '../../src/posting/findings.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import { proveTotals } from '../../src/posting/proofs.ts';
 import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import type { Defect, InvoiceRecord } from '../../src/records/types.ts';
+import { erpProblemCatalogue } from '../../src/texts/erp-problems.ts';
+import { type ProblemCode, problemCatalogue } from '../../src/texts/problems.ts';
 import {
   booksAfter,
   contextOf,

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventLine } from '../../src/cli/commands/run.ts';
-import type { PlainError } from '../../src/domain/errors.ts';
 import type { TimedEvent } from '../../src/domain/events.ts';
 import { installationStatuses } from '../../src/queries/status.ts';
 import { presentCauses, recordedWindows } from '../../src/queries/windows.ts';
 import { prune } from '../../src/runtime/retention.ts';
+import type { PlainError } from '../../src/texts/plain-error.ts';
 import { runWindowNow, type WindowReport } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { healths, type WindowRow, waitFor, windowRows } from './support.ts';

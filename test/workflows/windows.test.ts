@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PlainError } from '../../src/domain/errors.ts';
+import type { PlainError } from '../../src/texts/plain-error.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import {

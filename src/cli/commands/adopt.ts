@@ -94,13 +94,14 @@ function adopt(context: CommandContext, options: Options): Promise<number> {
     const foreign = isDelivered(installation.erp) ? await delivery.foreign(installation, context.signal) : null;
     const told = [...found.map(changeText), ...(foreign === null ? [] : [foreign.message])];
     if (told.length > 0 && options.yes !== true) {
-      throw new ConfigError(
-        'not_confirmed',
-        `Nothing was adopted. With --yes it would be, for installation ${installation.id}: ${told.join('; ')}.`,
-        foreign === null
-          ? 'If this is still the same clinic, run it again with --yes.'
-          : 'If the other vetledger is stopped for good and its entries stand, run it again with --yes.',
-      );
+      throw new ConfigError({
+        code: 'not_confirmed',
+        message: `Nothing was adopted. With --yes it would be, for installation ${installation.id}: ${told.join('; ')}.`,
+        todo:
+          foreign === null
+            ? 'If this is still the same clinic, run it again with --yes.'
+            : 'If the other vetledger is stopped for good and its entries stand, run it again with --yes.',
+      });
     }
     const adopted = found.length === 0 ? [] : await adoptIdentity(db, installation, by);
     const entries = foreign === null ? null : await adoptEntries({ db, databaseId }, installation, by);

@@ -42,9 +42,11 @@ function reset(context: CommandContext, options: Options): Promise<number> {
     const budgets = found.flat();
     if (options.action !== undefined && budgets.length === 0) {
       throw new UserError(
-        'budget_unknown',
-        `No budget named ${options.action} was ever used.`,
-        '`vetledger status` lists the budgets by their names.',
+        {
+          code: 'budget_unknown',
+          message: `No budget named ${options.action} was ever used.`,
+          todo: '`vetledger status` lists the budgets by their names.',
+        },
         1,
       );
     }

@@ -84,9 +84,11 @@ async function statesOf(app: App, chosen: readonly InstallationConfig[], ids: re
   const unknown = ids.find((id) => !known.has(id));
   if (unknown === undefined) return known;
   throw new UserError(
-    'unit_unknown',
-    `There is no entry ${unknown} in the outbox.`,
-    'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
+    {
+      code: 'unit_unknown',
+      message: `There is no entry ${unknown} in the outbox.`,
+      todo: 'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
+    },
     1,
   );
 }

@@ -52,11 +52,11 @@ function eraseNames(context: CommandContext, options: Options, idText: string): 
       throw usageError('The configuration has several installations: say which with --installation.', 'erase');
     }
     if (options.yes !== true) {
-      throw new ConfigError(
-        'not_confirmed',
-        `Nothing was erased. With --yes, the names, addresses and free texts of client ${client} of installation ${installation.id} would be, for good.`,
-        'Erase them in the practice software first, or a later change of a record brings them back; then run it again with --yes.',
-      );
+      throw new ConfigError({
+        code: 'not_confirmed',
+        message: `Nothing was erased. With --yes, the names, addresses and free texts of client ${client} of installation ${installation.id} would be, for good.`,
+        todo: 'Erase them in the practice software first, or a later change of a record brings them back; then run it again with --yes.',
+      });
     }
     const erased = await eraseClient(db, installation, client, acted);
     const { records, versions, entries, reasons } = erased;

@@ -108,7 +108,7 @@ function ambiguous(text: string, candidates: readonly Candidate[], kind: Documen
   // As before: one id in several installations is wrong usage.
   return isSameId && kind !== null
     ? usageError(`${message} Say which with --installation.`, 'explain')
-    : new UserError('document_ambiguous', message, todo, 1);
+    : new UserError({ code: 'document_ambiguous', message, todo }, 1);
 }
 
 function textOf({ installation, kind, id, number, documentDate, state }: Candidate): string {
@@ -120,18 +120,22 @@ function textOf({ installation, kind, id, number, documentDate, state }: Candida
 function noSuchEntry(entry: string, { document: { kind, id }, entries }: Explanation): UserError {
   const theirs = entries.length === 0 ? 'it has none' : `it has ${entries.map((each) => each.id).join(', ')}`;
   return new UserError(
-    'document_unknown',
-    `There is no entry ${entry} of ${kind} ${id}: ${theirs}.`,
-    `\`vetledger explain ${kind} ${id}\` shows the document.`,
+    {
+      code: 'document_unknown',
+      message: `There is no entry ${entry} of ${kind} ${id}: ${theirs}.`,
+      todo: `\`vetledger explain ${kind} ${id}\` shows the document.`,
+    },
     1,
   );
 }
 
 function unknown(name: string, installations: readonly InstallationId[]): UserError {
   return new UserError(
-    'document_unknown',
-    `There is no ${name} of installation ${installations.join(' or ')} here.`,
-    'Check the id or number; if the document is new, run `vetledger sync` first.',
+    {
+      code: 'document_unknown',
+      message: `There is no ${name} of installation ${installations.join(' or ')} here.`,
+      todo: 'Check the id or number; if the document is new, run `vetledger sync` first.',
+    },
     1,
   );
 }

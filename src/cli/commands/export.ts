@@ -102,11 +102,11 @@ const privateMode = 0o600;
 async function writeWhole(file: string, pieces: AsyncIterable<string>): Promise<number> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   const handle = await open(temporary, 'wx', privateMode).catch((error: unknown) => {
-    throw new ConfigError(
-      'out_not_writable',
-      `${file} cannot be written (${codeOf(error)}).`,
-      'Give --out a file in an existing folder that you may write to.',
-    );
+    throw new ConfigError({
+      code: 'out_not_writable',
+      message: `${file} cannot be written (${codeOf(error)}).`,
+      todo: 'Give --out a file in an existing folder that you may write to.',
+    });
   });
   try {
     let bytes = 0;

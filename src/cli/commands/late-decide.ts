@@ -166,9 +166,11 @@ async function redateUnits(
   const foreign = ids.find((id) => !known.has(installationOfUnit(id)));
   if (foreign !== undefined) {
     throw new UserError(
-      'unit_unknown',
-      `There is no entry ${foreign} in the outbox of these installations.`,
-      'Ids are those that `vetledger late` prints, such as 4711/invoice/123/1 or 4711/summary/2026-03-31-11/1.',
+      {
+        code: 'unit_unknown',
+        message: `There is no entry ${foreign} in the outbox of these installations.`,
+        todo: 'Ids are those that `vetledger late` prints, such as 4711/invoice/123/1 or 4711/summary/2026-03-31-11/1.',
+      },
       1,
     );
   }

@@ -118,11 +118,11 @@ async function verify(context: CommandContext, options: Options): Promise<number
 async function readPublicKey(file: string): Promise<Ed25519Key> {
   const key = publicKeyOf(await readFile(file, 'utf8').catch((error: unknown) => refuseUnreadable(file, error)));
   if (key !== null) return key;
-  throw new ConfigError(
-    'public_key_unusable',
-    `${file} holds no Ed25519 public key in PEM.`,
-    'Make it from the private key: openssl pkey -in seal-key.pem -pubout -out seal-public.pem',
-  );
+  throw new ConfigError({
+    code: 'public_key_unusable',
+    message: `${file} holds no Ed25519 public key in PEM.`,
+    todo: 'Make it from the private key: openssl pkey -in seal-key.pem -pubout -out seal-public.pem',
+  });
 }
 
 /** What `ledger verify` found. */

@@ -77,11 +77,11 @@ function onlyInstallation(config: Config, id: number | undefined) {
   const chosen = chosenInstallations(config, id);
   const [only, ...more] = chosen;
   if (only && more.length === 0) return only;
-  throw new ConfigError(
-    'installation_missing',
-    'A mapping is proposed for one installation, and the configuration has several.',
-    `Name one: --installation ${chosen.map((each) => each.id).join(' or ')}`,
-  );
+  throw new ConfigError({
+    code: 'installation_missing',
+    message: 'A mapping is proposed for one installation, and the configuration has several.',
+    todo: `Name one: --installation ${chosen.map((each) => each.id).join(' or ')}`,
+  });
 }
 
 /** The source's account numbers; null without permission for the list: the proposal is then made from the mirror alone. */
@@ -107,20 +107,22 @@ async function write(path: string, yaml: string): Promise<void> {
     const code = codeOf(error);
     if (code === 'EEXIST') throw alreadyThere(path);
     throw new ConfigError(
-      'file_unwritable',
-      `${path} cannot be written (${code}).`,
-      'Name another file with --out.',
+      {
+        code: 'file_unwritable',
+        message: `${path} cannot be written (${code}).`,
+        todo: 'Name another file with --out.',
+      },
       error,
     );
   }
 }
 
 function alreadyThere(path: string): ConfigError {
-  return new ConfigError(
-    'file_exists',
-    `${path} exists already; it is not overwritten.`,
-    'Name another file with --out, and compare the two.',
-  );
+  return new ConfigError({
+    code: 'file_exists',
+    message: `${path} exists already; it is not overwritten.`,
+    todo: 'Name another file with --out, and compare the two.',
+  });
 }
 
 /** The path of the JSON schema relative to the new file. */

@@ -47,11 +47,11 @@ function rolesOf({ url, ownerUrl }: PostgresHandle): { owner: string | null; run
 async function acquireOwned(context: CommandContext, config: Config): Promise<PostgresHandle> {
   const { databaseUrl, migrateDatabaseUrl, dataDir } = config;
   if (migrateDatabaseUrl === '') {
-    throw new ConfigError(
-      'environment_missing',
-      `${config.file}: migrate_database_url names an environment variable that is not set.`,
-      'Set it to the URL of the owner of the tables for this command, or remove migrate_database_url where one role does all.',
-    );
+    throw new ConfigError({
+      code: 'environment_missing',
+      message: `${config.file}: migrate_database_url names an environment variable that is not set.`,
+      todo: 'Set it to the URL of the owner of the tables for this command, or remove migrate_database_url where one role does all.',
+    });
   }
   // Only as the owner: the runtime role may be one that is still to be made.
   const given = migrateDatabaseUrl ?? databaseUrl ?? undefined;
@@ -68,9 +68,11 @@ async function acquireOwned(context: CommandContext, config: Config): Promise<Po
       migrateDatabaseUrl === null || databaseUrl === null ? null : sqlOfRoles(migrateDatabaseUrl, databaseUrl);
     if (!(error instanceof ServiceError) || error.code !== 'postgres_unreachable' || sql === null) throw error;
     throw new UserError(
-      error.code,
-      error.message.replace('database_url (DATABASE_URL)', 'migrate_database_url'),
-      `Start that server or correct migrate_database_url. Where its roles are still to be made, let a superuser run, with the passwords of the two URLs:\n${sql.join('\n')}`,
+      {
+        code: error.code,
+        message: error.message.replace('database_url (DATABASE_URL)', 'migrate_database_url'),
+        todo: `Start that server or correct migrate_database_url. Where its roles are still to be made, let a superuser run, with the passwords of the two URLs:\n${sql.join('\n')}`,
+      },
       3,
       error,
     );

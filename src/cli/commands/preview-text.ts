@@ -1,7 +1,7 @@
 import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
-import { problemCatalogue } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
+import { problemCatalogue } from '../../texts/problems.ts';
 import { AccountTotals, entryDocument, entryText, withIds } from '../render/entry.ts';
 import type { ListItem } from '../render/streamed-result.ts';
 import { columns, count } from '../render/text.ts';

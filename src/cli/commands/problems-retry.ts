@@ -106,9 +106,11 @@ async function mark(app: App, { installation: of, kind, id }: NamedDocument): Pr
   const found = await findDocuments(app.db, [of], { kind, id });
   if (found.length === 0) {
     throw new UserError(
-      'document_unknown',
-      `There is no ${kind} ${id} of installation ${of} here.`,
-      'Ids are those that `vetledger problems` prints.',
+      {
+        code: 'document_unknown',
+        message: `There is no ${kind} ${id} of installation ${of} here.`,
+        todo: 'Ids are those that `vetledger problems` prints.',
+      },
       1,
     );
   }

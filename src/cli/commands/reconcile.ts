@@ -124,7 +124,10 @@ export const command: Definition<Options> = {
 function reconcile(context: CommandContext, options: Options): Promise<number> {
   const { erp = false, full = false, complete = false } = options;
   if (full && !erp) {
-    throw new UserError('usage', '--full is for reading back the ERP.', 'Add --erp, or leave --full out.', 2);
+    throw new UserError(
+      { code: 'usage', message: '--full is for reading back the ERP.', todo: 'Add --erp, or leave --full out.' },
+      2,
+    );
   }
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = await chosenBooks(app, options.installation);

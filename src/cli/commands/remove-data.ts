@@ -86,9 +86,11 @@ async function refuseUsed(folders: readonly string[]): Promise<void> {
     if (users.length === 0) continue;
     const [are, them] = users.length === 1 ? ['Process', 'it'] : ['Processes', 'them'];
     throw new UserError(
-      'data_folder_in_use',
-      `${are} ${users.join(', ')} of vetledger ${users.length === 1 ? 'is' : 'are'} at work with ${each}. Nothing was removed.`,
-      `End ${them} (Ctrl-C, or kill with the number), and run this again.`,
+      {
+        code: 'data_folder_in_use',
+        message: `${are} ${users.join(', ')} of vetledger ${users.length === 1 ? 'is' : 'are'} at work with ${each}. Nothing was removed.`,
+        todo: `End ${them} (Ctrl-C, or kill with the number), and run this again.`,
+      },
       3,
     );
   }
@@ -148,5 +150,5 @@ function listed(books: Books): string {
 }
 
 function refusal(code: string, message: string, todo: string): UserError {
-  return new UserError(code, message, todo, 2);
+  return new UserError({ code, message, todo }, 2);
 }

@@ -98,9 +98,11 @@ function report(context: CommandContext, name: ReportName, options: Options): Pr
       if (kind.of === 'start' && startDate === null) {
         if (options.installation === undefined) continue;
         throw new UserError(
-          'no_start_date',
-          `Installation ${id} has no start_date, so there is no cut-over.`,
-          'Set `start_date` of the installation if its books begin later than the practice software (docs/CLI.md, "Configuration").',
+          {
+            code: 'no_start_date',
+            message: `Installation ${id} has no start_date, so there is no cut-over.`,
+            todo: 'Set `start_date` of the installation if its books begin later than the practice software (docs/CLI.md, "Configuration").',
+          },
           1,
         );
       }

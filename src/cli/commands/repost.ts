@@ -218,11 +218,13 @@ async function checkKnown(app: App, named: NamedDocument[], chosen: Installation
     if (found.some(({ entryId }) => entryId !== null)) continue;
     const [first] = found;
     throw new UserError(
-      first ? 'not_in_books' : 'document_unknown',
-      first
-        ? `${kind} ${id} is ${first.state}: it has no entry in force that could be corrected.`
-        : `There is no ${kind} ${id} here.`,
-      `Look it up with \`vetledger explain ${kind} ${id}\`; \`vetledger status\` says what has been synchronised.`,
+      {
+        code: first ? 'not_in_books' : 'document_unknown',
+        message: first
+          ? `${kind} ${id} is ${first.state}: it has no entry in force that could be corrected.`
+          : `There is no ${kind} ${id} here.`,
+        todo: `Look it up with \`vetledger explain ${kind} ${id}\`; \`vetledger status\` says what has been synchronised.`,
+      },
       1,
     );
   }

@@ -86,7 +86,7 @@ async function sandbox(context: CommandContext, options: Options): Promise<numbe
     return 0;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    throw new ConfigError(error.code, error.message, error.todo, error);
+    throw new ConfigError(error, error);
   }
 }
 
@@ -97,9 +97,11 @@ export async function importSandbox(): Promise<typeof import('vetledger-sandbox'
   } catch (error) {
     if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new UserError(
-      'sandbox_not_installed',
-      'The sandbox is not installed here: production images leave it out.',
-      'Run the command in a checkout after `npm ci`, or from the packed package, which has the sandbox.',
+      {
+        code: 'sandbox_not_installed',
+        message: 'The sandbox is not installed here: production images leave it out.',
+        todo: 'Run the command in a checkout after `npm ci`, or from the packed package, which has the sandbox.',
+      },
       3,
       error,
     );

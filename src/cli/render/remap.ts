@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { RemappedDocument } from '../../bookkeeping/preview.ts';
 import type { DraftEntry } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
-import { problemCatalogue } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
+import { problemCatalogue } from '../../texts/problems.ts';
 import * as answer from '../answer.ts';
 import {
   AccountTotals,

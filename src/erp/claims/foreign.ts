@@ -2,7 +2,7 @@ import { isFileTarget } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { PlainError } from '../../domain/errors.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 import { companyKeyOf } from '../company.ts';
 import { erpPriorities, pacedTarget } from '../erp-pace.ts';
 import { ErpError, type ErpTarget } from '../port.ts';

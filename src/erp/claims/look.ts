@@ -1,8 +1,8 @@
 import { databaseNow } from '../../db/database-now.ts';
 import type { Db } from '../../db/pool.ts';
 import type { Connection } from '../../db/rows.ts';
-import type { PlainError } from '../../domain/errors.ts';
 import { visible } from '../../domain/text.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 import { keyPrefix } from '../entry-key.ts';
 import type { ErpTarget, KeyedPage, KeyedQuestion, RequestOptions } from '../port.ts';
 import {

@@ -1,6 +1,6 @@
 import { underLease } from '../../db/lease.ts';
-import type { PlainError } from '../../domain/errors.ts';
 import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 import type { Capabilities } from '../capabilities.ts';
 import { noteAnswer } from '../company-lease.ts';
 import { compareEntry, describeDifferences } from '../compare.ts';

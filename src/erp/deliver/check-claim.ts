@@ -1,5 +1,5 @@
 import { underLease } from '../../db/lease.ts';
-import type { PlainError } from '../../domain/errors.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 import { doubtInMs, foreignIn, isBehind, openClaim, takeOverAdopted } from '../claims/claim-store.ts';
 import { foreignError, look } from '../claims/look.ts';
 import { companyKey } from '../entry-key.ts';

@@ -1,6 +1,6 @@
-import type { PlainError } from '../../domain/errors.ts';
 import { redact } from '../../domain/redact.ts';
 import { clip, visible } from '../../domain/text.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 import type { CompanyRef, ErpError } from '../port.ts';
 
 const longestMessage = 500;

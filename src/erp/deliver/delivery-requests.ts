@@ -4,7 +4,7 @@ import { LeaseLost, leaseSeconds, renewLease, underLease } from '../../db/lease.
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { businessDate } from '../../domain/dates.ts';
-import type { PlainError } from '../../domain/errors.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 import { type CompanyLease, noteFailure } from '../company-lease.ts';
 import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import type { Pace } from '../erp-pace.ts';

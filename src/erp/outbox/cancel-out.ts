@@ -49,33 +49,41 @@ export async function holdClosedInErp(trx: Connection, installation: Installatio
   );
   if (unit === null) {
     throw new UserError(
-      'unit_unknown',
-      `There is no entry ${unitId} in the outbox.`,
-      'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
+      {
+        code: 'unit_unknown',
+        message: `There is no entry ${unitId} in the outbox.`,
+        todo: 'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
+      },
       1,
     );
   }
   if (unit.state === 'sending' || unit.state === 'uncertain') {
     throw new UserError(
-      'delivery_in_doubt',
-      `Nobody knows yet whether the ERP has ${unitId}.`,
-      'Wait until `vetledger status` shows none in doubt; then decide again.',
+      {
+        code: 'delivery_in_doubt',
+        message: `Nobody knows yet whether the ERP has ${unitId}.`,
+        todo: 'Wait until `vetledger status` shows none in doubt; then decide again.',
+      },
       1,
     );
   }
   if (unit.state !== 'refused' || unit.code !== closedInErpCode) {
     throw new UserError(
-      'not_late',
-      `${unitId} does not wait for a closed period of the ERP.`,
-      '`vetledger late list` prints those that do.',
+      {
+        code: 'not_late',
+        message: `${unitId} does not wait for a closed period of the ERP.`,
+        todo: '`vetledger late list` prints those that do.',
+      },
       1,
     );
   }
   if (unit.undoOf !== null) {
     throw new UserError(
-      'not_redatable',
-      `${unitId} is a reversal of a delivery: it belongs to its day.`,
-      'Open the period in the ERP; then `vetledger deliver retry`.',
+      {
+        code: 'not_redatable',
+        message: `${unitId} is a reversal of a delivery: it belongs to its day.`,
+        todo: 'Open the period in the ERP; then `vetledger deliver retry`.',
+      },
       1,
     );
   }
@@ -100,9 +108,11 @@ export async function cancelOut(
   );
   if (settled === unitIds.length) return;
   throw new UserError(
-    'delivery_in_doubt',
-    `One of ${unitIds.join(', ')} was sent to the ERP already: they cannot be settled against each other.`,
-    'Open the period in the ERP; then `vetledger deliver retry`.',
+    {
+      code: 'delivery_in_doubt',
+      message: `One of ${unitIds.join(', ')} was sent to the ERP already: they cannot be settled against each other.`,
+      todo: 'Open the period in the ERP; then `vetledger deliver retry`.',
+    },
     1,
   );
 }

@@ -83,9 +83,11 @@ export async function planUndo(db: Connection, installation: InstallationId, ran
   );
   if (n > 0) {
     throw new UserError(
-      'delivery_in_doubt',
-      `${n} entries of these dates are on their way, or drafts, or in files: nobody can reverse them yet.`,
-      'Wait until `vetledger status` shows none in doubt, or pause the delivery; drafts are deleted or posted in the ERP, and files are taken back where they went.',
+      {
+        code: 'delivery_in_doubt',
+        message: `${n} entries of these dates are on their way, or drafts, or in files: nobody can reverse them yet.`,
+        todo: 'Wait until `vetledger status` shows none in doubt, or pause the delivery; drafts are deleted or posted in the ERP, and files are taken back where they went.',
+      },
       1,
     );
   }

@@ -15,9 +15,9 @@ export interface TargetPorts {
 export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
   if (erp.kind === 'tryton') return openTryton(erp, ports);
   if (erp.kind === 'odoo') return openOdoo(erp, ports);
-  throw new ConfigError(
-    'erp_kind_unknown',
-    `This version does not deliver to an ERP of kind ${erp.kind}.`,
-    'Set erp.kind of the installation to one of those that docs/CLI.md lists.',
-  );
+  throw new ConfigError({
+    code: 'erp_kind_unknown',
+    message: `This version does not deliver to an ERP of kind ${erp.kind}.`,
+    todo: 'Set erp.kind of the installation to one of those that docs/CLI.md lists.',
+  });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config/load-config.ts';
 import { type Connection, execute } from '../../db/rows.ts';
-import type { PlainError } from '../../domain/errors.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 import type { App } from '../app.ts';
 import { heldBinding, holdBinding, namespaceId } from './held.ts';
 import { judgeBinding, type NotedBinding, refusalError, refusalOf, type Verdict, type Whereabouts } from './judge.ts';

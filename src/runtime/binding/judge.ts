@@ -1,4 +1,5 @@
-import { type PlainError, UserError } from '../../domain/errors.ts';
+import { UserError } from '../../domain/errors.ts';
+import type { PlainError } from '../../texts/plain-error.ts';
 
 /**
  * A database and the Temporal namespace that it works with know each other: both hold the incarnation, a random id that each start
@@ -132,5 +133,5 @@ export function refusalOf({ evidence, isTemporal }: Refusal): PlainError {
 /** The same for a command: only what may pass by itself lets a supervisor start the daemon again (exit code 3). */
 export function refusalError(refusal: Refusal): UserError {
   const { code, message, todo } = refusalOf(refusal);
-  return new UserError(code, message, todo, refusal.isTemporal ? 3 : 2);
+  return new UserError({ code, message, todo }, refusal.isTemporal ? 3 : 2);
 }

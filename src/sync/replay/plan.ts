@@ -38,9 +38,11 @@ export async function planReplay(
   const merged = mergeSpans(spans);
   if (merged.length > spansAtMost) {
     throw new UserError(
-      'replay_too_scattered',
-      `the windows lie in ${merged.length} intervals apart from each other; one replay takes ${spansAtMost} at most`,
-      'replay them with `--from` and `--to`, which asks for everything between as one interval, or in several commands',
+      {
+        code: 'replay_too_scattered',
+        message: `the windows lie in ${merged.length} intervals apart from each other; one replay takes ${spansAtMost} at most`,
+        todo: 'replay them with `--from` and `--to`, which asks for everything between as one interval, or in several commands',
+      },
       2,
     );
   }
@@ -81,18 +83,26 @@ async function namedWindows(db: Connection, installation: InstallationId, ids: r
   const missing = ids.filter((id) => !found.some((window) => window.id === id));
   if (missing.length > 0) {
     throw new UserError(
-      'window_unknown',
-      `installation ${installation} has no window ${missing.join(', ')}`,
-      '`vetledger windows --limit 100` lists them',
+      {
+        code: 'window_unknown',
+        message: `installation ${installation} has no window ${missing.join(', ')}`,
+        todo: '`vetledger windows --limit 100` lists them',
+      },
       1,
     );
   }
   for (const { id, kind, outcome } of found) {
     if (kind === 'backfill') {
-      throw new UserError('replay_of_backfill', `window ${id} is a backfill`, 'run `vetledger backfill`', 2);
+      throw new UserError(
+        { code: 'replay_of_backfill', message: `window ${id} is a backfill`, todo: 'run `vetledger backfill`' },
+        2,
+      );
     }
     if (outcome === 'open') {
-      throw new UserError('window_open', `window ${id} is still open`, 'wait until it has ended', 2);
+      throw new UserError(
+        { code: 'window_open', message: `window ${id} is still open`, todo: 'wait until it has ended' },
+        2,
+      );
     }
   }
   return found;
@@ -101,24 +111,30 @@ async function namedWindows(db: Connection, installation: InstallationId, ids: r
 function unrepeatableError({ window, reason }: Unrepeatable): UserError {
   return reason === 'loads everything'
     ? new UserError(
-        'replay_of_load',
-        `window ${window} loads everything since the beginning`,
-        'run `vetledger sync`, which goes on where it was, or `vetledger backfill` to load everything again',
+        {
+          code: 'replay_of_load',
+          message: `window ${window} loads everything since the beginning`,
+          todo: 'run `vetledger sync`, which goes on where it was, or `vetledger backfill` to load everything again',
+        },
         2,
       )
     : new UserError(
-        'window_untold',
-        `window ${window} never opened, and has not noted what it was to read`,
-        'replay its times: `vetledger replay --from … --to …`, with those of `vetledger windows`',
+        {
+          code: 'window_untold',
+          message: `window ${window} never opened, and has not noted what it was to read`,
+          todo: 'replay its times: `vetledger replay --from … --to …`, with those of `vetledger windows`',
+        },
         2,
       );
 }
 
 function timesError(from: Date, to: Date): UserError {
   return new UserError(
-    'replay_times',
-    `nothing lies from ${from.toISOString()} to ${to.toISOString()}`,
-    'give times that are over, the earlier one first',
+    {
+      code: 'replay_times',
+      message: `nothing lies from ${from.toISOString()} to ${to.toISOString()}`,
+      todo: 'give times that are over, the earlier one first',
+    },
     2,
   );
 }
@@ -226,9 +242,11 @@ export function replayTime(text: string | undefined, timezone: string): Date {
   const instant = text === undefined ? null : instantOf(text, timezone);
   if (instant !== null) return instant;
   throw new UserError(
-    'replay_times',
-    text === undefined ? 'from and to are given together' : `“${text}” is no time`,
-    'write times like 2026-03-01T08:00:00Z, or 2026-03-01 for the beginning of a day at the practice',
+    {
+      code: 'replay_times',
+      message: text === undefined ? 'from and to are given together' : `“${text}” is no time`,
+      todo: 'write times like 2026-03-01T08:00:00Z, or 2026-03-01 for the beginning of a day at the practice',
+    },
     2,
   );
 }

@@ -8,8 +8,8 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { type Activities, createActivities } from '../../../activities/index.ts';
 import type { ClosedReport, OpenReport } from '../../../activities/window.ts';
-import type { PlainError } from '../../../src/domain/errors.ts';
 import type { OpenWindow } from '../../../src/sync/sync-windows.ts';
+import type { PlainError } from '../../../src/texts/plain-error.ts';
 import { failureTypes, noCounts, type WindowInput } from '../../../workflows/messages.ts';
 
 export interface WindowEnd {

@@ -1,5 +1,5 @@
-import type { ErpProblemCode } from '../../../domain/erp-problems.ts';
 import type { Money } from '../../../domain/money.ts';
+import type { ErpProblemCode } from '../../../texts/erp-problems.ts';
 import type { ErpEntry, ErpParty, FoundEntry } from '../../erp-entry.ts';
 import type {
   CheckPlan,

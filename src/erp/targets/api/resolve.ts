@@ -1,5 +1,5 @@
-import type { ErpProblemCode } from '../../../domain/erp-problems.ts';
 import { visible } from '../../../domain/text.ts';
+import type { ErpProblemCode } from '../../../texts/erp-problems.ts';
 import type { ErpEntry, ErpLine, ErpParty } from '../../erp-entry.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import type { DimensionName, ErpApi, Fault, ResolvedEntry, ResolvedLine, Word, Words } from './erp-api.ts';

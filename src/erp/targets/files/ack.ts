@@ -46,25 +46,31 @@ async function ackOne(
   const code = batchCode({ installation, number });
   if (batch === null && folder !== null && (await lyingManifest(folder, { installation, number })) !== null) {
     throw new UserError(
-      'batch_unknown',
-      `The file of batch ${code} lies in the folder, and this database does not know it: it was restored from a backup of before.`,
-      'Run `vetledger deliver resume` if the delivery is paused: the delivery notes the batches that lie there, and makes no other file of them. Then acknowledge it.',
+      {
+        code: 'batch_unknown',
+        message: `The file of batch ${code} lies in the folder, and this database does not know it: it was restored from a backup of before.`,
+        todo: 'Run `vetledger deliver resume` if the delivery is paused: the delivery notes the batches that lie there, and makes no other file of them. Then acknowledge it.',
+      },
       1,
     );
   }
   if (batch === null) {
     throw new UserError(
-      'batch_unknown',
-      `There is no batch ${code}.`,
-      'Batches are named as their files and manifests, such as 4711-000001.',
+      {
+        code: 'batch_unknown',
+        message: `There is no batch ${code}.`,
+        todo: 'Batches are named as their files and manifests, such as 4711-000001.',
+      },
       1,
     );
   }
   if (batch.written_at === null && !(await noteLying(trx, batch, folder))) {
     throw new UserError(
-      'batch_not_written',
-      `Batch ${code} is not written yet.`,
-      'Wait for the next delivery; `vetledger status` tells what it waits for.',
+      {
+        code: 'batch_not_written',
+        message: `Batch ${code} is not written yet.`,
+        todo: 'Wait for the next delivery; `vetledger status` tells what it waits for.',
+      },
       1,
     );
   }

@@ -1,8 +1,9 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, type PlainError } from '../../../domain/errors.ts';
+import { codeOf } from '../../../domain/errors.ts';
 import { visible } from '../../../domain/text.ts';
 import type { InstallationId } from '../../../terms.ts';
+import type { PlainError } from '../../../texts/plain-error.ts';
 import { keyPrefix } from '../../entry-key.ts';
 
 /**
