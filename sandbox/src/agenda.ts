@@ -1,4 +1,4 @@
-// A priority queue (binary heap) of the history's events, by time. An event that runs may add later ones.
+// A priority queue (binary heap) of the history's events, ordered by time. An event may add later events while it runs.
 
 interface Event {
   at: number;
@@ -24,7 +24,7 @@ export class Agenda {
     }
   }
 
-  /** The earliest event, taken off; undefined when none is left. */
+  /** Removes and returns the earliest event; undefined if the queue is empty. */
   take(): Event | undefined {
     const heap = this.#heap;
     const first = heap[0];

@@ -1,4 +1,5 @@
-// Who asks, and what they may: OAuth2 applications with client credentials, permission groups and scopes, and the legacy API key
+// Authentication and permissions: OAuth2 applications with client credentials, permission groups and scopes, and the
+// legacy API key
 // (practice-api: Authentication; field notes: OAuth2).
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -7,8 +8,9 @@ import { type Answer, unauthorized } from './http/answer.ts';
 import { ValidationProblem } from './records.ts';
 
 /**
- * The permissions that the specification names, and one per part of the API for those it does not show. Endpoints with the scope
- * `wholesaler` need none.
+ * The permissions that the specification names. For parts of the API without a named permission, one is added per part.
+ * Endpoints with
+ * the scope `wholesaler` need no permission.
  */
 export const permissions = [
   'Financial: End of day and accounting reports',
@@ -29,12 +31,12 @@ export interface Application {
   clientId: string;
   clientSecret: string;
   name: string;
-  /** What its permission group allows. */
+  /** The permissions of the application's permission group. */
   permissions: readonly Permission[];
   scopes: readonly Scope[];
-  /** A bearer token that never expires. Default: none. */
+  /** An optional bearer token that never expires. */
   token?: string;
-  /** The legacy API key of the clinic is no application: it owns nothing. */
+  /** True for the legacy API key of the clinic. The key belongs to no application, so it owns no records. */
   isLegacyKey?: boolean;
 }
 
@@ -46,8 +48,9 @@ export interface Credentials {
 }
 
 /**
- * Applications that every sandbox has besides the accounting one: a wholesaler's integration, and one that may do everything, to try the
- * API with.
+ * Applications that every sandbox has besides the accounting one: a wholesaler's integration, and an application with
+ * every permission for
+ * trying out the API.
  */
 export const builtInApplications: readonly Application[] = [
   {
@@ -60,7 +63,7 @@ export const builtInApplications: readonly Application[] = [
   },
 ];
 
-/** The token endpoint's refusal of a client id and secret. */
+/** The answer of the token endpoint to a wrong client id or secret. */
 export const invalidClient: Answer = {
   status: 401,
   body: {
@@ -76,11 +79,11 @@ export interface IssuedToken {
   expiresMs: number;
 }
 
-/** Tokens that are kept at once; from then on each new one ends the oldest. */
+/** The maximum number of tokens; each further token ends the oldest one. */
 const maxTokens = 1000;
 const maxApplications = 100;
 
-/** An application as files and control endpoints give it. */
+/** The JSON form of an application in settings files and control requests. */
 export const applicationSchema = z.strictObject({
   name: z.string().min(1).max(100),
   client_id: givenName(100),
@@ -101,7 +104,6 @@ export const applicationSchema = z.strictObject({
     .default(['read write']),
 });
 
-/** The application that such a description stands for. */
 export const applicationOf = ({
   client_id,
   client_secret,
@@ -115,7 +117,7 @@ export const applicationOf = ({
 });
 
 export class Auth {
-  /** By client id; the first one is the accounting integration. */
+  /** Applications by client id; the first one is the accounting integration. */
   readonly #applications: Map<string, Application>;
   #legacyKey: string | null;
   /** Issued tokens that have not expired, in order of issue. */
@@ -128,7 +130,7 @@ export class Auth {
     this.#legacyKey = legacyKey;
   }
 
-  /** All applications without their secrets, in the form of files. */
+  /** All applications without their secrets, in the JSON form of settings files. */
   applications(): object[] {
     return this.#all().map(({ clientId: client_id, name, permissions, scopes }) => ({
       client_id,
@@ -138,7 +140,7 @@ export class Auth {
     }));
   }
 
-  /** All applications with what they prove themselves by. `token`: null where all of theirs are issued. */
+  /** All applications with their credentials. `token` is null if the application has no permanent token. */
   credentials(): {
     name: string;
     token: string | null;
@@ -151,14 +153,14 @@ export class Auth {
     }));
   }
 
-  /** Adds an application, or replaces the one with its client id; the tokens that were issued to it stay. */
+  /** Adds an application, or replaces the one with the same client id. Tokens that it was issued stay valid. */
   put(application: Application): void {
     if (!this.#applications.has(application.clientId) && this.#applications.size >= maxApplications)
       throw new ValidationProblem('client_id', `There are ${maxApplications} applications. Reset the sandbox first.`);
     this.#applications.set(application.clientId, application);
   }
 
-  /** The tokens that were issued, for a snapshot. */
+  /** The issued tokens, for a snapshot. */
   issuedTokens(): ReadonlyMap<string, IssuedToken> {
     return new Map(this.#issued);
   }
@@ -172,7 +174,7 @@ export class Auth {
     this.#legacyKey = key;
   }
 
-  /** The application whose valid token the header carries, or the refusal. */
+  /** Returns the application whose valid token is in the header, or the answer that refuses the request. */
   identify(header: string | undefined, nowMs: number): Application | Answer {
     if (this.#legacyKey !== null && header === `Token ${this.#legacyKey}`) {
       const [main] = this.#all() as [Application];
@@ -187,7 +189,7 @@ export class Auth {
     return issued && owner ? { ...owner, scopes: issued.scopes } : unauthorized('Invalid or expired token.');
   }
 
-  /** The application whose client id and secret a Basic header carries; null for others. */
+  /** Returns the application whose client id and secret are in the Basic header; null if there is none. */
   client(header: string | undefined): Application | null {
     const encoded = /^Basic (\S+)$/i.exec(header ?? '')?.[1] ?? '';
     const given = Buffer.from(encoded, 'base64').toString('utf8');
@@ -195,8 +197,9 @@ export class Auth {
   }
 
   /**
-   * POST oauth2/token/: client credentials in a Basic header, form-encoded body. `scope` asks for some of the application's scopes;
-   * without it the token has them all.
+   * POST oauth2/token/: client credentials in a Basic header, with a form-encoded body. `scope` requests some of the
+   * application's scopes;
+   * without it the token gets all of them.
    */
   issue(header: string | undefined, body: Record<string, unknown>, nowMs: number, lifeSeconds: number): Answer {
     const application = this.client(header);
@@ -213,7 +216,7 @@ export class Auth {
     return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: lifeSeconds, scope } };
   }
 
-  /** Makes room for one token: removes those that have expired, and the oldest where there are too many. */
+  /** Makes room for one token: removes the expired tokens, and the oldest tokens above the maximum. */
   #forget(nowMs: number): void {
     for (const [token, { expiresMs }] of this.#issued) {
       if (expiresMs <= nowMs || this.#issued.size >= maxTokens) this.#issued.delete(token);
@@ -225,7 +228,7 @@ export class Auth {
   }
 }
 
-/** The scopes that were asked for, none where one of them is not the application's. */
+/** The requested scopes; an empty list if the application lacks one of them. */
 const grantedScopes = (scopes: readonly Scope[], asked: unknown): readonly Scope[] => {
   if (typeof asked !== 'string' || asked.trim() === '') return scopes;
   const words = asked.trim().split(/\s+/);

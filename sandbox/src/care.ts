@@ -1,11 +1,17 @@
-// What happens in a consultation: opened, worked on, given items, and finalised, which makes its invoice (practice-api: Consultation
-// status; Invoice).
-// Not shown, and chosen: patients belong to the client. Without a home department of a patient, the clinic's first department is taken.
-// The invoice is final at once, or (quirk `consultationInvoice`) a draft that staff finalise; without items there is none. It is dated
-// today, so that finalising is refused where today is locked. Price and account of a row come from the catalogue, at the VAT percentage
-// that was sent, for which the clinic must have a VAT group; its dimensions are the item's, or else the consultation's. The multiplier of
-// a farm visit is the sum of the herds, a patient without a herd counting as one. No payment moves a consultation to 9; staff, not the
-// API, make one ready for discharge.
+// A consultation: staff open it, work on it, add items and finalise it, which makes its invoice (practice-api:
+// Consultation status;
+// Invoice).
+// Not shown, and chosen: patients belong to the client. If no patient has a home department, the consultation is in the
+// clinic's first
+// department. The invoice is final at once, or a draft that staff finalise (quirk `consultationInvoice`); a
+// consultation without items has
+// no invoice. The invoice is dated today, so the API refuses to finalise while today is in a locked period. Price and
+// account of a row come
+// from the catalogue, at the VAT percentage of the request, for which the clinic must have a VAT group. The row has the
+// item's dimensions,
+// or else the consultation's. The multiplier of a farm visit is the sum of the herds; a patient without a herd counts
+// as one. No payment
+// moves a consultation to status 9. Staff make a consultation ready for discharge; the API cannot.
 import type { Clinic } from './clinic.ts';
 import type { RowInput } from './inputs.ts';
 import { type Amount, dec, fixed, sumOf } from './money.ts';
@@ -18,7 +24,7 @@ import type { CatalogueItem } from './state/registers.ts';
 
 const { admitted, inProgress, readyForDischarge, finalized } = consultationStatus;
 
-/** The moves of practice-api "Consultation status". What it does not show is refused. */
+/** The status changes of practice-api "Consultation status". All others are refused. */
 const moves: readonly (readonly [from: number, to: number])[] = [
   [admitted, inProgress],
   [inProgress, finalized],
@@ -29,12 +35,12 @@ export interface ConsultationInput {
   client: number;
   patients: readonly number[];
   supervising_veterinarian: number;
-  /** Epoch milliseconds; default: now. */
+  /** Epoch milliseconds; the default is now. */
   started?: number;
   finished?: number | null;
   complaint?: string;
   type?: number;
-  /** Default: the home department of the first patient that has one, or else the clinic's first. */
+  /** The default is the first home department of a patient, or else the clinic's first department. */
   department?: number;
   reporting_dimension_1?: string | null;
   reporting_dimension_2?: string | null;
@@ -56,7 +62,10 @@ export const consultationOf = (clinic: Clinic, id: number): Consultation => {
   return consultation;
 };
 
-/** Admits patients of one client. Throws ValidationProblem for references that do not fit. */
+/**
+ * Admits patients of one client. Throws ValidationProblem if a reference does not exist or does not belong to the
+ * client.
+ */
 export const openConsultation = (clinic: Clinic, input: ConsultationInput): Consultation =>
   clinic.commit(() => {
     const client = clientOf(clinic, input.client);
@@ -94,7 +103,10 @@ export const openConsultation = (clinic: Clinic, input: ConsultationInput): Cons
     return consultation;
   });
 
-/** Moves a consultation to another status, as update_status does. Throws ValidationProblem for a move that is not shown. */
+/**
+ * Changes the status of a consultation, as update_status does. Throws ValidationProblem for a change that the
+ * specification does not show.
+ */
 export const moveConsultation = (clinic: Clinic, id: number, to: number): Consultation =>
   clinic.commit(() => {
     const consultation = consultationOf(clinic, id);
@@ -109,7 +121,7 @@ export const moveConsultation = (clinic: Clinic, id: number, to: number): Consul
     return consultation;
   });
 
-/** Marks a consultation in progress as ready for discharge: staff do it in the application, not through the API. */
+/** Marks a consultation in progress as ready for discharge. Staff do this in the application; the API cannot. */
 export const readyConsultation = (clinic: Clinic, id: number): Consultation =>
   clinic.commit(() => {
     const consultation = consultationOf(clinic, id);
@@ -117,8 +129,9 @@ export const readyConsultation = (clinic: Clinic, id: number): Consultation =>
   });
 
 /**
- * Finalises a consultation and makes its invoice of its items. Null where it has none. `status` is the invoice's: final by default.
- * Staff may charge an item differently from the catalogue (`charge` of the item).
+ * Finalises a consultation and makes an invoice of its items. Returns null if it has no items. `status` is the
+ * invoice's status; the default
+ * is final. Staff may charge an item differently from the catalogue (`charge` of the item).
  */
 export const finaliseConsultation = (
   clinic: Clinic,
@@ -141,7 +154,7 @@ export const finaliseConsultation = (
   return invoice;
 };
 
-/** Adds an item of the catalogue. On a farm visit its quantity is multiplied by the size of the patients' herds. */
+/** Adds an item of the catalogue. On a farm visit, its quantity is multiplied by the size of the patients' herds. */
 export const addItem = (
   clinic: Clinic,
   consultation: Consultation,
@@ -166,7 +179,7 @@ export const addItem = (
     return insertItem(clinic, consultation, item, { ...input, quantity }, charge);
   });
 
-/** Adds an item that staff charge as `charge` says. */
+/** Adds an item at the price and account that staff chose (`charge`). */
 export const insertItem = (
   clinic: Clinic,
   consultation: Consultation,
@@ -187,21 +200,25 @@ export const insertItem = (
     charge,
   });
 
-/** Refuses what is to be added to a consultation that is no longer worked on. */
+/** Throws ValidationProblem if the consultation no longer takes items. */
 export const requireOpen = ({ status }: Consultation): void => {
   if (status !== admitted && status !== inProgress && status !== readyForDischarge) {
     throw new ValidationProblem('consultation', 'The consultation is finalized.');
   }
 };
 
-/** Refuses patients that the consultation is not about. */
+/** Throws ValidationProblem if a patient is not part of the consultation. */
 export const requirePatients = (consultation: Consultation, ids: readonly number[], field: string): void => {
   const stranger = ids.find((id) => !consultation.patients.includes(id));
   if (stranger !== undefined)
     throw new ValidationProblem(field, `Patient ${stranger} is not part of this consultation.`);
 };
 
-/** The multiplier of a farm visit: the animals of the patients' herds, one for a patient without a herd. 1 for other consultations. */
+/**
+ * The multiplier of a farm visit: the number of animals in the patients' herds. A patient without a herd counts as one.
+ * Other consultations
+ * have the multiplier 1.
+ */
 const herdSize = (clinic: Clinic, consultation: Consultation, patients: readonly number[]): Amount => {
   if (consultation.type !== consultationTypes.farmVisit) return '1';
   const { patients: table } = clinic.registers;

@@ -10,7 +10,10 @@ export const vatGroups = {
   euService: { name: 'EU sales 0 %', percentage: '0.00', account_number: '2935' },
 } satisfies Record<string, VatGroup>;
 
-/** The sale of a gift card is a row on the account that its use is taken from, and no revenue. */
+/**
+ * The account of gift cards. Selling one is a liability on this account and no revenue; using one reduces the same
+ * account.
+ */
 export const giftCardAccount = '2411';
 
 export const revenueAccounts: Record<string, string> = {
@@ -70,7 +73,7 @@ export const departments = (): Department[] => {
     id,
     name,
     prefix,
-    // Real invoice numbers exceed 32 bits, too.
+    // Invoice numbers of real clinics exceed 32 bits.
     next_invoice_number: id * 1_000_000_000 + 1,
     financial_period_lock_date: null,
     automatic_financial_period_lock_enabled: false,

@@ -1,5 +1,6 @@
-// The clinic's operations, which the HTTP routes, the generated history, live() and tests use. Payments, prepayments and
-// collected invoices are here; invoices are in invoicing.ts.
+// The clinic's operations, which the HTTP routes, the generated history, live() and tests call. This file has payments,
+// prepayments and
+// consolidated invoices; invoicing.ts has invoices.
 import type { PaymentInput, PrepaymentInput } from './inputs.ts';
 import { Invoicing, payerOf } from './invoicing.ts';
 import type { Amount } from './money.ts';
@@ -84,7 +85,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Applies (part of) a prepayment to a final invoice: a payment of type 8. */
+  /** Pays a final invoice from a prepayment, or from a part of it: a payment of type 8. */
   applyPrepayment(id: number, invoiceId: number, amount?: Amount): InvoicePayment {
     return this.commit(() => {
       const prepayment = this.prepayment(id);
@@ -99,7 +100,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Merges top-level keys into `external_info`; keys that are not sent stay unchanged. */
+  /** Merges top-level keys into `external_info`; keys that the request does not have stay unchanged. */
   mergeExternalInfo(id: number, changes: ExternalInfo): Prepayment {
     return this.commit(() => {
       const prepayment = this.prepayment(id);
@@ -113,7 +114,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Collects the due sums of final invoices of one client into one invoice; a payment of type 6 settles each member. */
+  /** Collects the due sums of one client's final invoices in one invoice. A payment of type 6 settles each member. */
   consolidate(memberIds: number[]): Invoice {
     return this.commit(() => {
       const members = memberIds.map((id) => this.invoice(id));
@@ -139,7 +140,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Deletes a record without a trace, but for the webhook of a row; an invoice with its rows and payments. */
+  /** Deletes a record; an invoice is deleted with its rows and payments. Only a deleted row sends a webhook. */
   deleteRecord(kind: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment', id: number): void {
     this.commit(() => {
       if (kind === 'invoice') {

@@ -1,9 +1,11 @@
-// The sandbox's clock: the machine's, moved forward, or standing still. Everything in a clinic that depends on time follows it: links, uploads,
-// tokens, period locks, reminders, ends of days. Rate limits and pauses between webhook attempts follow the machine's clock, so that a clock
-// that stands still holds up no client.
+// The sandbox's clock: the machine's clock, moved forward, or stopped. Everything in a clinic that depends on time
+// follows it: links,
+// uploads, tokens, period locks, reminders, ends of days. Rate limits and pauses between webhook attempts follow the
+// machine's clock, so
+// that a stopped clock does not block clients.
 import type { Zone } from './zone.ts';
 
-/** Where a clock stands, in epoch milliseconds; `runs`: whether it goes on from there. */
+/** A clock's time in epoch milliseconds. `runs` is false for a stopped clock. */
 export interface ClockState {
   nowMs: number;
   runs: boolean;
@@ -21,14 +23,14 @@ export class SandboxClock {
     this.machine = machine;
   }
 
-  /** Epoch milliseconds. */
+  /** The clinic's time in epoch milliseconds. */
   readonly now = (): number => this.#standsAt ?? this.machine() + this.#offsetMs;
 
   get state(): ClockState {
     return { nowMs: this.now(), runs: this.#standsAt === null };
   }
 
-  /** The clock as a state file keeps it: a clock that runs goes on while no sandbox does. */
+  /** The form of the clock in a state file. A running clock also advances while no sandbox runs. */
   get kept(): KeptClock {
     return this.#standsAt === null ? { offset_ms: this.#offsetMs } : { stands_at: this.#standsAt };
   }
@@ -38,7 +40,6 @@ export class SandboxClock {
     this.#standsAt = 'stands_at' in kept ? kept.stands_at : null;
   }
 
-  /** Puts the clock to an instant. */
   set({ nowMs, runs }: ClockState): void {
     this.#offsetMs = nowMs - this.machine();
     this.#standsAt = runs ? null : nowMs;
@@ -52,8 +53,9 @@ const durationPattern =
 export const isDuration = (text: string): boolean => durationPattern.test(text);
 
 /**
- * The instant that lies a duration after another, in epoch milliseconds. Years to days are those of the zone's calendar: a day can have 23 or 25
- * hours, and a month after 31 January is the last day of February.
+ * The instant one duration after another instant, in epoch milliseconds. Years, months and days are calendar units of
+ * the zone: a day can
+ * have 23 or 25 hours, and one month after 31 January is the last day of February.
  */
 export const afterDuration = (fromMs: number, duration: string, zone: Zone): number => {
   const parts = durationPattern.exec(duration);

@@ -1,4 +1,4 @@
-// The code lists of an invented installation: what they contain. Their ids are drawn per installation.
+// The contents of the code lists of an invented installation. The ids are drawn at random for each installation.
 
 /** Species by display code: label, and whether it is equine. */
 export const speciesList: readonly (readonly [string, string, boolean])[] = [
@@ -62,7 +62,10 @@ export const diagnosisList: Readonly<Record<string, string>> = {
   Z00: 'Healthy at examination',
 };
 
-/** practice-api: Patient: code 2 is Female; three values exist for equine patients only. The others are the sandbox's choice. */
+/**
+ * practice-api, Patient: code 2 is Female, and three values exist for equine patients only. The sandbox chose the other
+ * codes.
+ */
 export const genders: readonly { code: number; name: string; equine: boolean }[] = [
   { code: 0, name: 'Unknown', equine: false },
   { code: 1, name: 'Male', equine: false },

@@ -1,4 +1,4 @@
-// The sandbox as a command starts it: `vetledger sandbox`, and sandbox/src/main.ts without vetledger.
+// Starts the sandbox for a command: `vetledger sandbox`, or sandbox/src/main.ts without vetledger.
 import { resolve } from 'node:path';
 import { builtInApplications } from './auth.ts';
 import type { InstallationOptions } from './installation.ts';
@@ -8,37 +8,37 @@ import { type ScenarioName, scenarioNames, scenarios } from './scenarios.ts';
 import { readFixtures, readSettings } from './settings.ts';
 import { type Sandbox, startSandbox } from './start.ts';
 
-/** What a person can set at the start. */
+/** The options of the command. */
 export interface CommandOptions {
-  /** 0: any free port. */
+  /** Port 0 takes any free port. */
   port: number;
-  /** The address to listen on. Control endpoints answer this machine only, whatever it is. */
+  /** The address to listen on. Control endpoints answer only requests from this machine, whatever the address is. */
   host: string;
   seed: number;
-  /** Final invoices of the clinic's history. */
+  /** The number of final invoices in the clinic's history. */
   invoices: number;
   /** Length of the rolling window of the rate limits, in seconds; 0 turns them off. */
   rateWindow: number;
-  /** Milliseconds that each answer takes longer. */
+  /** The delay of each answer in milliseconds. */
   latency: number;
   token: string;
-  /** Keeps the clinic over restarts. Default: a new clinic at each start. */
+  /** The file that keeps the clinic over restarts. Without it, each start makes a new clinic. */
   state?: string;
-  /** Whether each change is on the disk before its answer. */
+  /** True if each change is written to disk before its answer. */
   durable?: boolean;
-  /** Receives a webhook for each change. Default: none. */
+  /** The address that receives a webhook for each change. Without it, no webhooks are sent. */
   webhooks?: string;
-  /** Where the clinic's clock stands at the start: a time, local without an offset. Default: the machine's time. */
+  /** The clinic's time at the start; a time without an offset is local. The default is the machine's time. */
   now?: string;
-  /** A named set of quirks and faults. */
+  /** The name of a set of quirks and faults. */
   scenario?: string;
-  /** A JSON file of records to add. */
+  /** A JSON file of records to add to the clinic. */
   fixtures?: string;
-  /** A JSON file of installations; what it leaves out comes from the other options. */
+  /** A JSON file of installations. The other options give what it leaves out. */
   settings?: string;
 }
 
-/** The sandbox cannot start as asked. `message`: what happened; `todo`: what to do next. */
+/** The sandbox cannot start with these options. `message` says what happened, `todo` what to do next. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';
   readonly code: string;
@@ -53,13 +53,13 @@ export class SandboxError extends Error {
 
 export interface StartedSandbox {
   sandbox: Sandbox;
-  /** How to reach it, as data. */
+  /** Addresses and credentials of the sandbox, for `--json`. */
   document: object;
-  /** The same for a person. */
+  /** The same as text for the terminal. */
   text: string;
 }
 
-/** Starts a clinic with a whole life. Throws SandboxError for a port or a state file that cannot be used. */
+/** Starts a clinic with events of all kinds. Throws SandboxError if it cannot use the port or the state file. */
 export const startFromCommand = async (options: CommandOptions): Promise<StartedSandbox> => {
   const sandbox = await start(options);
   const { url, port, installation, token, clientId: client_id, clientSecret: client_secret } = sandbox;
@@ -123,7 +123,7 @@ const start = async (options: CommandOptions): Promise<Sandbox> => {
   }
 };
 
-/** The installations to start: those of the settings file, or one. */
+/** The installations to start: those of the settings file, or the single one that the options describe. */
 const installationsOf = (options: CommandOptions): InstallationOptions[] => {
   const { seed, invoices, rateWindow, latency, token, state, durable, webhooks, now, scenario, fixtures } = options;
   const named = scenario === undefined ? {} : scenarioOf(scenario);
@@ -150,7 +150,7 @@ const scenarioOf = (name: string): InstallationOptions => {
   return options;
 };
 
-/** What a file describes. Throws SandboxError, which names the file. */
+/** Reads a file with `read`. Throws a SandboxError that names the file. */
 const readFile = <T>(file: string, read: (file: string) => T): T => {
   try {
     return read(resolve(file));

@@ -1,4 +1,4 @@
-// Sales over the counter: a draft invoice that takes items and is finalised.
+// Counter sales: a draft invoice, to which staff add items before they finalise it.
 import type { Clinic } from './clinic.ts';
 import type { Amount } from './money.ts';
 import { noteFeeSold } from './online/prescriptions.ts';
@@ -11,7 +11,7 @@ export const openCounterSale = (clinic: Clinic, department: number, client: numb
   return clinic.createInvoice({ department, client, countersale: true, rows: [], status: invoiceStatus.draft });
 };
 
-/** Adds an item of the catalogue, by default with the item's own VAT. */
+/** Adds an item of the catalogue. The default VAT is the item's. */
 export const addToCounterSale = (
   clinic: Clinic,
   id: number,

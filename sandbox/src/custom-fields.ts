@@ -1,11 +1,11 @@
-// Custom fields: what a value may be, and writing values without duplicates (practice-api: Custom fields).
+// Custom fields: checks values and stores them without duplicates (practice-api: Custom fields).
 import type { Clinic } from './clinic.ts';
 import { ValidationProblem } from './records.ts';
 import type { CustomField, CustomFieldValue, FieldContent } from './state/people.ts';
 import type { Table } from './table.ts';
 import { isDate } from './zone.ts';
 
-/** practice-api: a value as it is written, by the id of its definition. */
+/** A value in a request, with the id of its definition (practice-api: Custom fields). */
 export interface FieldEntry {
   field_id: number;
   value: FieldContent;
@@ -16,19 +16,21 @@ type Model = CustomField['model'];
 export const fieldValues = (clinic: Clinic, model: Model): Table<CustomFieldValue> =>
   model === 'client' ? clinic.people.clientFieldValues : clinic.people.patientFieldValues;
 
-/** Writes the values of one client or patient: a field that has one gets the new value, another gets its first. */
+/** Stores the values of one client or patient. A new value replaces the existing one of the same field. */
 export const setFieldValues = (clinic: Clinic, model: Model, owner: number, entries: readonly FieldEntry[]): void => {
   for (const { field, value } of checkFieldValues(clinic, model, entries)) setValue(clinic, model, owner, field, value);
 };
 
-/** Refuses entries that no definition allows; returns them with what is stored. */
+/**
+ * Checks the entries against their definitions and returns them in the form that is stored. Throws ValidationProblem.
+ */
 export const checkFieldValues = (clinic: Clinic, model: Model, entries: readonly FieldEntry[]) =>
   entries.map(({ field_id, value }) => {
     const field = fieldOf(clinic, model, field_id, 'fields_rel');
     return { field, value: checkedContent(field, value, 'fields_rel') };
   });
 
-/** Writes one value (practice-api: custom_field_values). The owner counts as modified. */
+/** Stores one value (practice-api: custom_field_values). Its owner gets a new `modified`. */
 export const setFieldValue = (
   clinic: Clinic,
   model: Model,
@@ -57,7 +59,11 @@ const fieldOf = (clinic: Clinic, model: Model, id: number, at: string): CustomFi
   throw new ValidationProblem(at, `There is no custom field ${id} of the model ${model}.`);
 };
 
-/** What is stored of a sent value. Options take their names from the definition. Throws ValidationProblem for another type's. */
+/**
+ * Checks a value and returns the form that is stored. Options get their names from the definition. Throws
+ * ValidationProblem for a value of
+ * another type.
+ */
 const checkedContent = (field: CustomField, value: FieldContent, at: string): FieldContent => {
   const refuse = (wanted: string): never => {
     throw new ValidationProblem(at, `The custom field ${field.id} (${field.label}) takes ${wanted}.`);

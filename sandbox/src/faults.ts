@@ -1,8 +1,8 @@
-// Injected faults. Each strikes with a probability or a given number of times; the random numbers are seeded.
+// Injected faults. Each fault strikes with a probability or for a given number of times. The random numbers are seeded.
 import { z } from 'zod';
 import { Rng } from './rng.ts';
 
-/** When a fault strikes: with a probability, a number of times, or always. */
+/** The settings for when a fault strikes: with a probability, for a number of times, or always. */
 const faultSwitch = {
   probability: z.number().min(0).max(1).optional().meta({ description: 'For each eligible request.' }),
   count: z
@@ -79,18 +79,21 @@ export class FaultInjector {
     this.set(faults);
   }
 
-  /** Sets the named faults and leaves the others; null switches one off. The arguments are copied, because counts are changed. */
+  /**
+   * Sets the named faults and leaves the others; null switches a fault off. The settings are copied, because the counts
+   * change.
+   */
   set(faults: Partial<Faults>): void {
     const copies = Object.entries(faults).map(([name, fault]) => [name, fault ? { ...fault } : null]);
     this.#faults = { ...this.#faults, ...Object.fromEntries(copies) };
   }
 
-  /** The faults in force, with the counts that are left. */
+  /** The active faults, with their remaining counts. */
   read(): Faults {
     return this.#faults;
   }
 
-  /** The fault's settings if it strikes this action now, otherwise null. */
+  /** Returns the fault's settings if it strikes this action now; null if it does not. */
   strikes<N extends keyof Faults>(name: N, action: string, when?: 'before' | 'after'): NonNullable<Faults[N]> | null {
     const fault = this.#faults[name] as (NonNullable<Faults[N]> & FaultSwitch) | null;
     if (!fault || (when && (fault.when ?? 'before') !== when)) return null;

@@ -1,4 +1,4 @@
-// Records that a client asks for in one JSON document: this client, this open invoice of 120.00.
+// Fixtures: records that a test adds with one JSON document, such as a client with an open invoice of 120.00.
 import { z } from 'zod';
 import type { Clinic } from './clinic.ts';
 import { givenName } from './given.ts';
@@ -9,14 +9,14 @@ import { addClient, addPatient, countryName } from './people.ts';
 import { NotFound, ValidationProblem } from './records.ts';
 import { isDate } from './zone.ts';
 
-/** A name for a record in this document, to refer to it; the answer gives its id by this name. */
+/** A name for a record in the document. Other records refer to it by this name, and the answer gives its id. */
 const ref = givenName();
-/** A record of this document by its name, or one of the clinic by its id. */
+/** Refers to a record of the document by its name, or to a record of the clinic by its id. */
 const target = z.union([ref, z.int().min(1)]);
 const text = z.string().max(1000);
 const amount = z.string().regex(/^-?\d{1,12}(\.\d{1,4})?$/, 'Send a decimal as text, such as "120.00".');
 const date = z.string().refine(isDate, 'Send a date as YYYY-MM-DD.');
-/** One of the numbers that are codes. */
+/** A number that must be one of the codes. */
 const oneOf = (meanings: object) =>
   z.literal(Object.keys(meanings).map(Number)).meta({ description: inWords({ ...meanings }) });
 const paymentType = oneOf(acceptedPaymentTypes);
@@ -77,10 +77,14 @@ export const fixturesSchema = z.strictObject({
 
 export type Fixtures = z.output<typeof fixturesSchema>;
 
-/** Ids and addresses of what was added, by `ref`, or by the place in its list from 0. */
+/** The ids and addresses of the added records, by `ref`, or by the index in their list. */
 type Added = Record<keyof Fixtures, Record<string, { id: number; url: string }>>;
 
-/** Adds the records. `api`: the address of the API. Throws ValidationProblem, which names the record at fault; those before it were added. */
+/**
+ * Adds the records. `api` is the address of the API. Throws a ValidationProblem that names the wrong record; the
+ * records before it stay
+ * added.
+ */
 export const applyFixtures = (clinic: Clinic, fixtures: Fixtures, api: string): Added => {
   const added: Added = { clients: {}, patients: {}, invoices: {}, prepayments: {} };
   const clientOf = (wanted: string | number): number => {
@@ -117,7 +121,7 @@ const speciesCode = (clinic: Clinic, wanted: string | number): number => {
   return known.id;
 };
 
-/** Runs `act`; a refusal names the record. */
+/** Runs `act`, and adds the record's name to a refusal. */
 const naming = <T>(record: string, act: () => T): T => {
   try {
     return act();
@@ -142,7 +146,7 @@ const addInvoice = (clinic: Clinic, input: Fixtures['invoices'][number], client:
   return id;
 };
 
-/** The amounts of a row from its gross amount; the tax is rounded half-even to cents. */
+/** Computes net and VAT of a row from its gross amount. VAT is rounded half-even to cents. */
 const rowOf = ({ total_with_vat, vat_percentage, ...rest }: z.output<typeof row>): RowInput => {
   const gross = dec(total_with_vat);
   const sum_vat = fixed(gross.minus(gross.div(dec(vat_percentage).div(100).plus(1))), 2);

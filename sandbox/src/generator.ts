@@ -12,7 +12,7 @@ const clientCount = 400;
 
 export interface HistoryOptions {
   seed: number;
-  /** Final invoices, credit notes included. */
+  /** The number of final invoices, credit notes included. */
   invoices: number;
   historyDays: number;
   /** All records are dated before this instant. */
@@ -33,7 +33,7 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   history.play();
   clinic.clock = () => options.endMs - 1000;
   closePeriods(clinic);
-  // As a transaction, so that the first one after it does not tell of these reports; never late.
+  // This runs as a transaction, so that the next transaction sends no webhooks for these reports.
   clinic.commit(() => reportDays(clinic), 'request');
   clinic.clock = realClock;
 };
@@ -67,7 +67,9 @@ const openClinic = (clinic: Clinic, rng: Rng): void => {
   clinic.insert(clinic.alternativePricings, { name: 'Out of hours', percentage: '40.00', archived: false });
 };
 
-/** The kinds of stories to run: each kind once, then at random by weight, until the number of invoices is reached. */
+/**
+ * Draws the kinds of stories: each kind once, then kinds at random by weight until the number of invoices is reached.
+ */
 const drawPlans = (rng: Rng, invoices: number): PlanKind[] => {
   const kinds = Object.keys(planKinds) as PlanKind[];
   const weights = kinds.map((kind) => [kind, planKinds[kind].weight] as const);
@@ -83,7 +85,7 @@ const drawPlans = (rng: Rng, invoices: number): PlanKind[] => {
   return plans;
 };
 
-/** One department with a manual period lock, one with automatic locking, one without a lock. */
+/** Gives one department a manual period lock and another one automatic locking. The third has no lock. */
 const closePeriods = (clinic: Clinic): void => {
   const [, second, third] = [...clinic.departments.values()];
   const [year, month] = clinic.today().split('-').map(Number) as [number, number];
@@ -91,7 +93,7 @@ const closePeriods = (clinic: Clinic): void => {
   if (third) third.automatic_financial_period_lock_enabled = true;
 };
 
-/** Makes the end-of-day accounting reports of the past days after the last one that has some. */
+/** Makes the end-of-day accounting reports of all past days that have none yet. */
 export const reportDays = (clinic: Clinic): void => {
   const after = clinic.accountingReports.all().at(-1)?.date ?? '';
   const zero = { invoices: 0, total: dec(0), total_vat: dec(0), total_with_vat: dec(0) };

@@ -1,4 +1,4 @@
-// The stories that make up a clinic's history. Each is a sequence of events over time, made with the clinic's operations.
+// The stories of a clinic's history. Each story is a sequence of events over time, made with the clinic's operations.
 import { Agenda } from './agenda.ts';
 import { giftCardAccount, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Kinds of stories: how many final invoices each produces, and its weight. */
+/** The kinds of stories: the number of final invoices of each, and its weight in the random draw. */
 export const planKinds = {
   visit: { finals: 1, weight: 760 },
   counterSale: { finals: 1, weight: 95 },
@@ -61,7 +61,6 @@ export class History {
     this.#agenda.add(this.#openingHour(), (at) => this.#tell(kind, at));
   }
 
-  /** Runs all events in order of time. */
   play(): void {
     for (let event = this.#agenda.take(); event; event = this.#agenda.take()) {
       const { at, run } = event;
@@ -126,7 +125,7 @@ export class History {
     }
   }
 
-  /** An invoice dated now; half of the ordinary ones are drafts for some minutes first. */
+  /** An invoice dated now. Half of the ordinary invoices are drafts for some minutes first. */
   #visit(at: number, settlement: Settlement): void {
     if (this.#rng.chance(0.5)) {
       this.#settle(this.#invoice(), settlement, at);
@@ -136,7 +135,7 @@ export class History {
     this.#later(at, 40 * minuteMs, (when) => this.#settle(this.#clinic.finalise(draft.id), settlement, when));
   }
 
-  /** The invoice of a visit, or of a sale over the counter. */
+  /** The invoice of a visit, or of a counter sale. */
   #invoice(options: { status?: number; shop?: boolean; client?: Client } = {}): Invoice {
     const rng = this.#rng;
     const clinic = this.#clinic;
@@ -154,7 +153,7 @@ export class History {
     }
   }
 
-  /** A paid invoice that is credited later; the money goes back by the same payment type. */
+  /** A paid invoice that is credited later. The client gets the money back by the same payment type. */
   #credited(at: number, settlement: Settlement, credit: (invoice: Invoice, when: number) => Invoice | undefined): void {
     const invoice = this.#invoice();
     this.#settle(invoice, settlement, at);
@@ -217,7 +216,7 @@ export class History {
     });
   }
 
-  /** Three invoices of one company, one of them partly paid, collected into one. */
+  /** Three invoices of one company, one of them partly paid, which are collected in one invoice. */
   #consolidated(at: number): void {
     const client = this.#rng.pick(this.#companies);
     const department = this.#department();
@@ -232,7 +231,9 @@ export class History {
     });
   }
 
-  /** A final invoice that is voided later. Half of them were paid; most of these payments are cancelled then. */
+  /**
+   * A final invoice that is voided later. Half of these invoices are paid, and most of those payments are cancelled.
+   */
   #voided(at: number): void {
     const invoice = this.#invoice();
     const pays = this.#rng.chance(0.5) && !dec(invoice.due_sum).isZero();
@@ -279,15 +280,16 @@ export class History {
     ] as const);
   }
 
-  /** Schedules `run` at a random time within `spanMs` after `at`, before the end of the history. */
+  /** Schedules `run` at a random time within `spanMs` after `at`, but before the end of the history. */
   #later(at: number, spanMs: number, run: (when: number) => void): void {
     const span = Math.min(spanMs, this.#endMs - at - 1);
     this.#agenda.add(at + Math.floor(this.#rng.next() * Math.max(0, span)), run);
   }
 
   /**
-   * A random opening hour before the end. Weekends are rare. A few are emergencies, as late as 2 a.m., when the date in UTC is
-   * still the day before.
+   * A random opening hour before the end of the history. Weekends are rare. A few hours are emergencies as late as 2
+   * a.m., when the date in
+   * UTC is still the day before.
    */
   #openingHour(): number {
     const rng = this.#rng;

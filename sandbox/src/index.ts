@@ -1,4 +1,4 @@
-// What other programs may use of the sandbox.
+// The exports of the sandbox for other programs.
 export { type Application, builtInApplications } from './auth.ts';
 export type { Clinic } from './clinic.ts';
 export { type CommandOptions, SandboxError, type StartedSandbox, startFromCommand } from './command.ts';

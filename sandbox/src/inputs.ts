@@ -1,13 +1,13 @@
-// Arguments of the clinic's operations. Everything optional has a default.
+// Arguments of the clinic's operations. Every optional argument has a default.
 import type { Amount } from './money.ts';
 import type { ExternalInfo, Payer, PrepaymentStatus, RowExtra, VatGroup } from './records.ts';
 
 export interface RowInput {
-  /** Net amount; up to 4 decimals. */
+  /** Net amount with up to 4 decimals. */
   sum: Amount;
-  /** Percent; default 0. */
+  /** Percent; the default is 0. */
   vat_percentage?: Amount;
-  /** Default: from `sum` and the percentage. */
+  /** The default is computed from `sum` and the percentage. */
   sum_vat?: Amount;
   sum_total?: Amount;
   account_number?: string;
@@ -20,7 +20,7 @@ export interface RowInput {
   reporting_dimension_3?: string | null;
   credited_invoicerow?: number | null;
   invoice_row_extra?: Partial<RowExtra>;
-  /** Default: the clinic's group of that percentage. */
+  /** The default is the clinic's VAT group with that percentage. */
   vat_group?: VatGroup;
 }
 
@@ -28,9 +28,9 @@ export interface InvoiceInput {
   department?: number;
   client?: number | null;
   rows: RowInput[];
-  /** Default 3 (Finalized). */
+  /** The default is 3 (Finalized). */
   status?: number;
-  /** Default: today. */
+  /** The default is today. */
   invoice_date?: string;
   payer?: Partial<Payer>;
   countersale?: boolean;
@@ -42,9 +42,9 @@ export interface InvoiceInput {
 
 export interface PaymentInput {
   payment_type: number;
-  /** Default: what is due. */
+  /** The default is the invoice's due sum. */
   paid?: Amount;
-  /** Epoch milliseconds; default: now. */
+  /** Epoch milliseconds; the default is now. */
   date_added?: number;
   info?: string;
 }

@@ -1,4 +1,5 @@
-// One installation of the sandbox: its clinic and all that belongs to it. The server has one or several of them.
+// One installation of the sandbox: its clinic, clock, faults, tokens and journals. The server has one or several
+// installations.
 import { type Application, Auth, type IssuedToken } from './auth.ts';
 import { Clinic } from './clinic.ts';
 import type { ClockState, KeptClock, SandboxClock } from './clock.ts';
@@ -24,7 +25,7 @@ import { Zone } from './zone.ts';
 
 export interface InstallationOptions {
   seed?: number;
-  /** Number of final invoices in the history, including credit notes. */
+  /** The number of final invoices in the history, credit notes included. */
   invoices?: number;
   historyDays?: number;
   installation?: number;
@@ -32,31 +33,37 @@ export interface InstallationOptions {
   token?: string;
   clientId?: string;
   clientSecret?: string;
-  /** OAuth2 applications besides the built-in ones, with client credentials, permissions and scopes of their own. */
+  /** OAuth2 applications besides the built-in ones, each with its credentials, permissions and scopes. */
   applications?: readonly Application[];
-  /** The clinic's legacy API key, sent as `Authorization: Token <key>`. Default: none. */
+  /** The clinic's legacy API key, sent as `Authorization: Token <key>`. Without it, the clinic has no such key. */
   legacyKey?: string;
   timezone?: string;
-  /** Decimals of the currency. */
+  /** The number of decimals of the currency. */
   decimals?: number;
-  /** May be a fraction; 0 turns the limits off. */
+  /** The rolling window of the rate limits. It may be a fraction; 0 turns the limits off. */
   rateWindowSeconds?: number;
   latencyMs?: number;
-  /** Loaded if it exists, in place of generating a clinic from `seed` and `invoices`; saved after changes. */
+  /** The state file. If it exists, it is loaded, and `seed` and `invoices` are not used. Changes are saved to it. */
   stateFile?: string;
-  /** Whether each change is on the disk before its answer. Default: within 100 ms. */
+  /** True if each change is written to disk before its answer. Otherwise it is written within 100 ms. */
   durable?: boolean;
   quirks?: Partial<Quirks>;
   faults?: Partial<Faults>;
-  /** Receivers of webhooks for record changes. Default: none. */
+  /** The receivers of webhooks for record changes. Without them, no webhooks are sent. */
   webhooks?: WebhookTarget | readonly WebhookTarget[] | null;
-  /** Where the clock stands at the start, and after a reset: a time, local without an offset. Default: the machine's time. */
+  /**
+   * The clinic's time at the start and after a reset; a time without an offset is local. The default is the machine's
+   * time.
+   */
   startsAt?: string;
-  /** Whether the clock goes on from there. Default: yes. */
+  /** False stops the clock at its start. The default is true. */
   clockRuns?: boolean;
-  /** Records to add to the clinic that is generated. */
+  /** Records to add to the generated clinic. */
   fixtures?: Fixtures;
-  /** Whether clients also pay by link, book online and get prescriptions, and staff order medicine, as the clinic lives. Default: no. */
+  /**
+   * True if live events include payment links, online bookings, prescriptions and orders of medicine. The default is
+   * false.
+   */
   wholeLife?: boolean;
 }
 
@@ -65,12 +72,12 @@ export const defaults = {
   ...{ token: 'sandbox-token', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' },
 };
 
-/** One event in so many has others beside it: over the net, and of purchasing. */
+/** One in this many live events is followed by online and purchasing events. */
 const eventsPerOther = 5;
 const maxSnapshots = 20;
 
 interface Snapshot {
-  /** The clinic as text. */
+  /** The clinic in the form of a state file. */
   bytes: Buffer;
   clock: ClockState;
   tokens: ReadonlyMap<string, IssuedToken>;
@@ -92,7 +99,7 @@ export class Installation {
   readonly state: StateFile | null;
   /** The journal of requests and answers. */
   readonly requests = new Newest<Exchange>(1000, 8_000_000);
-  /** Sends webhooks, and has the journal of the attempts. */
+  /** Sends webhooks and keeps the journal of the attempts. */
   readonly attempts: WebhookAttempts;
   readonly #options: InstallationOptions;
   readonly #startedAt: KeptClock;
@@ -102,7 +109,7 @@ export class Installation {
   webhooks: WebhookSender;
   stats = new StatsKeeper();
   #courier: Courier;
-  /** The day on which it was last looked for days that have ended. */
+  /** The day of the last check for days that have ended. */
   #dayOfReports = '';
 
   constructor(options: InstallationOptions, clock: SandboxClock) {
@@ -142,13 +149,13 @@ export class Installation {
     };
   }
 
-  /** Makes that many events happen in the clinic now. */
+  /** Makes this number of events happen in the clinic now. */
   live(events = 1): LiveEvent[] {
     this.#endDays();
     return [...live(this.clinic, events), ...(this.#options.wholeLife ? this.#beside(events) : [])];
   }
 
-  /** Puts the clock to an instant, which may not lie in the clinic's past; what is due by then happens. */
+  /** Sets the clock and runs what is due by then. Throws ValidationProblem for an instant in the clinic's past. */
   setClock(nowMs: number, runs: boolean): void {
     if (nowMs < this.clock.now() - 1)
       throw new ValidationProblem('now', 'The clock only goes forward. Send a later time, or reset the sandbox.');
@@ -158,13 +165,16 @@ export class Installation {
     this.state?.changed();
   }
 
-  /** Sets these quirks and faults, and every other to its default. */
+  /** Sets these quirks and faults, and all others to their defaults. */
   behave({ quirks, faults }: Pick<InstallationOptions, 'quirks' | 'faults'>): void {
     Object.assign(this.quirks, defaultQuirks, quirks);
     this.faults.set({ ...noFaults, ...faults });
   }
 
-  /** Everything as at the start, in place: a clinic anew from its seed, quirks, faults, limits, tokens, receivers, clock. */
+  /**
+   * Restores the state of the start: a clinic generated from the seed, quirks, faults, limits, tokens, receivers and
+   * clock.
+   */
   reset(): void {
     this.clock.resume(this.#startedAt);
     this.#refill(() => this.#generate());
@@ -178,7 +188,7 @@ export class Installation {
     this.webhooks = this.#newWebhooks();
   }
 
-  /** Runs a change of the clinic, all of it or nothing: after an error the clinic is filled again as it was. */
+  /** Runs a change of the clinic. If it throws, the clinic is restored to its state before the change. */
   attempt<T>(change: () => T): T {
     const before = this.#text();
     try {
@@ -189,14 +199,16 @@ export class Installation {
     }
   }
 
-  /** Keeps the clinic and its clock under a name, in memory. Throws ValidationProblem where there are too many. */
+  /**
+   * Keeps the clinic and its clock in memory under a name. Throws ValidationProblem if there are too many snapshots.
+   */
   takeSnapshot(name: string): void {
     if (!this.#snapshots.has(name) && this.#snapshots.size >= maxSnapshots)
       throw new ValidationProblem('name', `There are ${maxSnapshots} snapshots. Delete one first.`);
     this.#snapshots.set(name, { bytes: this.#text(), clock: this.clock.state, tokens: this.auth.issuedTokens() });
   }
 
-  /** The clinic and its clock as they were. Throws NotFound. */
+  /** Restores the clinic and its clock from a snapshot. Throws NotFound. */
   restoreSnapshot(name: string): void {
     const { bytes, clock, tokens } = this.#snapshot(name);
     this.clock.set(clock);
@@ -219,7 +231,7 @@ export class Installation {
     }));
   }
 
-  /** Ends what runs for the installation, and saves its clinic. */
+  /** Stops the installation's timers and saves its clinic. */
   stop(): void {
     this.webhooks.stop();
     this.#courier.stop();
@@ -234,7 +246,7 @@ export class Installation {
     return snapshot;
   }
 
-  /** The whole clinic as text. */
+  /** The whole clinic in the form of a state file. */
   #text(): Buffer {
     return Buffer.concat([...wholeText(this.clinic, this.clock)].map((text) => Buffer.from(text)));
   }
@@ -246,7 +258,7 @@ export class Installation {
     if (fixtures) applyFixtures(this.clinic, fixtures, `http://127.0.0.1/${this.installation}/api/0.1`);
   }
 
-  /** The end-of-day reports of the days that have ended, once a day. */
+  /** Makes the end-of-day reports of the days that have ended. It checks once a day. */
   #endDays(): void {
     const today = this.clinic.today();
     if (today === this.#dayOfReports) return;
@@ -254,7 +266,10 @@ export class Installation {
     this.clinic.commit(() => reportDays(this.clinic), 'request');
   }
 
-  /** Empties the clinic and fills it anew; events that waited for wholesalers belong to the clinic of before. */
+  /**
+   * Replaces the contents of the clinic. Pending events for wholesalers are dropped, because they belong to the old
+   * clinic.
+   */
   #refill(fill: () => void): void {
     this.#courier.stop();
     this.clinic.clear();
@@ -264,7 +279,10 @@ export class Installation {
     this.state?.rewrite();
   }
 
-  /** What happens beside the ordinary events, drawn from streams of its own: those of a seed stay what they are. */
+  /**
+   * Makes the additional online and purchasing events. They use separate random streams, so that the ordinary events of
+   * a seed do not change.
+   */
   #beside(events: number): LiveEvent[] {
     const { clinic } = this;
     return Array.from({ length: events }, () => clinic.supplyRng.chance(1 / eventsPerOther)).flatMap((isTime) => {

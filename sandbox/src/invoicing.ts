@@ -7,7 +7,7 @@ import { invoiceStatus, NotFound, ValidationProblem } from './records.ts';
 import { Store } from './store.ts';
 import { addDays } from './zone.ts';
 
-/** A payer of whom nothing is known. */
+/** A payer without any details. */
 export const noPayer: Payer = {
   payer_name: '',
   payer_organization_name: '',
@@ -23,11 +23,11 @@ export const noPayer: Payer = {
   payer_country_code: '',
 };
 
-/** Of a row without internal accounts; all such rows share it. */
+/** Shared by all rows without internal accounts, to save memory. */
 const noExtra: RowExtra = { account_number: null, reporting_dimension_1: null, reporting_dimension_2: null };
 
 export class Invoicing extends Store {
-  /** Creates an invoice with its rows; totals are the exact sums of the rows, rounded half-even. */
+  /** Creates an invoice with its rows. The totals are the exact sums of the rows, rounded half-even. */
   createInvoice(input: InvoiceInput): Invoice {
     return this.commit(() => {
       const department = this.department(input.department ?? this.firstDepartment());
@@ -63,7 +63,7 @@ export class Invoicing extends Store {
     });
   }
 
-  /** Finalises an invoice: sets the department's prefix, the next number and its bank reference. */
+  /** Finalises an invoice: sets the department's prefix, the next number and the bank reference. */
   finalise(id: number): Invoice {
     return this.commit(() => {
       const invoice = this.invoice(id);
@@ -79,7 +79,9 @@ export class Invoicing extends Store {
     });
   }
 
-  /** Finalises a draft on request. Throws ValidationProblem where it is none, or its date is in a locked period. */
+  /**
+   * Finalises a draft for the API. Throws ValidationProblem if it is not a draft, or if its date is in a locked period.
+   */
   finaliseDraft(id: number): Invoice {
     return this.commit(() => {
       const invoice = this.invoice(id);
@@ -91,7 +93,10 @@ export class Invoicing extends Store {
     });
   }
 
-  /** Changes the dates of an invoice, as the API allows: the business date of drafts only, and into no locked period. */
+  /**
+   * Changes the dates of an invoice for the API. Throws ValidationProblem for a business date of a final invoice, or in
+   * a locked period.
+   */
   redate(id: number, dates: Partial<Pick<Invoice, 'invoice_date' | 'invoice_due_date'>>): Invoice {
     return this.commit(() => {
       const invoice = this.invoice(id);
@@ -109,7 +114,7 @@ export class Invoicing extends Store {
     return this.commit(() => this.update(this.invoices, this.invoice(id), { status: invoiceStatus.voided }));
   }
 
-  /** Changes fields of an invoice as staff can in the application, for example the payer snapshot or the date. */
+  /** Changes fields of an invoice that only staff can change, such as the payer snapshot or the date. */
   updateInvoice(id: number, changes: Partial<Omit<Invoice, 'id' | 'created' | 'modified'>>): Invoice {
     return this.commit(() => this.update(this.invoices, this.invoice(id), changes));
   }
@@ -120,7 +125,7 @@ export class Invoicing extends Store {
     return this.updateInvoice(id, { client: client.id, ...client.payer });
   }
 
-  /** Adds a row; on a final invoice it is an extra fee after finalization. */
+  /** Adds a row. On a final invoice, the row is an extra fee. */
   addRow(invoiceId: number, row: RowInput): InvoiceRow {
     return this.commit(() => {
       const invoice = this.invoice(invoiceId);
@@ -131,7 +136,7 @@ export class Invoicing extends Store {
     });
   }
 
-  /** Changes a row; the invoice's totals, due_sum and `modified` follow. */
+  /** Changes a row, and updates the invoice's totals, due_sum and `modified`. */
   updateRow(id: number, changes: Partial<Omit<InvoiceRow, 'id' | 'invoice' | 'created' | 'modified'>>): InvoiceRow {
     return this.commit(() => {
       const row = this.invoiceRows.get(id);
@@ -142,7 +147,7 @@ export class Invoicing extends Store {
     });
   }
 
-  /** A credit note of a final invoice: of all its rows, or of those named. The original is not changed. */
+  /** Makes a credit note of a final invoice: of all its rows, or of the given ones. The original does not change. */
   credit(id: number, options: { rows?: number[]; useOriginalDate?: boolean } = {}): Invoice {
     return this.commit(() => {
       const original = this.invoice(id);
@@ -172,12 +177,12 @@ export class Invoicing extends Store {
     });
   }
 
-  /** due_sum = total_with_vat - payments; date_paid while nothing is due. */
+  /** Sets due_sum to total_with_vat less the payments, and date_paid while nothing is due. */
   protected settle(invoice: Invoice): void {
     const paid = sumOf(this.invoicePayments.of(invoice.id).map((payment) => payment.paid));
     const due_sum = fixed(dec(invoice.total_with_vat).minus(paid), this.decimals);
     const due = dec(due_sum);
-    // An invoice that was paid more than it is of is paid, too.
+    // An overpaid invoice counts as paid.
     const isOverpaid = due.isNegative() !== dec(invoice.total_with_vat).isNegative();
     const isPaid = invoice.status === invoiceStatus.final && (due.isZero() || isOverpaid);
     const date_paid = isPaid ? (invoice.date_paid ?? this.clock()) : null;

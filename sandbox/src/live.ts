@@ -1,4 +1,4 @@
-// Live events: things that staff or clients of a real clinic do, made to happen now.
+// Live events: actions of staff or clients that happen in the clinic now.
 import { inventClient } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';
@@ -11,7 +11,7 @@ export interface LiveEvent {
   /** ISO 8601 in UTC. */
   at: string;
   kind: string;
-  /** In plain words. */
+  /** A description of the event in plain words. */
   text: string;
   invoice?: number;
   payment?: number;
@@ -21,10 +21,10 @@ export interface LiveEvent {
 
 type Happening = Omit<LiveEvent, 'at' | 'kind'>;
 
-/** How many of the newest records live events search for something to act on. */
+/** Live events search this number of the newest records for one that they can use. */
 const reach = 400;
 
-/** Each returns null when the clinic has no record that it could act on. */
+/** The kinds of events with their weights. A function returns null if the clinic has no suitable record. */
 const happenings: readonly (readonly [string, number, (clinic: Clinic) => Happening | null])[] = [
   ['invoice_finalised_at_once', 24, (clinic) => newInvoice(clinic, invoiceStatus.final)],
   ['draft_created', 10, (clinic) => newInvoice(clinic, invoiceStatus.draft)],
@@ -43,7 +43,7 @@ const happenings: readonly (readonly [string, number, (clinic: Clinic) => Happen
   ['client_registered', 1, registerClient],
 ];
 
-/** Makes `events` events happen now and returns them. */
+/** Makes this number of events happen now and returns them. */
 export const live = (clinic: Clinic, events: number): LiveEvent[] =>
   Array.from({ length: events }, () => clinic.commit(() => happen(clinic)));
 
@@ -188,7 +188,7 @@ function usePrepayment(clinic: Clinic): Happening | null {
 
 function refundPrepayment(clinic: Clinic): Happening | null {
   const original = clinic.liveRng.pick(recent(clinic.prepayments.all(), isUsable));
-  // If refunds do not lower `unused_amount` (a quirk), a second refund would pay out more than was paid in.
+  // If refunds do not lower `unused_amount` (a quirk), a second refund would pay out more than the client paid.
   if (!original || clinic.prepayments.all().some((other) => other.refunds === original.id)) return null;
   const refund = clinic.refundPrepayment(original.id, original.unused_amount);
   return { text: `${refund.paid} refunded of prepayment ${original.id}`, prepayment: refund.id };

@@ -1,4 +1,4 @@
-// The sandbox alone: `npx vetledger-sandbox --port 8090`. `vetledger sandbox` takes the same options.
+// Runs the sandbox without vetledger: `npx vetledger-sandbox --port 8090`. `vetledger sandbox` has the same options.
 import { parseArgs } from 'node:util';
 import { SandboxError, startFromCommand } from './command.ts';
 import { scenarioNames } from './scenarios.ts';

@@ -1,12 +1,20 @@
-// What the API refuses of payments, prepayments and credit notes; staff can do more in the application (practice-api: States: Invoice
+// The API's rules for payments, prepayments and credit notes; staff can do more in the application (practice-api:
+// States: Invoice
 // status; Endpoints: Invoices, payments, prepayments; Errors).
-// Not shown, and chosen: a payment is not zero. It has the sign of the invoice's total: a cancellation records money that is paid back;
-// types 3 (Rounding) and 12 (Credit invoice) may have either sign. More than is due is accepted (quirk `overpayments`);
-// due_sum is negative then. A payment may be dated before its invoice, and in the future. Types 6 and 12 are recorded as sent, without
-// another invoice; a payment of type 6 is not cancelled, because the consolidated invoice would be wrong. A cancellation is not cancelled.
-// A refund has the client and the department of its prepayment, which is money (Ready or Fully used) and no refund itself; a positive
-// `paid` refunds nothing. Every row is credited once (quirk `repeatedCredits`), so that a full refund needs an invoice of which no row is
-// credited; a row whose credit was credited counts as not credited. Credit notes are finalized invoices and can be credited (quirk
+// Not shown, and chosen: a payment is not zero. It has the sign of the invoice's total, because a cancellation records
+// money that is paid
+// back; types 3 (Rounding) and 12 (Credit invoice) may have either sign. The API accepts more than is due (quirk
+// `overpayments`); due_sum
+// is negative then. A payment may be dated before its invoice, and in the future. The API records types 6 and 12 as
+// sent, without another
+// invoice. A payment of type 6 cannot be cancelled, because the consolidated invoice would be wrong. A cancellation
+// cannot be cancelled.
+// A refund has the client and the department of its prepayment. The prepayment must be Ready or Fully used, and not a
+// refund; a positive
+// `paid` is refused. Every row is credited once (quirk `repeatedCredits`), so a full refund needs an invoice without
+// credited rows. If a
+// credit note is credited in full, its rows count as not credited. Credit notes are finalized invoices and can be
+// credited (quirk
 // `creditedCreditNotes`). An invoice may be due before its date.
 import type { Clinic } from './clinic.ts';
 import { type Amount, dec } from './money.ts';
@@ -14,10 +22,10 @@ import { type Invoice, invoiceStatus, type Prepayment, ValidationProblem } from 
 
 const rounding = 3;
 const consolidated = 6;
-/** Credit invoice. */
+/** The payment type "Credit invoice". */
 const settlesByNote = 12;
 
-/** Refuses a payment on an invoice. */
+/** Throws ValidationProblem if the API refuses this payment on the invoice. */
 export const requirePayment = (clinic: Clinic, id: number, payment: { payment_type: number; paid: Amount }): void => {
   const { total_with_vat, due_sum, status } = clinic.invoice(id);
   const paid = dec(payment.paid);
@@ -34,14 +42,14 @@ export const requirePayment = (clinic: Clinic, id: number, payment: { payment_ty
   }
 };
 
-/** Refuses the cancellation of a payment. */
+/** Throws ValidationProblem if the API refuses to cancel the payment. */
 export const requireCancellable = (clinic: Clinic, id: number): void => {
   if (clinic.payment(id).payment_type === consolidated) {
     throw new ValidationProblem('non_field_errors', 'A payment by a consolidated invoice cannot be cancelled.');
   }
 };
 
-/** Refuses a prepayment's refund. */
+/** Throws ValidationProblem if the API refuses this refund of the prepayment. */
 export const requireRefund = (
   original: Prepayment,
   { client, department, paid }: { client: number; department: number; paid: Amount },
@@ -57,7 +65,7 @@ export const requireRefund = (
   }
 };
 
-/** Refuses a credit note of the whole invoice, or of the rows. */
+/** Throws ValidationProblem if the API refuses to credit the whole invoice, or these rows. */
 export const requireCreditable = (clinic: Clinic, id: number, rows?: readonly number[]): void => {
   const { creditedCreditNotes, repeatedCredits } = clinic.quirks;
   const invoice = clinic.invoice(id);
@@ -73,7 +81,7 @@ export const requireCreditable = (clinic: Clinic, id: number, rows?: readonly nu
   throw new ValidationProblem('non_field_errors', `Row ${again} is credited already. Refund the other rows.`);
 };
 
-/** The rows of an invoice that its credit notes credit, without those whose credit was credited in turn. */
+/** The rows of an invoice that credit notes have credited. Rows whose credit was credited again are not included. */
 const creditedRows = (clinic: Clinic, { id }: Invoice): Set<number> => {
   const notes = clinic.invoices
     .all()

@@ -6,7 +6,6 @@ export type Amount = string;
 
 export const Money = Decimal.clone({ precision: 34, rounding: Decimal.ROUND_HALF_EVEN, toExpNeg: -30, toExpPos: 40 });
 
-/** The Decimal of a text. */
 export const dec = (text: Amount | number): Decimal => new Money(text);
 
 /** Rounds half-even to `places` and writes that many decimals; zero has no sign. */
@@ -15,7 +14,7 @@ export const fixed = (value: Decimal, places: number): Amount => {
   return value.isZero() || /^-0(\.0*)?$/.test(text) ? text.replace('-', '') : text;
 };
 
-/** A row amount, with 2 to 4 decimals. */
+/** Formats a row amount with 2 to 4 decimals. */
 export const rowAmount = (value: Decimal): Amount => fixed(value, Math.min(4, Math.max(2, value.decimalPlaces())));
 
 /** The negated amount; zero has no sign. */

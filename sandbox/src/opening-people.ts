@@ -1,5 +1,6 @@
-// The people of an invented clinic: code lists, custom fields, its clients' phone numbers, preferences and animals. Drawn from a
-// stream of random numbers of its own.
+// The people of an invented clinic: code lists, custom fields, its clients' phone numbers, preferences and animals.
+// They are drawn from a
+// separate random stream.
 import type { Clinic } from './clinic.ts';
 import { breedList, diagnosisList, speciesList } from './code-lists.ts';
 import { dec, fixed } from './money.ts';
@@ -17,7 +18,7 @@ const petNames = [
 const colors = ['black', 'brown', 'grey', 'white', 'tricolour', 'tabby'];
 const insurers = ['', '', '', 'Turva Animal Insurance', 'Suoja Mutual'];
 
-/** Fills the tables of clients' and patients' parts. The same seed gives the same. */
+/** Fills the tables of clients and patients. The same seed gives the same records. */
 export const openPeople = (clinic: Clinic, seed: number): void => {
   const rng = new Rng(seed, 'people');
   openCodeLists(clinic, rng);
@@ -36,7 +37,7 @@ export const openPeople = (clinic: Clinic, seed: number): void => {
   }
 };
 
-/** The ids differ by installation in where they start and in the order of the entries. */
+/** Ids start at a different number in each installation, and the entries are in a different order. */
 const openCodeLists = (clinic: Clinic, rng: Rng): void => {
   const { species, breeds, diagnoses } = clinic.people;
   const open = <T extends CodeListEntry>(table: Table<T>, entries: Omit<T, 'id' | 'created' | 'modified'>[]): void => {

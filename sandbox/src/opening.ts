@@ -1,5 +1,6 @@
-// What an invented clinic starts with besides its history: staff, the items it sells, and what belongs to its clients
-// (opening-people.ts). All is drawn from streams of random numbers of its own, so that the history of a seed stays what it is.
+// The records of an invented clinic before its history: staff, items, and the clients' registers (opening-people.ts).
+// They are drawn from
+// separate random streams, so that the history of a seed does not change.
 import { items, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';
@@ -14,10 +15,10 @@ const staff = [
   ['Elias', 'Kuusela', false],
 ] as const;
 
-/** Why clients come: what an appointment can be booked for. */
+/** Reasons for appointments. */
 const reasons = ['Vaccination', 'Check-up', 'Limping', 'Skin or ears', 'Teeth', 'Surgery', 'Emergency'];
 
-/** The type of an item, by the account that it is sold on. */
+/** The type of an item, derived from its revenue account. */
 const typeOf = (account: string): number => {
   if (account === '3100') return itemTypes.medicine;
   if (account === '3110' || account === '3130') return itemTypes.supply;
@@ -25,7 +26,7 @@ const typeOf = (account: string): number => {
   return account === '3020' ? itemTypes.laboratory : itemTypes.procedure;
 };
 
-/** Fills the registers of an empty clinic. The same seed gives the same. */
+/** Fills the registers of an empty clinic. The same seed gives the same records. */
 export const openRegisters = (clinic: Clinic, seed: number): void => {
   const rng = new Rng(seed, 'registers');
   const { users, items: table } = clinic.registers;

@@ -1,4 +1,4 @@
-// Requests that the clinic sends, and the timers between them: what tests replace.
+// Outgoing requests of the clinic and the timers between them. Tests replace both.
 
 const timeoutMs = 10_000;
 
@@ -9,17 +9,17 @@ export interface OutgoingWebhook {
   about: WebhookAbout;
 }
 
-/** What a webhook tells, and which attempt it is (from 1). */
+/** The subject of a webhook, and the number of the attempt, from 1. */
 export type WebhookAbout = { attempt: number } & (
   | { kind: 'record_change'; trigger: number }
   | { kind: 'wholesaler'; event: string; available_wholesaler: number }
 );
 
-/** What senders of webhooks need of the world. */
+/** The outgoing requests and timers that senders of webhooks use. */
 export interface World {
-  /** Sends and resolves to the HTTP status; rejects where there is no answer. */
+  /** Sends a webhook and resolves to the HTTP status; rejects if there is no answer. */
   send: (webhook: OutgoingWebhook, signal: AbortSignal) => Promise<number>;
-  /** Calls `act` after `ms`. Returns how to call that off. */
+  /** Calls `act` after `ms`. Returns a function that cancels the call. */
   after: (ms: number, act: () => void) => () => void;
 }
 

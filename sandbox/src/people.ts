@@ -1,4 +1,6 @@
-// Clients and patients: creating and changing them, and what other parts ask about them (practice-api: Client, Patient, Phone number).
+// Clients and patients: creates and changes them, and answers questions of other parts about them (practice-api:
+// Client, Patient, Phone
+// number).
 import type { Application } from './auth.ts';
 import type { Clinic } from './clinic.ts';
 import { genders } from './code-lists.ts';
@@ -8,17 +10,18 @@ import { type Client, ValidationProblem } from './records.ts';
 import type { Patient, PhoneNumber } from './state/people.ts';
 import type { User } from './state/registers.ts';
 
-/** The number that SMS go to: the client's first mobile number; null where there is none. */
+/** The client's first mobile number, which receives SMS; null if there is none. */
 export const mobileOf = (clinic: Clinic, clientId: number): PhoneNumber | null =>
   clinic.people.phoneNumbers.of(clientId).find((number) => number.type_code === 1) ?? null;
 
 /**
- * Whether the client has valid communication preferences (practice-api: Errors). What makes them valid is not shown; here: the
- * client has said whether SMS and e-mail may be sent, which a request says by writing `no_sms` or `no_email`.
+ * True if the client has valid communication preferences (practice-api: Errors). The specification does not define
+ * valid; the sandbox
+ * chose: a request has set `no_sms` or `no_email`.
  */
 export const hasValidPreferences = (client: Client): boolean => client.preferences_stated_at !== null;
 
-/** The virtual user of an application, which its requests act as. Adds it to the users on its first act. */
+/** The virtual user of an application, in whose name its requests act. It becomes a user at its first request. */
 export const userOf = (clinic: Clinic, application: Application): User => {
   const { users } = clinic.registers;
   const email = `${application.clientId || 'legacy-key'}@applications.example`;
@@ -45,7 +48,7 @@ export interface ClientInput
   fields_rel?: readonly FieldEntry[];
 }
 
-/** Adds a client. What is not given is empty; the country is that of the clinic. */
+/** Adds a client. Missing fields are empty; the default country is the clinic's. */
 export const addClient = (clinic: Clinic, { fields_rel = [], ...input }: ClientInput): Client => {
   const fields = {
     ...{ firstname: '', lastname: '', organization_name: '', email: '', country: 'FI', customer_type: 0 },
@@ -63,7 +66,7 @@ export const addClient = (clinic: Clinic, { fields_rel = [], ...input }: ClientI
   return client;
 };
 
-/** Changes a client. Later invoices take the new names; those that exist keep their snapshots of the payer. */
+/** Changes a client. Later invoices get the new names; existing invoices keep their payer snapshots. */
 export const changeClient = (clinic: Clinic, client: Client, { fields_rel = [], ...input }: ClientInput): Client => {
   const fields = { ...client, ...input };
   requireName(fields);
@@ -86,17 +89,17 @@ const requireName = ({ firstname, lastname, organization_name }: Named): void =>
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
-/** The English name of a country of ISO 3166-1; undefined for a code that is none. */
+/** The English name of a country code of ISO 3166-1; undefined for an unknown code. */
 export const countryName = (code: string): string | undefined =>
   /^[A-Z]{2}$/.test(code) ? countryNames.of(code) : undefined;
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** The codes of countries of ISO 3166-1. */
+/** All country codes of ISO 3166-1. */
 export const countryCodes = letters
   .flatMap((first) => letters.map((second) => first + second))
   .filter((code) => countryName(code) !== undefined);
 
-/** What the payer snapshot takes from the client's own fields. */
+/** The names and the country for a payer snapshot. */
 const namesOf = ({ firstname, lastname, organization_name, country }: Named) => ({
   payer_name: `${firstname} ${lastname}`.trim(),
   payer_organization_name: organization_name,
@@ -106,7 +109,7 @@ const namesOf = ({ firstname, lastname, organization_name, country }: Named) => 
 
 export type NewPatient = Omit<Patient, 'id' | 'created' | 'modified'>;
 
-/** A patient of whom nothing more is known. */
+/** A patient with only an owner, a name and a species. */
 export const newPatient = (client: number, name: string, species_code: number): NewPatient => ({
   client,
   name,
@@ -158,7 +161,7 @@ export interface NewPatientInput extends PatientInput {
   species_code: number;
 }
 
-/** Adds a patient. Throws ValidationProblem where a reference or a code does not exist. */
+/** Adds a patient. Throws ValidationProblem if a reference or a code does not exist. */
 export const addPatient = (clinic: Clinic, input: NewPatientInput): Patient => {
   checkPatient(clinic, input);
   const { fields_rel = [], ...fields } = input;
@@ -175,7 +178,9 @@ export const changePatient = (clinic: Clinic, patient: Patient, input: PatientIn
   return clinic.update(clinic.registers.patients, patient, fields);
 };
 
-/** Refuses references and codes that do not exist, and a gender that the species does not have. */
+/**
+ * Throws ValidationProblem for a reference or code that does not exist, or for a gender that the species does not have.
+ */
 export const checkPatient = (clinic: Clinic, input: NewPatientInput): void => {
   const { species, breeds } = clinic.people;
   const require = (isKnown: boolean, field: string, given: number): void => {

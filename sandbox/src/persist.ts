@@ -1,6 +1,8 @@
-// The state of a clinic as text: a line per record, then a line of counters, which closes the batch. A state file begins with a batch of the
-// whole clinic, and each transaction appends one of its changes. A batch without its last line was cut off and does not count. Snapshots have
-// the same form.
+// The state of a clinic as text: one line per record, then a line of counters that closes the batch. A state file
+// begins with a batch of
+// the whole clinic; each transaction appends a batch of its changes. A batch without its last line was cut off and is
+// ignored. Snapshots
+// have the same form.
 import {
   closeSync,
   existsSync,
@@ -19,9 +21,9 @@ import type { Clinic } from './clinic.ts';
 import type { KeptClock, SandboxClock } from './clock.ts';
 import type { Department, RecordBase, VatGroup } from './records.ts';
 
-/** How long changes wait before they are written: what a killed process may lose. */
+/** Changes are written after this delay, so a killed process may lose that much. */
 const writeAfterMs = 50;
-/** The file is written anew when what was appended exceeds its first batch, and this. */
+/** The file is rewritten when the appended batches exceed the first batch and this size. */
 const minAppendedBytes = 4_000_000;
 const chunkLength = 1_000_000;
 
@@ -44,7 +46,7 @@ const countersOf = (clinic: Clinic, clock: SandboxClock): Counters => ({
   clock: clock.kept,
 });
 
-/** The whole clinic as one batch, in pieces of about a megabyte. */
+/** The whole clinic as one batch, in chunks of about a megabyte. */
 export function* wholeText(clinic: Clinic, clock: SandboxClock): Generator<string> {
   let chunk = '';
   for (const [name, table] of clinic.tables) {
@@ -59,7 +61,7 @@ export function* wholeText(clinic: Clinic, clock: SandboxClock): Generator<strin
   yield `${chunk}${JSON.stringify(countersOf(clinic, clock))}\n`;
 }
 
-/** What has changed since the last call, as one batch. */
+/** The changes since the last call, as one batch. */
 const changesText = (clinic: Clinic, clock: SandboxClock): string => {
   let text = '';
   for (const [name, table] of clinic.tables) {
@@ -69,8 +71,9 @@ const changesText = (clinic: Clinic, clock: SandboxClock): string => {
 };
 
 /**
- * Fills an empty clinic from the batches of a text. Returns the length of its whole batches in bytes, and the clock that they keep. Throws for
- * any other text.
+ * Fills an empty clinic from the batches of a text. Returns the length of its complete batches in bytes, and their
+ * clock. Throws if the text
+ * is not a state file.
  */
 export const fillClinic = (clinic: Clinic, bytes: Buffer, source: string): { wholeBytes: number; clock: KeptClock } => {
   let batch: [string, RecordBase | null, number?][] = [];
@@ -106,7 +109,7 @@ const readLine = (text: string, source: string): Counters | [string, RecordBase 
     const line = JSON.parse(text);
     if (Array.isArray(line) || line?.version === 2) return line;
   } catch {
-    // Falls through to the message below, which names the file.
+    // The error below names the file.
   }
   throw new Error(`${source} is not a sandbox state file, or one of another version`);
 };
@@ -123,7 +126,7 @@ const put = (clinic: Clinic, name: string, record: RecordBase | null, id: number
   else table.add(record);
 };
 
-/** The state file of one clinic, which this process alone may write. */
+/** The state file of one clinic. Only the process that locked it may write it. */
 export class StateFile {
   readonly #clinic: Clinic;
   readonly #clock: SandboxClock;
@@ -133,10 +136,13 @@ export class StateFile {
   #timer: NodeJS.Timeout | null = null;
   #wholeBytes = 0;
   #appendedBytes = 0;
-  /** Why the last write failed; null if it did not. */
+  /** The reason why the last write failed; null if it succeeded. */
   error: string | null = null;
 
-  /** Locks the file. `isDurable`: each change is on the disk before its answer. Throws where another process has it. */
+  /**
+   * Locks the file. With `isDurable`, each change is written to disk before its answer. Throws if another process has
+   * the file.
+   */
   constructor(clinic: Clinic, clock: SandboxClock, file: string, isDurable: boolean) {
     this.#clinic = clinic;
     this.#clock = clock;
@@ -146,19 +152,19 @@ export class StateFile {
     lock(file);
   }
 
-  /** Fills the empty clinic from the file. False if there is no file; throws if it cannot be read. */
+  /** Fills the empty clinic from the file. Returns false if there is no file; throws if it cannot be read. */
   load(): boolean {
     if (!existsSync(this.#file)) return false;
     const { wholeBytes, clock } = fillClinic(this.#clinic, readFileSync(this.#file), this.#file);
     this.#clock.resume(clock);
     this.#wholeBytes = wholeBytes;
     this.#descriptor = openSync(this.#file, 'a', 0o600);
-    // A batch that was cut off may not run into the next one.
+    // Cuts off an incomplete batch, so that the next one does not continue it.
     ftruncateSync(this.#descriptor, this.#wholeBytes);
     return true;
   }
 
-  /** Writes the whole clinic to a new file and renames it into place, so that a reader sees the old or the new one, whole. */
+  /** Writes the whole clinic to a new file and renames it, so that a reader sees either the old or the new file. */
   rewrite(): void {
     const temporary = `${this.#file}.${process.pid}.tmp`;
     const descriptor = openSync(temporary, 'w', 0o600);
@@ -179,7 +185,7 @@ export class StateFile {
     [this.#wholeBytes, this.#appendedBytes] = [bytes, 0];
   }
 
-  /** Takes note that a transaction has ended. */
+  /** Called at the end of each transaction. */
   changed(): void {
     if (this.#isDurable) {
       this.flush();
@@ -189,7 +195,7 @@ export class StateFile {
     }
   }
 
-  /** Writes what has changed. A failure is kept in `error`, and the next change writes the whole clinic. */
+  /** Writes the changes. A failure is kept in `error`, and the next change writes the whole clinic. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
@@ -211,13 +217,13 @@ export class StateFile {
     this.#appendedBytes += Buffer.byteLength(text);
   }
 
-  /** Writes what has changed, and gives the file free. */
+  /** Writes the changes and unlocks the file. */
   close(): void {
     this.flush();
     this.release();
   }
 
-  /** Closes the file as it is, and unlocks it. */
+  /** Closes and unlocks the file without writing. */
   release(): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#descriptor !== null) closeSync(this.#descriptor);
@@ -241,11 +247,14 @@ const lockOf = (file: string): string => `${file}.lock`;
 /** The files that this process has locked. */
 const locked = new Set<string>();
 
-/** Makes the lock file, with this process's id. One of a process that is gone is removed. Throws StateFileTaken. */
+/**
+ * Makes the lock file with this process's id. A lock of a process that no longer runs is removed. Throws
+ * StateFileTaken.
+ */
 const lock = (file: string): void => {
   const owner = existsSync(lockOf(file)) ? Number(readFileSync(lockOf(file), 'utf8')) : null;
   if (owner !== null) {
-    // In a container the process before this one had the same id.
+    // After a restart of a container, the new process can have the same id as the old one.
     const isHeld = owner === process.pid ? locked.has(file) : isAlive(owner);
     if (isHeld) throw new StateFileTaken(file, owner);
     rmSync(lockOf(file), { force: true });

@@ -1,4 +1,4 @@
-// What an item of the catalogue is charged at: the row that it becomes on an invoice.
+// Computes the invoice row of an item of the catalogue.
 import { vatGroups as knownGroups } from './catalogue.ts';
 import type { RowInput } from './inputs.ts';
 import { type Amount, dec, rowAmount } from './money.ts';
@@ -6,15 +6,16 @@ import { type Client, ValidationProblem, type VatGroup } from './records.ts';
 import type { CatalogueItem } from './state/registers.ts';
 import type { Store } from './store.ts';
 
-/** What a row takes from its consultation where the item has none of its own. */
+/** The consultation's dimensions, for rows whose item has none. */
 export interface Dimensions {
   reporting_dimension_1: string | null;
   reporting_dimension_2: string | null;
 }
 
 /**
- * The row of a quantity (at most 4 decimals) of an item. The catalogue's price is with the item's own VAT: at another percentage, the
- * net price stays and the VAT changes. Throws ValidationProblem for a percentage that the clinic has no VAT group for.
+ * The row for a quantity (at most 4 decimals) of an item. The catalogue's price includes the item's VAT. At another
+ * percentage, the net price
+ * stays and the VAT changes. Throws ValidationProblem if the clinic has no VAT group with the percentage.
  */
 export const chargeOf = (
   clinic: Store,
@@ -45,7 +46,7 @@ export const chargeOf = (
   };
 };
 
-/** The clinic's VAT group of a percentage; for an EU company without VAT, the group of EU sales. */
+/** The clinic's VAT group with a percentage; for an EU company without VAT, the group of EU sales. */
 const vatGroupOf = (clinic: Store, percentage: Amount, client: Client | null): VatGroup => {
   const { euService } = knownGroups;
   const isEuSale = client?.customer_type === 2 && dec(percentage).isZero();

@@ -1,4 +1,5 @@
-// Behaviour that the specification leaves open and in which real servers differ. The defaults follow the field notes.
+// Quirks: behaviour that the specification leaves open and in which real servers differ. The defaults follow the field
+// notes.
 import { z } from 'zod';
 
 /** The name of a query parameter, such as `invoice__in`. */

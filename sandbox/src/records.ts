@@ -1,5 +1,6 @@
-// The clinic's records in memory. Names are those of practice-api and its field notes. References are ids (url-references in
-// answers), instants epoch milliseconds, amounts decimal text.
+// The clinic's records in memory. Field names are those of practice-api and the field notes. References are ids
+// (answers have
+// url-references), instants are epoch milliseconds, amounts are decimal text.
 import type { Amount } from './money.ts';
 
 export interface RecordBase {
@@ -10,7 +11,10 @@ export interface RecordBase {
 
 export const invoiceStatus = { draft: 0, sent: 1, open: 2, final: 3, invoicing: 4, voided: 99 } as const;
 
-/** practice-api: Invoice payment. It appears on lists and is never accepted. */
+/**
+ * The payment type of a payment from a prepayment. Lists show it; the API never accepts it (practice-api: Invoice
+ * payment).
+ */
 export const prepaymentType = 8;
 
 export interface Payer {
@@ -88,7 +92,9 @@ export interface InvoicePayment extends RecordBase {
   paid: Amount;
   date_added: number;
   info: string;
-  /** Not in answers: the payment that this one cancels, and the prepayment that a type 8 payment uses. */
+  /**
+   * The payment that this one cancels, and the prepayment that a type 8 payment uses. Answers do not have these fields.
+   */
   cancels: number | null;
   prepayment: number | null;
 }
@@ -119,9 +125,12 @@ export interface Client extends RecordBase {
   no_sms: boolean;
   no_email: boolean;
   archived: boolean;
-  /** When the client last said whether SMS and e-mail may be sent; null before. Not in answers. */
+  /**
+   * The time of the client's last statement about SMS and e-mail; null before the first. Answers do not have this
+   * field.
+   */
   preferences_stated_at: number | null;
-  /** For the payer snapshot. Not in answers, because the specification does not name these fields. */
+  /** The client's fields for payer snapshots. Answers lack them, because the specification does not name them. */
   payer: Payer;
 }
 
@@ -168,9 +177,9 @@ export interface Department {
   automatic_financial_period_lock_day: number;
   payment_cancel_set_date: boolean;
   enable_communication_preferences: boolean;
-  /** practice-api: Department settings. Whether payment links may be made. */
+  /** True if payment links may be made (practice-api: Department settings). */
   allow_nhp_processing: boolean;
-  /** The item that the fee of an online prescription is sold as; null where the clinic takes none. */
+  /** The item that the fee of an online prescription is sold as; null if the clinic charges no fee. */
   prescription_fee_item: number | null;
 }
 
@@ -178,7 +187,7 @@ export interface Department {
 export class ValidationProblem extends Error {
   readonly fields: Record<string, string[]>;
 
-  /** `more`: other fields that the same message is about. */
+  /** `more` names other fields with the same message. */
   constructor(field: string, message: string, more: readonly string[] = []) {
     super(`${field}: ${message}`);
     this.fields = Object.fromEntries([field, ...more].map((name) => [name, [message]]));

@@ -1,4 +1,5 @@
-// Seeded random numbers (mulberry32). The same seed and label give the same sequence. The state is one number, which is saved
+// Seeded random numbers (mulberry32). The same seed and label give the same sequence. The state is one number, which is
+// saved
 // with the clinic, so that a loaded clinic continues the sequence.
 
 export class Rng {
@@ -39,7 +40,7 @@ export class Rng {
     return items[Math.floor(this.next() * items.length)] as T;
   }
 
-  /** One of the values, with a probability proportional to its weight. */
+  /** Picks a value with a probability proportional to its weight. */
   weighted<T>(choices: readonly (readonly [T, number])[]): T {
     let left = this.next() * choices.reduce((sum, [, weight]) => sum + weight, 0);
     for (const [value, weight] of choices) {

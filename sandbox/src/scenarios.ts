@@ -1,4 +1,4 @@
-// Named sets of quirks and faults: what integrations meet in the field.
+// Named sets of quirks and faults that real integrations encounter.
 import type { Faults } from './faults.ts';
 import type { Quirks } from './quirks.ts';
 
@@ -6,7 +6,7 @@ export interface Scenario {
   about: string;
   quirks?: Partial<Quirks>;
   faults?: Partial<Faults>;
-  /** Where the clinic's clock stands at a start, in local time. */
+  /** The clinic's local time at the start. */
   startsAt?: string;
 }
 

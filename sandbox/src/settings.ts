@@ -38,14 +38,14 @@ const installation = z.strictObject({
 
 export const settingsSchema = z.strictObject({ installations: z.array(installation).min(1).max(1000) });
 
-/** The installations that a settings file describes. Throws an Error that names the file, and the place where it is wrong. */
+/** Reads the installations of a settings file. Throws an Error that names the file and the wrong value. */
 export const readSettings = (file: string): InstallationOptions[] => {
   const read = settingsSchema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
   if (!read.success) throw new Error(z.prettifyError(read.error));
   return read.data.installations.map((one) => optionsOf(one, dirname(file)));
 };
 
-/** The records of a fixtures file. Throws an Error that names the place where it is wrong. */
+/** Reads the records of a fixtures file. Throws an Error that names the wrong value. */
 export const readFixtures = (file: string): Fixtures => {
   const read = fixturesSchema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
   if (!read.success) throw new Error(z.prettifyError(read.error));

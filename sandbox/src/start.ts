@@ -1,4 +1,4 @@
-// The sandbox: the practice API as a stateful HTTP server on clinics that are generated from seeds.
+// The sandbox: the practice API as an HTTP server with state, for clinics that are generated from seeds.
 
 import type { Clinic } from './clinic.ts';
 import { SandboxClock } from './clock.ts';
@@ -15,18 +15,18 @@ import { routes } from './resources/index.ts';
 import type { WebhookCounts, WebhookTarget } from './webhooks.ts';
 import { Zone } from './zone.ts';
 
-/** The first installation, and how it is served. */
+/** The first installation, and the options of the server. */
 export interface SandboxOptions extends InstallationOptions {
-  /** Default 0: any free port. */
+  /** The default 0 takes any free port. */
   port?: number;
   host?: string;
-  /** Further installations of the same server, with limits, tokens and clocks of their own. */
+  /** Further installations of the same server. Each has separate limits, tokens and clocks. */
   others?: readonly InstallationOptions[];
-  /** The clock of the machine, for tests. */
+  /** The machine's clock; tests replace it. */
   now?: () => Date;
-  /** Answer 500 where an answer does not fit its schema: for tests. */
+  /** Tests set this: the server answers 500 if an answer does not match its schema. */
   checkAnswers?: boolean;
-  /** Told of every answer, for tests that look for what no test asks. */
+  /** Called with each answer. A test uses it to find endpoints that no test covers. */
   onAnswer?: AppParts['onAnswer'];
 }
 
@@ -38,20 +38,20 @@ export interface Sandbox {
   token: string;
   clientId: string;
   clientSecret: string;
-  /** The clinic's state, with operations for building a situation. */
+  /** The clinic's state, with operations that build a situation for a test. */
   clinic: Clinic;
-  /** Makes that many events happen in the clinic now (default 1). */
+  /** Makes this number of events happen in the clinic now; the default is 1. */
   live(events?: number): LiveEvent[];
   stats(): Stats;
-  /** Sets the named faults and leaves the others; null switches one off. */
+  /** Sets the named faults and leaves the others; null switches a fault off. */
   setFaults(faults: Partial<Faults>): void;
   setQuirks(quirks: Partial<Quirks>): void;
   /** Replaces all receivers of webhooks for record changes. */
   setWebhooks(targets: WebhookTarget | readonly WebhookTarget[] | null): void;
   webhookCounts(): WebhookCounts;
-  /** Puts the clinic's clock to a later instant (epoch milliseconds); it stands still there unless it `runs`. */
+  /** Sets the clinic's clock to a later instant (epoch milliseconds). The clock stops there unless `runs` is true. */
   setClock(nowMs: number, runs?: boolean): void;
-  /** All installations, the first one first. */
+  /** All installations in order; the first is the one of the options. */
   installations: readonly Installation[];
   /** Saves the state and closes the server with all connections. */
   stop(): Promise<void>;
@@ -108,7 +108,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   }
 };
 
-/** The OpenAPI 3.1 description of the API, as `/schema/` serves it, for no server in particular. */
+/** The OpenAPI 3.1 description of the API, as `/schema/` serves it, without a server address. */
 export const describeApi = async (): Promise<object> =>
   documentOf(
     routes,

@@ -34,9 +34,9 @@ export interface StoreOptions {
   clock: () => number;
 }
 
-/** A record that a transaction created, changed or deleted. May occur more than once. */
+/** A record that a transaction created, changed or deleted. One transaction can list a record several times. */
 export interface ChangedRecord {
-  /** The name of the record's table, which is the name of its resource; or `department`, or `extra_fee` with the invoice's id. */
+  /** The name of the record's table and resource, or `department`, or `extra_fee` with the invoice's id. */
   kind: string;
   id: number;
   isDeleted?: boolean;
@@ -53,13 +53,13 @@ export class Store {
   readonly alternativePayers = this.#tables.add<AlternativePayer>('alternative_payer', 301);
   readonly alternativePricings = this.#tables.add<AlternativePricing>('alternativepricing', 401);
   readonly accountingReports = this.#tables.add<AccountingReport>('accountingreport', 801);
-  /** Registers that the other parts refer to: users, items, patients. */
+  /** Users, items and patients, which other parts refer to. */
   readonly registers = registerTables(this.#tables);
-  /** Consultations and what is recorded in them. */
+  /** Consultations and their records. */
   readonly care = careTables(this.#tables);
   /** Payment links, prescriptions, appointments, and the messages sent about them. */
   readonly online = onlineTables(this.#tables);
-  /** What belongs to clients and patients: phone numbers, custom fields, code lists. */
+  /** Phone numbers, custom fields and code lists. */
   readonly people = peopleTables(this.#tables);
   /** Wholesalers, their catalogs, orders and receipts. */
   readonly supply = supplyTables(this.#tables);
@@ -69,11 +69,11 @@ export class Store {
   readonly zone: Zone;
   readonly decimals: number;
   readonly quirks: Quirks;
-  /** Random numbers of live events; its state is saved with the clinic. */
+  /** The random stream of live events. It is saved with the clinic. */
   readonly liveRng: Rng;
-  /** Random numbers of payment links, prescriptions and bookings; saved with the clinic. */
+  /** The random stream of payment links, prescriptions and bookings. It is saved with the clinic. */
   readonly onlineRng: Rng;
-  /** Random numbers of the clinic's purchasing; saved with the clinic. */
+  /** The random stream of the clinic's purchasing. It is saved with the clinic. */
   readonly supplyRng: Rng;
   readonly #lateRng: Rng;
   /** The current time in epoch milliseconds. The generator sets it to the time of each event. */
@@ -96,7 +96,7 @@ export class Store {
     this.#lateRng = new Rng(options.seed, 'late commits');
   }
 
-  /** Empties the clinic, as before it was generated or loaded; the streams of random numbers begin anew. */
+  /** Empties the clinic and restarts its random streams. */
   clear(): void {
     for (const table of this.tables.values()) table.clear();
     this.departments.clear();
@@ -114,8 +114,9 @@ export class Store {
   }
 
   /**
-   * Runs a change as one transaction: all of it becomes visible on lists at the same moment. With the `lateCommitShare` quirk,
-   * that can be later than its ids and `modified`. Changes by API requests are never late, because the answer follows the commit.
+   * Runs a change as one transaction: lists show all of it from the same moment. With the quirk `lateCommitShare`, that
+   * moment can be later
+   * than its ids and `modified`. Changes by API requests are visible at once, because the answer follows the commit.
    */
   commit<T>(change: () => T, kind: 'clinic' | 'request' = 'clinic'): T {
     if (this.#depth === 0) {
@@ -149,18 +150,18 @@ export class Store {
     return table.change(record, { ...changes, modified: this.clock() }, this.#visibleAt);
   }
 
-  /** Changes a record and leaves its `modified`. */
+  /** Changes a record without changing its `modified`. */
   updateQuietly<T extends RecordBase>(table: Table<T>, record: NoInfer<T>, changes: Partial<NoInfer<T>>): T {
     return table.change(record, changes, this.#visibleAt);
   }
 
-  /** Deletes a record for good. */
+  /** Deletes a record permanently. */
   remove<T extends RecordBase>(table: Table<T>, id: number): void {
     if (table.get(id)) this.#changed.push({ kind: this.#tables.nameOf(table), id, isDeleted: true });
     table.delete(id);
   }
 
-  /** Notes a change that no table shows. */
+  /** Records a change that is not in a table. */
   noteChange(kind: 'department' | 'extra_fee', id: number): void {
     this.#changed.push({ kind, id });
   }
@@ -191,8 +192,9 @@ export class Store {
   }
 
   /**
-   * The lock date in force: the one set manually, or with automatic locking the first of this month from the configured day on, and
-   * of the month before until then. A day that the month does not have is its last day.
+   * The current lock date: the one that staff set, or with automatic locking the first of a month. It is this month
+   * from the configured day
+   * on, and the month before until then. In a month without that day, the last day counts.
    */
   lockDate(department: Department): string | null {
     if (!department.automatic_financial_period_lock_enabled) return department.financial_period_lock_date;
@@ -203,7 +205,9 @@ export class Store {
     return new Date(Date.UTC(year, month - (advanced ? 1 : 2), 1)).toISOString().slice(0, 10);
   }
 
-  /** Refuses a date before the department's lock date (practice-api: Department settings, Errors). */
+  /**
+   * Throws ValidationProblem for a date before the department's lock date (practice-api: Department settings, Errors).
+   */
   requireUnlocked(departmentId: number, date: string, field: string): void {
     const lockDate = this.lockDate(this.department(departmentId));
     if (lockDate !== null && date < lockDate) {

@@ -1,7 +1,7 @@
 // A table of records, sorted by id and indexed by parent and by `modified`. Changes can become visible later (late commits).
 import type { RecordBase } from './records.ts';
 
-/** Conditions that an index can use. The candidates may include records that do not match; the filters decide. */
+/** Conditions that an index can use. The candidates may include other records, which the filters remove. */
 export interface Selection {
   ids?: number[];
   groups?: number[];
@@ -11,7 +11,7 @@ export interface Selection {
 }
 
 interface LateCommit<T> {
-  /** The version that lists show until then; null when the record is new. */
+  /** The version that lists show until `visibleAt`; null if the record is new. */
   previous: T | null;
   visibleAt: number;
 }
@@ -21,13 +21,13 @@ export class Table<T extends RecordBase> {
   readonly #groups = new Map<number, T[]>();
   readonly #groupOf: ((record: T) => number) | null;
   readonly #late = new Map<number, LateCommit<T>>();
-  // Every change appends (modified, id). Entries of records that have changed since are stale and skipped.
+  // Every change appends (modified, id). If a record has changed again, its older entry is skipped.
   #changedAt: number[] = [];
   #changedId: number[] = [];
   #changesInOrder = true;
   readonly #firstId: number;
   #nextId: number;
-  /** Ids of records that were added, changed or deleted since they were last taken for the state file. */
+  /** Ids of records that were added, changed or deleted since the last save. */
   #unsaved = new Set<number>();
 
   constructor(firstId: number, groupOf: ((record: T) => number) | null = null) {
@@ -36,7 +36,7 @@ export class Table<T extends RecordBase> {
     this.#groupOf = groupOf;
   }
 
-  /** Empties the table; ids begin anew. */
+  /** Empties the table; ids start again at the first id. */
   clear(): void {
     this.#records.length = 0;
     this.#groups.clear();
@@ -46,7 +46,7 @@ export class Table<T extends RecordBase> {
     this.#nextId = this.#firstId;
   }
 
-  /** The changes since the last call: records by id, null for those that were deleted. */
+  /** The changes since the last call: records by id; null for a deleted record. */
   takeUnsaved(): [number, T | null][] {
     const taken = [...this.#unsaved]
       .sort((a, b) => a - b)
@@ -67,13 +67,13 @@ export class Table<T extends RecordBase> {
     this.#nextId = id;
   }
 
-  /** All records by id, including changes that are not visible yet. Do not modify. */
+  /** All records in order of id, including changes that are not visible yet. Callers must not modify them. */
   all(): readonly T[] {
     return this.#records;
   }
 
   get(id: number): T | undefined {
-    // Ids follow each other except where records were deleted, so that a record is mostly where its id says.
+    // Ids are consecutive except for deleted records, so the record is usually at this index.
     const expected = this.#records[id - (this.#records[0]?.id ?? 0)];
     if (expected?.id === id) return expected;
     const found = this.#records[this.#firstAbove(id - 1)];
@@ -85,7 +85,7 @@ export class Table<T extends RecordBase> {
     return this.#groups.get(group) ?? [];
   }
 
-  /** Adds a record, whose id must be the highest. `visibleAt` 0 makes it visible at once. */
+  /** Adds a record; its id must be the highest. With `visibleAt` 0 it is visible at once. */
   add(record: T, visibleAt = 0): T {
     const last = this.#records[this.#records.length - 1];
     if (last && record.id <= last.id) throw new Error(`id ${record.id} is not above ${last.id}`);
@@ -103,7 +103,7 @@ export class Table<T extends RecordBase> {
     return record;
   }
 
-  /** Changes fields of a record in place. With `visibleAt`, lists show the old version until then. */
+  /** Changes fields of a record in place. With `visibleAt`, lists show the old version until that time. */
   change(record: T, changes: Partial<T>, visibleAt = 0): T {
     if (visibleAt > 0) {
       const earlier = this.#late.get(record.id);
@@ -123,7 +123,7 @@ export class Table<T extends RecordBase> {
     return record;
   }
 
-  /** Moves a record that has changed its parent; the members of a parent stay in order of id. */
+  /** Moves a record whose parent has changed. A parent's records stay in order of id. */
   #regroup(record: T, from: number): void {
     const to = this.#groupOf?.(record) ?? from;
     if (to === from) return;
@@ -154,7 +154,7 @@ export class Table<T extends RecordBase> {
     if (this.#late.size === 0) return record;
     const late = this.#late.get(record.id);
     if (!late) return record;
-    // A clock that was put back makes no transaction last longer.
+    // If the clock was set back, changes count as visible, so that no transaction lasts longer than planned.
     const wasPutBack = atMs < record.modified;
     if (late.visibleAt > atMs && !wasPutBack) return late.previous ?? undefined;
     this.#late.delete(record.id);

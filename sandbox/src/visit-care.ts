@@ -1,5 +1,6 @@
-// A visit of the invented clinic, from its appointment to the invoice. Rows, prices and payments are drawn elsewhere; what surrounds
-// them here has random numbers of its own, by the consultation's id, so that the documents of a seed stay what they are.
+// A visit to the invented clinic, from its appointment to the invoice. Rows, prices and payments are drawn elsewhere.
+// This file draws from a
+// random stream of the consultation's id, so that the documents of a seed do not change.
 import { finaliseConsultation, insertItem, moveConsultation, openConsultation } from './care.ts';
 import type { Clinic } from './clinic.ts';
 import type { RowInput } from './inputs.ts';
@@ -14,11 +15,11 @@ import { type CatalogueItem, itemTypes } from './state/registers.ts';
 export interface Visit {
   client: number;
   department: number;
-  /** What the visit is charged: staff set prices and give discounts, so these rows, and not the catalogue, decide. */
+  /** The rows of the invoice. They count instead of the catalogue, because staff set prices and give discounts. */
   rows: readonly RowInput[];
-  /** Of the invoice. Default: final. */
+  /** The status of the invoice; the default is final. */
   status?: number;
-  /** Whether the client had an appointment. */
+  /** True if the client had an appointment. */
   booked?: boolean;
 }
 
@@ -26,7 +27,7 @@ const minuteMs = 60_000;
 const complaints = ['Limps', 'Eats little', 'Itches', 'Annual check', 'Vaccination due', 'Coughs', ''];
 const instructions = ['Twice a day with food', 'Once a day for a week', 'As needed'];
 
-/** Treats a patient of the client, and finalises the consultation: its items become the rows of its invoice. */
+/** Treats a patient of the client and finalises the consultation, whose items become the rows of its invoice. */
 export const invoiceVisit = (clinic: Clinic, visit: Visit): Invoice =>
   clinic.commit(() => {
     const { client, department, rows, status } = visit;
@@ -65,7 +66,7 @@ const use = (clinic: Clinic, rng: Rng, consultation: Consultation, row: RowInput
   insertItem(clinic, consultation, item, isMedicine ? { ...given, instructions: rng.pick(instructions) } : given, row);
 };
 
-/** The catalogue's item of a row's name. What the clinic charges for the first time is added to its catalogue. */
+/** The item of the catalogue with the row's name. If there is none, it is added to the catalogue. */
 const itemOf = (clinic: Clinic, { name = 'Service', vat_percentage, account_number }: RowInput): CatalogueItem => {
   const { items } = clinic.registers;
   const known = items.all().find((item) => item.name === name);
@@ -81,7 +82,7 @@ const typeOf = (rng: Rng, rows: readonly RowInput[]): number => {
   return rng.chance(0.9) ? consultationTypes.outpatient : consultationTypes.inpatient;
 };
 
-/** One of the client's living animals; a client without one registers it now. */
+/** One of the client's living animals. If the client has none, a new animal is registered. */
 const patientOf = (clinic: Clinic, rng: Rng, client: number): Patient => {
   const { patients } = clinic.registers;
   const known = rng.pick(patients.of(client).filter((patient) => patient.deceased === null && !patient.archived));
@@ -89,7 +90,7 @@ const patientOf = (clinic: Clinic, rng: Rng, client: number): Patient => {
   return clinic.insert(patients, newPatient(client, 'Nuppu', clinic.people.species.all()[0]?.id ?? 0));
 };
 
-/** Asks a client that has not stated them for its preferences, where the department wants them before a consultation. */
+/** Records the client's communication preferences, if the department requires them before a consultation. */
 const statePreferences = (clinic: Clinic, clientId: number, department: number): void => {
   const client = clinic.clients.get(clientId);
   if (!client || !clinic.department(department).enable_communication_preferences) return;

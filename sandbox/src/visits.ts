@@ -8,7 +8,7 @@ import { type Amount, dec, fixed, rowAmount } from './money.ts';
 import type { Client, Invoice } from './records.ts';
 import type { Rng } from './rng.ts';
 
-/** How an invoice is settled. The `later` kinds take some days. */
+/** The ways to settle an invoice. The kinds with `later` take some days. */
 export type Settlement =
   | 'card'
   | 'mobile'
@@ -54,7 +54,10 @@ const paymentTypeOf: Partial<Record<Settlement, number>> = {
 const one = dec(1);
 const discounted = dec('0.9');
 
-/** A VAT percentage as a share, and the factor from net to gross; kept, because every row asks for one of a few. */
+/**
+ * The VAT rate as a share, and the factor from net to gross. They are cached, because every row uses one of a few
+ * percentages.
+ */
 const rates = new Map<Amount, { rate: Decimal; factor: Decimal }>();
 const rateOf = (percentage: Amount): { rate: Decimal; factor: Decimal } => {
   const rate = dec(percentage).div(100);
@@ -63,7 +66,7 @@ const rateOf = (percentage: Amount): { rate: Decimal; factor: Decimal } => {
   return known;
 };
 
-/** A row of an item at a price with VAT (for companies: without VAT). */
+/** A row of an item. The price includes VAT; for companies it does not. */
 export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | null): RowInput => {
   const isEu = client?.customer_type === 2 && !item.shop;
   const vat = isEu ? vatGroups.euService : item.vat;
@@ -78,7 +81,7 @@ export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | n
     ['3.00', 3],
     ['0.3333', 2],
   ] as const);
-  // A discount applied to the row sum only, so that it differs from quantity times price, as seen in the field.
+  // The discount changes only the row's sum, so that the sum differs from quantity times price, as in real clinics.
   const discount = rng.chance(0.12) ? discounted : one;
   const { rate, factor } = rates.get(vat.percentage) ?? rateOf(vat.percentage);
   const line = dec(rowAmount(price.times(quantity).times(discount)));
@@ -105,7 +108,7 @@ export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | n
   };
 };
 
-/** The rows of a visit or of a sale over the counter; a few are zero, free or negative. */
+/** The rows of a visit or a counter sale. A few rows are zero, free or negative. */
 export const visitRows = (rng: Rng, clinic: Clinic, client: Client | null, shop = false): RowInput[] => {
   const choice = shop ? items.filter((item) => item.shop) : items;
   const count = shop
@@ -151,7 +154,7 @@ const discountRow = (row: RowInput): RowInput => {
   };
 };
 
-/** Pays what is paid on the spot. Returns whether the rest follows later. */
+/** Records the payments on the spot. Returns true if the rest is paid later. */
 export const payNow = (rng: Rng, clinic: Clinic, invoice: Invoice, settlement: Settlement): boolean => {
   const due = invoice.due_sum;
   if (settlement === 'bankLater') return true;
@@ -179,13 +182,13 @@ export const payNow = (rng: Rng, clinic: Clinic, invoice: Invoice, settlement: S
   }
 };
 
-/** Pays the rest: the bank transfer, or the insurance company's share. */
+/** Records the later payment: the bank transfer, or the insurance company's share. */
 export const payRest = (clinic: Clinic, invoice: Invoice, settlement: Settlement): void => {
   if (dec(invoice.due_sum).isZero() || invoice.status !== 3) return;
   clinic.pay(invoice.id, { payment_type: settlement === 'insurance' ? 15 : 2 });
 };
 
-/** Pays in cash, rounded to five cents; the difference is a payment of type 3. */
+/** Pays in cash, rounded to five cents. A payment of type 3 records the difference. */
 const payCash = (clinic: Clinic, invoice: Invoice): void => {
   if (clinic.decimals !== 2) {
     clinic.pay(invoice.id, { payment_type: 1 });
@@ -197,7 +200,7 @@ const payCash = (clinic: Clinic, invoice: Invoice): void => {
   if (!rounding.isZero()) clinic.pay(invoice.id, { payment_type: 3, paid: fixed(rounding, 2) });
 };
 
-/** An invoice and its credit note settle each other: type 12 on both, netting to zero. */
+/** Settles an invoice against its credit note: a payment of type 12 on each, which add up to zero. */
 export const settleAgainst = (clinic: Clinic, invoice: Invoice, creditNote: Invoice): void => {
   const amount = dec(creditNote.due_sum).negated();
   if (!amount.isPositive() || amount.greaterThan(invoice.due_sum) || amount.isZero()) return;

@@ -1,9 +1,14 @@
-// Webhooks for record changes, as in the field notes: a POST with the record's id only, repeated until the answer is 200, at most ten
-// times. Not shown, and chosen: the numbers of the triggers 1 client, 2 patient and 70 installation; the names client_id, patient_id,
-// accountingreport_id, invoicerow_id, department_id and installation_id; `installation` fires when a definition of custom fields or an
-// entry of a code list is added or changed, `extraFee` when a row is added to an invoice that is final; a transaction sends one webhook
-// per trigger and record; the webhooks of one record arrive in order, so that one waits for those before it; the pause after attempt n
-// is n seconds; a subscription sends eight at once, and drops what comes while 10,000 wait.
+// Webhooks for record changes, as in the field notes: a POST with only the record's id, repeated until the answer is
+// 200, at most ten
+// times. Not shown, and chosen: the numbers of the triggers 1 client, 2 patient and 70 installation; the names
+// client_id, patient_id,
+// accountingreport_id, invoicerow_id, department_id and installation_id. `installation` is triggered by a new or
+// changed definition of
+// custom fields or entry of a code list, `extraFee` by a row that is added to a final invoice. A transaction sends one
+// webhook per trigger
+// and record. The webhooks of one record arrive in order, so a webhook waits for the earlier ones. The pause after
+// attempt n is n seconds. A
+// subscription sends eight at once, and drops webhooks while 10,000 wait.
 import { z } from 'zod';
 import type { Clinic } from './clinic.ts';
 import type { World } from './outgoing.ts';
@@ -24,7 +29,7 @@ export const triggers = {
   departmentSettings: 63,
   installation: 70,
 } as const;
-/** The field that the webhook of a trigger carries: the id of the record. */
+/** The name of the only field in a trigger's webhook, which has the record's id. */
 export const idFields: Readonly<Record<keyof typeof triggers, string>> = {
   client: 'client_id',
   patient: 'patient_id',
@@ -46,9 +51,9 @@ export const webhookTargets = z
   .array(
     z.strictObject({
       url: z.url({ protocol: /^https?$/ }),
-      /** Default `form`. */
+      /** The default is `form`. */
       format: z.enum(['form', 'json']).optional(),
-      /** The trigger types that it is sent. Default: invoices, drafts, payments and prepayments. */
+      /** The trigger types to send. The default is invoices, drafts, payments and prepayments. */
       triggers: z.array(z.literal(triggerTypes)).min(1).max(triggerTypes.length).readonly().optional(),
     }),
   )
@@ -58,13 +63,13 @@ export const webhookTargets = z
 export type WebhookTarget = z.output<typeof webhookTargets>[number];
 
 export interface WebhookCounts {
-  /** Answered with 200. */
+  /** Webhooks that were answered with 200. */
   delivered: number;
-  /** Without 200 after the last attempt. */
+  /** Webhooks without a 200 after the last attempt. */
   givenUp: number;
-  /** Not sent, because too many waited. */
+  /** Webhooks that were not sent, because too many waited. */
   dropped: number;
-  /** Not delivered yet. */
+  /** Webhooks that are not delivered yet. */
   waiting: number;
 }
 
@@ -74,14 +79,14 @@ const pauseMs = 1_000;
 const maxRunning = 8;
 const maxWaiting = 10_000;
 
-/** A webhook to send: its trigger, and the one field that it carries. */
+/** A webhook to send: its trigger, and its only field. */
 interface Fired {
   trigger: Trigger;
   field: string;
   id: number;
 }
 
-/** Triggers by kind of record, for those that need no look at the record. */
+/** Triggers by kind of record, if the kind alone decides the trigger. */
 const byKind: Readonly<Record<string, keyof typeof triggers>> = {
   client: 'client',
   patient: 'patient',
@@ -121,14 +126,14 @@ export class WebhookSender {
     this.#world = world;
   }
 
-  /** Replaces all subscriptions. What waits for those of before is not sent any more. */
+  /** Replaces all subscriptions. Webhooks that wait for old subscriptions are dropped. */
   subscribe(targets: WebhookTarget | readonly WebhookTarget[] | null): void {
     this.stop();
     const all = targets === null ? [] : 'url' in targets ? [targets] : targets;
     this.#subscriptions = all.map((target) => new Subscription(target, this.#world, this.#counts));
   }
 
-  /** Sends what a transaction changed, without waiting for the answers. */
+  /** Sends the webhooks of a transaction, without waiting for the answers. */
   send(changed: readonly ChangedRecord[]): void {
     if (this.#subscriptions.length === 0) return;
     const fired = new Map<string, Fired>();
@@ -148,7 +153,10 @@ export class WebhookSender {
   }
 }
 
-/** The webhooks of one record that one subscription has yet to get, the first being sent or waiting for its next attempt. */
+/**
+ * The undelivered webhooks of one record for one subscription. The first one is being sent, or waits for its next
+ * attempt.
+ */
 interface Line {
   key: string;
   webhooks: { trigger: Trigger; body: string }[];
@@ -240,7 +248,7 @@ class Subscription {
     this.#timers.add(cancel);
   }
 
-  /** Goes on to the next webhook of the record. */
+  /** Continues with the record's next webhook. */
   #next(line: Line): void {
     this.#count(-1);
     line.webhooks.shift();

@@ -1,4 +1,4 @@
-// Records as JSON: url-references, timestamps and decimals in the styles that the quirks set.
+// Records as JSON: url-references, timestamps and decimals in the formats that the quirks set.
 import type { Amount } from './money.ts';
 import type { Quirks } from './quirks.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 } from './records.ts';
 import type { Zone } from './zone.ts';
 
-/** A JSON number written from decimal text, so that its digits are exact. */
+/** A JSON number that keeps the digits of its decimal text. */
 export class JsonNumber {
   readonly text: string;
 
@@ -24,7 +24,9 @@ export class JsonNumber {
   }
 }
 
-/** JSON text of a value; JsonNumbers are written as they are. Loops, because a page has tens of thousands of members. */
+/**
+ * Encodes a value as JSON; JsonNumbers keep their text. It uses loops, because a page has tens of thousands of members.
+ */
 export const encode = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   if (value instanceof JsonNumber) return value.text;
@@ -49,7 +51,7 @@ const unknownFields: WireRecord = {
 };
 
 export class Wire {
-  /** `{base_url}/<installation_id>/api/0.1` */
+  /** The address of the API: `{base_url}/<installation_id>/api/0.1`. */
   readonly #api: string;
   readonly #quirks: Quirks;
   readonly #zone: Zone;
@@ -140,7 +142,7 @@ export class Wire {
     });
   }
 
-  /** `fields_rel`: the values of its custom fields. */
+  /** `fields_rel` has the values of the client's custom fields. */
   client(client: Client, fields_rel: WireRecord[]): WireRecord {
     const { payer, created, preferences_stated_at, ...rest } = client;
     const url = this.ref('client', client.id);
@@ -178,7 +180,7 @@ export class Wire {
     return this.#record({ id, url, department: owner, ...settings, financial_period_lock_date: lockDate });
   }
 
-  /** A record as the installation sends it: with unknown fields where a quirk adds them. */
+  /** The record as this installation sends it. A quirk can add unknown fields. */
   record(record: WireRecord): WireRecord {
     return this.#record(record);
   }
@@ -201,12 +203,12 @@ export class Wire {
     return this.#quirks.invoiceDateAsDatetime ? this.time(this.#zone.at(date)) : date;
   }
 
-  /** A decimal that the service writes as a number by default. */
+  /** Encodes a decimal that the service sends as a number unless a quirk changes that. */
   #number(amount: Amount): JsonNumber | string {
     return this.#quirks.decimals === 'string' ? amount : new JsonNumber(amount);
   }
 
-  /** A decimal that the service writes as a string by default. */
+  /** Encodes a decimal that the service sends as a string unless a quirk changes that. */
   text(amount: Amount): JsonNumber | string {
     return this.#quirks.decimals === 'number' ? new JsonNumber(amount) : amount;
   }

@@ -33,7 +33,7 @@ export class Zone {
     return this.#local(instantMs).slice(0, 10);
   }
 
-  /** The instant at which local clocks show a date and minute of the day. */
+  /** The instant at which local clocks show this date and minute of the day. */
   at(date: string, minuteOfDay = 0): number {
     return this.#instantOfLocal(Date.parse(`${date}T00:00:00Z`) + minuteOfDay * 60_000);
   }
@@ -48,7 +48,7 @@ export class Zone {
     return `${local}${offset < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
   }
 
-  /** The instant of an ISO 8601 date or timestamp (without an offset: local), or null when it is malformed. */
+  /** The instant of an ISO 8601 date or timestamp; null if it is malformed. Without an offset it is local. */
   parse(text: string): number | null {
     const match = timestampPattern.exec(text);
     if (!match) return null;
@@ -71,11 +71,11 @@ export class Zone {
   }
 }
 
-/** The calendar date `days` after (or before) another. */
+/** The calendar date `days` after another date; before it if `days` is negative. */
 export const addDays = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 
-/** Whether the text is a calendar date that exists. */
+/** True if the text is an existing calendar date. */
 export const isDate = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) &&
   !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) &&

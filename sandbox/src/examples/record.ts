@@ -1,4 +1,4 @@
-// Sends the requests of the examples to a clinic, and keeps what it answers, so that the description shows what is real.
+// Sends the example requests to a clinic and records its answers, so that the OpenAPI description shows real ones.
 import { SandboxClock } from '../clock.ts';
 import { createApp } from '../http/app.ts';
 import type { Example, Examples } from '../http/examples.ts';
@@ -13,12 +13,12 @@ interface Asked {
   headers?: Record<string, string>;
   payload?: string | object;
 }
-/** The application that may do everything. */
+/** The credentials of the built-in application that has every permission. */
 const authorization = 'Bearer explorer-token';
-/** How the description names a step. */
+/** The name of a step in the OpenAPI description. */
 const nameOf = (action: string): string => action.replaceAll('.', '_').replace(' ', ' /sandbox/');
 
-/** One refusal of each status. */
+/** One refused request for each status code. */
 const refused: readonly Asked[] = [
   { method: 'GET', url: 'client/?id__gt=x' },
   { method: 'GET', url: 'invoice/', headers: { authorization: 'Bearer unknown' } },
@@ -33,7 +33,7 @@ const refused: readonly Asked[] = [
   },
 ];
 
-/** A step's method and path, below the API or, for staff, below the control endpoints. */
+/** The method and path of a step: an endpoint of the API, or a control endpoint for an action of staff. */
 const targetOf = (action: string): Pick<RouteSpec, 'method' | 'path'> & { isStaff: boolean } => {
   const route = routes.find((one) => one.action === action);
   if (route) return { method: route.method, path: route.path, isStaff: false };
@@ -41,7 +41,7 @@ const targetOf = (action: string): Pick<RouteSpec, 'method' | 'path'> & { isStaf
   return { method, path, isStaff: true };
 };
 
-/** Lists that no step asks for. */
+/** Steps for the lists that no other step requests. */
 const otherLists = (): Step[] => {
   const asked = new Set(exampleSteps.map(({ action }) => action));
   return routes
@@ -49,13 +49,13 @@ const otherLists = (): Step[] => {
     .map(({ action }) => ({ action, request: () => ({}) }));
 };
 
-/** What the clinic of seed 1 is asked and answers. Throws where a request is refused. */
+/** Plays all steps in the clinic of seed 1 and returns the requests and answers. Throws if a request is refused. */
 const record = async (): Promise<Examples> => {
   const { installation, startsAt, origin } = day;
   const options = { installation, startsAt, clockRuns: false, rateWindowSeconds: 0 };
   const clock = new SandboxClock(() => 0);
   const clinic = new Installation(options, clock);
-  // Nothing is sent to other machines, and nothing is random.
+  // The clinic sends nothing to other machines, and nothing is random, so that the description is always the same.
   clinic.stop();
   Object.assign(clinic.clinic.supply, { uuid: () => '9f6a7a0e-5c1d-4b38-8a51-3f0c2d7e6b14', storageKey: 'example' });
   const app = await createApp({ routes, installations: new Map([[installation, clinic]]), machine: clock.machine });
@@ -65,7 +65,7 @@ const record = async (): Promise<Examples> => {
     const answer = await app.inject({ ...rest, headers: { host, authorization, ...headers } });
     return { status: answer.statusCode, answer: answer.body === '' ? undefined : answer.json() };
   };
-  /** How a body without fields is refused, or else one that is text. */
+  /** Records the refusal of a body without fields, or else of a body that is plain text. */
   const refusalOf = async (target: Asked) => {
     const headers = { 'content-type': 'application/json' };
     const answers = [
@@ -80,7 +80,8 @@ const record = async (): Promise<Examples> => {
     const after: string[] = [];
     const { ids = [], body } = request((earlier) => {
       const known = operations.get(nameOf(earlier));
-      // The description has no examples of what staff do: what they need is named in their place.
+      // The description has no examples of actions of staff, so the steps that such an action depends on are listed
+      // instead of it.
       after.push(...(targetOf(earlier).isStaff ? (known?.after ?? []) : []), nameOf(earlier));
       return known?.answer;
     });
@@ -106,7 +107,7 @@ const record = async (): Promise<Examples> => {
 
 let recorded: Promise<Examples> | undefined;
 
-/** The examples; they are recorded once. */
+/** The recorded examples. They are recorded at the first call. */
 export const recordedExamples = (): Promise<Examples> => {
   recorded ??= record();
   return recorded;

@@ -1,12 +1,13 @@
-// The requests that the description shows as examples: what happens in the clinic of seed 1 on a spring day. `answered` gives what an earlier
-// request was answered: an example that uses it can be sent once that request was sent.
+// The example requests of the OpenAPI description: events of a spring day in the clinic of seed 1. A later request can
+// use the answers of
+// earlier requests through `answered`.
 
-/** What the request of an action was answered. */
+/** Returns the recorded answer to the request of an action. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer has the fields that its schema says.
 export type Answered = (action: string) => any;
 
 export interface Step {
-  /** The action of an endpoint; or a method and a path under `/sandbox/`, for what staff do. */
+  /** The action of an endpoint; for staff, a method and a path under `/sandbox/`. */
   action: string;
   request: (answered: Answered) => {
     /** The ids in the path, in order. */
@@ -16,23 +17,23 @@ export interface Step {
   };
 }
 
-/** When, and at which address, the requests are sent. */
+/** The time and the address at which the requests are sent. */
 export const day = { startsAt: '2026-05-20T12:00:00', origin: 'http://127.0.0.1:8090', installation: 4711 };
 
 const ref = (resource: string, id: number): string => `${day.origin}/${day.installation}/api/0.1/${resource}/${id}/`;
-/** The id that a reference names. */
+/** The id at the end of a url-reference. */
 const idOf = (reference: string): number => Number(reference.split('/').at(-2));
 
 const steps: Step[] = [];
-/** A request that needs no other. */
+/** Adds a request that needs no earlier answer. */
 const ask = (action: string, ids: readonly number[] = [], body?: unknown) =>
   steps.push({ action, request: () => ({ ids, ...(body === undefined ? {} : { body }) }) });
-/** A request that needs what earlier ones were answered. */
+/** Adds a request that uses earlier answers. */
 const then = (action: string, request: Step['request']) => steps.push({ action, request });
 
 const [client, patient, catId] = [2001, 20_001, 682];
 
-// The first of all, because the request_hash is drawn from the seed.
+// This step is the first one, because its request_hash is drawn from the seed.
 ask('appointment.create', [], {
   ...{ start: '2026-06-01T09:00:00Z', end: '2026-06-01T09:30:00Z', department: ref('department', 11) },
   ...{ type: 2, reason: ref('reason', 1), title: 'Vaccination' },
@@ -217,7 +218,7 @@ then('wholesaler.receipts', (answered) => ({
   },
 }));
 
-// external_info as a resource of its own is of installations that have no PATCH of the prepayment.
+// Only installations without PATCH of prepayments have external_info as a resource, so this step sets that quirk.
 ask('POST quirks', [], { externalInfo: 'subresource' });
 then('external_info.create', (answered) => {
   answered('POST quirks');
@@ -229,5 +230,5 @@ then('external_info.partial_update', (answered) => ({
   body: { external_id: 'INV-2043' },
 }));
 
-/** In the order in which they are sent. */
+/** All steps in the order in which they are sent. */
 export const exampleSteps: readonly Step[] = steps;

@@ -1,4 +1,4 @@
-// The journal of webhook attempts, of record changes and of events for wholesalers. All of them are sent through it.
+// The journal of webhook attempts, for record changes and for events of wholesalers. All webhooks are sent through it.
 import { z } from 'zod';
 import type { Clinic } from '../clinic.ts';
 import type { OutgoingWebhook, World } from '../outgoing.ts';
@@ -9,7 +9,7 @@ import { type Logged, Newest } from './newest.ts';
 import { withoutSecrets } from './secrets.ts';
 
 interface Attempt extends Logged {
-  /** The clinic's clock, in epoch milliseconds. */
+  /** The clinic's time, in epoch milliseconds. */
   atMs: number;
   webhook: OutgoingWebhook;
   status: number | null;
@@ -36,12 +36,12 @@ export const attemptSchema = z.object({
 });
 export type ShownAttempt = z.output<typeof attemptSchema>;
 
-/** What an attempt takes besides its body. */
+/** The assumed size of an attempt without its body. */
 const ownBytes = 1000;
 
 export class WebhookAttempts implements World {
   readonly #clinic: Clinic;
-  /** The clock of the machine, in epoch milliseconds. */
+  /** The machine's clock, in epoch milliseconds. */
   readonly #machine: () => number;
   readonly #world: World;
   readonly #log = new Newest<Attempt>(1000, 4_000_000);
@@ -55,7 +55,7 @@ export class WebhookAttempts implements World {
     this.after = world.after;
   }
 
-  /** Sends a webhook and notes the attempt. One that is called off is not noted. */
+  /** Sends a webhook and records the attempt, unless it was cancelled. */
   async send(webhook: OutgoingWebhook, signal: AbortSignal): Promise<number> {
     const { status, error } = await this.#attempt(webhook, signal, null);
     if (status === null) throw new Error(error ?? '');
@@ -63,8 +63,9 @@ export class WebhookAttempts implements World {
   }
 
   /**
-   * Sends the body of an attempt again, to where and with the signature as is right now. Whether the webhook counts as delivered does not change.
-   * Throws NotFound, and ValidationProblem where the receiver is gone.
+   * Sends the body of an attempt again, with the receiver's current address and a new signature. The state of the
+   * webhook's delivery does
+   * not change. Throws NotFound, or ValidationProblem if the receiver no longer exists.
    */
   async redeliver(id: number): Promise<ShownAttempt> {
     const repeated = this.#log.get(id);
@@ -72,12 +73,12 @@ export class WebhookAttempts implements World {
     return shownAttempt(await this.#attempt(this.#again(repeated.webhook), this.#stopped.signal, id));
   }
 
-  /** The attempts after an id, oldest first. */
+  /** The attempts with a higher id, oldest first. */
   list(after: number): ShownAttempt[] {
     return this.#log.after(after).map(shownAttempt);
   }
 
-  /** The newest attempts, the newest first. */
+  /** The newest attempts, newest first. */
   newest(count: number): ShownAttempt[] {
     return this.#log.newest(count).map(shownAttempt);
   }
@@ -110,7 +111,7 @@ export class WebhookAttempts implements World {
   }
 }
 
-/** Why there was no answer: the code of the system's error, if it has one. */
+/** The reason why there was no answer: the system's error code, or else the error's message. */
 const reasonOf = (error: unknown): string => {
   const { cause, message, code } = error as {
     cause?: { code?: string; message?: string };

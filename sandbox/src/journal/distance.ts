@@ -1,9 +1,9 @@
-// How alike two texts are.
+// Measures how similar two texts are.
 
-/** Longer texts are compared by their beginning, because the time grows with the product of the lengths. */
+/** Only the first characters of longer texts are compared, because the time grows with the product of the lengths. */
 const maxLength = 150;
 
-/** The number of characters to insert, delete or replace that make one text of the other; `limit` where it is at least that. */
+/** The number of characters to insert, delete or replace to turn one text into the other, but at most `limit`. */
 export const editDistance = (one: string, other: string, limit = Number.POSITIVE_INFINITY): number => {
   const [a, b] = [one.slice(0, maxLength), other.slice(0, maxLength)];
   if (Math.abs(a.length - b.length) >= limit) return limit;

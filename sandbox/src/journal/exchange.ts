@@ -1,36 +1,36 @@
-// A request and its answer, as the journal keeps and shows them.
+// A request and its answer in the journal.
 import { z } from 'zod';
 import type { Logged } from './newest.ts';
 import { headersWithoutSecrets, withoutSecrets } from './secrets.ts';
 
-/** Bytes that are kept of a body. */
+/** The maximum size of a recorded body in bytes; the rest is cut off. */
 export const maxBodyBytes = 10_000;
 
-/** The beginning of a body. */
+/** Collects the beginning of a body. */
 export class KeptBody {
   #bytes = Buffer.alloc(0);
   isCut = false;
 
-  /** Adds what comes next of the body. Returns how many bytes of it are kept. */
+  /** Adds the next chunk of the body. Returns the number of its bytes that are kept. */
   add(chunk: Buffer | string): number {
     if (this.isCut) return 0;
     const room = maxBodyBytes - this.#bytes.length;
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk.slice(0, room + 1)) : chunk;
     if (bytes.length > room) this.isCut = true;
     const kept = bytes.subarray(0, room);
-    // A copy, so that a few bytes do not keep the memory of a large body.
+    // This makes a copy: a slice would keep the memory of the whole chunk.
     this.#bytes = Buffer.concat([this.#bytes, kept]);
     return kept.length;
   }
 
-  /** The text without secrets; null for an empty body. */
+  /** The text without secrets; null if the body is empty. */
   get text(): string | null {
     return this.#bytes.length === 0 ? null : withoutSecrets(this.#bytes.toString('utf8'));
   }
 }
 
 export interface Exchange extends Logged {
-  /** The clinic's clock when the request came, in epoch milliseconds. */
+  /** The clinic's time when the request arrived, in epoch milliseconds. */
   atMs: number;
   method: string;
   path: string;
@@ -42,7 +42,7 @@ export interface Exchange extends Logged {
   status: number | null;
   response: KeptBody;
   durationMs: number | null;
-  /** The names of the faults that struck. */
+  /** The names of the faults that affected this exchange. */
   faults: readonly string[];
   nearest: string | null;
 }

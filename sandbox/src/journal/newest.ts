@@ -1,6 +1,6 @@
-// Logs in memory that keep the newest records: at most so many, of so many bytes in all.
+// In-memory logs that keep the newest records, up to a number of records and of bytes.
 
-/** A record as a log keeps it; the log gives the id. */
+/** A record with the id that the log assigned. */
 export interface Logged {
   id: number;
 }
@@ -8,7 +8,7 @@ export interface Logged {
 export class Newest<T extends Logged> {
   readonly #maxCount: number;
   readonly #maxBytes: number;
-  /** Oldest first. */
+  /** Records by id, oldest first. */
   readonly #kept = new Map<number, { record: T; bytes: number }>();
   #bytes = 0;
   #lastId = 0;
@@ -18,7 +18,7 @@ export class Newest<T extends Logged> {
     this.#maxBytes = maxBytes;
   }
 
-  /** Adds a record of that size. Its id is higher than all before it, also after `clear`. */
+  /** Adds a record of this size in bytes. Its id is higher than all earlier ones, even after `clear`. */
   add(fields: Omit<T, 'id'>, bytes: number): T {
     const record = { id: ++this.#lastId, ...fields } as T;
     this.#kept.set(record.id, { record, bytes: 0 });
@@ -27,7 +27,7 @@ export class Newest<T extends Logged> {
     return record;
   }
 
-  /** Notes that a record has become larger. One that is no longer kept is ignored. */
+  /** Adds to the size of a record. A record that is no longer in the log is ignored. */
   grow(record: T, bytes: number): void {
     const kept = this.#kept.get(record.id);
     if (!kept) return;
@@ -40,12 +40,12 @@ export class Newest<T extends Logged> {
     return this.#kept.get(id)?.record ?? null;
   }
 
-  /** The records after an id, oldest first. */
+  /** The records with a higher id, oldest first. */
   after(id: number): T[] {
     return [...this.#kept.values()].map(({ record }) => record).filter((record) => record.id > id);
   }
 
-  /** The newest records, the newest first. */
+  /** The newest records, newest first. */
   newest(count: number): T[] {
     return this.after(0).slice(-count).toReversed();
   }

@@ -1,4 +1,4 @@
-// Finds exchanges of the journal, and says whether as many came as a test expects.
+// Searches the journal for exchanges, and compares their number with what a test expects.
 import { z } from 'zod';
 import { editDistance } from './distance.ts';
 import { type Exchange, exchangeSchema, shownExchange } from './exchange.ts';
@@ -51,7 +51,7 @@ const maxNearMisses = 3;
 export const matching = (exchanges: readonly Exchange[], wanted: Wanted): Exchange[] =>
   exchanges.filter((exchange) => differences(exchange, wanted).length === 0);
 
-/** Whether as many exchanges match as expected. Without a count at least one is expected. */
+/** Checks whether the expected number of exchanges match. Without a number, at least one match is expected. */
 export const verify = (exchanges: readonly Exchange[], expected: Expected): z.output<typeof verdictSchema> => {
   const found = matching(exchanges, expected);
   const { count } = expected;
@@ -83,7 +83,7 @@ const words = ({ method, path, action, application, status, body }: Wanted): str
     ...(body === undefined ? [] : [`a body with ${short(body)}`]),
   ].join(', ');
 
-/** A criterion that an exchange does not meet; `weight` 1: not at all. */
+/** A criterion that an exchange does not meet. `weight` is from 0 (almost met) to 1 (not met at all). */
 interface Difference {
   weight: number;
   says: string;
@@ -121,7 +121,7 @@ const differences = (exchange: Exchange, wanted: Wanted): Difference[] => {
   return found;
 };
 
-/** The path as it is, and relative to the API. */
+/** The full path, and the path relative to the API. */
 const namesOf = (path: string): string[] => [path, path.replace(/^\/\d+\/api\/0\.1(?=\/)/, '')];
 
 const hasPath = (path: string, wanted: string): boolean => {
@@ -129,7 +129,7 @@ const hasPath = (path: string, wanted: string): boolean => {
   return wanted.endsWith('*') ? names.some((name) => name.startsWith(wanted.slice(0, -1))) : names.includes(wanted);
 };
 
-/** The share of a path that differs. From half of it on the path is quite another one. */
+/** The share of the path that differs. From one half on, it counts as a different path. */
 const pathWeight = (path: string, wanted: string): number => {
   const shares = namesOf(path).map((name) => editDistance(name, wanted) / Math.max(name.length, wanted.length));
   const share = Math.min(...shares);
@@ -152,7 +152,7 @@ const decoded = (body: string, type: string): unknown => {
   }
 };
 
-/** What of the wanted JSON a value does not contain, in words; null where it contains all. */
+/** Describes in words the part of the expected JSON that a value lacks; null if it contains everything. */
 const missing = (actual: unknown, wanted: unknown, at: string): string | null => {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(actual)) return `${at} is ${short(actual)}, and no array`;

@@ -1,8 +1,12 @@
-// Appointments, the clients and patients of online bookings, confirmations and reminders (practice-api: Appointment and online booking;
+// Appointments, the clients and patients of online bookings, confirmations and reminders (practice-api: Appointment and
+// online booking;
 // Endpoints: Appointments and online booking).
-// Not shown, and chosen: patients belong to one client, which is the appointment's also when only they are named. An online booking
-// client belongs to an appointment of type 2, one to each. A confirmation may be sent again. A reminder is sent when the clinic's clock
-// has passed its time: at the next request about reminders or messages, or the next event of the clinic's life.
+// Not shown, and chosen: all patients belong to one client. If a request names only patients, the appointment gets
+// their client. An online
+// booking client belongs to an appointment of type 2, and each such appointment has one. A confirmation may be sent
+// again. The clinic sends
+// a reminder once its clock has passed the reminder's time: at the next request about reminders or messages, or at the
+// next live event.
 import type { Clinic } from '../clinic.ts';
 import { ValidationProblem } from '../records.ts';
 import {
@@ -23,7 +27,7 @@ export type AppointmentInput = Omit<New<Appointment>, 'request_hash' | 'confirma
 
 const missing = 'Object does not exist.';
 
-/** Books an appointment. Throws ValidationProblem, before anything is changed. */
+/** Books an appointment. Throws ValidationProblem before it changes anything. */
 export const createAppointment = (clinic: Clinic, input: AppointmentInput): Appointment =>
   clinic.commit(() => {
     const { department, reason, user } = input;
@@ -45,7 +49,7 @@ export const createAppointment = (clinic: Clinic, input: AppointmentInput): Appo
     });
   });
 
-/** Connects who booked online to the appointment. */
+/** Adds the client of an online booking to its appointment. */
 export const connectClient = (clinic: Clinic, input: New<OnlineBookingClient>): OnlineBookingClient =>
   clinic.commit(() => {
     const appointment = clinic.online.appointments.get(input.appointment);
@@ -57,7 +61,7 @@ export const connectClient = (clinic: Clinic, input: New<OnlineBookingClient>): 
     return clinic.insert(clinic.online.bookingClients, input);
   });
 
-/** Connects an animal to who booked online. */
+/** Adds an animal to the client of an online booking. */
 export const connectPatient = (clinic: Clinic, input: New<OnlineBookingPatient>): OnlineBookingPatient =>
   clinic.commit(() => {
     const { bookingClients, bookingPatients } = clinic.online;
@@ -78,8 +82,9 @@ export const bookedFor = (clinic: Clinic, appointment: Appointment): readonly On
 };
 
 /**
- * Sends the confirmation by the channels that are wanted. Throws ValidationProblem for another hash, for an online booking without
- * client and patient, and where there is nobody to send it to.
+ * Sends the confirmation by the requested channels. Throws ValidationProblem for a wrong hash, for an online booking
+ * without client and
+ * patient, and for an appointment without a recipient.
  */
 export const confirm = (
   clinic: Clinic,
@@ -107,7 +112,11 @@ export const confirm = (
     return delivered;
   });
 
-/** Who hears about an appointment: who booked it online, or its client. The wishes of its client count in both cases. */
+/**
+ * The recipient of messages about an appointment: the person who booked it online, or its client. The client's
+ * preferences count in both
+ * cases.
+ */
 const recipientOfAppointment = (clinic: Clinic, appointment: Appointment): Recipient | null => {
   const client = appointment.client === null ? null : (clinic.clients.get(appointment.client) ?? null);
   if (appointment.type !== onlineBookingType) return client === null ? null : recipientOf(clinic, client);
@@ -120,7 +129,7 @@ const inWords = (clinic: Clinic, { start, department }: Appointment): string => 
   return `${when}, ${clinic.department(department).name}`;
 };
 
-/** Plans a reminder of an appointment. Throws ValidationProblem for a time that is past, or not before the appointment. */
+/** Plans a reminder of an appointment. Throws ValidationProblem if its time is past, or not before the appointment. */
 export const createReminder = (
   clinic: Clinic,
   input: { appointment: number; remind_at: number; delivery_method: DeliveryMethod },
@@ -136,7 +145,6 @@ export const createReminder = (
     return clinic.insert(clinic.online.reminders, fields);
   });
 
-/** Sends the reminders whose time has come. */
 export const sendDueReminders = (clinic: Clinic): void => {
   const { appointments, reminders } = clinic.online;
   const due = reminders.all().filter((one) => one.sent === null && one.remind_at <= clinic.clock());

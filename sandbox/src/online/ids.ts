@@ -1,7 +1,7 @@
-// Identifiers that the clinic invents, from its stream of random numbers, so that a seed gives the same ones.
+// Identifiers that the clinic draws from its random stream, so that the same seed gives the same ones.
 import type { Rng } from '../rng.ts';
 
-/** `length` hexadecimal digits. */
+/** A text of `length` hexadecimal digits. */
 export const hex = (rng: Rng, length: number): string =>
   Array.from({ length }, () => rng.int(0, 15).toString(16)).join('');
 

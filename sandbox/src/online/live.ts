@@ -1,5 +1,6 @@
-// What clients do over the net in the clinic's life: they pay by link, or do not, book, and get prescriptions. Drawn from a stream of
-// random numbers of its own, so that the other events of a seed stay what they are.
+// Online live events: clients pay by link or let the link expire, book online, and get prescriptions. A separate random
+// stream keeps the
+// other events of a seed the same.
 import type { Clinic } from '../clinic.ts';
 import { addToCounterSale, finaliseCounterSale, openCounterSale } from '../counter-sales.ts';
 import type { LiveEvent } from '../live.ts';
@@ -19,18 +20,18 @@ import {
 import { abortLink, createLink, failLink, payLink, subjectOf } from './payment-links.ts';
 import { changePrescription, createPrescription } from './prescriptions.ts';
 
-/** As an event of the clinic's life; whoever asks for it adds when it was. */
+/** A live event without its time, which the caller adds. */
 export type OnlineEvent = Omit<LiveEvent, 'at'>;
 
 type Happening = Omit<OnlineEvent, 'kind'>;
 
-/** How many of the newest records are searched for something to act on. */
+/** Online events search this number of the newest records for one that they can use. */
 const reach = 400;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const halfHourMs = hourMs / 2;
 
-/** Each returns null when the clinic has no record that it could act on. */
+/** The kinds of events with their weights. A function returns null if the clinic has no suitable record. */
 const happenings: readonly (readonly [string, number, (clinic: Clinic) => Happening | null])[] = [
   ['invoice_paid_by_link', 8, payInvoiceByLink],
   ['prepayment_by_link', 3, prepayByLink],
@@ -40,7 +41,7 @@ const happenings: readonly (readonly [string, number, (clinic: Clinic) => Happen
   ['prescription_written', 3, prescribe],
 ];
 
-/** Makes one such event happen now; null when the clinic has nothing that it could be about. */
+/** Makes one online event happen now; null if the clinic has no suitable record. */
 export const liveOnline = (clinic: Clinic): OnlineEvent | null =>
   clinic.commit(() => {
     sendDueReminders(clinic);
@@ -57,7 +58,7 @@ const isOpen = (clinic: Clinic, invoice: Invoice): boolean =>
   dec(invoice.due_sum).greaterThan(0) &&
   clinic.department(invoice.department).allow_nhp_processing;
 
-/** A link for what is due on a recent invoice. */
+/** Makes a payment link for the due sum of a recent invoice. */
 const linkForInvoice = (clinic: Clinic): Postransaction | null => {
   const rng = clinic.onlineRng;
   const open = clinic.invoices
@@ -111,7 +112,7 @@ function leaveLinkUnpaid(clinic: Clinic): Happening | null {
   return { text: `payment link of ${link.amount} for ${subjectOf(clinic, link)}: ${how}` };
 }
 
-/** A half-hour of the next two weeks. */
+/** A random half-hour in the next two weeks. */
 const slot = (clinic: Clinic, rng: Rng): { start: number; end: number } => {
   const date = clinic.zone.date(clinic.clock() + rng.int(1, 14) * dayMs);
   const start = clinic.zone.at(date, rng.int(16, 31) * 30);
@@ -153,7 +154,7 @@ function bookOnline(clinic: Clinic): Happening | null {
   return { text: `online booking of appointment ${appointment.id}` };
 }
 
-/** Writes a prescription, sells its fee over the counter, and hears from the prescription centre. */
+/** Writes a prescription, sells its fee over the counter, and records the prescription centre's answer. */
 function prescribe(clinic: Clinic): Happening | null {
   const rng = clinic.onlineRng;
   const owner = pickOwner(clinic);
@@ -201,7 +202,7 @@ const pickClient = (clinic: Clinic): Client | null => {
   return active.length === 0 ? null : clinic.onlineRng.pick(active);
 };
 
-/** A living animal of the clinic, with its owner. */
+/** Picks a living animal with an owner; null if there is none. */
 const pickOwner = (clinic: Clinic): Patient | null => {
   const living = clinic.registers.patients
     .all()

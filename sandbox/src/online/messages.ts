@@ -1,24 +1,27 @@
-// Text messages and e-mails. Nothing leaves this machine: they are recorded, and read at `/sandbox/messages` of this machine.
-// Not shown, and chosen: a channel that the client declines (`no_sms`, `no_email`) is not used, also for an address that the request
-// names. A number or address that is missing, or that cannot exist (`.invalid`, +999), makes the delivery fail on that channel.
-// Anything sent makes it Sent; nothing sent, Failed where a channel failed, else Not sent.
+// Text messages and e-mails. The sandbox sends none of them: it records them, and this machine can read them at
+// `/sandbox/messages`.
+// Not shown, and chosen: a channel that the client declines (`no_sms`, `no_email`) is not used, even if the request
+// names an address. A
+// delivery fails on a channel whose number or address is missing, or cannot exist (`.invalid`, +999). The state is Sent
+// if a channel
+// succeeded, Failed if only failures occurred, and otherwise Not sent.
 import type { Clinic } from '../clinic.ts';
 import { mobileOf } from '../people.ts';
 import type { Client } from '../records.ts';
 import { type DeliveryMethod, type DeliveryStatus, deliveryMethod, deliveryStatus } from '../state/online.ts';
 
-/** Where one can be reached. Empty text: not known. */
+/** The addresses of a recipient. An empty text means that the address is unknown. */
 export interface Recipient {
   email: string;
   phone: string;
-  /** Whose wishes count; null for somebody who is no client. */
+  /** The client whose preferences count; null if the recipient is not a client. */
   client: Client | null;
 }
 
 export interface Text {
   subject: string;
   text: string;
-  /** The payment page that it leads to. */
+  /** The token of the payment page that the text links to. */
   payment_link?: string;
 }
 
@@ -30,7 +33,7 @@ export interface Delivered {
   status: DeliveryStatus;
 }
 
-/** Where a client is reached by default: its e-mail address and its first mobile number. */
+/** A client's default addresses: the e-mail address and the first mobile number. */
 export const recipientOf = (clinic: Clinic, client: Client | null): Recipient => {
   if (client === null) return { email: '', phone: '', client };
   return { email: client.email, phone: mobileOf(clinic, client.id)?.phone_number ?? '', client };
@@ -64,7 +67,7 @@ const statusOf = (results: ChannelResult[]): DeliveryStatus => {
 
 const shownAtOnce = 1000;
 
-/** The messages after an id, oldest first, at most a thousand; `payment_link` as the address of the page. */
+/** At most a thousand messages with a higher id, oldest first. `payment_link` is the full address of the page. */
 export const shownMessages = (clinic: Clinic, payBase: string, after: number): object[] =>
   clinic.online.messages
     .select({ idGreaterThan: after })

@@ -1,4 +1,4 @@
-// The page where a person pays a payment link, as HTML that needs neither JavaScript nor anything from elsewhere.
+// The web page on which a client pays a payment link. It needs no JavaScript and loads no other resource.
 import type { Clinic } from '../clinic.ts';
 import { type Postransaction, paymentStatus } from '../state/online.ts';
 import { statusOf, subjectOf } from './payment-links.ts';
@@ -28,11 +28,11 @@ const consents = {
   yes: '<p><label><input type="checkbox" name="consent" value="yes" required> I agree that my payment details are saved for later payments (required)</label></p>',
 } as const;
 
-/** Text as HTML shows it. */
+/** Escapes a text for HTML. */
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** The page of a transaction at an instant. `problem`: why the last attempt was not possible. */
+/** Renders the page of a transaction at an instant. `problem` says why the last attempt failed. */
 export const payPage = (clinic: Clinic, transaction: Postransaction, nowMs: number, problem?: string): string => {
   const { amount, link } = transaction;
   const status = statusOf(transaction, nowMs);
@@ -53,7 +53,7 @@ export const payPage = (clinic: Clinic, transaction: Postransaction, nowMs: numb
   ]);
 };
 
-/** The page for an address that leads nowhere. */
+/** The page for an unknown address. */
 export const unknownPage = (): string =>
   page('No such payment link', ['<p>Check the address in the message from the clinic.</p>']);
 

@@ -1,8 +1,10 @@
 // Payment links: made for an invoice or a prepayment, and paid, refused, aborted or left to expire by the payer
 // (practice-api: Postransaction; States: Payment link).
-// Not shown, and chosen: the payer turns 1 Pending into 5 Accepted, 2 Failed or 4 Aborted; the clinic's clock turns it into 3 Expired.
-// These four are final: later actions on the page change nothing. A payment that the clinic cannot record any more (the
-// invoice was paid or voided meanwhile, the period is locked) fails. Card makes payment type 0, mobile payment 7.
+// Not shown, and chosen: the payer changes 1 Pending to 5 Accepted, 2 Failed or 4 Aborted; the clinic's clock changes
+// it to 3 Expired.
+// These four are final: later actions on the page change nothing. A payment fails if the clinic can no longer record
+// it, because the
+// invoice was paid or voided, or the period is locked. A card payment has payment type 0, a mobile payment type 7.
 import type { Clinic } from '../clinic.ts';
 import { type Amount, dec } from '../money.ts';
 import { type Client, type Invoice, invoiceStatus, NotFound, ValidationProblem } from '../records.ts';
@@ -22,13 +24,13 @@ export interface LinkInput {
   amount: Amount;
   creator: number | null;
   department: number;
-  /** One of the two is null. */
+  /** Either `invoice` or `prepayment_data` is null. */
   invoice: number | null;
   prepayment_data: PrepaymentData | null;
-  /** Minutes. */
+  /** Minutes until the link expires. */
   duration: number;
   delivery_method: DeliveryMethod;
-  /** Default: the client's primary values. */
+  /** The default is the client's first e-mail address and mobile number. */
   email?: string | undefined;
   phone?: string | undefined;
   description?: string | undefined;
@@ -39,7 +41,7 @@ export interface LinkInput {
 
 const paymentTypeOf: Record<PaymentMethod, number> = { card: 0, mobile: 7 };
 
-/** Makes a payment link and sends it. Throws ValidationProblem, before anything is changed. */
+/** Makes a payment link and sends it. Throws ValidationProblem before it changes anything. */
 export const createLink = (clinic: Clinic, input: LinkInput): Postransaction =>
   clinic.commit(() => {
     const client = payerOf(clinic, input);
@@ -78,7 +80,7 @@ export const createLink = (clinic: Clinic, input: LinkInput): Postransaction =>
     return transaction;
   });
 
-/** The client who is to pay; null for a counter sale without client. */
+/** The client who will pay; null for a counter sale without a client. */
 const payerOf = (clinic: Clinic, { department, invoice, prepayment_data }: LinkInput): Client | null => {
   const isKnown = clinic.departments.get(department);
   if (!isKnown) throw new ValidationProblem('department', 'Object does not exist.');
@@ -110,25 +112,25 @@ const requirePayable = (clinic: Clinic, { amount, invoice }: Pick<LinkInput, 'am
   }
 };
 
-/** The payment status at an instant: a pending link expires by the clock. */
+/** The payment status at an instant. A pending link expires without an event, so its status depends on the clock. */
 export const statusOf = ({ link }: Postransaction, nowMs: number): number =>
   link.status === paymentStatus.pending && nowMs >= link.expires ? paymentStatus.expired : link.status;
 
-/** The transaction of a payment page's address. */
+/** Finds the transaction by the token in the address of its payment page. Throws NotFound. */
 export const byToken = (clinic: Clinic, token: string): Postransaction => {
   const transaction = clinic.online.postransactions.get(Number.parseInt(token, 10));
   if (transaction?.link.token !== token) throw new NotFound();
   return transaction;
 };
 
-/** What is paid for, in words. */
+/** Describes in words what the link pays for. */
 export const subjectOf = (clinic: Clinic, { invoice }: Postransaction): string => {
   if (invoice === null) return 'a prepayment';
   const found: Invoice | undefined = clinic.invoices.get(invoice);
   return found?.invoice_number == null ? 'an invoice' : `invoice ${found.invoice_prefix}-${found.invoice_number}`;
 };
 
-/** What the payer does. Returns whether it changed anything: a link that is no longer pending stays as it is. */
+/** Applies an action of the payer. Returns false if the link is no longer pending; it does not change then. */
 const act = (clinic: Clinic, transaction: Postransaction, change: () => Partial<PaymentLink>): boolean =>
   clinic.commit(() => {
     if (statusOf(transaction, clinic.clock()) !== paymentStatus.pending) return false;
@@ -138,8 +140,9 @@ const act = (clinic: Clinic, transaction: Postransaction, change: () => Partial<
   }, 'request');
 
 /**
- * Pays: records the payment on the invoice, or the prepayment, once. Throws ValidationProblem where the payer has not agreed that the
- * payment details are saved, and `tokenize` is `yes`.
+ * Records the payment on the invoice, or the prepayment, once. Throws ValidationProblem if `tokenize` is `yes` and the
+ * payer has not agreed
+ * to save the payment details.
  */
 export const payLink = (
   clinic: Clinic,
@@ -179,10 +182,10 @@ const record = (clinic: Clinic, transaction: Postransaction, method: PaymentMeth
 
 const textOf = (problem: ValidationProblem): string => Object.values(problem.fields).flat().join(' ');
 
-/** The payment is refused, by the bank for example. */
+/** Records that the payment was refused, for example by the bank. */
 export const failLink = (clinic: Clinic, transaction: Postransaction): boolean =>
   act(clinic, transaction, () => ({ status: paymentStatus.failed, failure: 'The payment was refused.' }));
 
-/** The payer does not want to pay. */
+/** Records that the payer cancelled the payment. */
 export const abortLink = (clinic: Clinic, transaction: Postransaction): boolean =>
   act(clinic, transaction, () => ({ status: paymentStatus.aborted }));

@@ -1,8 +1,11 @@
-// Online prescriptions: written for a client's animals, sent and accepted elsewhere, their fee sold over the counter
+// Online prescriptions: staff write one for a client's animals, other systems send and accept it, and its fee is a
+// counter sale
 // (practice-api: Online prescription; States: Prescription status).
-// Not shown, and chosen: any status may follow any other, because the specification shows no refusal. A counter sale of the
-// fee belongs to the client's newest prescription that has no fee yet and was neither rejected nor canceled. Each prescription has its own
-// set. Items are valid until today or later.
+// Not shown, and chosen: any status may follow any other, because the specification shows no refusal. A counter sale of
+// the fee belongs to
+// the client's newest prescription without a fee that was neither rejected nor canceled. Each prescription has a
+// separate set of items.
+// Items are valid until today or later.
 import type { Clinic } from '../clinic.ts';
 import { type Invoice, NotFound, ValidationProblem } from '../records.ts';
 import { type Prescription, type PrescriptionItem, prescriptionStatus } from '../state/online.ts';
@@ -27,11 +30,11 @@ export interface PrescriptionInput {
   status: number;
   remarks: string;
   items: PrescriptionItemInput[];
-  /** Who writes it into the system. */
+  /** The user who enters the prescription. */
   user: number | null;
 }
 
-/** Writes a prescription with its items. Throws ValidationProblem, before anything is changed. */
+/** Adds a prescription with its items. Throws ValidationProblem before it changes anything. */
 export const createPrescription = (clinic: Clinic, input: PrescriptionInput): Prescription =>
   clinic.commit(() => {
     requireKnown(clinic, input);
@@ -90,10 +93,10 @@ export const changePrescription = (
     return clinic.update(clinic.online.prescriptions, prescription, { status, remarks, modified_user: user });
   });
 
-/** What a fee is not taken for. */
+/** Prescriptions with these statuses are not charged. */
 const withoutFee: readonly number[] = [prescriptionStatus.rejected, prescriptionStatus.canceled];
 
-/** Notes a counter sale that sold the department's fee item to a client: on the client's newest prescription without a sale. */
+/** Links a counter sale of the department's fee item to the client's newest prescription without a sale. */
 export const noteFeeSold = (clinic: Clinic, sale: Invoice): void => {
   const fee = clinic.registers.items.get(clinic.department(sale.department).prescription_fee_item ?? 0);
   if (!fee || sale.client === null || !clinic.invoiceRows.of(sale.id).some(({ name }) => name === fee.name)) return;

@@ -1,11 +1,12 @@
-// practice-api: Account number. A create request that equals an existing record in number, description and department returns it.
+// practice-api: Account number. If a record with the same number, description and department exists, a create request
+// returns it.
 import { z } from 'zod';
 import { crudRoutes } from '../http/crud.ts';
 import { answer, boolean, id, optionalText, text, time, url } from '../http/fields.ts';
 import { reference } from '../http/references.ts';
 import type { AccountNumber } from '../records.ts';
 
-/** A department, or none: forms send an empty field. */
+/** A department or none; forms send an empty field for none. */
 const department = () =>
   z.union([reference('department').nullable(), z.literal('').transform(() => null)], {
     error: ({ errors }) => (errors as z.core.$ZodIssue[][])[0]?.[0]?.message,

@@ -1,4 +1,4 @@
-// practice-api: Accounting report. Its fields are not shown; these are the sandbox's choice.
+// practice-api: Accounting report. The specification does not show its fields; the sandbox chose these.
 import { z } from 'zod';
 import { crudRoutes } from '../http/crud.ts';
 import { amount, answer, day, id, time, url } from '../http/fields.ts';

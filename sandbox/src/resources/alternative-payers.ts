@@ -1,4 +1,4 @@
-// practice-api: Alternative payer. Its fields are not shown; these are the sandbox's choice.
+// practice-api: Alternative payer. The specification does not show its fields; the sandbox chose these.
 import { z } from 'zod';
 import { crudRoutes } from '../http/crud.ts';
 import { answer, boolean, id, optionalText, text, time, url } from '../http/fields.ts';

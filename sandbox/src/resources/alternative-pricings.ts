@@ -1,4 +1,4 @@
-// practice-api: Alternative pricing. Its fields are not shown; these are the sandbox's choice.
+// practice-api: Alternative pricing. The specification does not show its fields; the sandbox chose these.
 import { z } from 'zod';
 import { crudRoutes } from '../http/crud.ts';
 import { amount, answer, boolean, decimal, id, text, time, url } from '../http/fields.ts';

@@ -1,6 +1,8 @@
-// practice-api: Available wholesaler; Authentication 4 and 5; Errors. Not shown, and chosen here: `webhook_callback_url` is
-// required. Every application of the scope sees all registrations and changes only its own. Deletion archives the credential sets linked
-// to it and sends no event, because its receiver is deleted with it.
+// practice-api: Available wholesaler; Authentication 4 and 5; Errors. Not shown, and chosen here:
+// `webhook_callback_url` is
+// required. Every application with the scope reads all registrations and changes only its own. Deletion archives the
+// linked credential
+// sets and sends no event, because the receiver is deleted too.
 import { z } from 'zod';
 import { type Answer, forbidden } from '../http/answer.ts';
 import { answer, id, optionalText, says, text, time, url } from '../http/fields.ts';
@@ -23,7 +25,9 @@ const record = answer({
   webhook_callback_url: z.string(),
 });
 
-/** 16 to 128 characters, whatever they are. A character outside the Basic Multilingual Plane is one, as in JSON Schema. */
+/**
+ * 16 to 128 characters of any kind. A character outside the Basic Multilingual Plane counts as one, as in JSON Schema.
+ */
 const salt = z
   .string({ error: says('Not a valid string.') })
   .refine((value) => [...value].length >= 16, 'Ensure this field has at least 16 characters.')
@@ -54,13 +58,13 @@ const availableOf = (request: ApiRequest): AvailableWholesaler => {
 
 export const notYours = (): Answer => forbidden('Token does not match this wholesaler.');
 
-/** Acts on a registration of the caller's own. */
+/** Runs `act` on a registration that the caller owns; answers 403 for another one. */
 const own = (request: ApiRequest, act: (available: AvailableWholesaler) => Answer): Answer => {
   const available = availableOf(request);
   return available.owner === request.application.clientId ? act(available) : notYours();
 };
 
-/** The header that says that an address was accepted because of the sandbox's setting. */
+/** A header that shows that the sandbox accepted a local address because of a setting. */
 const settingOf = ({ quirks }: ApiRequest): Pick<Answer, 'headers'> =>
   quirks.loopbackCallbacks ? { headers: { 'x-sandbox-setting': 'loopbackCallbacks' } } : {};
 

@@ -1,7 +1,10 @@
 // practice-api: Client; Endpoints: Clients, phone numbers, custom fields.
-// Not shown, and chosen: the names of the filters organization_name__icontains, email__is, phone_number__icontains, archived__is and
-// has_living_patient__is; create answers 201; a client needs one of its three names; the country is FI without one; one client is
-// read at /client/{id}/. `no_sms` and `no_email` are the communication preferences: writing one of them makes them valid.
+// Not shown, and chosen: the names of the filters organization_name__icontains, email__is, phone_number__icontains,
+// archived__is and
+// has_living_patient__is. Create answers 201. A client needs one of its three names. The default country is FI. One
+// client is read at
+// /client/{id}/. `no_sms` and `no_email` are the communication preferences: a request that writes one of them makes
+// them valid.
 import { z } from 'zod';
 import { code, codeInput, customerTypes } from '../http/codes.ts';
 import { answer, boolean, id, optionalText, says, time, url } from '../http/fields.ts';
@@ -54,7 +57,7 @@ const clientOf = (request: ApiRequest): Client => {
   return client;
 };
 
-/** The fields that a request sends. */
+/** The fields that the request contains. */
 const sent = (fields: z.output<typeof body>): ClientInput =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 

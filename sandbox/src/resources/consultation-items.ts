@@ -1,6 +1,8 @@
 // practice-api: Consultation items; Endpoints: Consultations. Not shown, and chosen: `usage_type` and `usage_size` are
-// optional, and null without a value. A quantity is above 0; the answer has the multiplied quantity. An item must be of the path's kind,
-// and its patients of the consultation. A finalized consultation takes no more items. The lists of one kind have pages.
+// optional; their
+// default is null. A quantity is above 0; the answer has the multiplied quantity. The item must be of the path's kind,
+// and its patients
+// must be in the consultation. A finalized consultation refuses further items. The lists of one kind have pages.
 import { z } from 'zod';
 import { addItem, consultationOf } from '../care.ts';
 import { code, codeInput, inWords, itemTypeCodes, usageSizes, usageTypes } from '../http/codes.ts';
@@ -45,7 +47,7 @@ const common = {
 };
 const usage = { usage_type: codeInput(usageTypes).nullish(), usage_size: codeInput(usageSizes).nullish() };
 
-/** The four kinds of items that can be added: their paths, and what their payload holds besides the common fields. */
+/** The four kinds of items: their paths, and the fields of their requests besides the common ones. */
 const kinds = [
   ['medicines', 'medicine', itemTypes.medicine, { ...usage, instructions: optionalText().optional() }],
   ['procedures', 'procedure', itemTypes.procedure, {}],

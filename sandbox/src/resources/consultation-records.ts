@@ -1,6 +1,8 @@
-// practice-api: Consultation diagnosis; Consultation note and discharge instruction. Not shown, and chosen: a GET lists what was
-// recorded in the consultation; `code` and `name`, which must be sent, may be empty; `category`, and both kinds of `type`, are 0
-// by default; a finalized consultation still takes records; any `/listitem/<id>/` is a diagnosis of the clinic's own.
+// practice-api: Consultation diagnosis; Consultation note and discharge instruction. Not shown, and chosen: a GET lists
+// the records of the
+// consultation. `code` and `name` are required but may be empty. The default of `category` and of both kinds of `type`
+// is 0. A finalized
+// consultation accepts further records. Every `/listitem/<id>/` refers to a diagnosis that the clinic created.
 import { z } from 'zod';
 import { consultationOf, requirePatients } from '../care.ts';
 import type { Clinic } from '../clinic.ts';
@@ -20,7 +22,10 @@ const base = { section: 'Consultations', permission: 'General: Consultations' } 
 const about = { consultation: reference('consultation').optional(), patient: reference('patient') };
 const entry = { id: id(), url: url(), created: time(), modified: time(), consultation: url(), patient: url() };
 
-/** The consultation of the path, whose record the body is. Throws ValidationProblem where the body speaks of another or of a stranger. */
+/**
+ * The consultation in the path. Throws ValidationProblem if the body names another consultation, or a patient that is
+ * not in it.
+ */
 const consultationFor = (
   request: ApiRequest<unknown, { consultation?: number | undefined; patient: number }>,
 ): Consultation => {
@@ -52,10 +57,10 @@ const listOf = <T extends RecordBase & { consultation: number }>(
 const creation = (name: string, summary: string) =>
   ({ method: 'POST', path: `consultation/:id/${name}/`, action: `${name}.create`, summary, ...base }) as const;
 
-/** An entry of the code list by its id, or one that the clinic created by its URL. */
+/** An entry of the code list, by its id, or a diagnosis that the clinic created, by its URL. */
 const diagnosis = z.union(
   [integer({ min: 0 }), reference('listitem').transform((id) => ({ listItem: id }))],
-  // The message about the URL where one was sent, otherwise that about the number.
+  // If the request sent a URL, the message is about the URL; otherwise it is about the number.
   {
     error: ({ input, errors }) =>
       (errors as z.core.$ZodIssue[][])[/^https?:/.test(String(input)) ? 1 : 0]?.[0]?.message,

@@ -1,5 +1,7 @@
-// practice-api: Consultation; States: Consultation status; Endpoints: Consultations. Not shown, and chosen: only client and
-// patients are required, `type` is 1 Outpatient by default, and a `status` in a create request is ignored, as read-only fields are.
+// practice-api: Consultation; States: Consultation status; Endpoints: Consultations. Not shown, and chosen: only client
+// and
+// patients are required. The default of `type` is 1 Outpatient. A create request's `status` is ignored, like other
+// read-only fields.
 import { z } from 'zod';
 import { consultationOf, moveConsultation, openConsultation } from '../care.ts';
 import { code, codeInput, consultationStatuses, consultationTypes } from '../http/codes.ts';

@@ -1,14 +1,14 @@
-// Addresses in requests: where a message goes, and where a browser is sent.
+// Fields for e-mail addresses, phone numbers and return addresses in requests.
 import { z } from 'zod';
 
-/** An e-mail address, of the characters that addresses are made of in practice. */
+/** An e-mail address that has only characters of common addresses. */
 export const emailAddress = () =>
   z
     .string('Not a valid string.')
     .max(254)
     .regex(/^[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,5}$/, 'Enter a valid email address.');
 
-/** A phone number in international format; blanks in it are dropped. */
+/** A phone number in international format. Spaces in it are removed. */
 export const phoneNumber = () =>
   z
     .string('Not a valid string.')
@@ -17,7 +17,10 @@ export const phoneNumber = () =>
 
 const loopback = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** An address that a browser is sent to after a payment: https, or http on this machine; no user name, nothing but printable ASCII. */
+/**
+ * The address of the page after a payment: https, or http on this machine. It has no user name and only printable ASCII
+ * characters.
+ */
 export const returnUrl = () =>
   z
     .string('Not a valid string.')

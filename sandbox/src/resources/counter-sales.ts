@@ -1,7 +1,10 @@
-// practice-api: Invoice (`countersale`); Online prescriptions: the counter sale that collects the prescription fee. Its calls are named
-// there and their paths and payloads are not shown; these are the sandbox's choice: create a counter sale (a draft invoice), add items,
-// finalize, and record the payment at `/invoicepayment/`. The client may be left out: the sale is anonymous then. Only what the clinic
-// sells over its counter can be added. The item of the fee is in `/department/{id}/settings/`.
+// practice-api: Invoice (`countersale`); Online prescriptions: the counter sale that collects the prescription fee. The
+// specification names
+// the calls but does not show their paths and payloads; the sandbox chose these: create a counter sale (a draft
+// invoice), add items,
+// finalize, and record the payment at `/invoicepayment/`. A sale without a client is anonymous. Only items that the
+// clinic sells over its
+// counter can be added. The item of the fee is in `/department/{id}/settings/`.
 import { z } from 'zod';
 import { addToCounterSale, finaliseCounterSale, openCounterSale } from '../counter-sales.ts';
 import { decimal } from '../http/fields.ts';

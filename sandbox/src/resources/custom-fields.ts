@@ -1,7 +1,9 @@
 // practice-api: Custom fields; Endpoints: Clients, phone numbers, custom fields.
-// Not shown, and chosen: a definition has the keys id, label, data_type, model and options; a value has id, field_id, name and value;
-// writing a value answers 201 where it is the field's first on that record, and 200 where it replaces one; of an option the id
-// counts, and its name is the definition's; an empty value stays as an empty one; both lists have pages.
+// Not shown, and chosen: a definition has the keys id, label, data_type, model and options; a value has id, field_id,
+// name and value.
+// Writing the first value of a field on a record answers 201; replacing a value answers 200. An option is identified by
+// its id; its name
+// comes from the definition. An empty value is stored as an empty value. Both lists have pages.
 import type { z } from 'zod';
 import { fieldValues, setFieldValue } from '../custom-fields.ts';
 import { envelope, idFilter, list, listQuery, listRoute } from '../http/listing.ts';
@@ -14,7 +16,7 @@ import { customFieldRecord, fieldValueRecord } from '../wire/people.ts';
 const section = 'Clients, phone numbers, custom fields';
 const permission = 'General: Patients and clients';
 
-/** The id of the client or patient in the path, which must exist. */
+/** The id of the client or patient in the path. Throws NotFound. */
 const ownerOf = (request: ApiRequest, model: CustomField['model']): number => {
   const { clinic } = request;
   const owner = (model === 'client' ? clinic.clients : clinic.registers.patients).get(pathId(request));

@@ -1,4 +1,4 @@
-// Every endpoint of the API.
+// All endpoints of the API.
 import type { RouteSpec } from '../http/route.ts';
 import { accountNumberRoutes } from './account-numbers.ts';
 import { accountingReportRoutes } from './accounting-reports.ts';

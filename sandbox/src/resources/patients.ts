@@ -1,10 +1,15 @@
 // practice-api: Patient; Endpoints: Patients; Errors (bulk create).
-// Not shown, and chosen: the names of the filters name__icontains, microchip__is, species__is (species_code__is is the same) and
-// date_of_birth__gte; gender values besides Male and 2 Female (code-lists.ts); a breed is not checked against the species; which of
-// the further fields are written: all but old_patient_id, last_consultation (the id of the consultation that started last), picture
-// (always null), visible_department_groups and patient_extras (always empty) and tags_rel (set in the application); one patient is
-// read at /patient/{id}/. Bulk create answers {"created": [patients], "failed": [{"index", "errors"}]} with every status, takes at
-// most 500, and without force_push creates none where one fails (400).
+// Not shown, and chosen: the names of the filters name__icontains, microchip__is, species__is (species_code__is is the
+// same) and
+// date_of_birth__gte. Gender values besides Male and 2 Female are in code-lists.ts. A breed is not checked against the
+// species. Requests can
+// write all further fields but these: old_patient_id, last_consultation (the id of the consultation that started last),
+// picture (always
+// null), visible_department_groups and patient_extras (always empty) and tags_rel (set in the application). One patient
+// is read at
+// /patient/{id}/. Bulk create answers {"created": [patients], "failed": [{"index", "errors"}]} with every status and
+// takes at most 500.
+// Without force_push it creates no patient if one fails (400).
 import { z } from 'zod';
 import { genders } from '../code-lists.ts';
 import { inWords } from '../http/codes.ts';
@@ -55,7 +60,7 @@ const record = of.answer({
   ...{ created: of.time(), modified: of.time() },
 });
 
-/** A gender's name or code; its code for the handler. */
+/** Accepts a gender's name or code, and returns its code. */
 const gender = () =>
   z
     .union(
@@ -90,7 +95,7 @@ const optional = {
 const create = z.object({ client: reference('client'), name: of.text(255), species: code(), ...optional });
 const change = create.partial();
 
-/** The patient's fields that a request sends: the names that are written in place of those that are read. */
+/** The patient's fields in the request, renamed from the API's names for writing to the record's names. */
 const sent = <T extends z.output<typeof change>>({ species, breed, gender, ...rest }: T): PatientInput => {
   const coded = { ...rest, species_code: species, breed_code: breed, gender_code: gender };
   return Object.fromEntries(Object.entries(coded).filter(([, value]) => value !== undefined));
@@ -107,7 +112,7 @@ interface Failure {
   errors: Record<string, string[]>;
 }
 
-/** The patients of a bulk request that can be created, and the others with what is wrong with them. */
+/** Splits the patients of a bulk request: those that can be created, and the others with their errors. */
 const sorted = ({ clinic, body, read }: ApiRequest<unknown, unknown[]>) => {
   const usable: NewPatientInput[] = [];
   const failed: Failure[] = [];
@@ -181,7 +186,7 @@ export const patientRoutes: RouteSpec[] = [
     ...{ method: 'POST', path: 'patient/bulk/', action: 'patient.bulk', section, permission },
     summary: 'Create up to 500 patients; force_push=true creates those that are valid where others are not',
     query: z.object({ force_push: of.boolean().optional().describe('true: those that are valid are created') }),
-    // One that create refuses fails by itself.
+    // The schema accepts any object, because an invalid patient must fail without the others.
     body: z
       .array(z.union([z.record(z.string(), z.unknown()), create]), { error: 'Expected a list of items.' })
       .min(1, 'This list may not be empty.')

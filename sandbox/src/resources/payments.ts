@@ -21,7 +21,7 @@ const record = answer({
   info: z.string(),
 });
 
-/** A payment type that may be written: any but 8 (Prepayment). */
+/** The payment types that a request may write: all but 8 (Prepayment). */
 export const paymentType = () => codeInput(acceptedPaymentTypes);
 
 export const paymentRoutes: RouteSpec[] = [

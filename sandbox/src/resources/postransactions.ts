@@ -1,8 +1,11 @@
 // practice-api: Postransaction (payment link); Endpoints: Payment links.
-// Not shown, and chosen: an invoice's links are listed at /invoice/{id}/postransactions/, and one is read at /postransaction/{id}/.
-// `creator` defaults to the application's virtual user. `department` must be the invoice's, or prepayment_data's. `duration` is at most
-// a year. `return_url` must be https; http is allowed on this machine's own names. `aborted` says whether the payer aborted;
-// `payment_method` is card or mobile; `cashier_desk` and `refunded_transaction` stay null for links.
+// Not shown, and chosen: /invoice/{id}/postransactions/ lists an invoice's links, and /postransaction/{id}/ reads one.
+// The default of
+// `creator` is the application's virtual user. `department` must be the invoice's, or prepayment_data's. `duration` is
+// at most a year.
+// `return_url` must be https; http is allowed for this machine's names. `aborted` is true if the payer aborted.
+// `payment_method` is card or
+// mobile. `cashier_desk` and `refunded_transaction` are always null for links.
 import { z } from 'zod';
 import {
   code,
@@ -117,7 +120,11 @@ const wired = ({ clinic, wire }: ApiRequest, transaction: Postransaction): WireR
   };
 };
 
-/** An invoice link names its invoice twice; a prepayment link has `prepayment_data` and no invoice. */
+/**
+ * Checks that the link pays for one thing: an invoice link names the same invoice twice; a prepayment link has
+ * `prepayment_data` and no
+ * invoice.
+ */
 const requireOneSubject = ({ invoice, prepayment_data, payment_link_data }: z.output<typeof createBody>): void => {
   const { invoice_id } = payment_link_data;
   if (prepayment_data != null) {

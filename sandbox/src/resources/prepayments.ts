@@ -1,4 +1,5 @@
-// practice-api: Unallocated payment. Writing external_info is a PATCH of the record, or (a quirk) its own sub-resource.
+// practice-api: Unallocated payment. external_info is written with a PATCH of the record, or (a quirk) as a
+// sub-resource.
 // Not shown, and chosen: external_info has at most 65,536 bytes of JSON in all, 1,000 values and 10 levels.
 import { z } from 'zod';
 import { methodNotAllowed } from '../http/answer.ts';
@@ -33,7 +34,7 @@ const record = answer({
   external_info: z.looseObject({ external_id: z.string().nullable() }),
 });
 
-/** `external_id` is text; every other key is the caller's own. */
+/** `external_id` is text; the caller defines all other keys. */
 const externalInfo = z
   .looseObject({ external_id: optionalText(255).nullish() }, { error: 'Expected a dictionary of items.' })
   .superRefine((info, { addIssue }) => {
@@ -68,7 +69,7 @@ const shown = (request: ApiRequest): Prepayment => {
   return visible;
 };
 
-/** external_info as a resource of its own, one per prepayment that has any. Only with the `subresource` quirk. */
+/** external_info as a sub-resource (quirk `subresource`): each prepayment with external_info has one. */
 const subResource = (request: ApiRequest, prepayment: Prepayment): Record<string, unknown> | null => {
   if (request.quirks.externalInfo !== 'subresource') throw new NotFound();
   const isEmpty = Object.values(prepayment.external_info).every((value) => value === null);

@@ -1,5 +1,6 @@
-// practice-api: Wholesaler integration: catalog upload URLs, receipts, and the two actions on orders; Errors. Not shown, and chosen
-// here: the answer to a receipt line that has no usable `id` (null), and the detail of 503.
+// practice-api: Wholesaler integration: catalog upload URLs, receipts, and the two actions on orders; Errors. Not
+// shown, and chosen
+// here: the answer to a receipt line without a usable `id` (null), and the detail of 503.
 import { z } from 'zod';
 import type { Answer } from '../http/answer.ts';
 import { answer, date, id, integer, says, text, time, withoutNul } from '../http/fields.ts';
@@ -42,7 +43,7 @@ const descriptor = answer({
 });
 
 const maxLines = 500;
-/** A line that can be used; it needs one of product_number and barcode. */
+/** A valid line. It needs `product_number` or `barcode`. */
 const receiptLine = z
   .object({
     id: text(lineLengths.id),
@@ -57,7 +58,7 @@ const receiptLine = z
     expiry_date: date().nullish(),
   })
   .meta({ examples: [{ id: 'r-1', quantity: '2.000', product_number: 'AB-100', order_id: 6101, batch_number: 'B7' }] });
-/** Comes first, so that the lines are as sent; receipts.ts reads them. */
+/** The union has this schema first, so that lines stay unchanged. receipts.ts checks them one by one. */
 const anyLine = z.unknown().meta({ description: 'Any other line is rejected by itself.' });
 const lines = z.object({
   receipt_lines: z
@@ -85,7 +86,10 @@ const summary = answer({
   ),
 });
 
-/** Acts on an active credential set of the caller's integration. 404 for any other, 403 for that of another application. */
+/**
+ * Runs `act` on an active credential set of the caller's integration. Answers 403 for a set of another application, 404
+ * for all others.
+ */
 const own = (request: ApiRequest, act: (wholesaler: Wholesaler) => Answer): Answer => {
   const wholesaler = request.clinic.supply.wholesalers.get(pathId(request));
   const integration = wholesaler && !wholesaler.archived ? integrationOf(request.clinic, wholesaler) : undefined;
@@ -93,7 +97,7 @@ const own = (request: ApiRequest, act: (wholesaler: Wholesaler) => Answer): Answ
   return integration.owner === request.application.clientId ? act(wholesaler) : notYours();
 };
 
-/** Acts on an order that went to the caller's integration. */
+/** Runs `act` on an order that was sent to the caller's integration. */
 const ownOrder = (request: ApiRequest, act: (order: Order) => Answer): Answer => {
   const order = orderOf(request.clinic, pathId(request));
   return isOrderOf(request.clinic, order, request.application.clientId) ? act(order) : notYours();

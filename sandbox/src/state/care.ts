@@ -1,10 +1,11 @@
-// Consultations and what is recorded in them (practice-api: Consultation, Consultation items, diagnosis, note, discharge instruction).
+// Consultations and their records (practice-api: Consultation, Consultation items, diagnosis, note, discharge
+// instruction).
 import type { RowInput } from '../inputs.ts';
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
 import type { Tables } from './tables.ts';
 
-/** practice-api: Consultation status. */
+/** The codes of practice-api "Consultation status". */
 export const consultationStatus = {
   admitted: 0,
   readyForDischarge: 5,
@@ -16,7 +17,7 @@ export const consultationStatus = {
   draft: 11,
 } as const;
 
-/** practice-api: Consultation, `type`. */
+/** The codes of `type` (practice-api: Consultation). */
 export const consultationTypes = {
   inpatient: 0,
   outpatient: 1,
@@ -34,7 +35,7 @@ export interface Consultation extends RecordBase {
   complaint: string;
   type: number;
   status: number;
-  /** When it was created, when work on it began, and when it was finalised. */
+  /** The times at which the consultation was created, begun and finalised. */
   admitted_time: number;
   first_entry: number | null;
   ended: number | null;
@@ -51,20 +52,20 @@ export interface ConsultationItem extends RecordBase {
   type_code: number;
   patients: readonly number[];
   item: number;
-  /** With the herd's multiplier, where that was applied. */
+  /** The quantity, already multiplied by the herd size on a farm visit. */
   quantity: Amount;
   vat_percentage: Amount;
   usage_type: number | null;
   usage_size: number | null;
   instructions: string;
-  /** The invoice row that it will become. Null once it is invoiced: the invoice has the row. */
+  /** The invoice row of the item; null once the invoice exists, because the invoice has the row. */
   charge: RowInput | null;
 }
 
 export interface Diagnosis extends RecordBase {
   consultation: number;
   patient: number;
-  /** An entry of the code list, or of the clinic's own list. */
+  /** The id of an entry of the code list, or of the clinic's list if `isOwn`. */
   diagnosis: number;
   isOwn: boolean;
   code: string;

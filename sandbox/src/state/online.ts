@@ -1,33 +1,36 @@
-// What clients do over the net, and what is sent to them (practice-api: Postransaction, Online prescription, Appointment and online
-// booking). References are ids, instants epoch milliseconds, amounts decimal text.
+// Online services and messages (practice-api: Postransaction, Online prescription, Appointment and online booking).
+// References are ids,
+// instants are epoch milliseconds, amounts are decimal text.
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
 import type { Tables } from './tables.ts';
 
-/** practice-api: Payment link. */
+/** The codes of practice-api "Payment link". */
 export const paymentStatus = { pending: 1, failed: 2, expired: 3, aborted: 4, accepted: 5 } as const;
 export const deliveryStatus = { notSent: 1, sent: 2, failed: 3 } as const;
 export type DeliveryStatus = (typeof deliveryStatus)[keyof typeof deliveryStatus];
-/** practice-api: `payment_link_data.delivery_method`. */
+/** The codes of `payment_link_data.delivery_method`. */
 export const deliveryMethod = { none: 0, both: 1, email: 2, sms: 3 } as const;
 export type DeliveryMethod = (typeof deliveryMethod)[keyof typeof deliveryMethod];
 
 export interface PaymentLink {
-  /** UUID. */
+  /** A UUID. */
   external_id: string;
   /** The last part of the page's address. */
   token: string;
   expires: number;
-  /** As the payer left it. A pending link is expired from `expires` on: see `statusOf`. */
+  /**
+   * The last action of the payer. A pending link expires at `expires` without a change of this field: see `statusOf`.
+   */
   status: number;
   delivery_status: DeliveryStatus;
   description: string;
   return_url: string | null;
   tokenize: 'yes' | 'no' | 'ask';
   recurring_model: 'subscription' | 'one-off';
-  /** Whether the payer agreed that the payment details are saved. */
+  /** True if the payer agreed to save the payment details. */
   consent: boolean;
-  /** Why a payment failed, in plain words. */
+  /** The reason of a failed payment, in plain words. */
   failure: string | null;
 }
 
@@ -37,9 +40,11 @@ export interface PrepaymentData {
   description: string;
 }
 
-/** practice-api: Postransaction. For an invoice or for a prepayment: one of `invoice` and `prepayment_data` is null. */
+/**
+ * practice-api: Postransaction. It pays for an invoice or a prepayment: either `invoice` or `prepayment_data` is null.
+ */
 export interface Postransaction extends RecordBase {
-  /** UUID. */
+  /** A UUID. */
   task_id: string;
   amount: Amount;
   creator: number | null;
@@ -52,22 +57,22 @@ export interface Postransaction extends RecordBase {
   link: PaymentLink;
 }
 
-/** How a person pays on the page. */
+/** The ways to pay on the page. */
 export type PaymentMethod = 'card' | 'mobile';
 
-/** A text message or an e-mail. Nothing leaves this machine. */
+/** A text message or an e-mail. The sandbox records it and does not send it. */
 export interface Message extends RecordBase {
   channel: 'email' | 'sms';
   recipient: string;
   subject: string;
   text: string;
-  /** The payment page that it leads to. */
+  /** The address of the payment page in the message. */
   payment_link: string | null;
-  /** Whether it arrived: an address under `.invalid` does not exist (RFC 2606). */
+  /** False if the address cannot exist, such as one under `.invalid` (RFC 2606). */
   delivered: boolean;
 }
 
-/** practice-api: Prescription status. */
+/** The codes of practice-api "Prescription status". */
 export const prescriptionStatus = {
   draft: 1,
   sending: 2,
@@ -91,7 +96,7 @@ export interface Prescription extends RecordBase {
   prescription_set_uuid: string;
   /** The counter sale of the fee. */
   invoice: number | null;
-  /** Null in state files of before it was required. */
+  /** Null in state files of older versions, in which it was optional. */
   issue_time: number | null;
   archived: boolean;
   created_user: number | null;
@@ -107,18 +112,18 @@ export interface PrescriptionItem extends RecordBase {
   quantity_packages: number;
   valid_until: string;
   repeat_number: number;
-  /** UUID. */
+  /** A UUID. */
   row_id: string;
   created_user: number | null;
 }
 
-/** Why a client comes. The record is not shown: an id and a name. */
+/** The reason of an appointment. The specification does not show this record; the sandbox chose an id and a name. */
 export interface Reason extends RecordBase {
   name: string;
   archived: boolean;
 }
 
-/** practice-api: `type` of an appointment; 1 Consultation is the first. */
+/** The names of an appointment's `type`; the first, Consultation, has code 1. */
 export const appointmentTypes = [
   'Consultation',
   'Online booking',
@@ -145,7 +150,7 @@ export interface Appointment extends RecordBase {
   patients: number[];
   notes: string;
   request_hash: string;
-  /** When a confirmation was last sent. */
+  /** The time of the last confirmation. */
   confirmation_sent: number | null;
 }
 
@@ -173,7 +178,7 @@ export interface AppointmentReminder extends RecordBase {
   remind_at: number;
   delivery_method: DeliveryMethod;
   delivery_status: DeliveryStatus;
-  /** When it was tried to send it; null before. */
+  /** The time of the attempt to send it; null before. */
   sent: number | null;
 }
 

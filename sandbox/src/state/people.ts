@@ -1,10 +1,11 @@
-// What belongs to clients and patients (practice-api: Client, Phone number, Patient, Custom fields; the code lists of its
-// "Patients"). Patients are in `registers`, because other parts refer to them.
+// Records of clients and patients (practice-api: Client, Phone number, Patient, Custom fields; the code lists of
+// "Patients"). Patients are
+// also in `registers`, because other parts refer to them.
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
 import type { Tables } from './tables.ts';
 
-/** practice-api: Patient. Codes are ids of the code lists; dates `YYYY-MM-DD`; null: not known. */
+/** practice-api: Patient. Codes are ids of the code lists; dates are `YYYY-MM-DD`; null means unknown. */
 export interface Patient extends RecordBase {
   client: number;
   name: string;
@@ -19,7 +20,7 @@ export interface Patient extends RecordBase {
   microchip_date: string | null;
   archived: boolean;
   home_department: number | null;
-  /** Animals of a herd; the multiplier of quantities on farm visits. Null: one animal. */
+  /** The number of animals in a herd, which multiplies quantities on farm visits. Null means one animal. */
   herd_size: number | null;
   old_patient_id: string;
   remarks: string;
@@ -43,9 +44,9 @@ export interface Patient extends RecordBase {
   holding_place_number: string;
   animal_code: string;
   private: boolean;
-  /** Departments that see the patient; empty: all. */
+  /** The departments that can see the patient; an empty list means all. */
   visible_departments: number[];
-  /** Id of the consultation that started last. */
+  /** The id of the consultation that started last. */
   last_consultation: number | null;
   /** Ids of `people.tags`. */
   tags: number[];
@@ -59,14 +60,14 @@ export interface PhoneNumber extends RecordBase {
   type_code: number;
 }
 
-/** An entry of a code list: its id is the code, which differs by installation. */
+/** An entry of a code list. Its id is the code, which differs by installation. */
 export interface CodeListEntry extends RecordBase {
   display_code: string;
   label: string;
 }
 
 export interface Species extends CodeListEntry {
-  /** Whether the gender values of equine patients exist for it. */
+  /** True if the species has the gender values of equine patients. */
   equine: boolean;
 }
 
@@ -87,14 +88,14 @@ export interface CustomField extends RecordBase {
   label: string;
   data_type: FieldType;
   model: 'client' | 'patient';
-  /** What can be selected, for the two select types; empty for others. */
+  /** The options of the two select types; empty for other types. */
   options: FieldOption[];
 }
 
-/** What a custom field holds: text, or the selected options. */
+/** The value of a custom field: text, or the selected options. */
 export type FieldContent = string | FieldOption[];
 
-/** A custom field's value on one client or patient, which is its owner. */
+/** The value of a custom field for one client or patient (`owner`). */
 export interface CustomFieldValue extends RecordBase {
   owner: number;
   field: number;

@@ -1,4 +1,6 @@
-// Registers that the other parts refer to (practice-api: Consultation items; `user`, `item`: fields not shown). Patients: people.ts.
+// Registers that other parts refer to (practice-api: Consultation items; the fields of `user` and `item` are not
+// shown). Patients are in
+// people.ts.
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
 import type { Patient } from './people.ts';
@@ -13,7 +15,7 @@ export interface User extends RecordBase {
   is_veterinarian: boolean;
 }
 
-/** practice-api, `type_code` of consultationitem. */
+/** The values of a consultation item's `type_code`. */
 export const itemTypes = { procedure: 1, medicine: 2, supply: 3, food: 4, laboratory: 5, panel: 6 } as const;
 
 /** Something that the clinic sells. */
@@ -25,7 +27,7 @@ export interface CatalogueItem extends RecordBase {
   vat_percentage: Amount;
   account_number: string;
   reporting_dimension_1: string | null;
-  /** Sold over the counter as well. */
+  /** True if the clinic also sells the item over the counter. */
   shop: boolean;
   archived: boolean;
 }

@@ -1,5 +1,6 @@
-// Records of the wholesaler integration (practice-api: Wholesaler integration records). Fields that the specification does not show
-// are the sandbox's choice: the type of a wholesaler, the order's fields and the codes of its status, products, stock.
+// Records of the wholesaler integration (practice-api: Wholesaler integration records). The specification does not show
+// these fields; the
+// sandbox chose them: the type of a wholesaler, the order's fields and the codes of its status, products, stock.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
@@ -12,38 +13,38 @@ export interface AvailableWholesaler extends RecordBase {
   register_number: string | null;
   webhook_callback_url: string;
   verification_salt: string;
-  /** The client id of the OAuth2 application that registered it. */
+  /** The client id of the OAuth2 application that registered the wholesaler. */
   owner: string;
 }
 
-/** `Integration`: orders go out as webhooks. `E-mail`: not told to any program. */
+/** Orders to an `Integration` are sent as webhooks. Orders to `E-mail` are not sent to any program. */
 export const wholesalerTypes = ['Integration', 'E-mail'] as const;
 export type WholesalerType = (typeof wholesalerTypes)[number];
 
-/** practice-api: Wholesaler, a credential set of the clinic. */
+/** A credential set of the clinic (practice-api: Wholesaler). */
 export interface Wholesaler extends RecordBase {
   name: string;
   type: WholesalerType;
-  /** Null for other types, and once the available wholesaler is deleted. */
+  /** Null for other types, and after the available wholesaler is deleted. */
   available_wholesaler: number | null;
   customer_number: string | null;
   customer_username: string | null;
   customer_password: string | null;
-  /** Null: for the whole clinic. */
+  /** Null means the whole clinic. */
   department: number | null;
   archived: boolean;
 }
 
-/** An event for a wholesaler, and how its delivery goes. */
+/** An event for a wholesaler, with the state of its delivery. */
 export interface WholesalerEvent extends RecordBase {
   available_wholesaler: number;
   wholesaler: number;
   event: string;
   event_id: string;
-  /** The JSON text that is sent, the same at every attempt. */
+  /** The JSON text of the event, the same at every attempt. */
   body: string;
   attempts: number;
-  /** `waiting` until it is delivered or given up. */
+  /** The state is `waiting` until the event is delivered or given up. */
   state: 'waiting' | 'delivered' | 'given up';
 }
 
@@ -56,11 +57,11 @@ export interface CatalogUpload extends RecordBase {
   filename: string;
   content_type: string;
   status: UploadStatus;
-  /** CSV text of the rejected rows and the secret part of its link; null where all errors were sent. */
+  /** The rejected rows as CSV, and the secret part of the report's link; null if the event contains all errors. */
   report: { token: string; csv: string } | null;
 }
 
-/** A usable row of a catalog. */
+/** A valid row of a catalog. */
 export interface CatalogProduct {
   product_type: string;
   product_number: string;
@@ -78,20 +79,20 @@ export interface CatalogProduct {
   controlled_substance: boolean;
 }
 
-/** The live catalog of a credential set. */
+/** The current catalog of a credential set. */
 export interface Catalog extends RecordBase {
   wholesaler: number;
   upload: number;
   products: CatalogProduct[];
 }
 
-/** That a wholesaler supplies an item of the clinic, and under which codes. */
+/** Records that a wholesaler supplies an item of the clinic, with its product codes. */
 export interface SuppliedItem extends RecordBase {
   item: number;
   wholesaler: number;
   product_type: string;
   name: string;
-  /** Primary, secondary and tertiary wholesaler code; the primary one may be empty. */
+  /** Primary, secondary and tertiary wholesaler code; the primary code may be empty. */
   codes: string[];
   barcode: string | null;
   discontinued: boolean;
@@ -100,7 +101,7 @@ export interface SuppliedItem extends RecordBase {
 export const orderStatus = { ordering: 0, ordered: 1, delivered: 2 } as const;
 
 export interface OrderLine {
-  /** The clinic's item, where it is one. */
+  /** The clinic's item; null if the clinic has no such item. */
   item: number | null;
   product_number: string;
   product_name: string;
@@ -115,18 +116,18 @@ export interface Order extends RecordBase {
   department: number;
   status: number;
   notes: string | null;
-  /** The member of staff who orders. */
+  /** The member of staff who placed the order. */
   purchaser: number | null;
   wholesaler_reference_number: string;
   delivery_date: number | null;
   lines: OrderLine[];
 }
 
-/** A receipt line that was accepted. Whoever it matches, staff decide about its batch. */
+/** An accepted receipt line. Staff decide about its batch, even if the line matches an item. */
 export interface ReceiptLine extends RecordBase {
   available_wholesaler: number;
   wholesaler: number;
-  /** The wholesaler's identifier, as sent. */
+  /** The wholesaler's identifier of the line. */
   line_id: string;
   quantity: Amount;
   product_number: string | null;
@@ -143,7 +144,7 @@ export interface ReceiptLine extends RecordBase {
   batch_accepted: boolean;
 }
 
-/** What came into stock. */
+/** A receipt of goods into stock. */
 export interface StockEntry extends RecordBase {
   item: number;
   department: number;
@@ -154,7 +155,7 @@ export interface StockEntry extends RecordBase {
   expiry_date: string | null;
 }
 
-/** The organisation as wholesalers see it: one record. */
+/** The single record of the clinic's organisation, for wholesalers. */
 export interface Organisation extends RecordBase {
   name: string;
   phone: string;
@@ -162,11 +163,11 @@ export interface Organisation extends RecordBase {
   postal_code: string;
   city: string;
   country_code: string;
-  /** Where goods without an order or location go; null: nowhere. */
+  /** The department that gets goods without an order or location; null if there is none. */
   default_department: number | null;
 }
 
-/** The group of a receipt line's identifier: the same for identifiers that differ in case only. */
+/** The index key of a receipt line's identifier. Identifiers that differ only in case have the same key. */
 export const receiptGroup = (availableWholesaler: number, lineId: string): number =>
   createHash('sha256').update(`${availableWholesaler}/${lineId.toLowerCase()}`).digest().readUIntBE(0, 6);
 
@@ -183,8 +184,11 @@ export const supplyTables = (tables: Tables) => ({
   ),
   stock: tables.add<StockEntry>('stock_entry', 1, (entry) => entry.order ?? 0),
   organisations: tables.add<Organisation>('organisation', 1),
-  /** Ids of events and catalogs, and the secret parts of links. */
+  /** Generates ids of events and catalogs, and the secret parts of links. */
   uuid: (): string => randomUUID(),
-  /** Signs upload policies; another one after a restart, when those handed out are too old anyway. */
+  /**
+   * Signs upload policies. A restart makes a new key; policies signed before it have expired by then or must be
+   * requested again.
+   */
   storageKey: randomBytes(32).toString('base64'),
 });

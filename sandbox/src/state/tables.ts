@@ -1,4 +1,4 @@
-// The clinic's tables by name: what the state file saves, and what a change is called.
+// The clinic's tables by name. The state file and the records of changes use these names.
 import type { RecordBase } from '../records.ts';
 import { Table } from '../table.ts';
 
@@ -9,7 +9,7 @@ export class Tables {
   /** Adds an empty table. `name` is its resource's name, `firstId` its first id, `groupOf` the parent by which it is indexed. */
   add<T extends RecordBase>(name: string, firstId: number, groupOf: ((record: T) => number) | null = null): Table<T> {
     const table = new Table<T>(firstId, groupOf);
-    // Whoever goes through all tables copies their records unchanged, so that their types do not matter there.
+    // Code that uses all tables copies records unchanged, so the type of the records does not matter there.
     this.byName.set(name, table as unknown as Table<RecordBase>);
     this.#names.set(table, name);
     return table;

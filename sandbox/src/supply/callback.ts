@@ -1,10 +1,13 @@
-// Where webhooks of wholesalers may go (practice-api: `webhook_callback_url` is HTTPS only, and its host publicly reachable).
-// Hosts are judged as they are written; no name is looked up, so that no answer depends on a network.
+// Checks the callback addresses of wholesalers (practice-api: `webhook_callback_url` is HTTPS only, and its host
+// publicly reachable). The
+// host name is checked as text; the sandbox looks up no name, so that its answers do not depend on a network.
 import { BlockList, isIP } from 'node:net';
 import type { Quirks } from '../quirks.ts';
 import { ValidationProblem } from '../records.ts';
 
-/** Addresses that are not public: private, loopback, link-local, shared, documentation, benchmarks, multicast, reserved. */
+/**
+ * Addresses that are not public: private, loopback, link-local, shared, documentation, benchmarks, multicast, reserved.
+ */
 const notPublic = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -23,7 +26,9 @@ for (const [network, prefix] of [
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv4');
 }
-/** Of IPv6 only 2000::/3 is public, without documentation addresses and those that contain an IPv4 address. */
+/**
+ * Public IPv6 addresses are those in 2000::/3, without documentation addresses and those that contain an IPv4 address.
+ */
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 for (const [network, prefix] of [
@@ -34,7 +39,10 @@ for (const [network, prefix] of [
   notPublic.addSubnet(network, prefix, 'ipv6');
 }
 
-/** Names that mean no host of the internet (RFC 6761, RFC 6762, RFC 9476, RFC 8375, and what ICANN keeps for private use). */
+/**
+ * Host names that are not on the internet (RFC 6761, RFC 6762, RFC 9476, RFC 8375, and names that ICANN reserves for
+ * private use).
+ */
 const privateNames = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|alt|onion)$/;
 
 const isPublic = (host: string): boolean => {
@@ -49,8 +57,9 @@ const isPublic = (host: string): boolean => {
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 
 /**
- * Refuses a callback address that webhooks may not go to. With the quirk `loopbackCallbacks`, http and https to this machine are
- * allowed as well. Throws ValidationProblem.
+ * Throws ValidationProblem for a callback address to which webhooks may not be sent. The quirk `loopbackCallbacks` also
+ * allows http and
+ * https to this machine.
  */
 export const checkCallback = (text: string, quirks: Quirks): void => {
   const problem = (message: string) => new ValidationProblem('webhook_callback_url', message);

@@ -1,8 +1,11 @@
 // Reads a catalog file row by row (practice-api: Catalog CSV; Events: catalog.processed; Errors).
 // Not shown, and chosen here: the names of the optional columns; the values of `product_type`; all codes but
-// `missing_required_field`; that column names and product types are compared without regard to case; that the separator is a comma;
-// that a row with more values than the header fails (so does an unquoted decimal comma); that of several rows of one product type
-// and number the last counts; and that a row has an entry for each of its problems.
+// `missing_required_field`.
+// Column names and product types are compared without regard to case. The separator is a comma. A row with more values
+// than the header
+// fails, for instance after an unquoted decimal comma. Of several rows with one product type and number, the last one
+// counts. Each problem
+// of a row has an entry.
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { dec, fixed } from '../money.ts';
@@ -36,16 +39,16 @@ export const catalogErrorCodes = [
 ] as const;
 
 export interface CatalogError {
-  /** 1-based line of the file; null for the whole file. */
+  /** The line of the file, from 1; null if the problem is of the whole file. */
   row: number | null;
   code: (typeof catalogErrorCodes)[number];
   field: Column | null;
   detail: string;
 }
 
-/** Errors that are sent in full; more are counted and put into the report. */
+/** The maximum number of errors in the event. If there are more, the event has counts and the report has the errors. */
 export const maxErrors = 100;
-/** Errors that a report names; the counts are exact beyond it. */
+/** The maximum number of errors in a report; the counts are exact beyond it. */
 const maxReported = 100_000;
 const maxRowBytes = 100_000;
 
@@ -90,7 +93,7 @@ export interface CatalogOutcome {
   errors: CatalogErrors;
 }
 
-/** A problem of the whole file, which ends the reading. */
+/** A problem of the whole file, after which reading stops. */
 class Unusable extends Error {
   readonly errors: CatalogError[];
 
@@ -107,7 +110,7 @@ const ofFile = (code: CatalogError['code'], detail: string, field: Column | null
   detail,
 });
 
-/** Reads a file of any size in a stream. */
+/** Reads a file of any size as a stream. */
 export const readCatalog = async (file: AsyncIterable<Uint8Array>): Promise<CatalogOutcome> => {
   const reading = new Reading();
   try {
@@ -133,7 +136,7 @@ export const readCatalog = async (file: AsyncIterable<Uint8Array>): Promise<Cata
   }
 };
 
-/** The text of the file, without its byte-order mark. Throws for bytes that are not UTF-8. */
+/** Decodes the file and removes its byte-order mark. Throws for bytes that are not UTF-8. */
 async function* decoded(file: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const bytes of file) yield decoder.decode(bytes, { stream: true });
@@ -171,7 +174,7 @@ class Reading {
     return this.#outcome(isWhole ? 'accepted' : this.#accepted > 0 ? 'partially_accepted' : 'rejected');
   }
 
-  /** Nothing of the file is used, also not the rows that were read before the problem. */
+  /** The outcome of a file with a problem: none of its rows are used, even those before the problem. */
   unusable(errors: CatalogError[]): CatalogOutcome {
     for (const error of errors) this.#errors.add(error);
     this.#accepted = 0;
@@ -190,7 +193,7 @@ class Reading {
   }
 }
 
-/** The columns of the header; null for those that are not expected, which are ignored. */
+/** The columns of the header; null for an unknown column, which is ignored. */
 const headerOf = (values: string[]): (Column | null)[] => {
   const names = values.map((value) => value.trim().toLowerCase());
   const columns = names.map((name, at) =>
@@ -213,7 +216,7 @@ const headerOf = (values: string[]): (Column | null)[] => {
   return columns;
 };
 
-/** The values of one row by column, and the problems found with them. */
+/** The values of one row by column, and their problems. */
 class Cells {
   readonly #values = new Map<Column, string>();
   readonly #row: number;
@@ -253,7 +256,7 @@ class Cells {
     return value;
   }
 
-  /** One of some words, whatever their case. */
+  /** Reads one of several words, without regard to case. */
   word<const W extends string>(column: Column, words: readonly W[]): W | null {
     const value = this.#values.get(column);
     if (value === undefined) return null;
@@ -309,7 +312,10 @@ const productOf = (cells: Cells): CatalogProduct => {
   };
 };
 
-/** The total, or where it is absent or not above zero, units per package times packages, as far as they are known. */
+/**
+ * The total of dosable units. If it is absent or not above zero, it is computed as units per package times packages, if
+ * both are known.
+ */
 const dosableUnits = (cells: Cells): string | null => {
   const total = cells.decimal('total_dosable_units', { signed: true });
   const perPackage = cells.decimal('dosable_units_per_package');

@@ -1,5 +1,6 @@
-// Credential sets: what clinic staff do with their wholesalers (practice-api: States: Wholesaler credential set). Tests, the live clinic
-// and the control endpoints call these. Records are archived, never deleted, so that no id is issued again.
+// Credential sets: actions of clinic staff on their wholesalers (practice-api: States: Wholesaler credential set).
+// Tests, live events and
+// the control endpoints call these functions. Records are archived and never deleted, so that ids are not reused.
 import type { Clinic } from '../clinic.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import type { Wholesaler } from '../state/supply.ts';
@@ -9,11 +10,11 @@ export interface Credentials {
   customer_number?: string | null | undefined;
   customer_username?: string | null | undefined;
   customer_password?: string | null | undefined;
-  /** Null: for the whole clinic. */
+  /** Null means the whole clinic. */
   department?: number | null | undefined;
 }
 
-/** The credential set of an id, archived or not. Throws NotFound. */
+/** Finds a credential set, active or archived. Throws NotFound. */
 export const wholesalerOf = (clinic: Clinic, id: number): Wholesaler => {
   const wholesaler = clinic.supply.wholesalers.get(id);
   if (!wholesaler) throw new NotFound();
@@ -24,7 +25,7 @@ export const wholesalerOf = (clinic: Clinic, id: number): Wholesaler => {
 const setsOf = (clinic: Clinic, available: number): Wholesaler[] =>
   clinic.supply.wholesalers.of(available).filter((wholesaler) => !wholesaler.archived);
 
-/** The set of a department, or with null the clinic-wide one, where it exists. */
+/** The set of a department, or the clinic-wide set for null; undefined if there is none. */
 export const setFor = (clinic: Clinic, available: number, department: number | null): Wholesaler | undefined =>
   setsOf(clinic, available).find((wholesaler) => wholesaler.department === department);
 
@@ -38,7 +39,7 @@ const checkLocation = (clinic: Clinic, available: number, department: number | n
   }
 };
 
-/** Links an available wholesaler, for the whole clinic or for one location: `wholesaler.created`. */
+/** Links an available wholesaler to the whole clinic or to one location. Sends `wholesaler.created`. */
 export const connectWholesaler = (clinic: Clinic, availableId: number, credentials: Credentials = {}): Wholesaler =>
   clinic.commit(() => {
     const available = clinic.supply.available.get(availableId);
@@ -51,12 +52,12 @@ export const connectWholesaler = (clinic: Clinic, availableId: number, credentia
       ...{ customer_number, customer_username, customer_password, department, archived: false },
     });
     emitWholesaler(clinic, 'created', wholesaler);
-    // Locations that share a username share a password.
+    // Locations with the same username share a password.
     if (customer_password !== null) sharePassword(clinic, wholesaler);
     return wholesaler;
   }, 'request');
 
-/** Changes credentials or location: `wholesaler.updated` for each set that really changes. */
+/** Changes credentials or location. Sends `wholesaler.updated` for each set that changed. */
 export const changeCredentials = (clinic: Clinic, id: number, changes: Credentials): Wholesaler =>
   clinic.commit(() => {
     const wholesaler = activeSet(clinic, id);
@@ -69,7 +70,7 @@ export const changeCredentials = (clinic: Clinic, id: number, changes: Credentia
     return wholesaler;
   }, 'request');
 
-/** The password that a set takes over with another set's username. */
+/** If the new username belongs to another set, the set also gets that set's password. */
 const takenOver = (clinic: Clinic, wholesaler: Wholesaler, changes: Credentials): Credentials => {
   const username = changes.customer_username;
   if (username == null || username === wholesaler.customer_username || changes.customer_password != null) return {};
@@ -77,7 +78,7 @@ const takenOver = (clinic: Clinic, wholesaler: Wholesaler, changes: Credentials)
   return other ? { customer_password: other.customer_password } : {};
 };
 
-/** Gives the set's password to the others with its username. */
+/** Copies the set's password to the other sets with its username. */
 const sharePassword = (
   clinic: Clinic,
   { id, available_wholesaler, customer_username, customer_password }: Wholesaler,
@@ -98,7 +99,10 @@ const change = (clinic: Clinic, wholesaler: Wholesaler, changes: Credentials): b
   return true;
 };
 
-/** A location gives up its own credentials, or staff remove the clinic-wide ones: `wholesaler.deleted`. */
+/**
+ * Archives a set: a location stops using separate credentials, or staff remove the clinic-wide set. Sends
+ * `wholesaler.deleted`.
+ */
 export const archiveWholesaler = (clinic: Clinic, id: number): void =>
   clinic.commit(() => {
     const wholesaler = activeSet(clinic, id);
@@ -106,13 +110,16 @@ export const archiveWholesaler = (clinic: Clinic, id: number): void =>
     emitWholesaler(clinic, 'deleted', wholesaler);
   }, 'request');
 
-/** Staff remove a wholesaler with all its credential sets: `wholesaler.deleted` for each. */
+/** Archives all credential sets of a wholesaler for staff. Sends `wholesaler.deleted` for each. */
 export const removeWholesaler = (clinic: Clinic, available: number): void =>
   clinic.commit(() => {
     for (const wholesaler of setsOf(clinic, available)) archiveWholesaler(clinic, wholesaler.id);
   }, 'request');
 
-/** The integration deletes its registration: the clinic's sets are archived, and nobody is left to be told. */
+/**
+ * Archives the clinic's sets when the integration deletes its registration. It sends no event, because there is no
+ * receiver.
+ */
 export const unlinkWholesalers = (clinic: Clinic, available: number): void => {
   for (const wholesaler of setsOf(clinic, available)) {
     clinic.update(clinic.supply.wholesalers, wholesaler, { archived: true });

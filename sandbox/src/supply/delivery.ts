@@ -1,7 +1,10 @@
-// Delivers events to wholesalers (practice-api: Events; Authentication 6). Not shown, and chosen here: each delivery carries
-// `X-Webhook-Timestamp`, seconds since 1970, and `X-Webhook-Signature`, `v1=` and the HMAC-SHA256 in hex of timestamp, '.' and body,
-// keyed by the verification_salt as UTF-8; any 2xx answer within ten seconds is a delivery; there are ten attempts, with pauses of 1,
-// 2, 4 ... 256 seconds; the events of one credential set arrive in their order, so that one waits for those before it.
+// Delivers events to wholesalers (practice-api: Events; Authentication 6). Not shown, and chosen here: each delivery
+// has the headers
+// `X-Webhook-Timestamp`, seconds since 1970, and `X-Webhook-Signature`, `v1=` and the HMAC-SHA256 in hex of timestamp,
+// '.' and body. Its key
+// is the verification_salt as UTF-8. Every 2xx answer within ten seconds counts as delivered. There are ten attempts,
+// with pauses of 1, 2,
+// 4 ... 256 seconds. The events of one credential set arrive in order, so an event waits for the earlier ones.
 import { createHmac } from 'node:crypto';
 import type { Clinic } from '../clinic.ts';
 import type { OutgoingWebhook, World } from '../outgoing.ts';
@@ -11,11 +14,11 @@ import type { ChangedRecord } from '../store.ts';
 const maxAttempts = 10;
 const firstPauseMs = 1000;
 
-/** The value of `X-Webhook-Signature`. `timestamp`: seconds since 1970, as sent. */
+/** The value of the header `X-Webhook-Signature`. `timestamp` is the value of `X-Webhook-Timestamp`. */
 export const signatureOf = (salt: string, timestamp: string, body: string): string =>
   `v1=${createHmac('sha256', Buffer.from(salt, 'utf8')).update(`${timestamp}.${body}`).digest('hex')}`;
 
-/** What an event is sent as, with the address and the salt as they are now, read together. Null where the registration is deleted. */
+/** The webhook of an event, with the registration's current address and salt. Null if the registration was deleted. */
 export const signedWebhook = (
   clinic: Clinic,
   { available_wholesaler, event, body }: Pick<WholesalerEvent, 'available_wholesaler' | 'event' | 'body'>,
@@ -37,19 +40,19 @@ export class Courier {
   readonly #clinic: Clinic;
   readonly #world: World;
   readonly #stopped = new AbortController();
-  /** Events to deliver, by credential set, the first being delivered. */
+  /** Undelivered events by credential set. The first one is being delivered. */
   readonly #queues = new Map<number, WholesalerEvent[]>();
   readonly #timers = new Set<() => void>();
   #lastSeen = 0;
 
-  /** Takes up the events that wait in a loaded clinic. */
+  /** Queues the undelivered events of a loaded clinic. */
   constructor(clinic: Clinic, world: World) {
     this.#clinic = clinic;
     this.#world = world;
     this.#enqueue(clinic.supply.events.all());
   }
 
-  /** Takes new events from a transaction. */
+  /** Queues the new events of a transaction. */
   changed(changed: readonly ChangedRecord[]): void {
     if (!changed.some(({ kind, id }) => kind === 'wholesaler_event' && id > this.#lastSeen)) return;
     this.#enqueue(this.#clinic.supply.events.select({ idGreaterThan: this.#lastSeen }));
@@ -87,7 +90,7 @@ export class Courier {
     else this.#note(event, event.attempts + 1 >= maxAttempts ? 'given up' : 'waiting');
   }
 
-  /** Records an attempt; then comes the next event of the credential set, or after a pause the next attempt. */
+  /** Records an attempt, and plans the next attempt or the next event of the credential set. */
   #note(event: WholesalerEvent, state: WholesalerEvent['state']): void {
     const attempts = event.attempts + 1;
     const clinic = this.#clinic;

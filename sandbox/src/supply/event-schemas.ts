@@ -1,4 +1,5 @@
-// What wholesalers are sent, by event (practice-api: Events), for the description. Tests hold it against the events that are sent.
+// The payloads of wholesalers' events (practice-api: Events) for the OpenAPI description. Tests compare them with sent
+// events.
 import { z } from 'zod';
 import { catalogErrorCodes } from './catalog-csv.ts';
 
@@ -61,7 +62,7 @@ const upload = z.strictObject({
   error_report_url: z.url().optional().describe('Where to download all errors, where they are too many'),
 });
 
-/** The payloads by the names of their components; the description of each says when it is sent. */
+/** The payloads by the names of their components. Each description says when the event is sent. */
 export const eventSchemas = {
   WholesalerCreated: z
     .strictObject({ ...event('wholesaler.created'), available_wholesaler: fullSender, wholesaler: credentials })

@@ -1,19 +1,20 @@
-// The events that wholesalers are sent, with their payloads (practice-api: Events). An event is a record, so that it is saved with the
-// clinic and sent, with the same `event_id`, until it is delivered (delivery.ts).
+// The events for wholesalers, with their payloads (practice-api: Events). An event is a record that is saved with the
+// clinic. It is sent
+// with the same `event_id` until it is delivered (delivery.ts).
 import type { Clinic } from '../clinic.ts';
 import type { CatalogUpload, Order, Wholesaler, WholesalerEvent } from '../state/supply.ts';
 import type { CatalogErrors } from './catalog-csv.ts';
 
-/** Delivered events that are kept, for whoever looks at what was sent. */
+/** The number of delivered events that are kept for display. */
 const keptEvents = 1000;
 
-/** The integration behind a credential set; undefined for another type. */
+/** The integration of a credential set; undefined for other types of wholesalers. */
 export const integrationOf = (clinic: Clinic, wholesaler: Wholesaler) =>
   wholesaler.type === 'Integration' && wholesaler.available_wholesaler !== null
     ? clinic.supply.available.get(wholesaler.available_wholesaler)
     : undefined;
 
-/** Records an event, if the credential set is one of an integration. */
+/** Records an event if the credential set belongs to an integration. */
 const emit = (clinic: Clinic, wholesaler: Wholesaler, event: string, payload: object): WholesalerEvent | null => {
   const available = integrationOf(clinic, wholesaler);
   if (!available) return null;
@@ -43,7 +44,9 @@ const orNull = (text: string | null): string | null => (text === null || text.tr
 const departmentOf = (clinic: Clinic, id: number | null) =>
   id === null ? null : { id, name: clinic.department(id).name };
 
-/** `wholesaler.created`, `wholesaler.updated`: the credentials; `wholesaler.deleted`: only the id. */
+/**
+ * Records `wholesaler.created` or `wholesaler.updated` with the credentials, or `wholesaler.deleted` with only the id.
+ */
 export const emitWholesaler = (clinic: Clinic, kind: 'created' | 'updated' | 'deleted', wholesaler: Wholesaler) => {
   const available = integrationOf(clinic, wholesaler);
   if (!available) return null;
@@ -65,7 +68,9 @@ export const emitWholesaler = (clinic: Clinic, kind: 'created' | 'updated' | 'de
   });
 };
 
-/** `order.placed`. `customerNumber`: that of the department's credential set, else of the clinic-wide one. */
+/**
+ * Records `order.placed`. `customerNumber` is that of the department's credential set, or else of the clinic-wide set.
+ */
 export const emitOrder = (clinic: Clinic, wholesaler: Wholesaler, order: Order, customerNumber: string | null) => {
   const organisation = clinic.supply.organisations.all()[0];
   const purchaser = order.purchaser === null ? undefined : clinic.registers.users.get(order.purchaser);
@@ -95,7 +100,10 @@ export const emitOrder = (clinic: Clinic, wholesaler: Wholesaler, order: Order, 
   });
 };
 
-/** `catalog.processed`. `reportUrl`: where the report of all errors is, for the case that they are too many. */
+/**
+ * Records `catalog.processed`. `reportUrl` is the address of the report of all errors, if there are too many for the
+ * event.
+ */
 export const emitCatalog = (
   clinic: Clinic,
   wholesaler: Wholesaler,

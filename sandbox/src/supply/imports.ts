@@ -1,4 +1,4 @@
-// The clinic's import of a catalog's products (practice-api: Catalog CSV, matching keys; Limits: Catalog rule).
+// Imports a catalog's products into the clinic (practice-api: Catalog CSV, matching keys; Limits: Catalog rule).
 import type { Clinic } from '../clinic.ts';
 import { dec, fixed } from '../money.ts';
 import { itemTypes } from '../state/registers.ts';
@@ -13,11 +13,11 @@ const typeCodes: Record<string, number> = {
 const accounts: Record<string, string> = { Medicine: '3100', Supply: '3110', Food: '3120' };
 
 export interface ImportRun {
-  /** Product types that the run is about. */
+  /** The product types to import. */
   types: readonly string[];
-  /** A part of the product name; default: all names. */
+  /** A part of the product name. The default includes all names. */
   search?: string | undefined;
-  /** Whether a barcode matches where no code does. */
+  /** True if a barcode may match when no code matches. */
   matchBarcodes?: boolean | undefined;
 }
 
@@ -27,11 +27,11 @@ export interface ImportResult {
   discontinued: number;
 }
 
-/** What the import screen offers: the live catalog of the credential set. */
+/** The products that staff can import: the current catalog of the credential set. */
 export const offeredProducts = (clinic: Clinic, wholesaler: number): readonly CatalogProduct[] =>
   clinic.supply.catalogs.of(wholesalerOf(clinic, wholesaler).id)[0]?.products ?? [];
 
-/** Staff record that a wholesaler supplies an item. */
+/** Records for staff that a wholesaler supplies an item. */
 export const recordSupplied = (
   clinic: Clinic,
   input: Omit<SuppliedItem, 'id' | 'created' | 'modified' | 'discontinued'>,
@@ -39,8 +39,9 @@ export const recordSupplied = (
   clinic.commit(() => clinic.insert(clinic.supply.suppliedItems, { ...input, discontinued: false }), 'request');
 
 /**
- * Staff run an import. Items that the catalog still has are updated, new ones created; imported ones that it no longer has are marked
- * discontinued, within the run's types and search term, those with an empty code too. Those discontinued already are left alone.
+ * Runs an import for staff. Items in the catalog are updated or created. Imported items that the catalog no longer has
+ * are marked
+ * discontinued, if they match the run's types and search term; this includes items with an empty code.
  */
 export const importProducts = (clinic: Clinic, wholesalerId: number, run: ImportRun): ImportResult =>
   clinic.commit(() => {
@@ -72,7 +73,9 @@ export const importProducts = (clinic: Clinic, wholesalerId: number, run: Import
     return result;
   }, 'request');
 
-/** Finds the imported item of a product within its type: by primary, then secondary, then tertiary code, then by barcode. */
+/**
+ * Finds the imported item of a product within its type: by primary, secondary or tertiary code, and then by barcode.
+ */
 class Finder {
   readonly #byKey = new Map<string, SuppliedItem>();
   readonly #barcodes: boolean;
@@ -93,7 +96,7 @@ class Finder {
   }
 }
 
-/** The retail price with VAT; where the catalog has none, the wholesale price stands for it. */
+/** The retail price with VAT. If the catalog has none, the wholesale price is used. */
 const priceOf = ({ product_price, wholesale_price }: CatalogProduct, vat: string): string => {
   const net = dec(product_price ?? wholesale_price ?? '0');
   return fixed(net.times(dec(vat).plus(100)).div(100), 2);

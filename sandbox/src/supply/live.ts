@@ -1,4 +1,4 @@
-// The purchasing of a clinic that lives: now and then staff order what they are out of, and what was ordered arrives.
+// Live events of purchasing: staff sometimes order items that are out of stock, and orders arrive.
 import type { Clinic } from '../clinic.ts';
 import type { Rng } from '../rng.ts';
 import { orderStatus, type Wholesaler } from '../state/supply.ts';
@@ -6,12 +6,13 @@ import { integrationOf } from './events.ts';
 import { draftOrder, markDelivered, sendOrder } from './orders.ts';
 import { acceptBatch } from './receipts.ts';
 
-/** How many of the newest records are searched for something to act on. */
+/** Purchasing events search this number of the newest records for one that they can use. */
 const reach = 200;
 
 /**
- * Makes one thing happen: staff accept a batch that a wholesaler reported, or receive an order, or place one. Orders of an integration
- * are left to the integration to deliver. Null where the clinic has nobody to order from. `rng`: a stream for this alone.
+ * Makes one event happen: staff accept a reported batch, receive an order, or place one. Orders to an integration are
+ * delivered by that
+ * integration only. Returns null if the clinic has no wholesaler. `rng` is the random stream of these events.
  */
 export const supplyHappening = (clinic: Clinic, rng: Rng): { kind: string; text: string } | null =>
   clinic.commit(() => acceptReported(clinic) ?? (rng.chance(0.5) ? receive(clinic) : null) ?? order(clinic, rng));

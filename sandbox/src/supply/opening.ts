@@ -1,5 +1,6 @@
-// The purchasing that an invented clinic starts with: its organisation, a wholesaler that takes orders by e-mail, and the items that it
-// supplies. Drawn from a stream of random numbers of its own, so that the history of a seed stays what it is.
+// The purchasing records of an invented clinic before its history: its organisation, a wholesaler that takes orders by
+// e-mail, and the items
+// that it supplies. They are drawn from a separate random stream, so that the history of a seed does not change.
 import type { Clinic } from '../clinic.ts';
 import { Rng } from '../rng.ts';
 import { itemTypes } from '../state/registers.ts';
@@ -11,7 +12,7 @@ const productTypeOf: Record<number, string> = {
   [itemTypes.food]: 'Food',
 };
 
-/** Fills the purchasing of a clinic that has its items. The same seed gives the same. */
+/** Adds purchasing records to a clinic that already has items. The same seed gives the same records. */
 export const openSupply = (clinic: Clinic, seed: number): void => {
   const rng = new Rng(seed, 'supply');
   const { organisations, wholesalers } = clinic.supply;

@@ -1,6 +1,8 @@
-// Purchase orders (practice-api: States: Order; Set reference number; Mark delivered). Staff place them; the integration writes its
-// reference and marks them delivered. Not shown, and chosen here: the codes 0 Ordering in process and 1 Ordered (2 is shown); that an
-// order can be sent again, with changes, while it is Ordered; and what comes into stock.
+// Purchase orders (practice-api: States: Order; Set reference number; Mark delivered). Staff place them; the
+// integration writes its
+// reference and marks them delivered. Not shown, and chosen here: the codes 0 Ordering in process and 1 Ordered (2 is
+// shown). Staff can
+// change and send an Ordered order again. Goods come into stock as described at `markDelivered`.
 import type { Clinic } from '../clinic.ts';
 import { type Amount, fixed, sumOf } from '../money.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
@@ -9,9 +11,9 @@ import { setFor, wholesalerOf } from './credentials.ts';
 import { emitOrder, integrationOf } from './events.ts';
 
 export interface OrderLineInput extends Pick<OrderLine, 'product_number' | 'quantity'> {
-  /** Default: the name of the item that the wholesaler supplies under this number. */
+  /** The default is the name of the item that the wholesaler supplies under this number. */
   product_name?: string | undefined;
-  /** Default: that item. */
+  /** The default is the item that the wholesaler supplies under this number. */
   item?: number | null | undefined;
   unit?: string | null | undefined;
   barcode?: string | null | undefined;
@@ -19,9 +21,9 @@ export interface OrderLineInput extends Pick<OrderLine, 'product_number' | 'quan
 }
 
 export interface OrderInput {
-  /** The credential set that is ordered with. */
+  /** The credential set of the order. */
   wholesaler: number;
-  /** Default: the location of the credential set, else the organisation's default department. */
+  /** The default is the location of the credential set, or else the organisation's default department. */
   department?: number | undefined;
   notes?: string | null | undefined;
   purchaser?: number | null | undefined;
@@ -45,7 +47,7 @@ const linesOf = (clinic: Clinic, wholesaler: number, lines: OrderLineInput[]): O
   });
 };
 
-/** An order that staff are still writing: Ordering in process. */
+/** Adds an order that staff have not sent yet (Ordering in process). */
 export const draftOrder = (clinic: Clinic, input: OrderInput): Order =>
   clinic.commit(() => {
     const wholesaler = wholesalerOf(clinic, input.wholesaler);
@@ -65,8 +67,9 @@ export const draftOrder = (clinic: Clinic, input: OrderInput): Order =>
   }, 'request');
 
 /**
- * Sends the purchase order: `order.placed` to an integration, nothing to another type of wholesaler. An order that is Ordered already can be sent again, with
- * changes: the same order id with a new event id.
+ * Sends the purchase order: an integration gets `order.placed`; other types of wholesalers get no event. An order that
+ * is already Ordered
+ * can be sent again with changes. It keeps its id and gets a new event id.
  */
 export const sendOrder = (
   clinic: Clinic,
@@ -91,7 +94,7 @@ export const sendOrder = (
     return order;
   }, 'request');
 
-/** Whether the order went to this OAuth2 application's integration. */
+/** True if the order was sent to the integration of this OAuth2 application. */
 export const isOrderOf = (clinic: Clinic, order: Order, clientId: string): boolean =>
   integrationOf(clinic, wholesalerOf(clinic, order.wholesaler))?.owner === clientId;
 
@@ -103,7 +106,10 @@ export const setReference = (clinic: Clinic, order: Order, wholesaler_reference_
   return clinic.update(clinic.supply.orders, order, { wholesaler_reference_number });
 };
 
-/** The clinic's own button, and the integration's call: what was ordered and has not come in by accepted batches is in stock now. */
+/**
+ * Marks an order as delivered, for staff and for the integration. Ordered goods that did not come with accepted batches
+ * are now in stock.
+ */
 export const markDelivered = (clinic: Clinic, id: number): Order =>
   clinic.commit(() => {
     const order = orderOf(clinic, id);
@@ -123,11 +129,11 @@ export const markDelivered = (clinic: Clinic, id: number): Order =>
     return clinic.update(orders, order, { status: orderStatus.delivered, delivery_date: clinic.clock() });
   }, 'request');
 
-/** What has come into stock of an item on an order. */
+/** The quantities of an item that have come into stock for an order. */
 const stockOfOrder = (clinic: Clinic, order: number, item: number): Amount[] =>
   clinic.supply.stock.of(order).flatMap((entry) => (entry.item === item ? [entry.quantity] : []));
 
-/** Where goods go that no order and no location settles; null where the organisation has no such department. */
+/** The department for goods without an order or location; null if the organisation has none. */
 export const defaultDepartment = (clinic: Clinic): number | null => {
   const organisation = clinic.supply.organisations.all()[0];
   return organisation ? organisation.default_department : firstDepartment(clinic);

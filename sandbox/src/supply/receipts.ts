@@ -1,7 +1,12 @@
-// Receipt lines (practice-api: Receipts request, response and matching rules; Receipt line rejection reasons). Not shown, and chosen
-// here: all reason codes except `department_unresolved`. `barcode` is the other value of `matched_by`. An identifier is unique per
-// available wholesaler, over all its credential sets. A rejected line is not stored, so the caller can send it again, corrected. An
-// `order_id` that is no order of the caller leaves the line unlinked, whatever its invoice number. Staff match and accept lines later.
+// Receipt lines (practice-api: Receipts request, response and matching rules; Receipt line rejection reasons). Not
+// shown, and chosen
+// here: all reason codes except `department_unresolved`. `barcode` is the other value of `matched_by`. An identifier is
+// unique per
+// available wholesaler, over all its credential sets. A rejected line is not stored, so the caller can correct it and
+// send it again. An
+// `order_id` that is not an order of the caller leaves the line unlinked, even if it has an invoice number. Staff match
+// and accept lines
+// later.
 import type { Clinic } from '../clinic.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { type Order, orderStatus, type ReceiptLine, receiptGroup, type Wholesaler } from '../state/supply.ts';
@@ -17,7 +22,7 @@ export const rejections = [
 ] as const;
 export type Rejection = (typeof rejections)[number];
 
-/** What becomes of one line, as it is answered. */
+/** The outcome of one line in the answer. */
 export interface LineOutcome {
   id: string | null;
   status: 'accepted' | 'rejected' | 'duplicate';
@@ -27,7 +32,7 @@ export interface LineOutcome {
   matched_by: 'product_code' | 'barcode' | null;
 }
 
-/** A line whose values are usable. */
+/** A line with valid values. */
 interface Line {
   id: string;
   quantity: string;
@@ -41,7 +46,7 @@ interface Line {
   expiry_date: string | null;
 }
 
-/** The greatest length of each text of a line. */
+/** The maximum length of each text of a line. */
 export const lineLengths = {
   id: 255,
   product_number: 63,
@@ -50,7 +55,7 @@ export const lineLengths = {
   invoice_number: 63,
   batch_number: 63,
 } as const;
-/** Package units: at most 9 whole digits and 3 decimals. */
+/** Package units with at most 9 whole digits and 3 decimals. */
 export const quantityPattern = /^\d{1,9}(\.\d{1,3})?$/;
 
 class Rejected extends Error {
@@ -62,7 +67,7 @@ class Rejected extends Error {
   }
 }
 
-/** Takes lines that were posted to a credential set; each stands for itself. */
+/** Stores the lines that were posted to a credential set. A rejected line does not affect the others. */
 export const takeReceipts = (clinic: Clinic, wholesaler: Wholesaler, lines: readonly unknown[]): LineOutcome[] => {
   const products = new Products(clinic, wholesaler.available_wholesaler ?? 0);
   return lines.map((line) => takeLine(clinic, wholesaler, products, line));
@@ -86,7 +91,7 @@ const idOf = (sent: unknown): string | null => {
   return typeof id === 'string' ? id : null;
 };
 
-/** The line that is stored under an identifier, compared without regard to case. */
+/** The stored line with this identifier, compared without regard to case. */
 const storedLine = (clinic: Clinic, available: number, id: string): ReceiptLine | undefined =>
   clinic.supply.receiptLines
     .of(receiptGroup(available, id))
@@ -100,7 +105,7 @@ const outcomeOf = (line: ReceiptLine, id: string | null): LineOutcome => ({
   matched_by: line.matched_by,
 });
 
-/** Reads the values of a line. Throws Rejected. */
+/** Checks and reads the values of a line. Throws Rejected. */
 const read = (sent: unknown): Line => {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw new Rejected('invalid_line');
   const fields = sent as Record<string, unknown>;
@@ -124,7 +129,7 @@ const read = (sent: unknown): Line => {
   };
 };
 
-/** Trimmed text; null where it is absent or blank. */
+/** The trimmed text; null if it is absent or blank. */
 const text = (value: unknown, max: number): string | null => {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'string' || value.includes('\0')) throw new Rejected('invalid_field');
@@ -141,7 +146,7 @@ const wholeNumber = (value: unknown): number | null => {
   return Number(value);
 };
 
-/** A calendar date; one with a time or an offset is absent. */
+/** A calendar date; null for a text with a time or an offset. */
 const calendarDate = (value: unknown): string | null => {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value !== 'string') throw new Rejected('invalid_field');
@@ -164,7 +169,7 @@ const store = (clinic: Clinic, wholesaler: Wholesaler, products: Products, line:
   });
 };
 
-/** The caller's own order: by its id, or where no id is given by the only one with that invoice number. */
+/** The caller's order: by its id; without an id, the only order with that invoice number. */
 const linkedOrder = (clinic: Clinic, available: number, line: Line): Order | undefined => {
   const { orders, wholesalers } = clinic.supply;
   if (line.order_id !== null) {
@@ -180,7 +185,7 @@ const linkedOrder = (clinic: Clinic, available: number, line: Line): Order | und
   return named.length === 1 ? named[0] : undefined;
 };
 
-/** The items that the clinic recorded as supplied by the caller, by code and barcode. */
+/** The items that the caller supplies to the clinic, by code and barcode. */
 class Products {
   readonly #items = new Map<string, Set<number>>();
 
@@ -194,7 +199,10 @@ class Products {
     }
   }
 
-  /** By product number, as primary, else secondary, else tertiary code; then by barcode. No match where it is ambiguous. */
+  /**
+   * Matches by product number (primary, secondary, then tertiary code), then by barcode. An ambiguous code matches
+   * nothing.
+   */
   match({ product_number, barcode }: Line): Pick<ReceiptLine, 'item' | 'matched_by'> {
     const keys = [0, 1, 2].map((level) => `${level}/${product_number}`);
     const level = product_number === null ? undefined : keys.find((key) => this.#items.has(key));
@@ -222,14 +230,18 @@ const receiptLine = (clinic: Clinic, id: number): ReceiptLine => {
   return line;
 };
 
-/** Staff match a line by hand. */
+/** Matches a line by hand, for staff. */
 export const matchReceipt = (clinic: Clinic, id: number, item: number): ReceiptLine =>
   clinic.commit(() => {
     if (!clinic.registers.items.get(item)) throw new ValidationProblem('item', 'There is no such item.');
     return clinic.update(clinic.supply.receiptLines, receiptLine(clinic, id), { item });
   }, 'request');
 
-/** Staff accept the batch of a matched line into stock. That of an order marked delivered adds nothing: the order has. */
+/**
+ * Accepts the batch of a matched line into stock, for staff. If its order was marked delivered, the stock does not
+ * change, because the order
+ * already added the goods.
+ */
 export const acceptBatch = (clinic: Clinic, id: number): ReceiptLine =>
   clinic.commit(() => {
     const line = receiptLine(clinic, id);

@@ -1,6 +1,8 @@
-// Catalog uploads: the pending upload, the signed form that lets one file in, and what becomes of the file (practice-api: Catalog
-// upload; Catalog upload URL request). Not shown, and chosen here: the names of the form fields, in the style of S3's presigned POST;
-// that a second request returns the pending upload with the file name and content type of the first, and five minutes anew.
+// Catalog uploads: the pending upload, the signed form for one file, and the processing of the file (practice-api:
+// Catalog upload; Catalog
+// upload URL request). Not shown, and chosen here: the names of the form fields, in the style of S3's presigned POST. A
+// second request
+// returns the pending upload with the file name and content type of the first request, and a new limit of five minutes.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Clinic } from '../clinic.ts';
@@ -13,7 +15,7 @@ export const maxCatalogBytes = 104_857_600;
 export const accessKeyId = 'SANDBOXCATALOGUPLOAD';
 export const uploadValidMs = 300_000;
 
-/** The pending upload of a credential set: the one that waits, or a new one. */
+/** The pending upload of a credential set; a new one if there is none. */
 export const pendingUpload = (
   clinic: Clinic,
   wholesaler: Wholesaler,
@@ -35,7 +37,7 @@ export const objectKey = (upload: CatalogUpload): string =>
 const signatureOf = (clinic: Clinic, policy: string): string =>
   createHmac('sha256', clinic.supply.storageKey).update(policy).digest('base64');
 
-/** The fields that the form must carry before its file. */
+/** The fields that the form must have before its file. */
 export const formFields = (clinic: Clinic, upload: CatalogUpload): Record<string, string> => {
   const key = objectKey(upload);
   const policy = Buffer.from(
@@ -57,7 +59,7 @@ export const formFields = (clinic: Clinic, upload: CatalogUpload): Record<string
   };
 };
 
-/** An answer of object storage that refuses a file. */
+/** A refusal of object storage. */
 export class StorageError extends Error {
   readonly status: number;
   readonly code: string;
@@ -69,7 +71,7 @@ export class StorageError extends Error {
   }
 }
 
-/** The upload that a form is for. `startedMs`: when its transfer began. Throws StorageError. */
+/** Finds the upload of a form. `startedMs` is when its transfer began. Throws StorageError. */
 export const admitForm = (clinic: Clinic, form: ReadonlyMap<string, string>, startedMs: number): CatalogUpload => {
   const denied = (message: string) => new StorageError(403, 'AccessDenied', message);
   const field = (name: string): string => {
@@ -102,8 +104,9 @@ export const admitForm = (clinic: Clinic, form: ReadonlyMap<string, string>, sta
 };
 
 /**
- * Validates a file that has landed and replaces the catalog, in one transaction with its event. `reportUrl` makes the link of a report
- * from the secret part.
+ * Validates an uploaded file, replaces the catalog and records the event, in one transaction. `reportUrl` makes a
+ * report's link from its
+ * secret part.
  */
 export const processCatalog = async (
   clinic: Clinic,
@@ -114,7 +117,7 @@ export const processCatalog = async (
   const outcome = await readCatalog(createReadStream(file));
   clinic.commit(() => {
     const { catalogs, uploads, uuid } = clinic.supply;
-    // The clinic may have been reset meanwhile.
+    // The clinic may have been reset during validation.
     if (uploads.get(upload.id) !== upload) return;
     const { status, products, errors } = outcome;
     const report = errors.isTooMany ? { token: uuid(), csv: errors.report() } : null;

@@ -1,4 +1,4 @@
-// Consultations and what is recorded in them, as JSON.
+// Consultations and their records as JSON.
 import type { Clinic } from '../clinic.ts';
 import type {
   Consultation,
@@ -74,7 +74,7 @@ export const wireItem = (wire: Wire, item: CatalogueItem): WireRecord =>
     archived: item.archived,
   });
 
-/** What every record of a consultation says of itself. */
+/** The fields that all records of a consultation have. */
 const entryOf = (
   wire: Wire,
   path: string,

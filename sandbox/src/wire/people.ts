@@ -1,4 +1,4 @@
-// Clients, patients and what belongs to them, as JSON (practice-api: Client, Phone number, Patient, Custom fields).
+// Clients, patients and their records as JSON (practice-api: Client, Phone number, Patient, Custom fields).
 import type { Clinic } from '../clinic.ts';
 import { genders } from '../code-lists.ts';
 import { fieldValues } from '../custom-fields.ts';
@@ -36,7 +36,7 @@ const fieldsRel = (clinic: Clinic, model: CustomField['model'], owner: number): 
     .of(owner)
     .map((value) => fieldValueRecord(clinic, value));
 
-/** A patient: codes as names, with the codes beside them. */
+/** A patient, with both the codes and their names. */
 export const patientRecord = ({ clinic, wire }: Asked, patient: Patient): WireRecord => {
   const { people } = clinic;
   const { tags, breed_code, species_code, gender_code, ...rest } = patient;
