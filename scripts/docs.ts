@@ -283,7 +283,7 @@ function sandboxGuide(): string {
       shapes(quirksSchema).map(([name, { description = '' }]) => [`\`${name}\``, defaultOf(name), description]),
     ),
     faults: table(
-      ['fault', 'what happens', 'settings of its own'],
+      ['fault', 'what happens', 'settings'],
       shapes(faultsSchema).map(([name, { description = '', ...schema }]) => {
         const { properties = {} } = (schema.anyOf ?? []).find(({ type }) => type === 'object') ?? schema;
         const own = Object.entries(properties).filter(

@@ -1,8 +1,8 @@
-// An answer as handlers give it, and the refusals that hold for every endpoint.
+// The answer of a handler, and the refusals that every endpoint can give.
 
 export interface Answer {
   status: number;
-  /** Sent as JSON. Absent: an empty body. */
+  /** The JSON of the body; without it, the body is empty. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -23,7 +23,7 @@ export const methodNotAllowed = (method: string): Answer => ({
   body: { detail: `Method "${method}" not allowed.` },
 });
 
-/** `retryAfter`: the value of the header; null for none. */
+/** `retryAfter` is the value of the header; null leaves it out. */
 export const throttled = (retryAfter: string | null): Answer => ({
   status: 429,
   body: { detail: 'Request was throttled.' },

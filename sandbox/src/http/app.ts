@@ -1,5 +1,6 @@
-// The HTTP server of one or many installations. Fastify finds the route and validates the request with the route's schemas; hooks
-// apply what holds for every endpoint: redirect, authentication, permission, limits. Faults of the transport are applied here.
+// The HTTP server of one or many installations. Fastify finds the route and validates the request with the route's
+// schemas. Hooks apply the
+// rules of all endpoints: redirect, authentication, permission, limits. This file also applies faults of the transport.
 import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
@@ -27,21 +28,23 @@ import { formsOf, Invalid, inputOf, validatorOf } from './validate.ts';
 
 export interface AppParts {
   routes: readonly RouteSpec[];
-  /** By id; the first one is the one that `/sandbox/` controls. None: a server that only describes the API. */
+  /**
+   * Installations by id. `/sandbox/` controls the first one. Without installations, the server only describes the API.
+   */
   installations: ReadonlyMap<number, Installation>;
-  /** The clock of the machine, in epoch milliseconds. */
+  /** The machine's clock, in epoch milliseconds. */
   machine: () => number;
-  /** The examples of the descriptions. Default: none. */
+  /** The examples of the OpenAPI descriptions; without it they have none. */
   examples?: () => Promise<Examples>;
-  /** Checks every answer against its schema and fails with 500: for tests. */
+  /** Tests set this: the server answers 500 if an answer does not match its schema. */
   checkAnswers?: boolean;
-  /** Told of every answer: which tests prove which endpoint. */
+  /** Called with each answer. A test uses it to record which tests cover which endpoint. */
   onAnswer?: (answered: Answered) => void;
 }
 
 export interface Answered {
   method: string;
-  /** The route as declared, relative to the API where it is part of it, for example `/invoice/:id/full_refund/`. */
+  /** The path of the route, relative to the API if it is part of it, for example `/invoice/:id/full_refund/`. */
   path: string;
   status: number;
 }
@@ -68,9 +71,9 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     forceCloseConnections: true,
     bodyLimit,
     exposeHeadRoutes: false,
-    // For a request to come in whole; a catalog has up to 100 MB.
+    // The time limit for receiving a whole request; a catalog has up to 100 MB.
     requestTimeout: 300_000,
-    // A path whose percent-encoding is broken is the path of nothing.
+    // A path with invalid percent-encoding is answered like any unknown path.
     frameworkErrors: (_error, _request, reply) => {
       const { status, body } = notFound;
       (reply as FastifyReply).code(status).type('application/json').serializer(String).send(encode(body));
@@ -98,7 +101,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   app.addHook('onRequest', async (request, reply) => {
     const id = /^\/(\d{1,15})\//.exec(request.url)?.[1];
     request.installation = id === undefined ? null : installationOf(Number(id));
-    // From the clinic's clock, and not from the machine's.
+    // The Date header follows the clinic's clock, not the machine's.
     reply.raw.sendDate = false;
     const { quirks, clock } = request.installation ?? first ?? {};
     if (quirks?.dateHeader !== false) reply.header('date', new Date(clock?.now() ?? parts.machine()).toUTCString());
@@ -116,7 +119,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     });
   }
   const others = otherMethods(parts.routes);
-  // A request to no endpoint is unknown, whatever else is wrong with it.
+  // A request to an unknown path gets 404, even if its body is invalid too.
   app.setErrorHandler((error, request, reply) =>
     deliver(
       request,
@@ -134,7 +137,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   registerHome(app, [...parts.installations.values()]);
   registerHealth(app, [...parts.installations.values()]);
   await registerControls(app, first ?? null, installationOf);
-  // Node.js closes the connection of this method without an answer.
+  // Without this handler, Node.js closes the connection of a CONNECT request without an answer.
   app.server.on('connect', (_request, socket) => {
     socket.end('HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   });
@@ -194,19 +197,19 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
   });
 };
 
-/** No path of the API needs percent-encoding. */
+/** Throws for percent-encoding, because no path of the API needs it. */
 const checkPath = ({ url }: FastifyRequest): void => {
   if (splitOnce(url, '?')[0].includes('%')) throw new UnknownPath();
 };
 
-/** An id of a path: digits, and nothing else. */
+/** Reads an id in a path, which has only digits. */
 const pathIdOf = (text = ''): number => {
   if (!/^\d+$/.test(text)) throw new UnknownPath();
   if (text.length > 15) throw new NotFound();
   return Number(text);
 };
 
-/** What holds before an endpoint runs: who asks, what they may, and the limits. Throws a Refusal. */
+/** Checks a request before its endpoint runs: authentication, permission and limits. Throws a Refusal. */
 const admit = (request: FastifyRequest): void => {
   const { action, permission, scope } = request.routeOptions.config as RouteConfig;
   if (request.installation === null) throw new Refusal(notFound);
@@ -232,7 +235,7 @@ const admit = (request: FastifyRequest): void => {
   stats.granted(action, weight);
 };
 
-/** OPTIONS of each path. */
+/** Adds OPTIONS to each path. */
 const addOptions = (app: FastifyInstance, others: readonly OtherMethods[]): void => {
   for (const { path, route, metadata } of others) {
     const { action, permission = null, scope = 'read write' } = route;
@@ -248,7 +251,11 @@ const addOptions = (app: FastifyInstance, others: readonly OtherMethods[]): void
   }
 };
 
-/** What no endpoint takes: 301 for a path without its slash, 405 for a known path once it is known who asks, or else 404. */
+/**
+ * Answers a request that matches no endpoint: 301 for a path without its slash, 405 for a known path if the caller is
+ * authenticated, and
+ * otherwise 404.
+ */
 const unknown = (request: FastifyRequest, others: readonly OtherMethods[]): Answer => {
   const { installation, method, url, headers } = request;
   const [path, search] = splitOnce(url, '?');
@@ -260,7 +267,7 @@ const unknown = (request: FastifyRequest, others: readonly OtherMethods[]): Answ
   return 'status' in who ? who : { ...methodNotAllowed(method), headers: { allow: other.allow } };
 };
 
-/** Client credentials (field notes: OAuth2). */
+/** Adds the token endpoint for client credentials (field notes: OAuth2). */
 const addTokenEndpoint = (app: FastifyInstance): void => {
   const url = '/:installation/oauth2/token/';
   const schema = { hide: true } as never;
@@ -288,7 +295,10 @@ const addTokenEndpoint = (app: FastifyInstance): void => {
   });
 };
 
-/** The answer, or with `checkAnswers` a 500 that says how it breaks its schema. */
+/**
+ * Returns the answer. With `checkAnswers`, an answer that does not match its schema becomes a 500 that describes the
+ * difference.
+ */
 const checked = (route: RouteSpec, answer: Answer, { checkAnswers }: AppParts, { extraFields }: Quirks): Answer => {
   if (!checkAnswers || extraFields || answer.status >= 400) return answer;
   const schema = route.answers[answer.status];
@@ -300,7 +310,7 @@ const checked = (route: RouteSpec, answer: Answer, { checkAnswers }: AppParts, {
   return { status: 500, body: { detail: `${route.action}: ${z.prettifyError(result.error)}` } };
 };
 
-/** An answer that ends a request before its handler. */
+/** Ends a request with this answer, before its handler runs. */
 class Refusal extends Error {
   readonly answer: Answer;
 
@@ -312,10 +322,10 @@ class Refusal extends Error {
 
 class UnsupportedMediaType extends Error {}
 
-/** A path that only looks like that of an endpoint. */
+/** A path that matches a route's pattern but is not a valid path of the API. */
 class UnknownPath extends Error {}
 
-/** Runs a handler and turns what it throws into an answer. */
+/** Runs a handler and converts its errors into answers. */
 const answerOf = (act: () => Answer): Answer => {
   try {
     return act();
@@ -324,7 +334,7 @@ const answerOf = (act: () => Answer): Answer => {
   }
 };
 
-/** The answer that an error stands for. What is a mistake of the sandbox itself is a plain 500, and goes to stderr. */
+/** Converts an error into an answer. An unexpected error is a plain 500 and is printed on stderr. */
 const refusalOf = (error: unknown): Answer => {
   if (error instanceof Refusal) return error.answer;
   if (error instanceof ValidationProblem) return { status: 400, body: error.fields };

@@ -1,8 +1,9 @@
-// Request bodies: JSON and forms (practice-api: Conventions 3). JSON numbers are read as the service reads them, as doubles.
-// Not shown, and chosen: a body is UTF-8 without a byte-order mark, of at most 5 MB; JSON is nested at most 32 levels deep and has at most
+// Request bodies: JSON and forms (practice-api: Conventions 3). JSON numbers are read as doubles, as the service does.
+// Not shown, and chosen: a body is UTF-8 without a byte-order mark, of at most 5 MB; JSON is nested at most 32 levels
+// deep and has at most
 // 100,000 values, a form at most 1,000 fields.
 
-/** Bytes of a body at most; fastify answers 413 for more. */
+/** The maximum size of a body in bytes; fastify answers 413 for a larger one. */
 export const bodyLimit = 5_000_000;
 const maxDepth = 32;
 const maxValues = 100_000;
@@ -10,16 +11,16 @@ const maxFields = 1000;
 
 export const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** Whether a body is text by names. */
+/** True if the body is a form: named texts. */
 export const isForm = ({ headers }: { headers: { 'content-type'?: string | undefined } }): boolean =>
   /^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(headers['content-type'] ?? '');
 
-/** A body that cannot be read: 400. */
+/** The body cannot be read; the answer is 400. */
 export class BadBody extends Error {}
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Decodes a JSON body. An empty one gives an empty object. */
+/** Decodes a JSON body. An empty body becomes an empty object. */
 export const decodeJson = (bytes: Buffer): unknown => {
   if (bytes.length === 0) return {};
   try {
@@ -32,7 +33,7 @@ export const decodeJson = (bytes: Buffer): unknown => {
   }
 };
 
-/** What makes a JSON value unfit, however deep it is. */
+/** Describes why a JSON value is too deep or too large, or has invalid text; null if it is acceptable. */
 export const problemOf = (value: unknown, depthLimit = maxDepth, valueLimit = maxValues): string | null => {
   let level: unknown[] = [value];
   let values = 0;

@@ -1,4 +1,4 @@
-// The numbers that are codes, and what they mean (practice-api: Resources and their fields; States and transitions).
+// The numeric codes of the API and their meanings (practice-api: Resources and their fields; States and transitions).
 import { z } from 'zod';
 import { appointmentTypes } from '../state/online.ts';
 import { choice } from './fields.ts';
@@ -10,7 +10,7 @@ export const invoiceStatuses = {
   ...{ 0: 'Draft', 1: 'Sent', 2: 'Open', 3: 'Finalized', 4: 'Invoicing', 99: 'Voided' },
 } as const;
 
-/** What a request may send; 8 appears in answers only. */
+/** The payment types that a request may send; only answers have type 8. */
 export const acceptedPaymentTypes = {
   ...{ 0: 'Card', 1: 'Cash', 2: 'Bank payment', 3: 'Rounding', 4: 'Cheque', 5: 'Voucher' },
   ...{ 6: 'Consolidated invoice', 7: 'Mobile payment', 9: 'Gift card', 10: 'Financing company' },
@@ -47,7 +47,7 @@ export const bookingTypes = Object.fromEntries(appointmentTypes.map((name, index
 export const reminderMethods = { 1: 'Send by SMS and email', 2: 'Email only', 3: 'SMS only' } as const;
 export const deliveryMethods = { 0: 'Do not send', ...reminderMethods } as const;
 export const deliveryStatuses = { 1: 'Not sent', 2: 'Sent', 3: 'Failed' } as const;
-/** The codes that a payment link has, and no other. */
+/** The only codes that a payment link has. */
 export const linkTerminals = { 0: 'No terminal' } as const;
 export const linkPaymentTypes = { 5003: 'Payment link' } as const;
 export const linkTransactionTypes = { 4: 'Payment link' } as const;
@@ -60,7 +60,7 @@ export const prescriptionStatuses = {
 
 const numbersOf = <M extends Meanings>(meanings: M): Code<M>[] => Object.keys(meanings).map(Number) as Code<M>[];
 
-/** The codes with their meanings, as one line. */
+/** The codes with their meanings, on one line. */
 export const inWords = (meanings: Meanings): string =>
   Object.entries(meanings)
     .map(([number, meaning]) => `${number} ${meaning}`)

@@ -1,10 +1,11 @@
-// The schemas of the OpenAPI description, each once among its components, under the name of what it describes: `Invoice`, `InvoiceList`,
-// `InvoiceChange`. The first route that has a schema names it, lists before others.
+// The schemas of the OpenAPI description. Each schema is one component with the name of what it describes: `Invoice`,
+// `InvoiceList`,
+// `InvoiceChange`. The first route that uses a schema names it; lists come before other routes.
 import { z } from 'zod';
 import type { Forms } from './forms.ts';
 import type { RouteSpec } from './route.ts';
 
-/** What the records of a resource are called, or what one action takes and answers, where the words of the action do not say it. */
+/** Names of a resource's records, or of one action's body and answer, if they cannot be derived from the action. */
 const nouns: Readonly<Record<string, string>> = {
   accountingreport: 'AccountingReport',
   accountnumber: 'AccountNumber',
@@ -44,7 +45,7 @@ const nouns: Readonly<Record<string, string>> = {
   'wholesaler.receipts': 'ReceiptReport',
 };
 
-/** What the records of an action's resource are called. */
+/** The name of the records of an action's resource. */
 export const nounOf = (action: string): string => {
   const resource = action.slice(0, action.lastIndexOf('.'));
   const inWords = resource.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
@@ -56,14 +57,14 @@ type Names = z.core.$ZodRegistry<{ id: string }>;
 const settings = {
   unrepresentable: 'any',
   uri: (id: string) => `#/components/schemas/${id}`,
-  // Zod leaves out the examples of what a transformation reads.
+  // Zod omits the examples of a transformation's input, so they are added here.
   override: ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Json }) => {
     const { examples } = z.globalRegistry.get(zodSchema) ?? {};
     if (examples) jsonSchema.examples = examples;
   },
 } as const;
 
-/** What a schema takes (`input`) or carries (`output`), as JSON Schema. */
+/** The JSON Schema of a schema's input (a request) or output (an answer). */
 export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema, ...json } = z.toJSONSchema(schema, { ...settings, io });
   return json;
@@ -108,14 +109,14 @@ export class Components {
     names.add(schema, { id: name });
   }
 
-  /** The reference to a body or an answer. Throws where it is none. */
+  /** The reference to the component of a body or an answer. Throws if the schema has no component. */
   refTo(schema: z.ZodType): { $ref: string } {
     const named = this.#bodies.get(schema) ?? this.#answers.get(schema);
     if (!named) throw new Error('the description has no name for a schema');
     return { $ref: settings.uri(named.id) };
   }
 
-  /** All of them, by name. */
+  /** All components by name. */
   schemas(): Record<string, Json> {
     const all = [...jsonSchemasOf(this.#bodies, 'input'), ...jsonSchemasOf(this.#answers, 'output')];
     return Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));

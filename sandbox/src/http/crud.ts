@@ -1,4 +1,4 @@
-// Endpoints of a register: list and retrieve; and create, update and delete where the register has them.
+// The endpoints of a register: list and retrieve, and optionally create, update and delete.
 import type { z } from 'zod';
 import type { Permission } from '../auth.ts';
 import { NotFound, type RecordBase } from '../records.ts';
@@ -13,7 +13,7 @@ type Fields<T> = Omit<T, keyof RecordBase>;
 export interface Register<T extends RecordBase, B extends z.ZodObject> {
   /** The path of the resource, and the first part of its actions. */
   name: string;
-  /** What one record is called in the description. */
+  /** The name of one record in the OpenAPI description. */
   noun: string;
   section: string;
   permission: Permission;
@@ -21,11 +21,11 @@ export interface Register<T extends RecordBase, B extends z.ZodObject> {
   filters?: FilterFields<T>;
   record: z.ZodType;
   wire: (request: ApiRequest, record: T) => WireRecord;
-  /** The body of create and PUT; of PATCH, with every field optional. Absent: the register can only be read. */
+  /** The body of create and PUT; PATCH makes all its fields optional. Without it, the register is read-only. */
   body?: B;
-  /** What fields hold that a create or PUT request does not send. */
+  /** The values of fields that a create or PUT request leaves out. */
   defaults?: Partial<Fields<T>>;
-  /** An existing record that a create request returns instead of adding another. */
+  /** Finds an existing record that a create request returns instead of adding another. */
   existing?: (request: ApiRequest, fields: Fields<T>) => T | undefined;
   canDelete?: boolean;
 }
@@ -59,7 +59,7 @@ export const crudRoutes = <T extends RecordBase, B extends z.ZodObject>(register
     }),
   ];
   if (body) {
-    /** The fields of a request; those that it does not send come from `rest`. */
+    /** The fields of a request; `rest` gives those that it leaves out. */
     const fieldsOf = (request: ApiRequest, rest: Partial<Fields<T>>): Fields<T> => {
       const sent = Object.entries(request.body as object).filter(([, value]) => value !== undefined);
       return { ...rest, ...Object.fromEntries(sent) } as Fields<T>;

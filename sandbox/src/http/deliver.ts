@@ -1,4 +1,4 @@
-// Sends an answer, with the damage that a fault does to it.
+// Sends an answer, and applies the damage of a fault to it.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { encode } from '../wire.ts';
 import type { Answer } from './answer.ts';
@@ -6,7 +6,7 @@ import type { Delivery } from './strikes.ts';
 
 const htmlPage = '<!DOCTYPE html><html><head><title>Please wait</title></head><body><h1>Maintenance</h1></body></html>';
 
-/** An answer that no fault touches. */
+/** An answer without faults. */
 export const whole = (answer: Answer): Delivery => ({ answer, delayMs: 0, damage: null });
 
 export const deliver = async (
@@ -40,7 +40,7 @@ export const deliver = async (
   return reply.send(text);
 };
 
-/** The answer as a page for browsers, which ask for text/html (practice-api: Conventions 3). */
+/** Renders the answer as a web page for browsers, which request text/html (practice-api: Conventions 3). */
 const htmlOf = (json: string): string => {
   const escaped = JSON.stringify(JSON.parse(json), null, 2).replace(/&/g, '&amp;').replace(/</g, '&lt;');
   return `<!DOCTYPE html><html><head><title>Practice API</title></head><body><pre>${escaped}</pre></body></html>`;

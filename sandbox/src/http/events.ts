@@ -4,7 +4,7 @@ import { eventSchemas } from '../supply/event-schemas.ts';
 import { idFields, triggers } from '../webhooks.ts';
 import { type Components, nounOf } from './components.ts';
 
-/** What a receiver is sent, by the names of the webhooks. */
+/** A webhook of the description. */
 interface Webhook {
   /** The name of its schema among the components. */
   component: string;

@@ -1,4 +1,4 @@
-// The examples of the OpenAPI description: what a clinic was asked, and what it answered.
+// The examples of the OpenAPI description: recorded requests to a clinic and its answers.
 
 /** A request and its answer. */
 export interface Example {
@@ -6,17 +6,17 @@ export interface Example {
   ids: readonly number[];
   /** Absent for a request without a body. */
   body?: unknown;
-  /** What a body that does not fit is answered. */
+  /** The answer to an invalid body. */
   refusal?: unknown;
-  /** Operations whose examples come first. */
+  /** The operations whose examples must be sent first. */
   after: readonly string[];
   answer: unknown;
 }
 
 export interface Examples {
-  /** By operationId. */
+  /** Examples by operationId. */
   operations: ReadonlyMap<string, Example>;
-  /** What an error of a status looks like. */
+  /** The body of an error answer, by status. */
   errors: ReadonlyMap<number, unknown>;
 }
 
@@ -39,11 +39,11 @@ const show = (part: Content | undefined, example: unknown): void => {
 /** The operations of a description, by path and method. */
 export type Paths = Record<string, Record<string, Operation>>;
 
-/** The examples as they are for another installation: references name it. */
+/** The same examples for another installation: its id replaces the recorded one in references. */
 const forInstallation = (operations: Examples['operations'], installation: number): Examples['operations'] =>
   new Map(JSON.parse(JSON.stringify([...operations]).replaceAll('/4711/', `/${installation}/`)));
 
-/** Puts the examples into the operations of a description. */
+/** Adds the examples to the operations of a description. */
 export const addExamples = (paths: Paths, { operations, errors }: Examples, installation: number): void => {
   const local = forInstallation(operations, installation);
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {

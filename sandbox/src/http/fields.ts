@@ -1,30 +1,33 @@
-// Building blocks of the schemas: what a request may carry, and what an answer carries. The server validates with them, and the
-// OpenAPI description is generated from them. Names and messages follow Django REST Framework, as the field notes describe.
+// Fields of the schemas for requests and answers. The server validates with them, and the OpenAPI description is
+// generated from them. Names
+// and messages follow Django REST Framework, as the field notes describe.
 import type { Decimal } from 'decimal.js';
 import { z } from 'zod';
 import { type Amount, dec, fixed } from '../money.ts';
 import { isDate } from '../zone.ts';
 import { dependent } from './forms.ts';
 
-/** The largest id, and the largest value of any whole number that a request may carry. */
+/** The largest id, and the largest whole number in a request. */
 const maxInteger = 999_999_999_999_999;
-/** Years that a clinic can mean; others are typing errors, and some cannot be written in four digits in every zone. */
+/**
+ * Accepts years of three centuries. Others are typing errors, and some would not have four digits in every time zone.
+ */
 const timePattern =
   /^(?:19|20|21)\d{2}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,6})?)?(?:Z|z|[+-]\d{2}:?\d{2})?)?$/;
-/** In strict mode, a date and a time. */
+/** Strict mode accepts only a date with a time. */
 const strictTimePattern = /^(?:19|20|21)\d{2}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d{1,6})?(?:Z|[+-]\d{2}:\d{2})?$/;
 
-/** PostgreSQL, and so the service, stores no NUL character in text. */
+/** Refuses NUL characters, because PostgreSQL, which the service uses, cannot store them in text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the character that is refused.
 export const withoutNul = /^[^\u0000]*$/;
 
-/** The message for a field that is absent or null, or for one that holds something else. */
+/** The message for an absent field, a null, or a value of the wrong kind. */
 export const says = (wrong: string) => (issue: { input?: unknown }) => {
   if (issue.input === undefined) return 'This field is required.';
   return issue.input === null ? 'This field may not be null.' : wrong;
 };
 
-/** Text that holds something, without NUL characters. */
+/** A text that is not empty and has no NUL characters. */
 export const text = (max = 10_000) =>
   z
     .string({ error: says('Not a valid string.') })
@@ -32,21 +35,24 @@ export const text = (max = 10_000) =>
     .max(max, `Ensure this field has no more than ${max} characters.`)
     .regex(withoutNul, 'Null characters are not allowed.');
 
-/** Text that may be empty. */
+/** A text that may be empty. */
 export const optionalText = (max = 10_000) =>
   z
     .string({ error: says('Not a valid string.') })
     .max(max, `Ensure this field has no more than ${max} characters.`)
     .regex(withoutNul, 'Null characters are not allowed.');
 
-/** A field of JSON, and of text: forms and queries know only text. Lenient JSON takes the text as well. */
+/**
+ * A field with one schema for JSON and one for text, because forms and queries have only text. Lenient JSON accepts
+ * both.
+ */
 const either = <T>(json: z.ZodType<T>, text: z.ZodType<T>, wrong: string, description?: string): z.ZodType<T> =>
   dependent(({ strict, isText }) => {
     const both = strict ? (isText ? text : json) : z.union([json, text], { error: says(wrong) });
     return description === undefined ? both : both.describe(description);
   });
 
-/** A whole number; in text, as digits. */
+/** A whole number; forms and queries send it as digits. */
 export const integer = ({ min = -maxInteger, max = maxInteger }: { min?: number; max?: number } = {}) => {
   const error = says('A valid integer is required.');
   const bounds = `Ensure this value is between ${min} and ${max}.`;
@@ -62,7 +68,7 @@ export const integer = ({ min = -maxInteger, max = maxInteger }: { min?: number;
   );
 };
 
-/** One of some whole numbers. */
+/** One of the given whole numbers. */
 export const choice = <const T extends readonly number[]>(values: T, description?: string) => {
   const wrong = `Not a valid choice. Send one of: ${values.join(', ')}.`;
   const error = says(wrong);
@@ -90,10 +96,10 @@ export const boolean = (): z.ZodType<boolean> =>
     ),
   );
 
-/** A flag of a query: its presence counts, and not its value. */
+/** A flag of a query, which is set if it is present with any value. */
 export const flag = (description: string) => z.string().optional().describe(`Flag, without a value: ${description}`);
 
-/** What a decimal may be. */
+/** The range of a decimal. */
 type Range = 'any' | 'notZero' | 'zeroOrMore' | 'aboveZero';
 const outOfRange = {
   any: '',
@@ -103,13 +109,19 @@ const outOfRange = {
 };
 const strictSigns = { any: '-?', notZero: '(?=.*[1-9])-?', zeroOrMore: '', aboveZero: '(?=.*[1-9])' };
 
-/** A field that may be empty as well, which means null: forms and queries have no other null. Not in strict JSON or queries. */
+/**
+ * Also accepts an empty text as null, because forms and queries have no other null. Strict JSON and strict queries do
+ * not accept it.
+ */
 export const blankable = <T>(schema: z.ZodType<T>): z.ZodType<T | null> =>
   dependent(({ strict }) =>
     strict ? schema : z.preprocess((given) => (given === '' ? null : given), schema.nullable()),
   );
 
-/** A decimal with at most `places` decimals, sent as text or as a number; text with exactly that many for the handler. */
+/**
+ * A decimal with at most `places` decimals, sent as text or as a number. The handler gets a text with exactly that many
+ * decimals.
+ */
 export const decimal = (places: number, range: Range = 'any'): z.ZodType<Amount> =>
   dependent(({ strict }) => {
     const wrong = 'A valid number is required.';
@@ -145,10 +157,10 @@ const isIn = (range: Range, value: Decimal): boolean => {
   return range === 'any' || value.greaterThan(0) || (range === 'zeroOrMore' && value.isZero());
 };
 
-/** An amount of the clinic's currency. */
+/** An amount in the clinic's currency. */
 export const money = (range: Range = 'any'): z.ZodType<Amount> => dependent(({ decimals }) => decimal(decimals, range));
 
-/** A calendar date, `YYYY-MM-DD`, of a year that a clinic can mean. */
+/** A calendar date `YYYY-MM-DD` in an accepted year. */
 export const date = () =>
   z
     .string({ error: says('Date has wrong format. Send YYYY-MM-DD.') })
@@ -156,7 +168,10 @@ export const date = () =>
     .refine(isDate, 'Date has wrong format. Send YYYY-MM-DD.')
     .meta({ format: 'date' });
 
-/** A timestamp with or without an offset; the handler reads it with `instant(request, ...)`, which knows the clinic's zone. */
+/**
+ * A timestamp with or without an offset. The handler reads it with `instant(request, ...)`, which knows the clinic's
+ * time zone.
+ */
 export const timestamp = (): z.ZodType<string> => {
   const wrong = 'Datetime has wrong format. Send YYYY-MM-DDThh:mm:ss, with or without an offset or Z.';
   return dependent(({ strict }) =>
@@ -167,15 +182,15 @@ export const timestamp = (): z.ZodType<string> => {
   );
 };
 
-/** The fields that an answer carries, all of them. */
+/** An answer with exactly these fields. */
 export const answer = z.strictObject;
 
 /** A url-reference in an answer. */
 export const url = () => z.string().regex(/^https?:\/\/\S+\/\d+\/(\?\S*)?$/);
 export const time = () => z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}(Z|[+-]\d{2}:\d{2})?$/);
-/** A date, which some installations send as local midnight with a time. */
+/** A date; some installations send it as a timestamp of local midnight. */
 export const day = () => z.string().regex(/^\d{4}-\d{2}-\d{2}(T\S+)?$/);
-/** A decimal in an answer: text or a number, depending on the resource and on the installation. */
+/** A decimal in an answer. The resource and the installation decide whether it is text or a number. */
 export const amount = () => z.union([amountText(), z.number()]);
 export const amountText = () => z.string().regex(/^-?\d+(\.\d+)?$/);
 export const id = () => z.int().min(0);

@@ -1,6 +1,9 @@
-// `<field>__<operator>` query parameters (practice-api: Conventions 6). Like the service, ignores filters that a resource does not declare.
-// Not shown, and chosen: an empty value is no filter; a date filter takes the date of a timestamp, and a timestamp filter the beginning
-// of a date. None of these in strict mode.
+// Filters: `<field>__<operator>` query parameters (practice-api: Conventions 6). Like the service, the sandbox ignores
+// filters that a resource
+// does not declare.
+// Not shown, and chosen: an empty value is no filter. A date filter uses the date of a timestamp; a timestamp filter
+// uses the beginning of a
+// date. Strict mode does none of this.
 import { z } from 'zod';
 import type { Clinic } from '../clinic.ts';
 import { isDate, type Zone } from '../zone.ts';
@@ -15,7 +18,7 @@ type Value = number | string | boolean | null;
 export interface FilterField<T> {
   kind: Kind | { record: Resource };
   operators: readonly Operator[];
-  /** What the filter compares. Of several values, one has to match. */
+  /** The value that the filter compares. Of several values, one must match. */
   value: (record: T, clinic: Clinic) => Value | readonly Value[];
 }
 
@@ -28,12 +31,12 @@ export interface AppliedFilter<T> {
   matches: (record: T) => boolean;
 }
 
-/** How the text of one value is read, what is said of one that cannot be, and how the description shows it. */
+/** A kind of value: how its text is read, the message for an invalid text, and its description. */
 interface Form {
   read: (text: string) => Value | undefined;
   message: string | ((text: string) => string);
   pattern: string;
-  /** In strict mode, where it says more than the pattern. */
+  /** The format in strict mode, if it says more than the pattern. */
   format?: 'date' | 'date-time';
 }
 
@@ -91,7 +94,7 @@ const dateOf = (text: string, strict: boolean, zone: Zone): string | undefined =
   return instant === null ? undefined : zone.date(instant);
 };
 
-/** The schemas of the declared filters; their results are operands. */
+/** The schemas of the declared filters. Their outputs are the operands of the comparison. */
 export const filterQuery = <T>(fields: FilterFields<T>): Record<string, z.ZodType> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, { kind, operators }]) =>
@@ -148,7 +151,7 @@ const operandOf = (form: Form, operator: Operator, { strict }: Reading): z.ZodTy
     });
 };
 
-/** The filters of a validated query. */
+/** The filters in a validated query. */
 export const appliedFilters = <T>(
   query: Record<string, unknown>,
   fields: FilterFields<T>,

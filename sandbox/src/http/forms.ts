@@ -1,29 +1,30 @@
-// What a schema takes depends on the installation that a request goes to: its references, and how strict it is. A schema of the
-// resources holds places for such fields; `Forms` puts in what one installation takes. Requests are validated with the result, and the
-// OpenAPI description is generated from it.
+// Schemas that depend on the installation: its references, and whether it is strict. The schemas of the resources have
+// placeholders for such
+// fields; `Forms` replaces them for one installation. The result validates requests, and the OpenAPI description is
+// generated from it.
 import { z } from 'zod';
 import type { Zone } from '../zone.ts';
 
-/** What a request is read by. */
+/** The properties of an installation and a request that schemas depend on. */
 export interface Reading {
   installation: number;
-  /** Whether the installation has such a record. */
+  /** Returns whether the installation has this record. */
   exists: (resource: string, id: number) => boolean;
-  /** The zone of times without an offset. */
+  /** The time zone of times without an offset. */
   zone: Zone;
-  /** Decimals of the currency. */
+  /** The number of decimals of the currency. */
   decimals: number;
-  /** Whether an id is taken where a reference is due. */
+  /** True if an id is accepted instead of a reference. */
   bareIds: boolean;
-  /** Whether what the specification does not name is refused. */
+  /** True if the installation refuses what the specification does not name. */
   strict: boolean;
-  /** Whether all values come as text: in queries and forms. */
+  /** True if all values are text: in queries and forms. */
   isText: boolean;
 }
 
 const forms = new WeakMap<z.ZodType, (reading: Reading) => z.ZodType>();
 
-/** A place in a schema for what depends on the reading. It takes nothing by itself. */
+/** A placeholder in a schema for a field that depends on the reading. It must be replaced before it can validate. */
 export const dependent = <T>(formOf: (reading: Reading) => z.ZodType<T>): z.ZodType<T> => {
   const place = z.custom<T>(() => {
     throw new Error('this schema needs Forms.of');
@@ -32,7 +33,7 @@ export const dependent = <T>(formOf: (reading: Reading) => z.ZodType<T>): z.ZodT
   return place;
 };
 
-/** The schemas of one reading. */
+/** The schemas for one reading. */
 export class Forms {
   readonly reading: Reading;
   readonly #made = new WeakMap<z.ZodType, z.ZodType>();
@@ -41,7 +42,7 @@ export class Forms {
     this.reading = reading;
   }
 
-  /** The schema with this reading's forms in place. */
+  /** The schema with its placeholders replaced for this reading. */
   of<S extends z.ZodType>(schema: S): S {
     const made = this.#made.get(schema) ?? this.#make(schema);
     this.#made.set(schema, made);
@@ -66,12 +67,12 @@ export class Forms {
     }
     if (def.shape && !def.catchall && this.reading.strict) changes.catchall = z.never();
     if (Object.keys(changes).length === 0) return schema;
-    // Its parent has the description and the other metadata.
+    // The clone keeps its parent, which has the description and the other metadata.
     return z.core.clone(schema as never, { ...def, ...changes } as never, { parent: true }) as unknown as z.ZodType;
   }
 }
 
-/** The parts of a schema that are schemas, by the names that zod gives them. */
+/** The parts of a schema that are schemas too, by the names that zod uses. */
 interface Parts {
   element?: z.ZodType;
   innerType?: z.ZodType;
@@ -80,6 +81,6 @@ interface Parts {
   valueType?: z.ZodType;
   options?: z.ZodType[];
   shape?: Record<string, z.ZodType>;
-  /** What fields that the shape does not name must be. */
+  /** The schema of fields that the shape does not name. */
   catchall?: z.ZodType;
 }

@@ -1,8 +1,8 @@
-// GET /health, for the health checks of containers: from any machine and without a token.
+// GET /health for the health checks of containers. It answers every machine and needs no token.
 import type { FastifyInstance } from 'fastify';
 import type { Installation } from '../installation.ts';
 
-/** 503 where a clinic cannot be saved. `saved`: null for a clinic that is kept in memory alone. */
+/** Answers 503 if a clinic cannot be saved. `saved` is null for a clinic that is only in memory. */
 export const registerHealth = (app: FastifyInstance, installations: readonly Installation[]): void => {
   app.get('/health', { schema: { hide: true } as never }, async (_request, reply) => {
     const shown = installations.map(({ installation, state }) => ({

@@ -1,4 +1,4 @@
-// The page at `/`, as HTML that needs neither JavaScript nor anything from elsewhere.
+// The web page at `/`. It needs no JavaScript and loads no other resource.
 import { escaped } from '../online/pay-page.ts';
 import type { Overview, ShownInstallation } from './overview.ts';
 
@@ -20,7 +20,7 @@ const style = `
   @media (max-width: 34rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .4rem; } }
 `;
 
-/** The page of an overview. */
+/** Renders the page of an overview. */
 export const homePage = ({ links, installations, more }: Overview): string => `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Practice sandbox</title><style>${style}</style></head>
@@ -132,7 +132,7 @@ const attempts = (one: ShownInstallation): string =>
     'No webhook was sent yet.',
   );
 
-/** A table of HTML cells; the newest row first. */
+/** Renders a table of HTML cells, newest row first. */
 const table = (head: readonly string[], rows: readonly (readonly string[])[], empty: string): string =>
   rows.length === 0
     ? `<p>${none(empty)}</p>`
@@ -148,7 +148,7 @@ const time = (at: string): string => `<time datetime="${escaped(at)}">${escaped(
 const status = (code: number | null, otherwise: string, isGood: boolean): string =>
   `<span${isGood ? '' : ' class="bad"'}>${escaped(code === null ? otherwise : String(code))}</span>`;
 
-/** What differs from the default, one line for each. */
+/** Renders the settings that differ from their defaults, one per line. */
 const members = (object: object, empty: string): string =>
   Object.keys(object).length === 0
     ? none(empty)

@@ -1,4 +1,5 @@
-// GET /: what runs here, as a page for people and as JSON for programs. It shows tokens, so it answers this machine only.
+// GET /: an overview of this server, as a web page and as JSON. It shows tokens, so it answers only requests from this
+// machine.
 import type { FastifyInstance } from 'fastify';
 import type { Installation } from '../installation.ts';
 import { guard } from './control/index.ts';

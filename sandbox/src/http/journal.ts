@@ -1,5 +1,6 @@
-// Keeps the requests and answers of each installation in its journal, and names the nearest endpoint to those that matched none. Control requests
-// are left out. What is of no installation is kept by the first one.
+// Records the requests and answers of each installation in its journal. For a request that matched no endpoint, it
+// records the most similar
+// endpoint. Control requests are not recorded. The first installation records requests that belong to no installation.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Installation } from '../installation.ts';
 import { type Exchange, KeptBody } from '../journal/exchange.ts';
@@ -8,22 +9,22 @@ import { type Endpoint, nearest } from './nearest.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null or absent for what the journal leaves out. */
+    /** Null or absent for a request that is not recorded. */
     recording?: Recording | null;
   }
 }
 
-/** An exchange that is going on, and the journal that has it. */
+/** An exchange that is under way, and its journal. */
 interface Recording {
   exchange: Exchange;
   log: Newest<Exchange>;
 }
 
-/** Whether a path is about the sandbox, and of no installation. */
+/** True for paths of the sandbox itself, which belong to no installation. */
 const isAside = (path: string): boolean =>
   /^\/(\d+\/)?sandbox(\/|$)|^\/$|^\/(docs|schema|health|favicon\.ico)(\/|$)/.test(path);
 
-/** Registers the hooks: before the routes, and after `request.installation` is set. */
+/** Registers the hooks. It must be called before the routes, and after the hook that sets `request.installation`. */
 export const registerJournal = (
   app: FastifyInstance,
   first: Installation | null,
@@ -45,7 +46,7 @@ export const registerJournal = (
     if (owner !== null) {
       const recording = begin(request, owner, path, query);
       request.recording = recording;
-      // The hook onResponse does not see a connection that is reset.
+      // `close` is used because the hook onResponse does not run for a connection that is reset.
       const startMs = performance.now();
       reply.raw.once('close', () => end(request, recording.exchange, reply.raw, performance.now() - startMs));
     }
@@ -57,7 +58,7 @@ export const registerJournal = (
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
     if (recording && hasBody) {
       const { exchange, log } = recording;
-      // Paused, so that nothing is lost before the body is parsed.
+      // The stream is paused, so that no chunk is lost before the body is parsed.
       payload.pause();
       payload.on('data', (chunk) => log.grow(exchange, exchange.request.add(chunk)));
     }
@@ -77,7 +78,7 @@ export const registerJournal = (
       exchange.nearest = like;
       exchange.application = request.application?.name ?? null;
       if (typeof payload === 'string' || Buffer.isBuffer(payload)) log.grow(exchange, exchange.response.add(payload));
-      // The body of a request that is refused is still to be read.
+      // The body of a refused request must still be read.
       if (request.raw.readableFlowing === false) request.raw.resume();
     }
     done();
@@ -89,7 +90,7 @@ const splitUrl = (url: string): [string, string] => {
   return at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
 };
 
-/** What an exchange takes besides its bodies and the text that came. */
+/** The assumed size of an exchange without its bodies and texts. */
 const ownBytes = 500;
 
 const begin = (request: FastifyRequest, owner: Installation, path: string, query: string): Recording => {
@@ -108,7 +109,7 @@ const begin = (request: FastifyRequest, owner: Installation, path: string, query
   return { exchange: owner.requests.add(fields, bytes), log: owner.requests };
 };
 
-/** The connection has sent the answer, or is lost. */
+/** Completes the exchange, when the connection has sent the answer or was lost. */
 const end = (
   request: FastifyRequest,
   exchange: Exchange,
@@ -117,6 +118,6 @@ const end = (
 ): void => {
   exchange.durationMs = Math.round(elapsedMs * 10) / 10;
   exchange.application = request.application?.name ?? null;
-  // An answer that is cut off passes no hook.
+  // No hook has set the status of an answer that was cut off.
   if (answer.headersSent) exchange.status ??= answer.statusCode;
 };

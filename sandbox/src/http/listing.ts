@@ -1,4 +1,4 @@
-// Paginated lists: filters, order, envelope, and the highest offset (practice-api: Conventions 5-8, Limits).
+// Lists with pages: filters, order, envelope, and the highest offset (practice-api: Conventions 5-8, Limits).
 
 import { z } from 'zod';
 import type { Permission, Scope } from '../auth.ts';
@@ -13,7 +13,7 @@ import { type AppliedFilter, appliedFilters, type FilterFields, filterQuery } fr
 import { dependent } from './forms.ts';
 import { type ApiRequest, type RouteSpec, route } from './route.ts';
 
-/** The largest offset that is served. */
+/** The highest offset of a page. */
 export const maxOffset = 10_000;
 
 /** The largest `page_size` (practice-api: Conventions 5). */
@@ -22,24 +22,24 @@ const maxPageSize = 1000;
 export interface Listing<T> {
   filters: FilterFields<T>;
   wire: (record: T) => WireRecord;
-  /** The records that the list is about. Default: all of the table. */
+  /** Selects the records of the list; the default is all records of the table. */
   about?: (record: T) => boolean;
-  /** The field whose ids the table groups by, if any. */
+  /** The field with the parent's id, if the table is grouped by one. */
   group?: string;
-  /** The parent whose records the list is about, in a table that is grouped by it. */
+  /** The parent whose records the list shows, in a grouped table. */
   parent?: number;
   /** Fields whose filters are combined with OR if the query contains `filter_type=or`. */
   orFields?: readonly string[];
 }
 
-/** Records per page: `page_size` if it is a positive number, at most the maximum. */
+/** The number of records per page: `page_size` if it is a positive number, at most the maximum. */
 export const pageSize = (search: URLSearchParams, quirks: Quirks): number => {
   const asked = Number(search.get('page_size'));
   if (!Number.isInteger(asked) || asked <= 0) return quirks.defaultPageSize;
   return Math.min(asked, quirks.maxPageSize);
 };
 
-/** Filters of every list (field notes: `id__gt`, and operators seen in the field). */
+/** The filters that every list has (field notes: `id__gt`, and operators seen in the field). */
 export const idFilter: FilterFields<RecordBase> = {
   id: { kind: 'integer', operators: ['is', 'gt', 'lt', 'in'], value: (record) => record.id },
 };
@@ -47,7 +47,7 @@ export const modifiedFilter: FilterFields<RecordBase> = {
   modified: { kind: 'time', operators: ['gte', 'lt'], value: (record) => record.modified },
 };
 
-/** The paging of every list. `page_size` above the maximum counts as the maximum. */
+/** The paging parameters of every list. A `page_size` above the maximum counts as the maximum. */
 const paging = {
   page: integer({ min: 1, max: 1_000_000_000 }).optional().meta({ description: 'Page number, from 1' }),
   page_size: dependent(({ strict }) => integer(strict ? { min: 1, max: maxPageSize } : { min: 1 }))
@@ -55,7 +55,7 @@ const paging = {
     .meta({ description: 'Results per page, at most 1000' }),
 };
 
-/** The query of a list: paging, its filters, and its bare flags. */
+/** The query of a list: paging, filters and flags. */
 export const listQuery = <T>(filters: FilterFields<T>, flags: Readonly<Record<string, string>> = {}) =>
   z.object({
     ...paging,
@@ -69,7 +69,7 @@ const filterType = dependent<string>(({ strict }) => (strict ? z.enum(['or']) : 
 
 const envelopes = new WeakMap<z.ZodType, z.ZodType>();
 
-/** The envelope of lists of such records (practice-api: Conventions 5). */
+/** The envelope of a list of these records (practice-api: Conventions 5). */
 export const envelope = (record: z.ZodType): z.ZodType => {
   const known = envelopes.get(record) ?? envelopeOf(record);
   envelopes.set(record, known);
@@ -99,11 +99,11 @@ export interface ListRoute<T> {
   about?: (request: ApiRequest, record: T) => boolean;
   group?: string;
   orFields?: readonly string[];
-  /** Flags of the query besides the filters, with their descriptions. */
+  /** The flags of the query besides the filters, with their descriptions. */
   flags?: Readonly<Record<string, string>>;
 }
 
-/** The endpoint of a list. */
+/** Declares the endpoint of a list. */
 export const listRoute = <T extends RecordBase>(spec: ListRoute<T>): RouteSpec => {
   const { path, action, section, summary, permission, scope } = spec;
   const { table, filters, record, wire, about, group, orFields } = spec;
@@ -174,7 +174,7 @@ const find = <T extends RecordBase>(
   return found;
 };
 
-/** The conditions of the filters that a table's indexes can use. */
+/** The conditions of the filters that an index of the table can use. */
 const selection = <T>(filters: AppliedFilter<T>[], group: string | undefined): Selection => {
   const selected: Selection = {};
   for (const { field, operator, operand } of filters) {

@@ -1,4 +1,5 @@
-// What is said of a value that a schema refuses and has no words for itself: what to send, in the words of Django REST Framework.
+// Messages for values that a schema refuses without a message. They say what to send, in the words of Django REST
+// Framework.
 import type { z } from 'zod';
 
 const ofTypes: Record<string, string> = {
@@ -16,7 +17,7 @@ const ofFormats: Record<string, string> = { url: 'Enter a valid URL.', email: 'E
 
 const units: Record<string, string> = { string: ' characters', array: ' items', object: ' keys', record: ' keys' };
 
-/** The message of an issue, for `safeParse(value, { error: whatToSend })`. A schema's own message comes first. */
+/** The message of an issue, for `safeParse(value, { error: whatToSend })`. A schema's message has precedence. */
 export const whatToSend: z.core.$ZodErrorMap = (issue) => {
   if (issue.input === undefined && issue.code !== 'unrecognized_keys') return 'This field is required.';
   if (issue.input === null) return 'This field may not be null.';
@@ -33,7 +34,7 @@ export const whatToSend: z.core.$ZodErrorMap = (issue) => {
     case 'invalid_format':
       return ofFormats[issue.format] ?? 'Not a valid value.';
     case 'invalid_union':
-      // Of the forms that a field may have, the first is the usual one.
+      // The first alternative of a union is the usual one.
       return issue.errors?.[0]?.[0]?.message ?? 'Not a valid value.';
     default:
       return 'Not a valid value.';

@@ -1,6 +1,7 @@
-// The methods of a path besides those that its endpoints declare: OPTIONS describes it, and any other is refused.
-// Not shown, and chosen: OPTIONS answers 200 with `Allow` and with a name, a description and the media types, in the manner of Django REST
-// Framework, as one request of the action `<resource>.metadata`. HEAD answers as GET without a body and counts as its GET.
+// The methods of a path that no endpoint declares: OPTIONS describes the path, and all others are refused.
+// Not shown, and chosen: OPTIONS answers 200 with `Allow` and with a name, a description and the media types, like
+// Django REST Framework. It
+// counts as one request of the action `<resource>.metadata`. HEAD answers like GET without a body and counts as a GET.
 import type { Answer } from './answer.ts';
 import { formTypes } from './body.ts';
 import type { Method, RouteSpec } from './route.ts';
@@ -10,15 +11,15 @@ export const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELET
 
 export interface OtherMethods {
   path: string;
-  /** An endpoint of the path, whose permission OPTIONS needs. */
+  /** An endpoint of the path. OPTIONS requires its permission. */
   route: RouteSpec;
-  /** The addresses of the path, of any installation. */
+  /** Matches the addresses of the path for all installations. */
   pattern: RegExp;
   allow: string;
   metadata: Answer;
 }
 
-/** By path, what its endpoints leave open. */
+/** For each path, the methods that its endpoints do not declare. */
 export const otherMethods = (routes: readonly RouteSpec[]): OtherMethods[] =>
   [...Map.groupBy(routes, ({ path }) => path)].map(([path, own]) => {
     const names = methods.filter((method) => own.some((route) => route.method === method));
@@ -35,7 +36,7 @@ export const otherMethods = (routes: readonly RouteSpec[]): OtherMethods[] =>
     return { path, pattern, route, allow, metadata: { status: 200, body, headers: { allow } } };
   });
 
-/** As such services name their views: the resource and List or Instance, or the action. */
+/** The name of a view in Django REST Framework: the resource and List or Instance, or the action. */
 const nameOf = (path: string): string => {
   const parts = path.split('/').filter((part) => part !== '');
   const last = parts.at(-1) as string;

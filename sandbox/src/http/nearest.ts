@@ -1,9 +1,10 @@
-// Names the known endpoint that an unmatched request is most like: a wrong path or method is the commonest mistake of an integration.
+// Finds the known endpoint that is most similar to an unmatched request, because wrong paths and methods are common
+// mistakes.
 import { editDistance } from '../journal/distance.ts';
 
 export interface Endpoint {
   method: string;
-  /** As fastify takes it, for example `/:installation/api/0.1/invoice/:id/`. */
+  /** The URL pattern of fastify, for example `/:installation/api/0.1/invoice/:id/`. */
   url: string;
 }
 
@@ -13,12 +14,13 @@ const methodDistance = (one: string, other: string): number => {
   return writes.has(one) && writes.has(other) ? 1 : 2;
 };
 
-/** Paths with one word for each parameter or number, so that ids do not count. */
+/** Replaces parameters and numbers in a path, so that ids do not affect the comparison. */
 const shapeOf = (path: string): string => path.replace(/:[a-z]+/g, '0').replace(/(?<=\/)\d+(?=\/|$)/g, '0');
 const apiShape = '/0/api/0.1';
 
 /**
- * The endpoint that is most like a request, as method and path of that installation; null where none is much like it. The path may also lack the
+ * Returns method and path of the most similar endpoint for that installation; null if none is similar enough. The path
+ * may lack the
  * installation and `api/0.1`.
  */
 export const nearest = (known: readonly Endpoint[], method: string, path: string, installation: number) => {
@@ -29,7 +31,7 @@ export const nearest = (known: readonly Endpoint[], method: string, path: string
     const isApi = shape.startsWith(apiShape);
     const own = isApi ? shape.slice(apiShape.length) : shape;
     const extra = methodDistance(method, endpoint.method);
-    // Half of what sets an endpoint apart has to fit.
+    // At least half of the endpoint's characteristic part must match.
     const limit = Math.min(best?.distance ?? Number.POSITIVE_INFINITY, own.length / 2 + extra) - extra;
     const distance = Math.min(
       editDistance(asked, shape, limit),

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 description, generated from the schemas that the server validates with, and the pages that show it.
+// The OpenAPI 3.1 description, generated from the schemas that validate requests, and the web pages that show it.
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { type FastifyInstance, type FastifyRequest, type FastifySchema, fastify } from 'fastify';
@@ -12,13 +12,13 @@ import { paramsOf, type RouteSpec } from './route.ts';
 
 const apiPath = '/:installation/api/0.1/';
 const refusal = answer({ detail: z.string() });
-/** `{"<field>": ["message"]}`, or `{"detail": "message"}` where no field is at fault. */
+/** The body of an error: `{"<field>": ["message"]}`, or `{"detail": "message"}` if no field is wrong. */
 const problems = z.record(z.string(), z.unknown());
 const pathId = z.int().min(0).max(999_999_999_999_999);
 
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait' } };
 
-/** What the description tells of a route, for one installation. */
+/** The description of a route for one installation. */
 const described = (route: RouteSpec, forms: Forms, components: Components): FastifySchema => {
   const answered = (status: number, description: string, schema: z.ZodType, more: object = {}) => {
     const content = { schema: components.refTo(schema) };
@@ -62,7 +62,7 @@ const notes = (route: RouteSpec): string =>
 const server = 'http://127.0.0.1:8090';
 const versions = { openapi: '3.1.0', version: '0.1' };
 
-/** The description of the routes, for the installation that the forms are of. */
+/** The OpenAPI document of the routes, for the installation of the forms. */
 export const documentOf = async (routes: readonly RouteSpec[], forms: Forms, examples?: Examples): Promise<object> => {
   const app = fastify();
   app.setValidatorCompiler(() => () => true);
@@ -105,7 +105,7 @@ export const documentOf = async (routes: readonly RouteSpec[], forms: Forms, exa
   };
 };
 
-/** What the schemas of a control endpoint say, as JSON Schemas. */
+/** Converts the schemas of a control endpoint into JSON Schemas. */
 const inJsonSchema = ({ response = {}, ...rest }: FastifySchema): FastifySchema => {
   const converted = (parts: object, io: 'input' | 'output') =>
     Object.fromEntries(
@@ -115,8 +115,9 @@ const inJsonSchema = ({ response = {}, ...rest }: FastifySchema): FastifySchema 
 };
 
 /**
- * The descriptions, as they are in force: of the API at /schema/ for the first installation and /<installation>/schema/ for each, of the
- * control endpoints at /sandbox/schema/, and the pages at /docs/ that show them.
+ * Registers the descriptions with their current settings. The API's is at /schema/ for the first installation and at
+ * /<installation>/schema/ for
+ * each. The control endpoints' is at /sandbox/schema/. The pages at /docs/ show all of them.
  */
 export const registerDocs = async (
   app: FastifyInstance,
@@ -132,7 +133,7 @@ export const registerDocs = async (
         description: 'These endpoints answer this machine only.',
       },
     },
-    // Of the routes of the app, only the control endpoints are shown.
+    // The document of this app shows only the control endpoints.
     transform: ({ schema, url }) => ({ schema: schema.hide ? schema : inJsonSchema(schema), url }),
   });
   const urls = [

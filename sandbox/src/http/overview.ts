@@ -1,4 +1,5 @@
-// What runs here, as data: installations with their clocks, applications, quirks and faults, and what they were asked last.
+// The overview of this server as data: installations with their clocks, applications, quirks and faults, and their
+// newest requests.
 import { isDeepStrictEqual } from 'node:util';
 import type { Installation } from '../installation.ts';
 import { shownExchange } from '../journal/exchange.ts';
@@ -20,7 +21,7 @@ export const overviewOf = (installations: readonly Installation[], origin: strin
     health: `${origin}/health`,
   },
   installations: installations.slice(0, maxInstallations).map((one) => installationOf(one, origin)),
-  /** Installations that are left out. */
+  /** The number of installations that are not listed. */
   more: Math.max(0, installations.length - maxInstallations),
 });
 
@@ -55,7 +56,7 @@ const installationOf = (one: Installation, origin: string) => {
   };
 };
 
-/** An object without the members that `leavesOut` names. */
+/** A copy of the object without the members for which `leavesOut` returns true. */
 const without = <T extends object>(object: T, leavesOut: (name: keyof T, value: unknown) => boolean): Partial<T> =>
   Object.fromEntries(
     Object.entries(object).filter(([name, value]) => !leavesOut(name as keyof T, value)),
@@ -64,7 +65,7 @@ const without = <T extends object>(object: T, leavesOut: (name: keyof T, value: 
 const changed = (quirks: Partial<Quirks>): Partial<Quirks> =>
   without(quirks, (name, value) => isDeepStrictEqual(value, defaultQuirks[name]));
 
-/** The scenario that has just these quirks and faults. */
+/** The name of the scenario with exactly these quirks and faults; null if there is none. */
 const scenarioOf = (quirks: object, faults: object): string | null => {
   if (Object.keys({ ...quirks, ...faults }).length === 0) return null;
   const found = scenarioNames.find((name) => {

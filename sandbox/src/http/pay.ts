@@ -1,6 +1,8 @@
-// The payment pages at `{base_url}/<installation_id>/pay/<string>`, for the people who get a link: no token, HTML, forms.
-// Not shown, and chosen: `return_url` is where the browser goes once the payment is accepted, exactly as the link was made with it;
-// after a refusal or an abort the page only links to it.
+// The payment pages at `{base_url}/<installation_id>/pay/<string>`, for people who get a link. They are HTML with forms
+// and need no token.
+// Not shown, and chosen: after an accepted payment, the browser goes to `return_url`, exactly as the request that made
+// the link sent it.
+// After a refused or cancelled payment, the page only links to it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clinic } from '../clinic.ts';
@@ -22,7 +24,7 @@ export const registerPayPages = (app: FastifyInstance): void => {
   app.post(url, { schema, config: { action: 'pay.submit' } }, (request, reply) => submit(request, reply));
 };
 
-/** The clinic and the transaction of the address; null where it leads nowhere. */
+/** The clinic and the transaction of the address; null if the address is unknown. */
 const found = (request: FastifyRequest): { clinic: Clinic; transaction: Postransaction } | null => {
   const clinic = request.installation?.clinic;
   if (!clinic) return null;
@@ -58,7 +60,7 @@ const submit = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   }
   const { return_url, status, token } = transaction.link;
   const isBack = status === paymentStatus.accepted && return_url !== null;
-  // See other: reloading the page that follows posts nothing again.
+  // Status 303 makes the browser load the next page with GET, so that reloading it does not post again.
   return reply
     .code(303)
     .header('cache-control', 'no-store')
@@ -66,7 +68,11 @@ const submit = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     .send();
 };
 
-/** The page may load nothing, may not be framed, and posts to itself; browsers follow the redirect to `return_url` as part of that. */
+/**
+ * The headers forbid the page to load resources and to be framed. They allow its form to post to itself and to follow
+ * the redirect to
+ * `return_url`.
+ */
 const html = (reply: FastifyReply, page: string, returnUrl: string | null): FastifyReply => {
   const back = returnUrl === null ? '' : ` ${new URL(returnUrl).origin}`;
   return reply

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { fieldTypes } from '../state/people.ts';
 import { answer, id, integer, optionalText } from './fields.ts';
 
-/** A value of a custom field as it is written: text, or for the select types the chosen options. */
+/** The value of a custom field in a request: text, or the chosen options for the select types. */
 export const fieldEntry = z.object({
   field_id: integer({ min: 0 }),
   value: z.union(

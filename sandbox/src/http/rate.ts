@@ -1,6 +1,7 @@
 // Weighted limits per endpoint action over a rolling window (practice-api: Limits; field notes: Lists and filters).
-// Not shown, and chosen: the limits are those of the installation, whichever applications ask; HEAD counts as its GET; OPTIONS counts one
-// request of `<resource>.metadata`; the token endpoint has no limit.
+// Not shown, and chosen: all applications of an installation share its limits; HEAD counts as a GET; OPTIONS counts as
+// one request of
+// `<resource>.metadata`; the token endpoint has no limit.
 
 const perWindow: Record<string, number> = {
   'invoice.list': 60,
@@ -18,7 +19,7 @@ const perWindow: Record<string, number> = {
   'alternativepricing.retrieve': 300,
 };
 
-/** The limit of an action. For an action not listed above: the lowest known limit of its kind. */
+/** The limit of an action. An action that is not listed above gets the lowest known limit of its kind. */
 export const limitOf = (action: string): number => {
   const known = perWindow[action];
   if (known !== undefined) return known;
@@ -39,7 +40,10 @@ export class RateLimits {
     this.#windowMs = windowSeconds * 1000;
   }
 
-  /** Takes `weight` for the action. If the limit is reached, takes nothing and returns whole seconds (at least 1) to wait. */
+  /**
+   * Uses `weight` of the action's limit. If the limit is reached, it uses nothing and returns the seconds to wait, at
+   * least 1.
+   */
   take(
     action: string,
     weight: number,

@@ -1,11 +1,13 @@
 // References between records: absolute URLs of the form `{api}/<resource>/<id>/` (practice-api: Conventions 2).
-// Not shown, and chosen: a reference names this installation and its resource, by any host, with any path before the installation, by http
-// or https, and with an optional query; anything else is refused, in the words of Django REST Framework. A bare id is one only with the
-// quirk `bareIds`. A filter whose value is a record takes its id or a reference.
+// Not shown, and chosen: a reference names this installation and the resource. Any host, any path before the
+// installation, http or https, and
+// an optional query are accepted. Everything else is refused, in the words of Django REST Framework. A bare id is
+// accepted only with the
+// quirk `bareIds`. A filter by a record accepts its id or a reference.
 import { z } from 'zod';
 import { dependent, type Reading } from './forms.ts';
 
-/** What references in requests name. */
+/** The resources that references in requests can name. */
 export type Resource =
   | 'appointment'
   | 'client'
@@ -31,7 +33,7 @@ const ipv6 = `\\[(?:(?:${group}:){7}${group}|(?:${group}:){1,5}(?::${group}){1,2
 const port = '(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
 const host = `(?:[A-Za-z0-9.-]+|${ipv6})(?::${port})?`;
 
-/** `{api}/` of an installation, wherever it is served. */
+/** Matches `{api}/` of an installation at any address. */
 const apiPattern = (installation: number): string =>
   `https?://${host}(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)*/${installation}/api/0\\.1/`;
 const queryPattern = "(?:\\?(?:[A-Za-z0-9._~!$&'()*+;=:@/?-]|%[0-9A-Fa-f]{2})*)?";
@@ -40,7 +42,7 @@ const queryPattern = "(?:\\?(?:[A-Za-z0-9._~!$&'()*+;=:@/?-]|%[0-9A-Fa-f]{2})*)?
 export const referencePattern = (installation: number, resource: Resource): string =>
   `${apiPattern(installation)}${resource}/[0-9]{1,15}/${queryPattern}`;
 
-/** The id that a reference names, or what is wrong with it. */
+/** The id in a reference, or the message about what is wrong. */
 export const idOfReference = (text: string, installation: number, resource: Resource): number | string => {
   if (text.length > maxLength) return noMatch;
   const path = new RegExp(`^${apiPattern(installation)}((?:[a-z_]+/|[0-9]+/)+)${queryPattern}$`).exec(text)?.[1];
@@ -49,7 +51,7 @@ export const idOfReference = (text: string, installation: number, resource: Reso
   return id === undefined ? otherMatch : Number(id);
 };
 
-/** A reference to a record of the resource. The id of an existing one for the handler. */
+/** A reference to an existing record of the resource. The handler gets its id. */
 export const reference = (resource: Resource): z.ZodType<number> =>
   dependent((reading) =>
     z
@@ -74,14 +76,14 @@ const idOf = (given: unknown, resource: Resource, { installation, exists, bareId
   return typeof id === 'number' && !exists(resource, id) ? missing : id;
 };
 
-/** A reference in the description. */
+/** The JSON Schema of a reference for the description. */
 const described = (resource: Resource, { installation, bareIds }: Reading): Record<string, unknown> => {
   const url = { type: 'string', format: 'uri', pattern: `^${referencePattern(installation, resource)}$` };
   const id = { type: 'integer', minimum: 0 };
   return bareIds ? { anyOf: [url, id, { type: 'string', pattern: '^[0-9]{1,15}$' }] } : url;
 };
 
-/** The types of JSON as such services call them. */
+/** The names of JSON types in Django REST Framework's messages. */
 const typeName = (value: unknown): string => {
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';

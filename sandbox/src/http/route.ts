@@ -1,4 +1,4 @@
-// What a resource declares for each of its endpoints, and what its handler sees of a request.
+// The declaration of an endpoint, and the request that its handler gets.
 import type { z } from 'zod';
 import type { Application, Permission, Scope } from '../auth.ts';
 import type { Clinic } from '../clinic.ts';
@@ -10,33 +10,33 @@ import type { Answer } from './answer.ts';
 
 type Output<S> = S extends z.ZodType ? z.output<S> : Record<string, never>;
 
-/** What is wrong, by field. */
+/** Messages about wrong values, by field. */
 export type Problems = Record<string, string[]>;
 
 export interface ApiRequest<Q = unknown, B = unknown> {
   /** The ids in the path, in order. */
   ids: readonly number[];
-  /** The query as validated. */
+  /** The validated query. */
   query: Q;
-  /** The query as sent, for filters and bare flags. */
+  /** The query as sent, for filters and flags. */
   search: URLSearchParams;
-  /** The body as validated. */
+  /** The validated body. */
   body: B;
-  /** Reads what is inside a body, such as one of many records. */
+  /** Validates a part of a body, such as one of many records. */
   read: <S extends z.ZodType>(schema: S, value: unknown) => { value: z.output<S> } | { problems: Problems };
   clinic: Clinic;
   quirks: Quirks;
   wire: Wire;
-  /** Who asks. */
+  /** The application that sent the request. */
   application: Application;
-  /** Whether an injected fault of this endpoint strikes now. */
+  /** Returns whether an injected fault of this endpoint strikes now. */
   strikes: (fault: keyof Faults) => boolean;
-  /** Number of requests since the start. */
+  /** The number of requests since the start. */
   serial: number;
-  /** `http://host:port`, as the client addressed it. */
+  /** `http://host:port`, as in the client's request. */
   origin: string;
   installation: number;
-  /** The URL of this request with another page. */
+  /** The URL of this request with another page number. */
   pageUrl: (page: number) => string;
 }
 
@@ -47,27 +47,27 @@ export interface RouteSpec<
   B extends z.ZodType | undefined = z.ZodType | undefined,
 > {
   method: Method;
-  /** Relative to the API, with `:id` for ids, for example `invoice/:id/full_refund/`. */
+  /** The path relative to the API, with `:id` for ids, for example `invoice/:id/full_refund/`. */
   path: string;
   /** The key of limits and statistics, for example `invoice.list`. */
   action: string;
-  /** The section of practice-api that specifies it; the tag in the OpenAPI description. */
+  /** The section of practice-api that specifies the endpoint; it is the tag in the OpenAPI description. */
   section: string;
   summary: string;
-  /** What the application's permission group must allow. Absent only with the scope `wholesaler`, which needs no permission. */
+  /** The permission that the application needs. Only endpoints with the scope `wholesaler` have none. */
   permission?: Permission;
-  /** The scope that the token must have. Default: that of the Open API. */
+  /** The scope that the token needs; the default is the scope of the Open API. */
   scope?: Scope;
   query?: Q;
   body?: B;
-  /** Whether the body may be a form as well (practice-api: Conventions 3). */
+  /** True if the body may also be a form (practice-api: Conventions 3). */
   form?: boolean;
-  /** The answers that mean success, by status; null for an empty body. */
+  /** The schemas of successful answers, by status; null for an empty body. */
   answers: Record<number, z.ZodType | null>;
   handle: (request: ApiRequest<Output<Q>, Output<B>>) => Answer;
 }
 
-/** Declares an endpoint; the handler's request has the types of the schemas. */
+/** Declares an endpoint. The schemas give the types of the handler's request. */
 export const route = <Q extends z.ZodType | undefined = undefined, B extends z.ZodType | undefined = undefined>(
   spec: RouteSpec<Q, B>,
 ): RouteSpec => spec as unknown as RouteSpec;

@@ -1,4 +1,4 @@
-// Counts of requests that the limits let through, their weight, and 429 answers.
+// Statistics: the number and the weight of requests within the limits, and the number of 429 answers.
 
 export interface ActionStats {
   requests: number;

@@ -1,7 +1,9 @@
-// Object storage: where catalog files are uploaded by a signed form, as to S3 (practice-api: Catalog upload URL request; Errors:
-// object-storage upload), and where reports of rejected rows are fetched. Not part of the API: no token, XML errors. Not shown, and
-// chosen here: 204 for a file that is stored; the codes of refusals that are not listed; that a second file for a finished upload is
-// taken and changes nothing.
+// Object storage: a signed form uploads catalog files, as with S3, and reports of rejected rows are downloaded
+// (practice-api: Catalog upload
+// URL request; Errors: object-storage upload). It is not part of the API: no token, XML errors. Not shown, and chosen
+// here: a stored file
+// answers 204; the codes of refusals that are not listed; a second file for a finished upload is accepted and changes
+// nothing.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -21,7 +23,7 @@ type InstallationOf = (id: number) => { clinic: Clinic } | null;
 /** The address of an installation's storage. */
 export const storageUrl = (origin: string, installation: number): string => `${origin}/storage/${installation}/`;
 
-/** A form around a file takes little; what is far above the largest file is not read to its end. */
+/** The form adds little to the file's size. A much larger request is not read to its end. */
 const maxRequestBytes = maxCatalogBytes + 10_000_000;
 
 const hidden = { hide: true } as never;
@@ -36,7 +38,7 @@ export const registerStorage = async (app: FastifyInstance, installationOf: Inst
         throwFileSizeLimit: false,
         limits: { fileSize: maxCatalogBytes, files: 1, fields: 40, fieldSize: 100_000, parts: 50 },
       });
-      // Whatever else is sent is no form; it is not read.
+      // Other content types are not forms, so their bodies are discarded.
       scope.addContentTypeParser('*', (_request, payload, done) => {
         payload.resume();
         done(null);
@@ -95,7 +97,7 @@ const takeFile = async (clinic: Clinic, request: FastifyRequest): Promise<Landed
       form.set(part.fieldname, String(part.value));
       continue;
     }
-    // The rest of a refused request is read and dropped, so that the client gets to read the answer.
+    // The rest of a refused request is read and discarded, so that the client can read the answer.
     try {
       landed = await storeFile(admitForm(clinic, form, startedMs), part);
     } catch (error) {
@@ -107,7 +109,7 @@ const takeFile = async (clinic: Clinic, request: FastifyRequest): Promise<Landed
   return landed;
 };
 
-/** Refuses a request that says it is far too large, and breaks the connection of one that becomes so. */
+/** Refuses a request with a too large content-length, and closes the connection if a body becomes too large. */
 const limitBody = ({ raw }: FastifyRequest): void => {
   if (Number(raw.headers['content-length'] ?? 0) > maxRequestBytes) throw tooLarge();
   let bytes = 0;
@@ -119,7 +121,7 @@ const limitBody = ({ raw }: FastifyRequest): void => {
 
 const tooLarge = () => new StorageError(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
 
-/** The parts of a form. Throws StorageError where it is malformed. */
+/** The parts of a form. Throws StorageError if the form is malformed. */
 async function* formParts(request: FastifyRequest) {
   try {
     yield* request.parts();
@@ -148,7 +150,9 @@ const storeFile = async (upload: CatalogUpload, part: MultipartFile): Promise<La
 class Reading {
   readonly #running = new Map<CatalogUpload, Promise<void>>();
 
-  /** Validates a file and removes it. One for an upload that is finished or has a file already is removed unread. */
+  /**
+   * Validates a file and deletes it. If the upload is finished or already has a file, the new file is deleted unread.
+   */
   async start(clinic: Clinic, upload: CatalogUpload, file: string, storage: string): Promise<void> {
     if (upload.status !== 'pending' || this.#running.has(upload)) {
       await rm(file, { force: true });
@@ -159,7 +163,7 @@ class Reading {
       this.#running.delete(upload);
       return rm(file, { force: true });
     });
-    // A file that cannot be read back from disk leaves the upload pending, so that another can be sent.
+    // If the file cannot be read from disk, the upload stays pending, so that the client can send another file.
     this.#running.set(
       upload,
       run.catch(() => {}),
@@ -171,7 +175,7 @@ class Reading {
   }
 }
 
-/** An error as object storage writes it. */
+/** Sends an error in the XML of object storage. */
 const refuse = (reply: FastifyReply, error: unknown): FastifyReply => {
   if (!(error instanceof StorageError)) throw error;
   const { status, code, message } = error;

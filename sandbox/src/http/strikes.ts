@@ -1,5 +1,7 @@
-// Injected faults at one request: which strike, and the answer that becomes of it. They are those of the installation, or with the header
-// `X-Sandbox-Fault` those that it names, and no others: tests that run side by side do not disturb each other.
+// Injected faults of one request: which of them strike, and how they change the answer. By default the installation's
+// faults apply. A request
+// with the header `X-Sandbox-Fault` has only the faults that it names, so that parallel tests do not disturb each
+// other.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { FaultInjector, type Faults, faultsSchema } from '../faults.ts';
@@ -17,7 +19,10 @@ const header = 'X-Sandbox-Fault';
 const someFaults = faultsSchema.partial();
 const names = Object.keys(faultsSchema.shape).join(', ');
 
-/** Registers the hook that finds the faults of a request: after those that set its installation and its recording. */
+/**
+ * Registers the hook that determines a request's faults. It must be called after the hooks that set the installation
+ * and the recording.
+ */
 export const registerFaults = (app: FastifyInstance): void => {
   app.decorateRequest('faults');
   app.addHook('onRequest', async (request) => {
@@ -35,7 +40,7 @@ export const registerFaults = (app: FastifyInstance): void => {
   });
 };
 
-/** The faults that a header names, for the action of its request. Throws ValidationProblem. */
+/** The faults that the header names, for the action of the request. Throws ValidationProblem. */
 const headerFaults = (text: string, action: string): Partial<Faults> => {
   const problem = (what: string) =>
     new ValidationProblem(header, `Send a fault (${names}), or JSON such as {"timeoutMs":{"ms":500}}. ${what}`);
@@ -51,7 +56,7 @@ const headerFaults = (text: string, action: string): Partial<Faults> => {
   return Object.fromEntries(given.map(([name, fault]) => [name, { action, ...fault }]));
 };
 
-/** The faults that a request meets, and those that struck. */
+/** The faults that apply to a request, and those that struck. */
 export class RequestFaults {
   readonly #injector: FaultInjector;
   readonly #action: string;
@@ -62,7 +67,7 @@ export class RequestFaults {
     this.#action = action;
   }
 
-  /** The fault's settings if it strikes now, otherwise null. */
+  /** Returns the fault's settings if it strikes now; null if it does not. */
   strikes<N extends keyof Faults>(name: N, when?: 'before' | 'after'): NonNullable<Faults[N]> | null {
     const fault = this.#injector.strikes(name, this.#action, when);
     if (fault) this.struck.push(name);
@@ -79,7 +84,10 @@ export interface Delivery {
   damage: Damage | null;
 }
 
-/** The refusal by a fault of a request that would be granted; null if none strikes. `unauthorized`: what `unauthorizedOnce` answers. */
+/**
+ * The refusal of a valid request by a fault; null if no such fault strikes. `unauthorized` is the answer of the fault
+ * `unauthorizedOnce`.
+ */
 export const refusedByFault = (faults: RequestFaults, nowMs: number, unauthorized: Answer): Answer | null => {
   if (faults.strikes('unauthorizedOnce')) return unauthorized;
   const spurious = faults.strikes('spurious429');
@@ -89,7 +97,7 @@ export const refusedByFault = (faults: RequestFaults, nowMs: number, unauthorize
   return throttled({ seconds: String(seconds), date, missing: null }[spurious.retryAfter ?? 'seconds']);
 };
 
-/** Runs what answers a request, and says what is sent of its answer. */
+/** Runs the handler of a request and applies the faults to its answer. */
 export const withFaults = (faults: RequestFaults, latencyMs: number, act: () => Answer): Delivery => {
   const delivery: Delivery = { answer: { status: 500 }, delayMs: latencyMs, damage: null };
   if (strike(faults, 'before', delivery)) return delivery;

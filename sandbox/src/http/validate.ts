@@ -1,4 +1,4 @@
-// Requests are validated with the schemas of their route, in the form that the installation takes (forms.ts).
+// Validates requests with the schemas of their route, adapted to the installation (forms.ts).
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clinic } from '../clinic.ts';
@@ -10,14 +10,14 @@ import { Forms } from './forms.ts';
 import { whatToSend } from './messages.ts';
 import type { ApiRequest, Problems, RouteSpec } from './route.ts';
 
-/** Whose requests are read. */
+/** The installation whose requests are read. */
 interface Reader {
   installation: number;
   clinic: Clinic;
   quirks: Quirks;
 }
 
-/** The schemas of each installation, by the quirks that they depend on. */
+/** The adapted schemas of each clinic, by the quirks that they depend on. */
 const made = new WeakMap<Clinic, Map<string, Forms>>();
 
 export const formsOf = (reader: Reader, isText = false): Forms => {
@@ -28,7 +28,7 @@ export const formsOf = (reader: Reader, isText = false): Forms => {
   const key = JSON.stringify([bareIds, strict, isText]);
   const exists = (resource: string, id: number): boolean => {
     if (resource === 'department') return clinic.departments.has(id);
-    // The clinic's own list items are not kept: every id is one.
+    // The sandbox does not store list items that the clinic created, so every id of one is accepted.
     return resource === 'listitem' || clinic.tables.get(resource)?.get(id) !== undefined;
   };
   const { zone, decimals } = clinic;
@@ -39,7 +39,7 @@ export const formsOf = (reader: Reader, isText = false): Forms => {
   return forms;
 };
 
-/** What a request does not fit: answered by `refusalOf`. */
+/** The request does not match its schema; `refusalOf` sends the answer. */
 export class Invalid extends Error {
   readonly answer: Answer;
 
@@ -58,7 +58,7 @@ interface Input {
 const noFields = z.object({});
 const noBody = noFields.nullish();
 
-/** The query and the body of a request, as its route declares them. Throws Invalid or ValidationProblem. */
+/** Validates query and body of a request with the schemas of its route. Throws Invalid or ValidationProblem. */
 export const inputOf = (request: FastifyRequest, route: RouteSpec, reader: Reader): Input => {
   const forms = formsOf(reader, isForm(request));
   const { ignoredFilters, refusedFilters, strict, urlReferences } = reader.quirks;
@@ -72,7 +72,7 @@ export const inputOf = (request: FastifyRequest, route: RouteSpec, reader: Reade
   };
   const query = Object.fromEntries(
     Object.entries(request.query as Record<string, unknown>).filter(
-      // The installation's own references carry `format` with this quirk.
+      // With the quirk `urlReferences: query`, the installation's references contain `format`.
       ([name]) => !ignoredFilters.includes(name) && !(name === 'format' && urlReferences === 'query'),
     ),
   );
@@ -95,7 +95,7 @@ const invalidPage: Answer = { status: 404, body: { detail: 'Invalid page.' } };
 const readWith = <S extends z.ZodType>(forms: Forms, schema: S, value: unknown) =>
   forms.of(schema).safeParse(value, { error: whatToSend });
 
-/** Validates what fastify validates itself: requests to other endpoints than the API's. */
+/** The validator for fastify's built-in validation, which checks the endpoints outside of the API. */
 export const validatorOf =
   ({ schema, httpPart }: { schema: z.ZodType; httpPart?: string }) =>
   (given: unknown) => {
@@ -106,13 +106,16 @@ export const validatorOf =
     };
   };
 
-/** The refusal of a request without a body: names the fields that are required. */
+/** The refusal of a request without a body. It names the required fields. */
 const missingBody = (schema: z.ZodType): ValidationProblem => {
   const fields = schema.safeParse({}).error?.issues.map(({ path }) => String(path[0])) ?? [];
   return new ValidationProblem(fields[0] ?? 'non_field_errors', 'This field is required.', fields);
 };
 
-/** `{"<field>": ["message"]}`, by the first part of the path; a field that is not known by its name. */
+/**
+ * Messages by field, `{"<field>": ["message"]}`: the first part of the path is the field. An unknown field is listed by
+ * its name.
+ */
 const fieldsOf = (
   issues: readonly z.core.$ZodIssue[],
   worded: (field: string, message: string) => string = (_field, message) => message,
@@ -121,7 +124,7 @@ const fieldsOf = (
   for (const issue of issues) {
     const inside = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
     for (const key of inside) {
-      // What is wrong inside of a field is named by its place in it, such as `0.name`.
+      // A message about a value within a field begins with its path, such as `0.name`.
       const [field = 'non_field_errors', ...rest] = [...issue.path.map(String), ...(key === undefined ? [] : [key])];
       const message = worded(field, rest.length === 0 ? issue.message : `${rest.join('.')}: ${issue.message}`);
       const known = fields.get(field) ?? [];
@@ -131,7 +134,7 @@ const fieldsOf = (
   return Object.fromEntries(fields);
 };
 
-/** The section of the specification that says what to send. */
+/** The section of the specification that describes the correct value. */
 const sectionOf = (route: RouteSpec, where: 'query' | 'body', field: string, message: string): string => {
   if (/hyperlink|URL string/.test(message)) return 'Conventions 2';
   if (where === 'query' && /^page(_size)?$/.test(field)) return 'Conventions 5';

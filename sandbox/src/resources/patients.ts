@@ -4,7 +4,7 @@
 // date_of_birth__gte. Gender values besides Male and 2 Female are in code-lists.ts. A breed is not checked against the
 // species. Requests can
 // write all further fields but these: old_patient_id, last_consultation (the id of the consultation that started last),
-// picture (always
+// `picture` (always
 // null), visible_department_groups and patient_extras (always empty) and tags_rel (set in the application). One patient
 // is read at
 // /patient/{id}/. Bulk create answers {"created": [patients], "failed": [{"index", "errors"}]} with every status and

@@ -1,4 +1,4 @@
-// How the server behaves, and who may use it.
+// Control endpoints for the server's behaviour (quirks, faults, limits) and its applications.
 import { z } from 'zod';
 import { applicationOf, applicationSchema } from '../../auth.ts';
 import { faultsSchema, noFaults } from '../../faults.ts';

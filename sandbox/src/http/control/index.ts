@@ -1,5 +1,6 @@
-// The control endpoints, under `/sandbox/` for the first installation and `/<installation>/sandbox/` for each. They answer this machine only, and
-// no page of another site that a browser shows.
+// The control endpoints: `/sandbox/` for the first installation and `/<installation>/sandbox/` for each. They answer
+// only requests from this
+// machine, and none that a page of another site made.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Installation } from '../../installation.ts';
@@ -78,7 +79,7 @@ const add = (
   });
 };
 
-/** Refuses what does not come from this machine, or from a page of another site. */
+/** Refuses a request from another machine, or from a page of another site. */
 export const guard = (request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined => {
   if (!isLoopback(request.ip)) {
     reply.callNotFound();
@@ -91,7 +92,10 @@ const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.te
 
 const foreign = 'Control endpoints answer requests to 127.0.0.1 or localhost that no page of another site makes.';
 
-/** Whether a browser may have been led here: by a page of another site, or by a name that somebody else's DNS gives to this machine. */
+/**
+ * True if a page of another site may have sent the request through a browser, or if the host name in the request is a
+ * foreign DNS name.
+ */
 const isForeign = ({ headers }: FastifyRequest): boolean => {
   const { host = '', origin } = headers;
   const isOwn = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host);

@@ -1,4 +1,5 @@
-// The journals: requests with their answers, whether they are what a test expects, and webhook attempts.
+// Control endpoints for the journals: requests with their answers, checks against what a test expects, and webhook
+// attempts.
 import { z } from 'zod';
 import { attemptSchema } from '../../journal/attempts.ts';
 import { exchangeSchema, shownExchange } from '../../journal/exchange.ts';
@@ -6,7 +7,7 @@ import { criteria, matching, verdictSchema, verify, verifySchema } from '../../j
 import { control, done } from './route.ts';
 
 const maxShown = 1000;
-/** Of records that come one after another: those after an id, and how many. */
+/** The query of a journal: records with an id above `after`, and their maximum number. */
 const page = {
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(maxShown, `Send a whole number from 1 to ${maxShown}.`).default(maxShown),

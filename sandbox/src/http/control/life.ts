@@ -1,4 +1,4 @@
-// What happens in the clinic, and what it sends to the world outside.
+// Control endpoints for events in the clinic, and for the messages and webhooks that it sends.
 import { z } from 'zod';
 import { sendDueReminders } from '../../online/bookings.ts';
 import { shownMessages } from '../../online/messages.ts';

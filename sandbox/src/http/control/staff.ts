@@ -1,4 +1,4 @@
-// What staff do in the clinic's own program, which no endpoint of the API does.
+// Control endpoints for actions of staff in the clinic's application, which the API does not have.
 import { z } from 'zod';
 import { readyConsultation } from '../../care.ts';
 import { NotFound } from '../../records.ts';
@@ -40,19 +40,19 @@ const purchase = z.strictObject({
   department: number.optional(),
   notes: text.nullish(),
   lines: z.array(line).min(1),
-  /** Whether it is sent at once; otherwise it stays in Ordering in process. */
+  /** False keeps the order in the state Ordering in process; true sends it at once. */
   send: z.boolean().default(true),
 });
 const match = z.strictObject({ item: number });
 
-/** Staff see that there is a password, and not which. */
+/** The answer shows whether there is a password, but not the password. */
 const shown = ({ customer_password, ...wholesaler }: Wholesaler) => ({
   ...wholesaler,
   has_password: customer_password !== null,
 });
 
 const date = z.string().refine(isDate, 'Send a date as YYYY-MM-DD.');
-/** What staff set in the settings of a department. */
+/** The settings of a department that staff can change. */
 const departmentChanges = z.strictObject({
   name: text.min(1),
   financial_period_lock_date: date.nullable(),
@@ -68,7 +68,7 @@ const invoiceChange = z.strictObject({ status: z.literal([3, 99]) });
 const list = z.array(z.looseObject({ id: z.int() }));
 const one = z.looseObject({ id: z.int() });
 
-/** A page of the newest records. */
+/** The newest thousand records. */
 const newest = <T>(records: readonly T[]): readonly T[] => records.slice(-1000);
 
 export const staffRoutes: readonly ControlRoute[] = [

@@ -1,4 +1,4 @@
-// The state of the sandbox: its clock, snapshots, fixtures, and everything as at the start.
+// Control endpoints for the state of the sandbox: its clock, snapshots, fixtures and reset.
 import { z } from 'zod';
 import { afterDuration, isDuration } from '../../clock.ts';
 import { applyFixtures, fixturesSchema } from '../../fixtures.ts';
@@ -36,7 +36,7 @@ const clockChange = z
   })
   .refine(({ now, advance }) => now === undefined || advance === undefined, 'Send "now" or "advance", not both.');
 
-/** The last instant that a clock can be put to: records name years in four digits. */
+/** The latest time of the clock, because records have years of four digits. */
 const maxMs = Date.parse('2199-01-01T00:00:00Z');
 
 const setClock = (installation: Installation, change: z.output<typeof clockChange>): void => {
