@@ -1,6 +1,5 @@
 // Authentication and permissions: OAuth2 applications with client credentials, permission groups and scopes, and the
-// legacy API key
-// (practice-api: Authentication; field notes: OAuth2).
+// legacy API key (practice-api: Authentication; field notes: OAuth2).
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { givenName } from './given.ts';
@@ -9,8 +8,7 @@ import { ValidationProblem } from './records.ts';
 
 /**
  * The permissions that the specification names. For parts of the API without a named permission, one is added per part.
- * Endpoints with
- * the scope `wholesaler` need no permission.
+ * Endpoints with the scope `wholesaler` need no permission.
  */
 export const permissions = [
   'Financial: End of day and accounting reports',
@@ -49,8 +47,7 @@ export interface Credentials {
 
 /**
  * Applications that every sandbox has besides the accounting one: a wholesaler's integration, and an application with
- * every permission for
- * trying out the API.
+ * every permission for trying out the API.
  */
 export const builtInApplications: readonly Application[] = [
   {
@@ -198,8 +195,7 @@ export class Auth {
 
   /**
    * POST oauth2/token/: client credentials in a Basic header, with a form-encoded body. `scope` requests some of the
-   * application's scopes;
-   * without it the token gets all of them.
+   * application's scopes; without it the token gets all of them.
    */
   issue(header: string | undefined, body: Record<string, unknown>, nowMs: number, lifeSeconds: number): Answer {
     const application = this.client(header);

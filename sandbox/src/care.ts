@@ -1,17 +1,12 @@
 // A consultation: staff open it, work on it, add items and finalise it, which makes its invoice (practice-api:
-// Consultation status;
-// Invoice).
+// Consultation status; Invoice).
 // Not shown, and chosen: patients belong to the client. If no patient has a home department, the consultation is in the
-// clinic's first
-// department. The invoice is final at once, or a draft that staff finalise (quirk `consultationInvoice`); a
-// consultation without items has
-// no invoice. The invoice is dated today, so the API refuses to finalise while today is in a locked period. Price and
-// account of a row come
-// from the catalogue, at the VAT percentage of the request, for which the clinic must have a VAT group. The row has the
-// item's dimensions,
-// or else the consultation's. The multiplier of a farm visit is the sum of the herds; a patient without a herd counts
-// as one. No payment
-// moves a consultation to status 9. Staff make a consultation ready for discharge; the API cannot.
+// clinic's first department. The invoice is final at once, or a draft that staff finalise (quirk
+// `consultationInvoice`); a consultation without items has no invoice. The invoice is dated today, so the API refuses
+// to finalise while today is in a locked period. Price and account of a row come from the catalogue, at the VAT
+// percentage of the request, for which the clinic must have a VAT group. The row has the item's dimensions, or else the
+// consultation's. The multiplier of a farm visit is the sum of the herds; a patient without a herd counts as one. No
+// payment moves a consultation to status 9. Staff make a consultation ready for discharge; the API cannot.
 import type { Clinic } from './clinic.ts';
 import type { RowInput } from './inputs.ts';
 import { type Amount, dec, fixed, sumOf } from './money.ts';
@@ -130,8 +125,8 @@ export const readyConsultation = (clinic: Clinic, id: number): Consultation =>
 
 /**
  * Finalises a consultation and makes an invoice of its items. Returns null if it has no items. `status` is the
- * invoice's status; the default
- * is final. Staff may charge an item differently from the catalogue (`charge` of the item).
+ * invoice's status; the default is final. Staff may charge an item differently from the catalogue (`charge` of the
+ * item).
  */
 export const finaliseConsultation = (
   clinic: Clinic,
@@ -216,8 +211,7 @@ export const requirePatients = (consultation: Consultation, ids: readonly number
 
 /**
  * The multiplier of a farm visit: the number of animals in the patients' herds. A patient without a herd counts as one.
- * Other consultations
- * have the multiplier 1.
+ * Other consultations have the multiplier 1.
  */
 const herdSize = (clinic: Clinic, consultation: Consultation, patients: readonly number[]): Amount => {
   if (consultation.type !== consultationTypes.farmVisit) return '1';

@@ -1,6 +1,5 @@
 // The clinic's operations, which the HTTP routes, the generated history, live() and tests call. This file has payments,
-// prepayments and
-// consolidated invoices; invoicing.ts has invoices.
+// prepayments and consolidated invoices; invoicing.ts has invoices.
 import type { PaymentInput, PrepaymentInput } from './inputs.ts';
 import { Invoicing, payerOf } from './invoicing.ts';
 import type { Amount } from './money.ts';
@@ -24,7 +23,9 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Cancels a payment by adding a negative one; the original stays. `cancelDate` is used only if the settings allow it. */
+  /**
+   * Cancels a payment by adding a negative one; the original stays. `cancelDate` is used only if the settings allow it.
+   */
   cancelPayment(id: number, info: string, cancelDate: number = this.clock()): InvoicePayment {
     return this.commit(() => {
       const payment = this.payment(id);

@@ -1,8 +1,6 @@
 // The sandbox's clock: the machine's clock, moved forward, or stopped. Everything in a clinic that depends on time
-// follows it: links,
-// uploads, tokens, period locks, reminders, ends of days. Rate limits and pauses between webhook attempts follow the
-// machine's clock, so
-// that a stopped clock does not block clients.
+// follows it: links, uploads, tokens, period locks, reminders, ends of days. Rate limits and pauses between webhook
+// attempts follow the machine's clock, so that a stopped clock does not block clients.
 import type { Zone } from './zone.ts';
 
 /** A clock's time in epoch milliseconds. `runs` is false for a stopped clock. */
@@ -54,8 +52,7 @@ export const isDuration = (text: string): boolean => durationPattern.test(text);
 
 /**
  * The instant one duration after another instant, in epoch milliseconds. Years, months and days are calendar units of
- * the zone: a day can
- * have 23 or 25 hours, and one month after 31 January is the last day of February.
+ * the zone: a day can have 23 or 25 hours, and one month after 31 January is the last day of February.
  */
 export const afterDuration = (fromMs: number, duration: string, zone: Zone): number => {
   const parts = durationPattern.exec(duration);

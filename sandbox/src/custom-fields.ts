@@ -61,8 +61,7 @@ const fieldOf = (clinic: Clinic, model: Model, id: number, at: string): CustomFi
 
 /**
  * Checks a value and returns the form that is stored. Options get their names from the definition. Throws
- * ValidationProblem for a value of
- * another type.
+ * ValidationProblem for a value of another type.
  */
 const checkedContent = (field: CustomField, value: FieldContent, at: string): FieldContent => {
   const refuse = (wanted: string): never => {

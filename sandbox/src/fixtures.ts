@@ -82,8 +82,7 @@ type Added = Record<keyof Fixtures, Record<string, { id: number; url: string }>>
 
 /**
  * Adds the records. `api` is the address of the API. Throws a ValidationProblem that names the wrong record; the
- * records before it stay
- * added.
+ * records before it stay added.
  */
 export const applyFixtures = (clinic: Clinic, fixtures: Fixtures, api: string): Added => {
   const added: Added = { clients: {}, patients: {}, invoices: {}, prepayments: {} };

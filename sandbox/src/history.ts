@@ -288,8 +288,7 @@ export class History {
 
   /**
    * A random opening hour before the end of the history. Weekends are rare. A few hours are emergencies as late as 2
-   * a.m., when the date in
-   * UTC is still the day before.
+   * a.m., when the date in UTC is still the day before.
    */
   #openingHour(): number {
     const rng = this.#rng;

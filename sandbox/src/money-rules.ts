@@ -1,21 +1,14 @@
 // The API's rules for payments, prepayments and credit notes; staff can do more in the application (practice-api:
-// States: Invoice
-// status; Endpoints: Invoices, payments, prepayments; Errors).
+// States: Invoice status; Endpoints: Invoices, payments, prepayments; Errors).
 // Not shown, and chosen: a payment is not zero. It has the sign of the invoice's total, because a cancellation records
-// money that is paid
-// back; types 3 (Rounding) and 12 (Credit invoice) may have either sign. The API accepts more than is due (quirk
-// `overpayments`); due_sum
-// is negative then. A payment may be dated before its invoice, and in the future. The API records types 6 and 12 as
-// sent, without another
-// invoice. A payment of type 6 cannot be cancelled, because the consolidated invoice would be wrong. A cancellation
-// cannot be cancelled.
-// A refund has the client and the department of its prepayment. The prepayment must be Ready or Fully used, and not a
-// refund; a positive
-// `paid` is refused. Every row is credited once (quirk `repeatedCredits`), so a full refund needs an invoice without
-// credited rows. If a
-// credit note is credited in full, its rows count as not credited. Credit notes are finalized invoices and can be
-// credited (quirk
-// `creditedCreditNotes`). An invoice may be due before its date.
+// money that is paid back; types 3 (Rounding) and 12 (Credit invoice) may have either sign. The API accepts more than
+// is due (quirk `overpayments`); due_sum is negative then. A payment may be dated before its invoice, and in the
+// future. The API records types 6 and 12 as sent, without another invoice. A payment of type 6 cannot be cancelled,
+// because the consolidated invoice would be wrong. A cancellation cannot be cancelled. A refund has the client and the
+// department of its prepayment. The prepayment must be Ready or Fully used, and not a refund; a positive `paid` is
+// refused. Every row is credited once (quirk `repeatedCredits`), so a full refund needs an invoice without credited
+// rows. If a credit note is credited in full, its rows count as not credited. Credit notes are finalized invoices and
+// can be credited (quirk `creditedCreditNotes`). An invoice may be due before its date.
 import type { Clinic } from './clinic.ts';
 import { type Amount, dec } from './money.ts';
 import { type Invoice, invoiceStatus, type Prepayment, ValidationProblem } from './records.ts';

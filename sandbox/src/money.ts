@@ -1,4 +1,5 @@
-// Decimal arithmetic of the sandbox. Records hold amounts as plain decimal text, as the API sends them; calculations use Decimal.
+// Decimal arithmetic of the sandbox. Records hold amounts as plain decimal text, as the API sends them; calculations
+// use Decimal.
 import { Decimal } from 'decimal.js';
 
 /** A decimal as plain text, for example `12.50`. Never a JavaScript number. */

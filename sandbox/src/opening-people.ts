@@ -1,6 +1,5 @@
 // The people of an invented clinic: code lists, custom fields, its clients' phone numbers, preferences and animals.
-// They are drawn from a
-// separate random stream.
+// They are drawn from a separate random stream.
 import type { Clinic } from './clinic.ts';
 import { breedList, diagnosisList, speciesList } from './code-lists.ts';
 import { dec, fixed } from './money.ts';

@@ -1,6 +1,5 @@
 // The records of an invented clinic before its history: staff, items, and the clients' registers (opening-people.ts).
-// They are drawn from
-// separate random streams, so that the history of a seed does not change.
+// They are drawn from separate random streams, so that the history of a seed does not change.
 import { items, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';

@@ -1,6 +1,5 @@
 // Clients and patients: creates and changes them, and answers questions of other parts about them (practice-api:
-// Client, Patient, Phone
-// number).
+// Client, Patient, Phone number).
 import type { Application } from './auth.ts';
 import type { Clinic } from './clinic.ts';
 import { genders } from './code-lists.ts';
@@ -16,8 +15,7 @@ export const mobileOf = (clinic: Clinic, clientId: number): PhoneNumber | null =
 
 /**
  * True if the client has valid communication preferences (practice-api: Errors). The specification does not define
- * valid; the sandbox
- * chose: a request has set `no_sms` or `no_email`.
+ * valid; the sandbox chose: a request has set `no_sms` or `no_email`.
  */
 export const hasValidPreferences = (client: Client): boolean => client.preferences_stated_at !== null;
 

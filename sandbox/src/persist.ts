@@ -1,8 +1,6 @@
 // The state of a clinic as text: one line per record, then a line of counters that closes the batch. A state file
-// begins with a batch of
-// the whole clinic; each transaction appends a batch of its changes. A batch without its last line was cut off and is
-// ignored. Snapshots
-// have the same form.
+// begins with a batch of the whole clinic; each transaction appends a batch of its changes. A batch without its last
+// line was cut off and is ignored. Snapshots have the same form.
 import {
   closeSync,
   existsSync,
@@ -72,8 +70,7 @@ const changesText = (clinic: Clinic, clock: SandboxClock): string => {
 
 /**
  * Fills an empty clinic from the batches of a text. Returns the length of its complete batches in bytes, and their
- * clock. Throws if the text
- * is not a state file.
+ * clock. Throws if the text is not a state file.
  */
 export const fillClinic = (clinic: Clinic, bytes: Buffer, source: string): { wholeBytes: number; clock: KeptClock } => {
   let batch: [string, RecordBase | null, number?][] = [];

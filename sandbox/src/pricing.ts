@@ -14,8 +14,8 @@ export interface Dimensions {
 
 /**
  * The row for a quantity (at most 4 decimals) of an item. The catalogue's price includes the item's VAT. At another
- * percentage, the net price
- * stays and the VAT changes. Throws ValidationProblem if the clinic has no VAT group with the percentage.
+ * percentage, the net price stays and the VAT changes. Throws ValidationProblem if the clinic has no VAT group with the
+ * percentage.
  */
 export const chargeOf = (
   clinic: Store,

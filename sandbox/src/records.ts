@@ -1,6 +1,5 @@
 // The clinic's records in memory. Field names are those of practice-api and the field notes. References are ids
-// (answers have
-// url-references), instants are epoch milliseconds, amounts are decimal text.
+// (answers have url-references), instants are epoch milliseconds, amounts are decimal text.
 import type { Amount } from './money.ts';
 
 export interface RecordBase {

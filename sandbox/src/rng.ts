@@ -1,6 +1,5 @@
 // Seeded random numbers (mulberry32). The same seed and label give the same sequence. The state is one number, which is
-// saved
-// with the clinic, so that a loaded clinic continues the sequence.
+// saved with the clinic, so that a loaded clinic continues the sequence.
 
 export class Rng {
   #state: number;

@@ -115,8 +115,8 @@ export class Store {
 
   /**
    * Runs a change as one transaction: lists show all of it from the same moment. With the quirk `lateCommitShare`, that
-   * moment can be later
-   * than its ids and `modified`. Changes by API requests are visible at once, because the answer follows the commit.
+   * moment can be later than its ids and `modified`. Changes by API requests are visible at once, because the answer
+   * follows the commit.
    */
   commit<T>(change: () => T, kind: 'clinic' | 'request' = 'clinic'): T {
     if (this.#depth === 0) {
@@ -193,8 +193,7 @@ export class Store {
 
   /**
    * The current lock date: the one that staff set, or with automatic locking the first of a month. It is this month
-   * from the configured day
-   * on, and the month before until then. In a month without that day, the last day counts.
+   * from the configured day on, and the month before until then. In a month without that day, the last day counts.
    */
   lockDate(department: Department): string | null {
     if (!department.automatic_financial_period_lock_enabled) return department.financial_period_lock_date;

@@ -1,4 +1,5 @@
-// A table of records, sorted by id and indexed by parent and by `modified`. Changes can become visible later (late commits).
+// A table of records, sorted by id and indexed by parent and by `modified`. Changes can become visible later (late
+// commits).
 import type { RecordBase } from './records.ts';
 
 /** Conditions that an index can use. The candidates may include other records, which the filters remove. */
@@ -205,7 +206,9 @@ export class Table<T extends RecordBase> {
     if (this.#changedAt.length > 1000 && this.#changedAt.length > 4 * this.#records.length) this.#rebuildChanges();
   }
 
-  /** Rebuilds the index by `modified` with one entry per record: after a load, a clock set back, or many stale entries. */
+  /**
+   * Rebuilds the index by `modified` with one entry per record: after a load, a clock set back, or many stale entries.
+   */
   #rebuildChanges(): void {
     const ordered = [...this.#records].sort((a, b) => a.modified - b.modified);
     this.#changedAt = ordered.map((record) => record.modified);

@@ -1,6 +1,5 @@
 // A visit to the invented clinic, from its appointment to the invoice. Rows, prices and payments are drawn elsewhere.
-// This file draws from a
-// random stream of the consultation's id, so that the documents of a seed do not change.
+// This file draws from a random stream of the consultation's id, so that the documents of a seed do not change.
 import { finaliseConsultation, insertItem, moveConsultation, openConsultation } from './care.ts';
 import type { Clinic } from './clinic.ts';
 import type { RowInput } from './inputs.ts';

@@ -1,13 +1,9 @@
 // Webhooks for record changes, as in the field notes: a POST with only the record's id, repeated until the answer is
-// 200, at most ten
-// times. Not shown, and chosen: the numbers of the triggers 1 client, 2 patient and 70 installation; the names
-// client_id, patient_id,
-// accountingreport_id, invoicerow_id, department_id and installation_id. `installation` is triggered by a new or
-// changed definition of
-// custom fields or entry of a code list, `extraFee` by a row that is added to a final invoice. A transaction sends one
-// webhook per trigger
-// and record. The webhooks of one record arrive in order, so a webhook waits for the earlier ones. The pause after
-// attempt n is n seconds. A
+// 200, at most ten times. Not shown, and chosen: the numbers of the triggers 1 client, 2 patient and 70 installation;
+// the names client_id, patient_id, accountingreport_id, invoicerow_id, department_id and installation_id.
+// `installation` is triggered by a new or changed definition of custom fields or entry of a code list, `extraFee` by a
+// row that is added to a final invoice. A transaction sends one webhook per trigger and record. The webhooks of one
+// record arrive in order, so a webhook waits for the earlier ones. The pause after attempt n is n seconds. A
 // subscription sends eight at once, and drops webhooks while 10,000 wait.
 import { z } from 'zod';
 import type { Clinic } from './clinic.ts';

@@ -53,7 +53,9 @@ function findings(path: string): string[] {
       ? [...commentsOf(text), ...literalsOf(text)]
       : commentsOf(text);
   return parts.flatMap(({ line, text: part }) =>
-    [...part.replaceAll(/`[^`\n]*`/g, '').matchAll(wrong)].map(([word]) => `${path}:${line}: ${word!.replaceAll(/\s+/g, ' ')}`),
+    [...part.replaceAll(/`[^`\n]*`/g, '').matchAll(wrong)].map(
+      ([word]) => `${path}:${line}: ${word!.replaceAll(/\s+/g, ' ')}`,
+    ),
   );
 }
 

@@ -1,6 +1,5 @@
 // The example requests of the OpenAPI description: events of a spring day in the clinic of seed 1. A later request can
-// use the answers of
-// earlier requests through `answered`.
+// use the answers of earlier requests through `answered`.
 
 /** Returns the recorded answer to the request of an action. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer has the fields that its schema says.

@@ -1,6 +1,6 @@
 // The HTTP server of one or many installations. Fastify finds the route and validates the request with the route's
-// schemas. Hooks apply the
-// rules of all endpoints: redirect, authentication, permission, limits. This file also applies faults of the transport.
+// schemas. Hooks apply the rules of all endpoints: redirect, authentication, permission, limits. This file also applies
+// faults of the transport.
 import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type HTTPMethods } from 'fastify';
 import { z } from 'zod';
@@ -253,8 +253,7 @@ const addOptions = (app: FastifyInstance, others: readonly OtherMethods[]): void
 
 /**
  * Answers a request that matches no endpoint: 301 for a path without its slash, 405 for a known path if the caller is
- * authenticated, and
- * otherwise 404.
+ * authenticated, and otherwise 404.
  */
 const unknown = (request: FastifyRequest, others: readonly OtherMethods[]): Answer => {
   const { installation, method, url, headers } = request;

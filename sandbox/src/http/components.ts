@@ -1,6 +1,5 @@
 // The schemas of the OpenAPI description. Each schema is one component with the name of what it describes: `Invoice`,
-// `InvoiceList`,
-// `InvoiceChange`. The first route that uses a schema names it; lists come before other routes.
+// `InvoiceList`, `InvoiceChange`. The first route that uses a schema names it; lists come before other routes.
 import { z } from 'zod';
 import type { Forms } from './forms.ts';
 import type { RouteSpec } from './route.ts';

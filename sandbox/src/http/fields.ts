@@ -1,6 +1,5 @@
 // Fields of the schemas for requests and answers. The server validates with them, and the OpenAPI description is
-// generated from them. Names
-// and messages follow Django REST Framework, as the field notes describe.
+// generated from them. Names and messages follow Django REST Framework, as the field notes describe.
 import type { Decimal } from 'decimal.js';
 import { z } from 'zod';
 import { type Amount, dec, fixed } from '../money.ts';

@@ -1,7 +1,6 @@
 // Schemas that depend on the installation: its references, and whether it is strict. The schemas of the resources have
-// placeholders for such
-// fields; `Forms` replaces them for one installation. The result validates requests, and the OpenAPI description is
-// generated from it.
+// placeholders for such fields; `Forms` replaces them for one installation. The result validates requests, and the
+// OpenAPI description is generated from it.
 import { z } from 'zod';
 import type { Zone } from '../zone.ts';
 

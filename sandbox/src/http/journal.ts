@@ -1,6 +1,6 @@
 // Records the requests and answers of each installation in its journal. For a request that matched no endpoint, it
-// records the most similar
-// endpoint. Control requests are not recorded. The first installation records requests that belong to no installation.
+// records the most similar endpoint. Control requests are not recorded. The first installation records requests that
+// belong to no installation.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Installation } from '../installation.ts';
 import { type Exchange, KeptBody } from '../journal/exchange.ts';

@@ -20,8 +20,7 @@ const apiShape = '/0/api/0.1';
 
 /**
  * Returns method and path of the most similar endpoint for that installation; null if none is similar enough. The path
- * may lack the
- * installation and `api/0.1`.
+ * may lack the installation and `api/0.1`.
  */
 export const nearest = (known: readonly Endpoint[], method: string, path: string, installation: number) => {
   const asked = shapeOf(path);

@@ -116,8 +116,8 @@ const inJsonSchema = ({ response = {}, ...rest }: FastifySchema): FastifySchema 
 
 /**
  * Registers the descriptions with their current settings. The API's is at /schema/ for the first installation and at
- * /<installation>/schema/ for
- * each. The control endpoints' is at /sandbox/schema/. The pages at /docs/ show all of them.
+ * /<installation>/schema/ for each. The control endpoints' is at /sandbox/schema/. The pages at /docs/ show all of
+ * them.
  */
 export const registerDocs = async (
   app: FastifyInstance,

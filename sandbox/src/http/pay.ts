@@ -1,8 +1,7 @@
 // The payment pages at `{base_url}/<installation_id>/pay/<string>`, for people who get a link. They are HTML with forms
 // and need no token.
 // Not shown, and chosen: after an accepted payment, the browser goes to `return_url`, exactly as the request that made
-// the link sent it.
-// After a refused or cancelled payment, the page only links to it.
+// the link sent it. After a refused or cancelled payment, the page only links to it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clinic } from '../clinic.ts';
@@ -70,8 +69,7 @@ const submit = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
 
 /**
  * The headers forbid the page to load resources and to be framed. They allow its form to post to itself and to follow
- * the redirect to
- * `return_url`.
+ * the redirect to `return_url`.
  */
 const html = (reply: FastifyReply, page: string, returnUrl: string | null): FastifyReply => {
   const back = returnUrl === null ? '' : ` ${new URL(returnUrl).origin}`;

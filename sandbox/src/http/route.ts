@@ -83,7 +83,9 @@ export const pathId = (request: Pick<ApiRequest, 'ids'>): number => {
   return id;
 };
 
-/** The instant (epoch milliseconds) of a validated timestamp. Throws ValidationProblem for a time that does not exist. */
+/**
+ * The instant (epoch milliseconds) of a validated timestamp. Throws ValidationProblem for a time that does not exist.
+ */
 export const instant = (request: Pick<ApiRequest, 'clinic'>, text: string, field: string): number => {
   const parsed = request.clinic.zone.parse(text);
   if (parsed === null) throw new ValidationProblem(field, 'Datetime has wrong format.');

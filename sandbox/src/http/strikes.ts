@@ -1,7 +1,6 @@
 // Injected faults of one request: which of them strike, and how they change the answer. By default the installation's
-// faults apply. A request
-// with the header `X-Sandbox-Fault` has only the faults that it names, so that parallel tests do not disturb each
-// other.
+// faults apply. A request with the header `X-Sandbox-Fault` has only the faults that it names, so that parallel tests
+// do not disturb each other.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { FaultInjector, type Faults, faultsSchema } from '../faults.ts';

@@ -64,8 +64,7 @@ export class WebhookAttempts implements World {
 
   /**
    * Sends the body of an attempt again, with the receiver's current address and a new signature. The state of the
-   * webhook's delivery does
-   * not change. Throws NotFound, or ValidationProblem if the receiver no longer exists.
+   * webhook's delivery does not change. Throws NotFound, or ValidationProblem if the receiver no longer exists.
    */
   async redeliver(id: number): Promise<ShownAttempt> {
     const repeated = this.#log.get(id);

@@ -1,12 +1,9 @@
 // Appointments, the clients and patients of online bookings, confirmations and reminders (practice-api: Appointment and
-// online booking;
-// Endpoints: Appointments and online booking).
+// online booking; Endpoints: Appointments and online booking).
 // Not shown, and chosen: all patients belong to one client. If a request names only patients, the appointment gets
-// their client. An online
-// booking client belongs to an appointment of type 2, and each such appointment has one. A confirmation may be sent
-// again. The clinic sends
-// a reminder once its clock has passed the reminder's time: at the next request about reminders or messages, or at the
-// next live event.
+// their client. An online booking client belongs to an appointment of type 2, and each such appointment has one. A
+// confirmation may be sent again. The clinic sends a reminder once its clock has passed the reminder's time: at the
+// next request about reminders or messages, or at the next live event.
 import type { Clinic } from '../clinic.ts';
 import { ValidationProblem } from '../records.ts';
 import {
@@ -83,8 +80,7 @@ export const bookedFor = (clinic: Clinic, appointment: Appointment): readonly On
 
 /**
  * Sends the confirmation by the requested channels. Throws ValidationProblem for a wrong hash, for an online booking
- * without client and
- * patient, and for an appointment without a recipient.
+ * without client and patient, and for an appointment without a recipient.
  */
 export const confirm = (
   clinic: Clinic,
@@ -114,8 +110,7 @@ export const confirm = (
 
 /**
  * The recipient of messages about an appointment: the person who booked it online, or its client. The client's
- * preferences count in both
- * cases.
+ * preferences count in both cases.
  */
 const recipientOfAppointment = (clinic: Clinic, appointment: Appointment): Recipient | null => {
   const client = appointment.client === null ? null : (clinic.clients.get(appointment.client) ?? null);

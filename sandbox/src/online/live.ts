@@ -1,6 +1,5 @@
 // Online live events: clients pay by link or let the link expire, book online, and get prescriptions. A separate random
-// stream keeps the
-// other events of a seed the same.
+// stream keeps the other events of a seed the same.
 import type { Clinic } from '../clinic.ts';
 import { addToCounterSale, finaliseCounterSale, openCounterSale } from '../counter-sales.ts';
 import type { LiveEvent } from '../live.ts';

@@ -1,10 +1,9 @@
 // Payment links: made for an invoice or a prepayment, and paid, refused, aborted or left to expire by the payer
 // (practice-api: Postransaction; States: Payment link).
 // Not shown, and chosen: the payer changes 1 Pending to 5 Accepted, 2 Failed or 4 Aborted; the clinic's clock changes
-// it to 3 Expired.
-// These four are final: later actions on the page change nothing. A payment fails if the clinic can no longer record
-// it, because the
-// invoice was paid or voided, or the period is locked. A card payment has payment type 0, a mobile payment type 7.
+// it to 3 Expired. These four are final: later actions on the page change nothing. A payment fails if the clinic can no
+// longer record it, because the invoice was paid or voided, or the period is locked. A card payment has payment type 0,
+// a mobile payment type 7.
 import type { Clinic } from '../clinic.ts';
 import { type Amount, dec } from '../money.ts';
 import { type Client, type Invoice, invoiceStatus, NotFound, ValidationProblem } from '../records.ts';
@@ -141,8 +140,7 @@ const act = (clinic: Clinic, transaction: Postransaction, change: () => Partial<
 
 /**
  * Records the payment on the invoice, or the prepayment, once. Throws ValidationProblem if `tokenize` is `yes` and the
- * payer has not agreed
- * to save the payment details.
+ * payer has not agreed to save the payment details.
  */
 export const payLink = (
   clinic: Clinic,

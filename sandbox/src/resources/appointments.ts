@@ -1,10 +1,8 @@
 // practice-api: Appointment and online booking; Endpoints: Appointments and online booking.
 // Not shown, and chosen: `start`, `end`, `department` and `type` are required; answers have `type` as a number.
-// Appointments can be listed
-// and read. An appointment shows who booked it online, for which animals, and when a confirmation was last sent; only
-// the answer to its
-// creation has `request_hash`. The answer to a confirmation lists what each channel sent. Reasons have a name and are
-// read at /reason/.
+// Appointments can be listed and read. An appointment shows who booked it online, for which animals, and when a
+// confirmation was last sent; only the answer to its creation has `request_hash`. The answer to a confirmation lists
+// what each channel sent. Reasons have a name and are read at /reason/.
 import { z } from 'zod';
 import { bookingTypes, code, codeInput } from '../http/codes.ts';
 import { crudRoutes } from '../http/crud.ts';

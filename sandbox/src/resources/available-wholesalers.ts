@@ -1,8 +1,6 @@
 // practice-api: Available wholesaler; Authentication 4 and 5; Errors. Not shown, and chosen here:
-// `webhook_callback_url` is
-// required. Every application with the scope reads all registrations and changes only its own. Deletion archives the
-// linked credential
-// sets and sends no event, because the receiver is deleted too.
+// `webhook_callback_url` is required. Every application with the scope reads all registrations and changes only its
+// own. Deletion archives the linked credential sets and sends no event, because the receiver is deleted too.
 import { z } from 'zod';
 import { type Answer, forbidden } from '../http/answer.ts';
 import { answer, id, optionalText, says, text, time, url } from '../http/fields.ts';

@@ -1,8 +1,7 @@
 // practice-api: Consultation diagnosis; Consultation note and discharge instruction. Not shown, and chosen: a GET lists
-// the records of the
-// consultation. `code` and `name` are required but may be empty. The default of `category` and of both kinds of `type`
-// is 0. A finalized
-// consultation accepts further records. Every `/listitem/<id>/` refers to a diagnosis that the clinic created.
+// the records of the consultation. `code` and `name` are required but may be empty. The default of `category` and of
+// both kinds of `type` is 0. A finalized consultation accepts further records. Every `/listitem/<id>/` refers to a
+// diagnosis that the clinic created.
 import { z } from 'zod';
 import { consultationOf, requirePatients } from '../care.ts';
 import type { Clinic } from '../clinic.ts';

@@ -1,6 +1,5 @@
 // practice-api: Consultation; States: Consultation status; Endpoints: Consultations. Not shown, and chosen: only client
-// and
-// patients are required. The default of `type` is 1 Outpatient. A create request's `status` is ignored, like other
+// and patients are required. The default of `type` is 1 Outpatient. A create request's `status` is ignored, like other
 // read-only fields.
 import { z } from 'zod';
 import { consultationOf, moveConsultation, openConsultation } from '../care.ts';

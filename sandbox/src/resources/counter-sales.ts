@@ -1,10 +1,8 @@
 // practice-api: Invoice (`countersale`); Online prescriptions: the counter sale that collects the prescription fee. The
-// specification names
-// the calls but does not show their paths and payloads; the sandbox chose these: create a counter sale (a draft
-// invoice), add items,
-// finalize, and record the payment at `/invoicepayment/`. A sale without a client is anonymous. Only items that the
-// clinic sells over its
-// counter can be added. The item of the fee is in `/department/{id}/settings/`.
+// specification names the calls but does not show their paths and payloads; the sandbox chose these: create a counter
+// sale (a draft invoice), add items, finalize, and record the payment at `/invoicepayment/`. A sale without a client is
+// anonymous. Only items that the clinic sells over its counter can be added. The item of the fee is in
+// `/department/{id}/settings/`.
 import { z } from 'zod';
 import { addToCounterSale, finaliseCounterSale, openCounterSale } from '../counter-sales.ts';
 import { decimal } from '../http/fields.ts';

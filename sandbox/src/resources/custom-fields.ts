@@ -1,9 +1,8 @@
 // practice-api: Custom fields; Endpoints: Clients, phone numbers, custom fields.
 // Not shown, and chosen: a definition has the keys id, label, data_type, model and options; a value has id, field_id,
-// name and value.
-// Writing the first value of a field on a record answers 201; replacing a value answers 200. An option is identified by
-// its id; its name
-// comes from the definition. An empty value is stored as an empty value. Both lists have pages.
+// name and value. Writing the first value of a field on a record answers 201; replacing a value answers 200. An option
+// is identified by its id; its name comes from the definition. An empty value is stored as an empty value. Both lists
+// have pages.
 import type { z } from 'zod';
 import { fieldValues, setFieldValue } from '../custom-fields.ts';
 import { envelope, idFilter, list, listQuery, listRoute } from '../http/listing.ts';

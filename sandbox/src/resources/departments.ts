@@ -1,9 +1,8 @@
 // practice-api: Department settings (`allow_nhp_processing`, "on the department object"), Endpoints: Settings (online
-// prescription
-// settings of a department).
+// prescription settings of a department).
 // Not shown, and chosen: the department is read at /department/{id}/, with its name and prefix; only staff change it,
-// in the application.
-// The online prescription settings hold the id and the url-reference of the fee's item, or null without a fee.
+// in the application. The online prescription settings hold the id and the url-reference of the fee's item, or null
+// without a fee.
 import { z } from 'zod';
 import { answer, id, url } from '../http/fields.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';

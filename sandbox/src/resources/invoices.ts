@@ -1,7 +1,6 @@
 // practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Not shown, and chosen: a PATCH of the
-// invoice writes
-// `invoice_date` (of drafts) and `invoice_due_date`; it ignores other fields. An invoice has no endpoint that reads it
-// alone.
+// invoice writes `invoice_date` (of drafts) and `invoice_due_date`; it ignores other fields. An invoice has no endpoint
+// that reads it alone.
 import { z } from 'zod';
 import { code, invoiceStatuses } from '../http/codes.ts';
 import { amount, answer, boolean, date, day, id, time, url } from '../http/fields.ts';

@@ -1,6 +1,5 @@
 // practice-api: `/item/` (Endpoints: Consultations). The specification does not show its fields; the sandbox chose
-// these. `type_code` is the
-// code of consultation items; the price is per unit, with VAT.
+// these. `type_code` is the code of consultation items; the price is per unit, with VAT.
 import { z } from 'zod';
 import { code, itemTypeCodes } from '../http/codes.ts';
 import { amount, answer, id, time, url } from '../http/fields.ts';

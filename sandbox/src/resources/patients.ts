@@ -1,15 +1,11 @@
 // practice-api: Patient; Endpoints: Patients; Errors (bulk create).
 // Not shown, and chosen: the names of the filters name__icontains, microchip__is, species__is (species_code__is is the
-// same) and
-// date_of_birth__gte. Gender values besides Male and 2 Female are in code-lists.ts. A breed is not checked against the
-// species. Requests can
-// write all further fields but these: old_patient_id, last_consultation (the id of the consultation that started last),
-// `picture` (always
-// null), visible_department_groups and patient_extras (always empty) and tags_rel (set in the application). One patient
-// is read at
-// /patient/{id}/. Bulk create answers {"created": [patients], "failed": [{"index", "errors"}]} with every status and
-// takes at most 500.
-// Without force_push it creates no patient if one fails (400).
+// same) and date_of_birth__gte. Gender values besides Male and 2 Female are in code-lists.ts. A breed is not checked
+// against the species. Requests can write all further fields but these: old_patient_id, last_consultation (the id of
+// the consultation that started last), `picture` (always null), visible_department_groups and patient_extras (always
+// empty) and tags_rel (set in the application). One patient is read at /patient/{id}/. Bulk create answers {"created":
+// [patients], "failed": [{"index", "errors"}]} with every status and takes at most 500. Without force_push it creates
+// no patient if one fails (400).
 import { z } from 'zod';
 import { genders } from '../code-lists.ts';
 import { inWords } from '../http/codes.ts';

@@ -1,11 +1,9 @@
 // practice-api: Postransaction (payment link); Endpoints: Payment links.
 // Not shown, and chosen: /invoice/{id}/postransactions/ lists an invoice's links, and /postransaction/{id}/ reads one.
-// The default of
-// `creator` is the application's virtual user. `department` must be the invoice's, or prepayment_data's. `duration` is
-// at most a year.
-// `return_url` must be https; http is allowed for this machine's names. `aborted` is true if the payer aborted.
-// `payment_method` is card or
-// mobile. `cashier_desk` and `refunded_transaction` are always null for links.
+// The default of `creator` is the application's virtual user. `department` must be the invoice's, or prepayment_data's.
+// `duration` is at most a year. `return_url` must be https; http is allowed for this machine's names. `aborted` is true
+// if the payer aborted. `payment_method` is card or mobile. `cashier_desk` and `refunded_transaction` are always null
+// for links.
 import { z } from 'zod';
 import {
   code,
@@ -122,8 +120,7 @@ const wired = ({ clinic, wire }: ApiRequest, transaction: Postransaction): WireR
 
 /**
  * Checks that the link pays for one thing: an invoice link names the same invoice twice; a prepayment link has
- * `prepayment_data` and no
- * invoice.
+ * `prepayment_data` and no invoice.
  */
 const requireOneSubject = ({ invoice, prepayment_data, payment_link_data }: z.output<typeof createBody>): void => {
   const { invoice_id } = payment_link_data;

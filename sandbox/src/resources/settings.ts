@@ -1,9 +1,7 @@
 // practice-api: Department settings; Endpoints: Settings; Errors (period lock). Not shown, and chosen: the field
 // `automatic_financial_period_lock_day` is the day of the month on which the automatic lock advances, and requests can
-// write it. From that
-// day on (the last day in a shorter month) the lock date is the first of the month; before it, the first of the month
-// before. A lock date
-// that was reached stays when automatic locking is switched off.
+// write it. From that day on (the last day in a shorter month) the lock date is the first of the month; before it, the
+// first of the month before. A lock date that was reached stays when automatic locking is switched off.
 import { z } from 'zod';
 import { type Answer, forbidden } from '../http/answer.ts';
 import { answer, boolean, date, id, integer, url } from '../http/fields.ts';

@@ -1,8 +1,6 @@
 // Staff and the virtual users of applications, which other records refer to. The specification does not show the
-// record; the sandbox chose
-// names, e-mail address, department, and whether the user is a veterinarian (who may prescribe). It is read-only and
-// requires the permission
-// for the clinic's settings.
+// record; the sandbox chose names, e-mail address, department, and whether the user is a veterinarian (who may
+// prescribe). It is read-only and requires the permission for the clinic's settings.
 import { z } from 'zod';
 import { answer, id, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';

@@ -1,6 +1,5 @@
 // Online services and messages (practice-api: Postransaction, Online prescription, Appointment and online booking).
-// References are ids,
-// instants are epoch milliseconds, amounts are decimal text.
+// References are ids, instants are epoch milliseconds, amounts are decimal text.
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
 import type { Tables } from './tables.ts';

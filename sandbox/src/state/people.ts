@@ -1,6 +1,5 @@
 // Records of clients and patients (practice-api: Client, Phone number, Patient, Custom fields; the code lists of
-// "Patients"). Patients are
-// also in `registers`, because other parts refer to them.
+// "Patients"). Patients are also in `registers`, because other parts refer to them.
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
 import type { Tables } from './tables.ts';

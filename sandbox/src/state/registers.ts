@@ -1,6 +1,5 @@
 // Registers that other parts refer to (practice-api: Consultation items; the fields of `user` and `item` are not
-// shown). Patients are in
-// people.ts.
+// shown). Patients are in people.ts.
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
 import type { Patient } from './people.ts';

@@ -1,6 +1,6 @@
 // Records of the wholesaler integration (practice-api: Wholesaler integration records). The specification does not show
-// these fields; the
-// sandbox chose them: the type of a wholesaler, the order's fields and the codes of its status, products, stock.
+// these fields; the sandbox chose them: the type of a wholesaler, the order's fields and the codes of its status,
+// products, stock.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';

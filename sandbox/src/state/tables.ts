@@ -6,7 +6,10 @@ export class Tables {
   readonly byName = new Map<string, Table<RecordBase>>();
   readonly #names = new Map<unknown, string>();
 
-  /** Adds an empty table. `name` is its resource's name, `firstId` its first id, `groupOf` the parent by which it is indexed. */
+  /**
+   * Adds an empty table. `name` is its resource's name, `firstId` its first id, `groupOf` the parent by which it is
+   * indexed.
+   */
   add<T extends RecordBase>(name: string, firstId: number, groupOf: ((record: T) => number) | null = null): Table<T> {
     const table = new Table<T>(firstId, groupOf);
     // Code that uses all tables copies records unchanged, so the type of the records does not matter there.

@@ -1,6 +1,6 @@
 // Checks the callback addresses of wholesalers (practice-api: `webhook_callback_url` is HTTPS only, and its host
-// publicly reachable). The
-// host name is checked as text; the sandbox looks up no name, so that its answers do not depend on a network.
+// publicly reachable). The host name is checked as text; the sandbox looks up no name, so that its answers do not
+// depend on a network.
 import { BlockList, isIP } from 'node:net';
 import type { Quirks } from '../quirks.ts';
 import { ValidationProblem } from '../records.ts';
@@ -58,8 +58,7 @@ const isLoopback = (host: string): boolean => host === 'localhost' || host === '
 
 /**
  * Throws ValidationProblem for a callback address to which webhooks may not be sent. The quirk `loopbackCallbacks` also
- * allows http and
- * https to this machine.
+ * allows http and https to this machine.
  */
 export const checkCallback = (text: string, quirks: Quirks): void => {
   const problem = (message: string) => new ValidationProblem('webhook_callback_url', message);

@@ -1,6 +1,6 @@
 // Credential sets: actions of clinic staff on their wholesalers (practice-api: States: Wholesaler credential set).
-// Tests, live events and
-// the control endpoints call these functions. Records are archived and never deleted, so that ids are not reused.
+// Tests, live events and the control endpoints call these functions. Records are archived and never deleted, so that
+// ids are not reused.
 import type { Clinic } from '../clinic.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import type { Wholesaler } from '../state/supply.ts';

@@ -1,10 +1,8 @@
 // Delivers events to wholesalers (practice-api: Events; Authentication 6). Not shown, and chosen here: each delivery
-// has the headers
-// `X-Webhook-Timestamp`, seconds since 1970, and `X-Webhook-Signature`, `v1=` and the HMAC-SHA256 in hex of timestamp,
-// '.' and body. Its key
-// is the verification_salt as UTF-8. Every 2xx answer within ten seconds counts as delivered. There are ten attempts,
-// with pauses of 1, 2,
-// 4 ... 256 seconds. The events of one credential set arrive in order, so an event waits for the earlier ones.
+// has the headers `X-Webhook-Timestamp`, seconds since 1970, and `X-Webhook-Signature`, `v1=` and the HMAC-SHA256 in
+// hex of timestamp, '.' and body. Its key is the verification_salt as UTF-8. Every 2xx answer within ten seconds counts
+// as delivered. There are ten attempts, with pauses of 1, 2, 4 ... 256 seconds. The events of one credential set arrive
+// in order, so an event waits for the earlier ones.
 import { createHmac } from 'node:crypto';
 import type { Clinic } from '../clinic.ts';
 import type { OutgoingWebhook, World } from '../outgoing.ts';

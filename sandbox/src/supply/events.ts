@@ -1,6 +1,5 @@
 // The events for wholesalers, with their payloads (practice-api: Events). An event is a record that is saved with the
-// clinic. It is sent
-// with the same `event_id` until it is delivered (delivery.ts).
+// clinic. It is sent with the same `event_id` until it is delivered (delivery.ts).
 import type { Clinic } from '../clinic.ts';
 import type { CatalogUpload, Order, Wholesaler, WholesalerEvent } from '../state/supply.ts';
 import type { CatalogErrors } from './catalog-csv.ts';

@@ -40,8 +40,7 @@ export const recordSupplied = (
 
 /**
  * Runs an import for staff. Items in the catalog are updated or created. Imported items that the catalog no longer has
- * are marked
- * discontinued, if they match the run's types and search term; this includes items with an empty code.
+ * are marked discontinued, if they match the run's types and search term; this includes items with an empty code.
  */
 export const importProducts = (clinic: Clinic, wholesalerId: number, run: ImportRun): ImportResult =>
   clinic.commit(() => {

@@ -11,8 +11,8 @@ const reach = 200;
 
 /**
  * Makes one event happen: staff accept a reported batch, receive an order, or place one. Orders to an integration are
- * delivered by that
- * integration only. Returns null if the clinic has no wholesaler. `rng` is the random stream of these events.
+ * delivered by that integration only. Returns null if the clinic has no wholesaler. `rng` is the random stream of these
+ * events.
  */
 export const supplyHappening = (clinic: Clinic, rng: Rng): { kind: string; text: string } | null =>
   clinic.commit(() => acceptReported(clinic) ?? (rng.chance(0.5) ? receive(clinic) : null) ?? order(clinic, rng));

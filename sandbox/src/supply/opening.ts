@@ -1,6 +1,6 @@
 // The purchasing records of an invented clinic before its history: its organisation, a wholesaler that takes orders by
-// e-mail, and the items
-// that it supplies. They are drawn from a separate random stream, so that the history of a seed does not change.
+// e-mail, and the items that it supplies. They are drawn from a separate random stream, so that the history of a seed
+// does not change.
 import type { Clinic } from '../clinic.ts';
 import { Rng } from '../rng.ts';
 import { itemTypes } from '../state/registers.ts';

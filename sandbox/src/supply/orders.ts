@@ -1,8 +1,7 @@
 // Purchase orders (practice-api: States: Order; Set reference number; Mark delivered). Staff place them; the
-// integration writes its
-// reference and marks them delivered. Not shown, and chosen here: the codes 0 Ordering in process and 1 Ordered (2 is
-// shown). Staff can
-// change and send an Ordered order again. Goods come into stock as described at `markDelivered`.
+// integration writes its reference and marks them delivered. Not shown, and chosen here: the codes 0 Ordering in
+// process and 1 Ordered (2 is shown). Staff can change and send an Ordered order again. Goods come into stock as
+// described at `markDelivered`.
 import type { Clinic } from '../clinic.ts';
 import { type Amount, fixed, sumOf } from '../money.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
@@ -68,8 +67,7 @@ export const draftOrder = (clinic: Clinic, input: OrderInput): Order =>
 
 /**
  * Sends the purchase order: an integration gets `order.placed`; other types of wholesalers get no event. An order that
- * is already Ordered
- * can be sent again with changes. It keeps its id and gets a new event id.
+ * is already Ordered can be sent again with changes. It keeps its id and gets a new event id.
  */
 export const sendOrder = (
   clinic: Clinic,

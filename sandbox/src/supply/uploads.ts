@@ -1,8 +1,7 @@
 // Catalog uploads: the pending upload, the signed form for one file, and the processing of the file (practice-api:
-// Catalog upload; Catalog
-// upload URL request). Not shown, and chosen here: the names of the form fields, in the style of S3's presigned POST. A
-// second request
-// returns the pending upload with the file name and content type of the first request, and a new limit of five minutes.
+// Catalog upload; Catalog upload URL request). Not shown, and chosen here: the names of the form fields, in the style
+// of S3's presigned POST. A second request returns the pending upload with the file name and content type of the first
+// request, and a new limit of five minutes.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Clinic } from '../clinic.ts';
@@ -105,8 +104,7 @@ export const admitForm = (clinic: Clinic, form: ReadonlyMap<string, string>, sta
 
 /**
  * Validates an uploaded file, replaces the catalog and records the event, in one transaction. `reportUrl` makes a
- * report's link from its
- * secret part.
+ * report's link from its secret part.
  */
 export const processCatalog = async (
   clinic: Clinic,

@@ -1,6 +1,5 @@
 // The control endpoints: `/sandbox/` for the first installation and `/<installation>/sandbox/` for each. They answer
-// only requests from this
-// machine, and none that a page of another site made.
+// only requests from this machine, and none that a page of another site made.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Installation } from '../../installation.ts';

@@ -1,6 +1,6 @@
 // The declaration of a control endpoint. Control endpoints act for staff, clients and other systems, or set the
-// sandbox's behaviour. A
-// separate OpenAPI document describes them. They need no token, because they answer only requests from this machine.
+// sandbox's behaviour. A separate OpenAPI document describes them. They need no token, because they answer only
+// requests from this machine.
 import { z } from 'zod';
 import { givenName } from '../../given.ts';
 import type { Installation } from '../../installation.ts';
