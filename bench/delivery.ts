@@ -1,8 +1,9 @@
-// Delivery into a real Tryton beside a bare loop of the same requests, in turns in the same run. Both send the same entries in batches
-// of the same size into fresh databases of one server: create, read back, post, read back again. The bare loop knows all ids
-// beforehand, compares nothing and notes nothing. Then the open items are matched, reading only the lines that it takes, and whole
-// entries for comparison. Run: `node bench/delivery.ts [--invoices N] [--pairs N] [--matching] [--print]`; --matching measures nothing
-// else, --print leaves bench/RESULTS.md alone. An installed Tryton (`npm run tryton -- --install-only`) is looked for as in the tests.
+// Compares delivery into a real Tryton with a bare loop of the same requests, alternating in one run. Both send the
+// same entries in batches of the same size into new databases of one server: create, read back, post, read back again.
+// The bare loop knows all ids in advance, compares nothing and stores nothing. Afterwards open items are matched, once
+// with the partial reads that vetledger uses and once with whole entries. Run: `node bench/delivery.ts [--invoices N]
+// [--pairs N] [--matching] [--print]`. With --matching it measures only the matching; with --print it does not write
+// bench/RESULTS.md. It finds an installed Tryton (`npm run tryton -- --install-only`) in the same places as the tests.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,14 +53,14 @@ const longestMs = 900_000;
 const log = { debug: () => {}, info: () => {}, warn: (fields: object, text: string) => console.error(text, fields) };
 const never = new AbortController().signal;
 const request = { signal: never, priority: 0 };
-/** What the bare loop reads back. */
+/** The fields that the bare loop reads back. */
 const moveFields = ['number', 'state', 'date', 'description', 'journal'];
 const lineFields = ['move', 'debit', 'credit', 'account', 'party'];
 const taxLineFields = ['move_line', 'type', 'amount', 'tax'];
 
 if (!hasTryton) process.exit(2);
 const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
-// PostgreSQL runs as a user of its own.
+// PostgreSQL runs as another user, who must be able to enter the folder.
 chmodSync(folder, 0o755);
 const sandbox = await startSandbox({ seed: 1, invoices: Number(options.invoices), rateWindowSeconds: 1 });
 try {
@@ -93,7 +94,7 @@ async function openDemo(): Promise<App> {
   return openApp(await loadConfig(file, env), { temporal: true, progress: console.error, env });
 }
 
-/** The whole history of the clinic, posted. */
+/** Loads and posts the whole history of the clinic. */
 async function fillBooks(app: App): Promise<void> {
   const engine = await startEngine(app, {}, () => {});
   try {
@@ -109,7 +110,7 @@ interface Runs {
   bare: { seconds: number; processor: number }[];
 }
 
-/** What is measured in both ways. */
+/** The entries that both ways deliver. */
 interface Work {
   installation: InstallationConfig;
   entries: ErpEntry[];
@@ -149,7 +150,7 @@ async function measureDelivery(app: App, tryton: TrytonServer, work: Work): Prom
 
 type ReadWay = 'lines only' | 'whole entries';
 
-/** Matches all open items of one database in both ways, again and again: what was matched is undone in between. */
+/** Matches all open items of one database in both ways several times. Between two rounds, the matches are removed. */
 async function measureMatching(app: App, tryton: TrytonServer, work: Work): Promise<void> {
   const database = 'matching';
   await tryton.newDatabase(database);
@@ -178,7 +179,7 @@ async function measureMatching(app: App, tryton: TrytonServer, work: Work): Prom
   reportMatching(work, groups.length, runs);
 }
 
-/** Seconds until nothing is left to be matched. */
+/** Returns the seconds until no open item is left to match. */
 async function match(
   { db }: App,
   { installation }: Work,
@@ -194,7 +195,7 @@ async function match(
   return (performance.now() - started) / 1000;
 }
 
-/** The target as one that answers whole entries whatever is enough. */
+/** A target that always reads whole entries. */
 function readingWhole(target: ErpTarget): ErpTarget {
   const { capabilities, company, matching } = target;
   return {
@@ -241,7 +242,7 @@ function reportMatching(
   if (!options.print) writeSection('Matching in Tryton', text);
 }
 
-/** The entries in the order in which they are sent. */
+/** The entries in the order in which they are delivered. */
 async function translated({ db }: App, { id, mapping }: InstallationConfig): Promise<ErpEntry[]> {
   const units = await query<{ kind: 'entry' | 'daily_summary'; id: string }>(
     db,
@@ -256,7 +257,7 @@ async function translated({ db }: App, { id, mapping }: InstallationConfig): Pro
   });
 }
 
-/** The clients of the entries, before the clock runs: making them is no part of the three calls. */
+/** Creates the parties of the entries before the measurement, because creating them is not part of it. */
 async function makeParties(server: TrytonServer, { entries }: Work): Promise<void> {
   const ours = entries.flatMap(({ lines }) => lines.flatMap(({ party }) => (party?.isOurs ? [party] : [])));
   const parties = new Map(ours.map((party) => [party.code, party]));
@@ -274,9 +275,9 @@ async function expectPosted(server: TrytonServer, { entries }: Work): Promise<vo
   if (posted !== entries.length) throw new Error(`${posted} of ${entries.length} moves are posted`);
 }
 
-/** Seconds of a whole delivery: login, the outbox in PostgreSQL, periods, look-ups, comparisons. */
+/** Returns the seconds of a whole delivery: login, the outbox in PostgreSQL, periods, look-ups, comparisons. */
 async function connector(app: App, server: TrytonServer, { installation, entries }: Work): Promise<number> {
-  // Every unit as it was before its first delivery.
+  // Resets every unit to its state before the first delivery.
   await query(
     app.db,
     `update erp_unit set state = 'pending', attempt_id = null, attempts = 0, answered = 0, sent_at = null, settled_at = null,
@@ -304,7 +305,7 @@ async function connector(app: App, server: TrytonServer, { installation, entries
   return seconds;
 }
 
-/** Seconds of the requests alone, sent with bodies that are ready. */
+/** Returns the seconds of the requests alone, with prepared bodies. */
 async function bareLoop(server: TrytonServer, work: Work): Promise<number> {
   const moves = await movesOf(server, work);
   const { user, password } = server.users.api;
@@ -348,7 +349,7 @@ async function bareLoop(server: TrytonServer, work: Work): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-/** The values of the moves, with the ids of the server's database. */
+/** The values of the moves, with the ids of this database. */
 async function movesOf(server: TrytonServer, { installation, entries }: Work): Promise<JsonObject[]> {
   const api = new TrytonApi(configOf(server), { clock: systemClock, log });
   try {
@@ -364,13 +365,16 @@ async function movesOf(server: TrytonServer, { installation, entries }: Work): P
   }
 }
 
-/** Of Tryton and of this process, which other work on the machine does not lengthen much. Only on Linux; 0 elsewhere. */
+/**
+ * The processor seconds of Tryton and of this process, which other work on the machine hardly changes. Only on Linux; 0
+ * elsewhere.
+ */
 function processorSeconds(server: TrytonServer): number {
   const record = join(server.databaseFile(), '../../../services/tryton/server.json');
   const { pid } = JSON.parse(readFileSync(record, 'utf8')) as { pid: number };
   const stat = `/proc/${pid}/stat`;
   if (!existsSync(stat)) return 0;
-  // User and system ticks of a hundredth of a second are the 14th and 15th field.
+  // The 14th and 15th fields are user and system ticks of a hundredth of a second.
   const fields = readFileSync(stat, 'utf8').split(') ').at(-1)!.split(' ');
   const { user, system } = process.cpuUsage();
   return (Number(fields[11]) + Number(fields[12])) / 100 + (user + system) / 1e6;

@@ -1,18 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
-/** What one piece of work came to: items per second of processor time, collecting garbage included. */
+/** The speed of one piece of work, in items per second of processor time, garbage collection included. */
 export interface Measured {
   name: string;
-  /** Median of the runs. */
+  /** The median of the runs. */
   perSecond: number;
   slowest: number;
   fastest: number;
 }
 
 /**
- * Runs each piece of work once to warm up and then `runs` times in turns, so that whatever else the machine does falls on all
- * of them. Processor time of the whole process, not the clock's: other programs may be running. Each answers how many items it did, which must be `expected`.
+ * Runs each piece of work once to warm up, and then `runs` times in turns, so that other load on the machine affects
+ * all of them. It measures the processor time of the process. Each function returns the number of its items, which must
+ * be `expected`.
  */
 export function measure(
   work: (readonly [name: string, run: () => number])[],
@@ -36,14 +37,14 @@ export function measure(
   });
 }
 
-/** Where the figures are from: they mean nothing without it. */
+/** Describes the machine, because figures depend on it. */
 export function machine(): string[] {
   const [cpu] = cpus();
   const model = cpu?.model.trim() || 'unknown processor';
   return [`Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${model}.`];
 }
 
-/** A speed with its thousands apart. */
+/** A speed with thousands separators. */
 export function perSecond(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
@@ -52,12 +53,12 @@ const results = new URL('./RESULTS.md', import.meta.url);
 
 let isWriting = true;
 
-/** Whether `writeSection` writes the file (as it does unless told otherwise), or prints the section only. */
+/** Sets whether `writeSection` writes the file, which is the default, or only prints the section. */
 export function writesSections(isWanted: boolean): void {
   isWriting = isWanted;
 }
 
-/** Puts `text` under the heading `title` of bench/RESULTS.md, in place of what stood there; other sections stay. */
+/** Replaces the section `title` of bench/RESULTS.md by `text`. Other sections stay. */
 export function writeSection(title: string, text: string): void {
   const heading = `## ${title}\n`;
   if (!isWriting) {

@@ -1,6 +1,7 @@
-// How long a change in the practice software takes to its entry in the ledger, nudged by a webhook, on the embedded parts:
-// PostgreSQL, Temporal's development server with its file database, a worker, the receiver, and the sandbox that sends the
-// webhooks. Run: `node bench/nudge.ts [--changes N] [--print]`; --print leaves bench/RESULTS.md alone.
+// Measures the time from a change in the practice software to its entry in the journal, when a webhook nudges the
+// daemon. It uses the embedded servers: PostgreSQL, Temporal's development server with its file database, a worker, the
+// receiver, and a sandbox that sends the webhooks. Run: `node bench/nudge.ts [--changes N] [--print]`; with --print it
+// does not write bench/RESULTS.md.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,11 +23,14 @@ const { values: options } = parseArgs({
 const changes = Number(options.changes);
 const secret = 'secret-of-the-benchmark';
 const entryTimeoutMs = 20_000;
-/** Between changes, so that each finds vetledger idle and at another moment of a second. */
+/**
+ * The pause between changes. It is random, so that each change finds vetledger idle and at another point of its poll
+ * interval.
+ */
 const pauseMs = { least: 4_500, most: 6_500 };
 const aimMs = { median: 800, longest: 2_000 };
 
-/** What happens in the clinic, in turn; gives the document whose entry is waited for. */
+/** The changes in the clinic, made in turn. Each returns the document whose entry the benchmark waits for. */
 const happenings: [name: string, run: (sandbox: Sandbox) => { kind: string; id: number }][] = [
   ['a new invoice', ({ clinic }) => ({ kind: 'invoice', id: newInvoice(clinic).id })],
   [
@@ -45,7 +49,7 @@ function newInvoice(clinic: Sandbox['clinic']) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
-// PostgreSQL runs as a user of its own.
+// PostgreSQL runs as another user, who must be able to enter the folder.
 chmodSync(folder, 0o755);
 const sandbox = await startSandbox({ seed: 1, invoices: 300 });
 try {
@@ -119,12 +123,12 @@ async function entryOf(app: App, { kind, id }: { kind: string; id: number }): Pr
 }
 
 interface Step {
-  /** From being scheduled to being started by the worker. */
+  /** Milliseconds from scheduling an activity to its start. */
   waited: number[];
   ran: number[];
 }
 
-/** Where the time of the windows went, from their Temporal histories. */
+/** Reads from the Temporal histories how long each step of the windows took. */
 async function stepsOf(
   app: App,
   engine: Engine,
@@ -180,7 +184,7 @@ async function report(
 ): Promise<void> {
   const all = [...times.values()].flat();
   const { steps, between, begun } = await stepsOf(app, engine, after);
-  // The window that a change's webhook started: the first to begin after it.
+  // The window of a change is the first one that began after it.
   const untilWindow = changedAt
     .map((at) => Math.min(...begun.filter((begin) => begin > at)) - at)
     .filter(Number.isFinite);

@@ -1,5 +1,6 @@
-// How fast the pure posting core is, on one core: invoices of three rows in two VAT groups, judged and decided, nothing
-// else. Run: `node bench/posting.ts` (or `npm run bench posting`). Prints a table and keeps it in bench/RESULTS.md.
+// Measures the speed of the pure posting core on one processor core. It judges invoices of three rows in two VAT groups
+// and decides their entries. Run: `node bench/posting.ts` (or `npm run bench posting`). It prints a table and stores it
+// in bench/RESULTS.md.
 
 import { loadDialect } from '../src/config/dialect.ts';
 import { Money, sum } from '../src/domain/money.ts';
@@ -53,7 +54,7 @@ const wire = wireInvoices(invoiceCount);
 const parsed = wire.map(parse);
 const context = contextOf();
 
-/** Posts one; a benchmark of invoices that are held would measure something else. */
+/** Posts one invoice. Throws if it is held, because that would measure different work. */
 function postOne(facts: InvoiceFacts): number {
   const { state, entries } = post(facts, before, context);
   if (state !== 'posted' || entries[0]?.lines.length !== 6) {
@@ -64,7 +65,10 @@ function postOne(facts: InvoiceFacts): number {
   return entries.length;
 }
 
-/** The least that anything exact must do with these rows: add up their three amounts, and compare them with the totals. */
+/**
+ * The peer: the least work that exact posting needs. It adds up the three amounts of the rows and compares them with
+ * the totals.
+ */
 function sumOne({ invoice, rows }: InvoiceFacts): number {
   const matches = (field: 'sum' | 'sumVat' | 'sumTotal', total: Money | null) =>
     sum(rows.map((row) => row[field] ?? new Money(0)))

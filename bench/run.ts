@@ -49,7 +49,7 @@ type Scenario = (services: Services, quick: boolean) => Promise<void>;
 
 const scenarios: Record<string, Scenario> = {
   posting: async (_services, quick) => {
-    // It has no small version, and takes seconds only; but it writes its section.
+    // This script has no small version, because it takes only seconds, and it always writes its section.
     if (!quick) await script('posting.ts', []);
   },
   'full-load': fullLoad,
@@ -69,7 +69,7 @@ const scenarios: Record<string, Scenario> = {
   reconcile,
 };
 
-/** Scenarios with servers of their own. */
+/** Scenarios with separate servers. */
 const alone: Record<string, (quick: boolean) => Promise<void>> = {
   'many-installations': (quick) =>
     manyInstallations({
@@ -80,13 +80,13 @@ const alone: Record<string, (quick: boolean) => Promise<void>> = {
     }),
 };
 
-/** Scenarios that run when they are named only. */
+/** Scenarios that run only if they are named. */
 const named: Record<string, (quick: boolean) => Promise<void>> = {
   'sandbox-read': (quick) =>
     sandboxRead({ against: values.against ?? 'HEAD~1', records: quick ? 5_000 : 100_000, turns: quick ? 2 : 7 }),
 };
 
-/** A benchmark that is a program of its own. */
+/** Runs a benchmark that is a separate program. */
 async function script(file: string, args: string[]): Promise<void> {
   const program = fileURLToPath(new URL(file, import.meta.url));
   const { stdout } = await run({ command: process.execPath, args: [program, ...args], timeoutMs: 1_800_000 });
@@ -125,7 +125,7 @@ try {
       else await (alone[name] ?? named[name])?.(values.quick);
       console.error(`${name}: done in ${Math.round((performance.now() - started) / 1000)} s`);
     } catch (error) {
-      // The others still have something to tell.
+      // The remaining scenarios still run.
       failures += 1;
       console.error(`${name}: FAILED`, error);
     }

@@ -1,19 +1,19 @@
 import { Money, roundHalfEven, sum } from '../src/domain/money.ts';
 
-/** One invoice and its rows as the practice API writes them. */
+/** One invoice and its rows in the JSON of the practice API. */
 export interface WireInvoice {
   invoice: string;
   rows: string[];
 }
 
-/** Three rows in two VAT groups, each with an account of its own: six lines once posted. */
+/** Three rows in two VAT groups, each with a different account; posted, they make six lines. */
 const kinds = [
   { account: '3000', name: 'General', rate: '25.5', dimension: 'SURG' },
   { account: '3010', name: 'Reduced', rate: '13.5', dimension: null },
   { account: '3020', name: 'General', rate: '25.5', dimension: null },
 ];
 
-/** Different invoices, the same ones each time. Net amounts have four decimals, so that cents are left to settle. */
+/** Makes different invoices, the same at each call. Net amounts have four decimals, so that cents must be settled. */
 export function wireInvoices(count: number): WireInvoice[] {
   let state = 20_260_101;
   const next = (below: number) => {

@@ -1,4 +1,4 @@
-// A headless Chromium over its DevTools protocol, for the pictures of the docs.
+// Controls a headless Chromium over its DevTools protocol, to take the screenshots of the docs.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,10 @@ const flags = [
 
 export type Page = Awaited<ReturnType<typeof openPage>>;
 
-/** Path of Chromium: `$CHROMIUM`, or where Debian installs it. Ends the process with what to do where it is missing. */
+/**
+ * The path of Chromium: `$CHROMIUM`, or the place where Debian installs it. If it is missing, prints what to do and
+ * exits.
+ */
 export function chromiumPath(): string {
   const path = process.env.CHROMIUM ?? '/usr/bin/chromium';
   if (existsSync(path)) return path;
@@ -23,7 +26,7 @@ export function chromiumPath(): string {
   process.exit(1);
 }
 
-/** Starts Chromium with a profile of its own, passes its page to `work`, and ends it. */
+/** Starts Chromium with a temporary profile, passes its page to `work`, and stops it. */
 export async function withPage(work: (page: Page) => Promise<void>): Promise<void> {
   const profile = mkdtempSync(join(tmpdir(), 'vetledger-chromium-'));
   const browser = spawn(chromiumPath(), [...flags, `--user-data-dir=${profile}`, 'about:blank'], { stdio: 'ignore' });

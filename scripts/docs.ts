@@ -99,7 +99,7 @@ interface JsonSchema {
   additionalProperties?: boolean | JsonSchema;
 }
 
-/** A JSON schema as a type of TypeScript. */
+/** Renders a JSON schema as a TypeScript type. */
 function shapeOf(schema: JsonSchema, indent: string): string {
   const { type, format, items, properties = {}, required = [], additionalProperties: others } = schema;
   if (schema.$ref !== undefined) return schema.$ref.replace('#/$defs/', '');
@@ -125,7 +125,7 @@ function shapeOf(schema: JsonSchema, indent: string): string {
   return Array.isArray(type) ? type.join(' | ') : (type ?? 'unknown');
 }
 
-/** Commands with an action, in the order of the help. */
+/** Commands that can be run, in the order of the help. */
 function runnable(parent: Command): Command[] {
   return parent.commands.flatMap((command) => [
     ...(examplesOf(command).length > 0 ? [command] : []),
@@ -219,7 +219,7 @@ interface Layer {
   about: string;
   pure?: boolean;
   uses: string[];
-  /** Imported as types only, but for the files of `values`. */
+  /** The layers of which only types may be imported, except for the files in `values`. */
   types?: string[];
   values?: string[];
 }
@@ -229,20 +229,20 @@ interface Layers {
   apart: { name: string; path: string; importedBy: string[] };
 }
 
-/** What a layer uses, without what it reaches through another layer that it uses. */
+/** The layers that a layer uses, without those that it also reaches through another layer. */
 function directUses({ uses }: Layer, byName: ReadonlyMap<string, Layer>): string[] {
   const reaches = (from: string, to: string): boolean =>
     (byName.get(from)?.uses ?? []).some((used) => used === to || reaches(used, to));
   return uses.filter((used) => !uses.some((other) => other !== used && reaches(other, used)));
 }
 
-/** What a layer may import of one that it does not use as a whole. */
+/** The files that a layer may import from a layer that it does not use as a whole. */
 function partsUsed({ values = [] }: Layer, used: Layer | undefined): string {
   const files = values.filter((file) => used !== undefined && file.startsWith(`${used.path}/`));
   return ['types', ...files.map((file) => file.slice(file.lastIndexOf('/') + 1))].join(', ');
 }
 
-/** The layers as a diagram: an arrow is an import, a dashed one an import of types, or of a program that is apart. */
+/** Draws the layers. An arrow is an import; a dashed arrow is an import of types, or of a separate program. */
 function layerDiagram({ layers, apart }: Layers): string {
   const nodes = layers.map(
     ({ name, about, pure }) => `  ${name}["<b>${name}</b><br/>${about}"]${pure ? ':::pure' : ''}`,
@@ -303,7 +303,7 @@ function sandboxGuide(): string {
   );
 }
 
-/** The file with what stands between the markers of `section` replaced. Throws where the markers are missing. */
+/** Returns the file with the text between the markers of `section` replaced. Throws if the markers are missing. */
 function withSection(file: string, section: string, content: string, text = readOr(file) ?? ''): string {
   const [start, end] = [`<!-- ${section}: written by \`npm run docs\` -->`, `<!-- end of ${section} -->`];
   const from = text.indexOf(start);

@@ -1,5 +1,4 @@
-// Makes sure that the program of the Temporal server is there, installing it where it is missing, and prints its path.
-// Run: `node scripts/ensure-temporal.ts`.
+// Installs the Temporal server if it is missing, and prints its path. Run: `node scripts/ensure-temporal.ts`.
 import { resolve } from 'node:path';
 import { temporalBinary } from '../src/embedded/temporal-binary.ts';
 import { toUserError } from '../src/runtime/user-errors.ts';

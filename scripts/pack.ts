@@ -1,6 +1,6 @@
-// Run by `npm pack` and by the Dockerfile: fills dist/ with the program as plain JavaScript, because Node.js strips no types under
-// node_modules, and with everything that it reads, in the places that it has in a checkout. The sandbox, which `npm pack` bundles, gets
-// a dist/ too. `npm run lint` has checked the types.
+// `npm pack` and the Dockerfile run this script. It fills dist/ with the program as plain JavaScript, because Node.js
+// strips no types under node_modules. It also copies the files that the program reads, to the same places as in a
+// checkout. The sandbox, which `npm pack` bundles, gets a dist/ too. `npm run lint` has already checked the types.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

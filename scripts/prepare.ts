@@ -1,5 +1,5 @@
-// Run by `npm ci`: builds the workflows' bundle ahead of the first start, and links our own command into node_modules/.bin,
-// where `npx vetledger` looks for it (npm links the commands of dependencies only).
+// `npm ci` runs this script. It builds the workflows' bundle before the first start, and links our command into
+// node_modules/.bin for `npx vetledger`, because npm links only the commands of dependencies.
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { workflowBundle } from '../src/runtime/bundle.ts';
 

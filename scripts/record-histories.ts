@@ -1,6 +1,6 @@
-// Records the histories of real windows into test/histories, which every later version of the workflows must replay
-// (test/workflows/replay.test.ts). Run: `node scripts/record-histories.ts [NAME…]`, and commit what it writes, all or these; the histories recorded
-// before stay unless they have the same name.
+// Records the histories of real windows into test/histories. Every later version of the workflows must replay them
+// (test/workflows/replay.test.ts). Run: `node scripts/record-histories.ts [NAME…]`, and commit the written files.
+// Without names it records all histories; older histories stay unless they have the same name.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,16 +25,16 @@ import { startScrubs } from '../src/windows/scrubs.ts';
 import { demoConfig, fromEnvironment } from '../test/support/demo-config.ts';
 import type { ReplayRequest } from '../workflows/messages.ts';
 
-/** The clinic whose names the test looks for in the histories. */
+/** The replay test checks that no name of this clinic is in the histories. */
 const clinic = { seed: 51, invoices: 60, token: 'token-of-the-recorded-clinic' };
-/** A pass of some seconds. */
+/** A pass of the scrub takes some seconds with this value. */
 const scrubDays = 0.00005;
 const target = fileURLToPath(new URL('../test/histories/', import.meta.url));
-/** The only histories to write; none: all. */
+/** The names of the histories to write; without names, all are written. */
 const only = process.argv.slice(2);
 const never = new AbortController().signal;
 
-/** What the next slices of deliveries do: the first of them fails, the second waits for the ERP, the third delivers. */
+/** The results of the next delivery slices: the first one fails, the second waits for the ERP, the third delivers. */
 const slices: (() => Promise<SliceReport>)[] = [];
 const nothing: SliceReport = { delivered: 0, refused: 0, uncertain: 0, left: 0, nextDueMs: null, waitingFor: null };
 const noTarget = () => {
@@ -111,7 +111,7 @@ async function record(app: App, engine: Engine): Promise<void> {
     console.error(`${name}: ${report.outcome}${report.error ? ` (${report.error.code})` : ''}`);
   };
 
-  // A page of payments fails at the first attempt, so that this history contains health signals.
+  // A page of payments fails at first, so that this history contains health signals.
   sandbox.setFaults({ http500: { action: 'invoicepayment.list', count: 5 } });
   await window('first-window');
   await window('census-window');
@@ -133,13 +133,16 @@ async function record(app: App, engine: Engine): Promise<void> {
   await window('backfill', 'backfill');
   await scrubbed(app, engine);
   await delivered(app, engine);
-  // Without cursors a window is a first load again.
+  // Without cursors, the next window is a first load again.
   await execute(app.db, 'delete from sync_cursor');
   sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
   await window('first-window-given-up', 'sync', 2 / 60);
 }
 
-/** A delivery whose first slice fails, and whose second one finds the ERP down; a signal wakes it, and it drains. */
+/**
+ * A delivery whose first slice fails and whose second slice finds the ERP down. A signal wakes it, and it delivers the
+ * rest.
+ */
 async function delivered(app: App, engine: Engine): Promise<void> {
   const waiting = Promise.withResolvers<void>();
   slices.push(
@@ -160,7 +163,7 @@ async function delivered(app: App, engine: Engine): Promise<void> {
   await save(engine, 'deliver');
 }
 
-/** The failed windows replayed from the source, and an input that is refused. */
+/** Replays the failed windows from the source, and sends an input that is refused. */
 async function replayed(app: App, engine: Engine): Promise<void> {
   const { installation } = sandbox;
   const recorded = async (suffix: string, request: ReplayRequest) => {
@@ -171,7 +174,7 @@ async function replayed(app: App, engine: Engine): Promise<void> {
   await recorded('', { installation, failed: true });
   await save(engine, 'replay-window', 'replayWindow');
   await recorded('-refused', { installation });
-  // Two windows far apart: the source fails the first question of the one, and answers the other.
+  // Two windows far apart: the first request of one fails, and the requests of the other succeed.
   const apart: number[] = [];
   for (const day of ['2026-01-05', '2026-02-05']) {
     const [made] = await rows(
@@ -189,14 +192,14 @@ async function replayed(app: App, engine: Engine): Promise<void> {
   sandbox.setFaults({ http500: null });
 }
 
-/** A pass of the scrub, slice by slice. */
+/** One pass of the scrub, slice by slice. */
 async function scrubbed(app: App, engine: Engine): Promise<void> {
   await startScrubs(app, engine);
   while ((await scrubStatus(app.db, sandbox.installation, scrubDays, new Date())).state !== 'done') await sleep(100);
   await save(engine, 'scrub');
 }
 
-/** Deletes the rows of a mirrored invoice, as if they had not been received: its proof fails and its parts are fetched again. */
+/** Deletes the rows of a mirrored invoice, so that its proof fails and its parts are fetched again. */
 async function doubtfulDocument(app: App, { clinic }: Sandbox): Promise<void> {
   const [invoice] = clinic.invoices.all();
   if (!invoice) throw new Error('the clinic has no invoices');
@@ -208,7 +211,7 @@ async function doubtfulDocument(app: App, { clinic }: Sandbox): Promise<void> {
   );
 }
 
-/** Saves the history of the newest workflow, or of the newest of a type, without the names of the machine it ran on. */
+/** Saves the history of the newest workflow, optionally of one type, without the names of the machine. */
 async function save(engine: Engine, name: string, type: string | null = null): Promise<void> {
   if (only.length > 0 && !only.includes(name)) return;
   let newest: { workflowId: string; runId: string; startTime: Date } | null = null;
@@ -225,7 +228,7 @@ async function save(engine: Engine, name: string, type: string | null = null): P
 
 function withoutMachine(key: string, value: unknown): unknown {
   if (key === 'identity') return 'worker';
-  // A worker's own task queue is named after its process and machine.
+  // The name of a worker's sticky task queue contains its process and machine.
   if (key === 'name' && typeof value === 'string' && /^\d+@/.test(value)) return 'sticky';
   return key === 'stackTrace' ? undefined : value;
 }

@@ -1,5 +1,5 @@
-// Writes src/db/schema.sql, the whole schema as the migrations make it, read back from PostgreSQL's catalogues. Run:
-// `node scripts/schema.ts`; with --check it writes nothing and fails where the file is not what the migrations make.
+// Writes src/db/schema.sql: the schema that the migrations create, read from PostgreSQL's catalogues. Run: `node
+// scripts/schema.ts`. With --check it writes nothing, and fails if the file differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { migrate } from '../src/db/migrate.ts';
 import { openDatabase } from '../src/db/pool.ts';

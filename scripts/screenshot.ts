@@ -1,7 +1,7 @@
-// Makes the pictures of the docs: the first result in a terminal (README), the list of windows in the Temporal UI and the page of
-// a failed window (OPERATIONS). Run: `node scripts/screenshot.ts` starts embedded servers and a sandbox clinic, where some windows
-// close, one fails and one is retried. `--only result` or `--only windows` makes some of them; `--url <Temporal UI>` uses a UI
-// that runs already. Needs Chromium (the environment variable CHROMIUM names its path).
+// Makes the screenshots of the docs: the first result in a terminal, the list of windows in the Temporal UI, and the
+// page of a failed window. Run: `node scripts/screenshot.ts`. It starts embedded servers and a sandbox clinic, where
+// some windows close, one fails and one is retried. `--only result` or `--only windows` makes some of them; `--url
+// <Temporal UI>` uses a running UI. It needs Chromium (the environment variable CHROMIUM gives its path).
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,10 +28,13 @@ if (values.only !== 'windows' && !values.url) await takeFirstResult();
 if (values.url) await takePictures(values.url);
 else if (values.only !== 'result') await withWindows(takePictures);
 
-/** Starts the services and a sandbox, and runs windows: two closed, one failed, one that covers it, one that is being retried. */
+/**
+ * Starts the servers and a sandbox, and runs windows: two closed, one failed, one that covers the failed one, one that
+ * is being retried.
+ */
 async function withWindows(work: (uiUrl: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-pictures-'));
-  // When started by root, PostgreSQL runs as another user, who needs to enter the folder.
+  // If root starts PostgreSQL, it runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711);
   const sandbox = await startSandbox({ seed: 1, invoices: 400, rateWindowSeconds: 1 });
   const file = join(folder, 'vetledger.yaml');
@@ -81,7 +84,7 @@ async function takePictures(uiUrl: string): Promise<void> {
   await withPage(async (page) => {
     await page.size(1500, 560);
     await page.go(`${uiUrl}/namespaces/default/workflows`);
-    // Where the UI stores the columns of its list.
+    // The UI stores the columns of its list here.
     const chosen = { default: columns.map((label) => ({ label })) };
     await page.run(
       `localStorage.setItem('namespace-workflow-table-columns', ${JSON.stringify(JSON.stringify(chosen))})`,
@@ -105,7 +108,7 @@ async function takePictures(uiUrl: string): Promise<void> {
   });
 }
 
-/** What `vetledger dev --once` prints on the terminal, up to the equations. */
+/** Shows the terminal output of `vetledger dev --once`, up to the equations. */
 async function takeFirstResult(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-pictures-'));
   chmodSync(folder, 0o711);

@@ -54,7 +54,7 @@ function report(): void {
   if (failed > 0 || runs.length === 0 || runs.some((run) => run.passed.size === 0)) process.exitCode = 1;
 }
 
-/** Each test by `file: full name`. A file that could not be loaded has no tests: it counts as one failed test of its own. */
+/** Each test by `file: full name`. A file that could not be loaded has no tests, so it counts as one failed test. */
 function summary(path: string): Summary {
   const found: Summary = { passed: new Set(), files: new Set(), failed: new Map() };
   let read: Report;
@@ -67,7 +67,7 @@ function summary(path: string): Summary {
   for (const { name, status, message, assertionResults } of read.testResults) {
     const file = relative(process.cwd(), name);
     for (const [index, test] of assertionResults.entries()) {
-      // Two tests of one file may have the same name; their order tells them apart.
+      // Tests of one file may have the same name, so the key contains their position.
       const key = `${test.fullName} (${index + 1} in ${file})`;
       if (test.status === 'passed') found.passed.add(key);
       if (test.status === 'failed')

@@ -2,7 +2,7 @@ import type { Clinic } from '../../sandbox/src/index.ts';
 
 const dayMs = 86_400_000;
 
-/** Records by list, as the practice API names them. */
+/** The number of records of each list of the practice API. */
 export interface ListCounts {
   invoice: number;
   invoicerow: number;
@@ -11,8 +11,8 @@ export interface ListCounts {
 }
 
 /**
- * Fills a clinic with `invoices` final invoices of three rows each, a payment for four of five, and a prepayment for one of
- * five, spread evenly over 200 days that end two days ago: nothing of it lies within a window's overlap.
+ * Fills a clinic with `invoices` final invoices of three rows each, a payment for four of five, and a prepayment for
+ * one of five. They are spread evenly over 200 days that end two days ago, so that none is within a window's overlap.
  */
 export function fillClinic(clinic: Clinic, invoices: number): void {
   const realClock = clinic.clock;

@@ -1,4 +1,5 @@
-// The three that are compared, behind one face: load what the source has into a place of their own, again and again.
+// The three programs that are compared, with one interface: each loads the source's records into its database,
+// repeatedly.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,15 +20,18 @@ export type Versions = Record<keyof ListCounts, Map<number, number | null>>;
 
 export interface Engine {
   name: string;
-  /** One run, waited for; throws when it fails. `full` is the first load, the others bring what changed since. */
+  /** Runs once to its end; throws if the run fails. `full` is the first load; other runs load changes. */
   run(full?: boolean): Promise<Ended>;
   start(full?: boolean): Running;
-  /** Ids and, where they have it, `modified` (milliseconds) of what it holds now. */
+  /** The ids of all records that it holds, with `modified` (milliseconds) if it stores that. */
   versions(): Promise<Versions>;
   counts(): Promise<ListCounts>;
-  /** Seconds from the start of its first to the end of its last pull activity, where it does other things, too. */
+  /**
+   * Seconds from the start of the first pull activity to the end of the last one. Only for programs that do other work
+   * too.
+   */
   pullSeconds?(): Promise<number>;
-  /** When entries were posted, in order, where it posts any. */
+  /** The times at which entries were posted, in order. Only for programs that post entries. */
   entries?(): Promise<{ kind: string; at: number }[]>;
   dispose(): Promise<void>;
 }
@@ -37,12 +41,12 @@ export interface EngineOptions {
   services: Services;
   pageSize?: number;
   overlapSeconds?: number;
-  /** dlt: a full load replaces what is there, without staging tables; otherwise every run merges. */
+  /** For dlt: a full load replaces the tables without staging; other runs always merge. */
   replace?: boolean;
   airbyteKeeps?: boolean;
-  /** vetledger: further variables of its environment. */
+  /** For vetledger: additional environment variables. */
   env?: Record<string, string>;
-  /** vetledger: whether it writes entry ids back, its default; the others only read. */
+  /** For vetledger: whether it writes entry ids back, which is its default. The other programs only read. */
   writesBack?: boolean;
 }
 
@@ -55,16 +59,16 @@ export async function openEngine(name: EngineName, options: EngineOptions): Prom
 
 export interface Vetledger extends Engine {
   databaseUrl: string;
-  /** The same database as its owner, who may set up a history. */
+  /** A connection as the database's owner, who may create a history. */
   ownerUrl: string;
   configFile: string;
   daemon(): Running;
-  /** `vetledger reconcile`, waited for; throws when anything differs. */
+  /** Runs `vetledger reconcile` to its end; throws if it finds a difference. */
   reconcile(): Promise<Ended>;
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
 }
 
-/** Our own budget, for sandboxes whose limits are off. */
+/** vetledger's limits for sandboxes without limits. */
 const unlimited = 1_000_000_000;
 
 export async function vetledger({
@@ -76,7 +80,7 @@ export async function vetledger({
 }: EngineOptions): Promise<Vetledger> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
   const database = await services.newDatabase();
-  // As in a copy of the books, which writes nothing to the source of its original.
+  // Bars writing to the source, as for a copy of the books.
   const bar = `insert into vetledger.copy_bar (kind, key) values ('source', $1)`;
   if (!writesBack) await database.client.query(bar, [new URL(source.url).origin]);
   const configFile = join(folder, 'vetledger.yaml');
@@ -92,7 +96,7 @@ export async function vetledger({
           base_url: source.url,
           rate_window_seconds: isUnlimited ? 1 : source.settings.rateWindowSeconds,
           overlap_seconds: overlapSeconds,
-          // JSON is YAML.
+          // This writes JSON, which is valid YAML.
           ...(isUnlimited ? { practice_api: JSON.stringify({ limits }) } : {}),
         },
       ],
@@ -106,7 +110,7 @@ export async function vetledger({
     ),
   );
   const command = (...args: string[]): Command => ({
-    // As an executable: its first line sets Node.js flags.
+    // It is run as an executable, because its first line sets flags of Node.js.
     command: join(root, 'bin/vetledger.js'),
     args: [...args, '--config', configFile],
     env: { PRACTICE_TOKEN: source.token, DATABASE_URL: database.url, ...env },

@@ -1,8 +1,8 @@
-// Plain arithmetic on what was measured.
+// Computes figures from measurements.
 import type { ListCounts } from './clinic.ts';
 import type { Mark } from './sandbox-process.ts';
 
-/** practice-api: Limits; field notes: Lists and filters. Weight per rolling window. */
+/** The weight per rolling window that each list allows (practice-api: Limits; field notes: Lists and filters). */
 export const listLimits: Record<keyof ListCounts, number> = {
   invoice: 60,
   invoicerow: 100,
@@ -21,25 +21,28 @@ export function total(counts: ListCounts): number {
   return lists.reduce((sum, list) => sum + counts[list], 0);
 }
 
-/** What a page holds that is asked for without a size: the unit of weight. */
+/** The default page size, which is the unit of weight. */
 export const usualPageSize = 50;
 
-/** The least weight that brings all records of a list: one for each default page, whatever the page size. */
+/** The least weight to read all records of a list: one for each default page, at any page size. */
 export function leastWeight(counts: ListCounts, list: keyof ListCounts, defaultPageSize = usualPageSize): number {
   return Math.ceil(counts[list] / defaultPageSize);
 }
 
-/** Whole windows that must pass before that much weight of a list has been granted: the first limit is free at once. */
+/**
+ * The number of whole windows until the source has granted this weight of a list. The first limit is granted at once.
+ */
 export function windowsFor(weight: number, limit: number): number {
   return Math.max(0, Math.ceil(weight / limit) - 1);
 }
 
-/** practice-api: Limits; the write of a prepayment stands under the limit of its kind. */
+/** The limit of writing a prepayment (practice-api: Limits, for its kind of action). */
 export const writeLimit = 300;
 
 /**
- * The bound: seconds that no load can do without, by its slowest action. A rolling window grants the first limit at once, and the
- * same again in each window after it. `writes`: prepayments that are written back, one request each.
+ * The bound: the least seconds that a load can take, by its slowest action. A rolling window grants the first limit at
+ * once, and the same again in each window after it. `writes` is the number of prepayments that are written back, one
+ * request each.
  */
 export function boundSeconds(
   counts: ListCounts,
@@ -57,8 +60,8 @@ export interface Use {
   /** Seconds from the first to the last grant. */
   seconds: number;
   /**
-   * Share of the budget used while there was work: the time in which that weight could have been granted, over the time it
-   * took. Null when one window's limit was enough.
+   * The share of the budget that was used: the time in which this weight could have been granted, over the time that it
+   * took. Null if the limit of one window was enough.
    */
   share: number | null;
 }
@@ -79,7 +82,10 @@ export function sumOf(marks: Mark[], field: 'requests' | 'weight' | 'throttled',
 
 export const listActions = lists.map((list) => `${list}.list`);
 
-/** The list requests of pulling. Prepayments are read again before they are written back: theirs count until the first write. */
+/**
+ * The list requests of pulling. Prepayments are read again before they are written back, so their requests count only
+ * until the first write.
+ */
 export function pullMarks(marks: Mark[]): Mark[] {
   const written = marks.findIndex(({ action }) => action === writeAction);
   return marks.filter(

@@ -1,13 +1,13 @@
 import type { Clinic } from '../../sandbox/src/index.ts';
 
 /**
- * What happens in the living clinic, in turns: a new invoice, a payment of an old one, a changed row of an old one, a
- * prepayment. Old ones are spread over the whole clinic, so that pages already read change as well.
+ * Makes one of these events in turn: a new invoice, a payment of an old one, a changed row of an old one, a prepayment.
+ * The old ones are spread over the whole clinic, so that pages that were already read change too.
  */
 export function lateEvent(clinic: Clinic, serial: number): void {
   const invoices = clinic.invoices.all();
   const client = clinic.clients.all()[serial % 50]!.id;
-  // A step that is prime to every size hits them all.
+  // The step is a prime number, so that every invoice is used in turn.
   const old = invoices[(serial * 7919) % invoices.length]!;
   switch (serial % 4) {
     case 0:

@@ -1,12 +1,13 @@
-// The practice APIs of many installations in one process: one server, a clinic for each. The parent forks this file.
+// A process with the practice APIs of many installations: one server with a clinic for each. The parent forks this
+// file.
 import { randomBytes } from 'node:crypto';
 import { startSandbox } from '../../sandbox/src/index.ts';
 
 export interface ManySources {
-  /** Installations have the ids from this one on. */
+  /** The installations have consecutive ids from this one. */
   first: number;
   installations: number;
-  /** Invoices of each. */
+  /** The number of invoices of each installation. */
   invoices: number;
 }
 

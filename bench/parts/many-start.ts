@@ -1,4 +1,4 @@
-// The start of a daemon with many installations: what a measurement of idle windows waits for.
+// Waits for the start of a daemon with many installations, before idle windows are measured.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { fixed } from './figures.ts';
@@ -8,7 +8,10 @@ interface StartOptions {
   everySeconds: number;
 }
 
-/** The overlap of windows, the default; less where windows follow each other so fast that nothing would settle within minutes. */
+/**
+ * The overlap of windows: the default, or less if windows follow each other so quickly that no installation would
+ * settle within minutes.
+ */
 const longestOverlapSeconds = 600;
 export const overlapOf = ({ everySeconds }: StartOptions) => Math.min(longestOverlapSeconds, 2 * everySeconds);
 
@@ -18,8 +21,9 @@ export function loaded(db: pg.Client, options: StartOptions): Promise<void> {
 }
 
 /**
- * Waits until what belongs to the start is over for every installation: its first load, the census of its second window, the first
- * step of its scrub, and the overlap, in which each window reads the first load's payments again. The windows after that are idle.
+ * Waits until the work of the start is over for every installation: its first load, the census of its second window,
+ * the first step of its scrub, and the overlap, in which each window reads the first load's payments again. Later
+ * windows are idle.
  */
 export function settled(db: pg.Client, options: StartOptions): Promise<void> {
   return each(
@@ -32,7 +36,7 @@ export function settled(db: pg.Client, options: StartOptions): Promise<void> {
   );
 }
 
-/** Waits until a query finds every installation. */
+/** Waits until the query returns every installation. */
 async function each(db: pg.Client, options: StartOptions, query: string, values: number[]): Promise<void> {
   const { installations, everySeconds } = options;
   const started = performance.now();

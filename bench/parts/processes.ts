@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const sampleEveryMs = 50;
-/** Linux counts processor time in these. */
+/** Linux counts processor time in ticks. */
 const ticksPerSecond = 100;
 
 export interface Ended {
@@ -11,7 +11,7 @@ export interface Ended {
   stdout: string;
   stderr: string;
   seconds: number;
-  /** Processor time and the highest sum of resident memory of the process and all below it; 0 where there is no /proc. */
+  /** Processor time and the peak of resident memory of the process and its descendants; 0 on systems without /proc. */
   cpuSeconds: number;
   peakMb: number;
 }
@@ -29,7 +29,7 @@ export interface Command {
   timeoutMs: number;
 }
 
-/** Starts a program and watches it until it ends; one that takes too long is killed. */
+/** Starts a program and measures it until it ends. A program that exceeds its time limit is killed. */
 export function start({ command, args, env, timeoutMs }: Command): Running {
   const started = performance.now();
   const child: ChildProcess = spawn(command, args, {
@@ -67,7 +67,7 @@ export function start({ command, args, env, timeoutMs }: Command): Running {
   return { pid, kill: (signal = 'SIGKILL') => (signal === 'SIGKILL' ? killTree(pid) : void child.kill(signal)), ended };
 }
 
-/** Runs a program to its end; throws with what it said when it fails. */
+/** Runs a program to its end. If it fails, throws an error with its output. */
 export async function run(command: Command): Promise<Ended> {
   const ended = await start(command).ended;
   if (ended.code !== 0) {
@@ -83,7 +83,7 @@ function killTree(pid: number): void {
     try {
       process.kill(each, 'SIGKILL');
     } catch {
-      // Gone already.
+      // The process has already ended.
     }
   }
 }
@@ -92,12 +92,12 @@ interface Sampled {
   pid: number;
   parent: number;
   cpuSeconds: number;
-  /** Of its children that have ended. */
+  /** The processor seconds of its children that have ended. */
   endedCpuSeconds: number;
   rssMb: number;
 }
 
-/** The process and all that descend from it. */
+/** The process and its descendants. */
 function treeOf(root: number): Sampled[] {
   const all = processIds().flatMap((pid) => statOf(pid) ?? []);
   const tree = new Set([root]);
@@ -112,12 +112,12 @@ function treeOf(root: number): Sampled[] {
   return all.filter(({ pid }) => tree.has(pid));
 }
 
-/** Processor seconds that a process and all below it have used so far, those that have ended included; 0 where there is no /proc. */
+/** The processor seconds of a process and its descendants so far, including ended ones; 0 on systems without /proc. */
 export function usageOf(pid: number): number {
   return treeOf(pid).reduce((sum, { cpuSeconds, endedCpuSeconds }) => sum + cpuSeconds + endedCpuSeconds, 0);
 }
 
-/** The process whose command line holds a text. */
+/** The id of the process whose command line contains the text. */
 export function processWith(text: string): number {
   const found = processIds().find((pid) => commandLineOf(pid).includes(text));
   if (found === undefined) throw new Error(`no process has ${text} in its command line`);
@@ -145,7 +145,7 @@ function processIds(): number[] {
 function statOf(pid: number): Sampled | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may hold anything.
+    // The name in parentheses can contain any characters, so parsing starts after it.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')

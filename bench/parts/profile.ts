@@ -1,21 +1,21 @@
-// Where a profiled program spent its processor time, by the part of it that was at work.
+// Adds up the processor time of a profiled program by its parts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[];
   samples: number[];
-  /** Microseconds before each sample. */
+  /** The microseconds before each sample. */
   timeDeltas: number[];
 }
 
-/** Samples that are not processor time. */
+/** Samples of these are not processor time. */
 const waiting = new Set(['(idle)', '(root)']);
 export const garbageCollection = 'garbage collection';
 
 /**
- * Seconds by part, over all threads whose profiles are in the folder: of our own code its folder, and what it calls belongs to it;
- * otherwise the package, or Node.js.
+ * Seconds by part, over all threads with a profile in the folder. A part is a folder of our code, with everything that
+ * it calls; otherwise it is the package, or Node.js.
  */
 export function secondsByPart(folder: string): Map<string, number> {
   const parts = new Map<string, number>();

@@ -6,12 +6,15 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Revision {
-  /** Its short hash and subject. */
+  /** The revision's short hash and subject. */
   name: string;
   folder: string;
 }
 
-/** The revision's sources in `folder`, with the packages of this checkout; a string says why they do not fit. */
+/**
+ * Writes the revision's sources to `folder` and links the packages of this checkout. Returns a text with the reason if
+ * the packages do not fit.
+ */
 export function checkOut(commit: string, folder: string): Revision | string {
   mkdirSync(folder);
   const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 256 * 1024 * 1024 });
@@ -23,7 +26,7 @@ export function checkOut(commit: string, folder: string): Revision | string {
   return { name, folder };
 }
 
-/** Packages that its program uses and that this checkout has not, or in another version. */
+/** The packages of the revision that this checkout lacks or has in another version. */
 function differingPackages(lock: string): string[] {
   const here = packagesOf(join(root, 'package-lock.json'));
   return Object.entries(packagesOf(lock)).flatMap(([path, { version, dev, optional }]) =>
@@ -31,7 +34,7 @@ function differingPackages(lock: string): string[] {
   );
 }
 
-/** The packages of a lock file, by path; the project's own path is ''. */
+/** The packages of a lock file by path. The path of the project is ''. */
 function packagesOf(lock: string): Record<string, { version?: string; dev?: true; optional?: true }> {
   return JSON.parse(readFileSync(lock, 'utf8')).packages;
 }

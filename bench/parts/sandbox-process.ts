@@ -1,4 +1,4 @@
-// The sandbox as a process of its own: the parent (parts/sandbox.ts) forks this file and talks to it by messages.
+// Runs the sandbox in a separate process: the parent (parts/sandbox.ts) forks this file and sends it messages.
 import { type Quirks, startSandbox } from '../../sandbox/src/index.ts';
 import { countsOf, fillClinic } from './clinic.ts';
 import { lateEvent } from './late-clinic.ts';
@@ -8,11 +8,14 @@ export interface SandboxSettings {
   rateWindowSeconds: number;
   latencyMs: number;
   quirks?: Partial<Quirks>;
-  /** How the clinic lives on, once asked to. */
+  /** The interval and the duration of events in the clinic, after the message `liveLate`. */
   late?: { everyMs: number; endsAfterMs: number };
 }
 
-/** What an endpoint action was granted, in order: milliseconds since the epoch, weight since the last mark, 429s. */
+/**
+ * The requests that the source granted to an action, in order: milliseconds since the epoch, weight since the last
+ * mark, number of 429s.
+ */
 export interface Mark {
   at: number;
   action: string;
@@ -53,7 +56,7 @@ setInterval(trace, traceEveryMs);
 
 let living: NodeJS.Timeout | null = null;
 const orders: Record<string, (argument: number) => unknown> = {
-  /** The marks since the last time they were asked for. */
+  /** Returns the marks since the last call. */
   marks: () => {
     trace();
     const taken = marks;
@@ -61,7 +64,7 @@ const orders: Record<string, (argument: number) => unknown> = {
     return taken;
   },
   counts: () => countsOf(clinic),
-  /** One new final invoice, committed now. */
+  /** Creates a final invoice that is committed at once. */
   invoice: () => {
     const { id } = clinic.createInvoice({
       client: clinic.clients.all()[0]!.id,
@@ -70,14 +73,14 @@ const orders: Record<string, (argument: number) => unknown> = {
     return id;
   },
   live: (events) => sandbox.live(events).length,
-  /** The late-commit clinic goes on living, by itself, for as long as its settings say. */
+  /** Starts events in the late-commit clinic, for the time in the settings. */
   liveLate: () => {
     const { everyMs, endsAfterMs } = settings.late!;
     let serial = 0;
     living = setInterval(() => lateEvent(clinic, serial++), everyMs);
     setTimeout(() => clearInterval(living!), endsAfterMs);
   },
-  /** Every record and its `modified`, as a reader would see it once all is committed. */
+  /** Every record with its `modified`, including changes that lists do not show yet. */
   truth: () => ({
     invoice: versionsOf(clinic.invoices.all()),
     invoicerow: versionsOf(clinic.invoiceRows.all()),

@@ -7,26 +7,26 @@ import type { Mark, SandboxSettings } from './sandbox-process.ts';
 const startTimeoutMs = 300_000;
 const orderTimeoutMs = 60_000;
 
-/** A sandbox in a process of its own. */
+/** A sandbox in a separate process. */
 export interface Source {
   settings: SandboxSettings;
-  /** `base_url`. */
+  /** The `base_url`. */
   url: string;
-  /** `{base_url}/<installation>/api/0.1/` */
+  /** The address of the API: `{base_url}/<installation>/api/0.1/`. */
   api: string;
   installation: number;
   token: string;
   counts: ListCounts;
-  /** Median seconds of a page of 1000 while nothing else is asked. */
+  /** The median seconds of a request for a page of 1000, without other requests. */
   latencySeconds: number;
   ask<Result>(order: string, argument?: number): Promise<Result>;
   marks(): Promise<Mark[]>;
-  /** Of the process. */
+  /** The id of the sandbox's process. */
   pid: number;
   stop(): void;
 }
 
-/** Starts one; `program` is another revision's sandbox-process.ts. */
+/** Starts a sandbox. `program` is the sandbox-process.ts of another revision. */
 export async function startSource(
   settings: SandboxSettings,
   program: string | URL = new URL('./sandbox-process.ts', import.meta.url),
@@ -85,7 +85,7 @@ function answerOf<Message>(
   });
 }
 
-/** The first request warms the server up; then the window is waited out, so that every budget is whole again. */
+/** The first request warms up the server. Afterwards it waits one window, so that every budget is complete again. */
 async function probe(api: string, token: string, windowSeconds: number): Promise<number> {
   const seconds: number[] = [];
   for (const action of [

@@ -9,20 +9,20 @@ import { run } from './processes.ts';
 import { peerCommand } from './venvs.ts';
 
 export interface Database {
-  /** Migrated, and as the runtime role. */
+  /** The URL of a migrated database, with the runtime role. */
   url: string;
   ownerUrl: string;
   client: pg.Client;
   drop(): Promise<void>;
 }
 
-/** PostgreSQL (without waits for the disk) and a Temporal development server in memory, shared by all scenarios. */
+/** PostgreSQL (without waiting for the disk) and a Temporal development server in memory, which all scenarios share. */
 export interface Services {
   temporalAddress: string;
-  /** The machine and everything that is measured, as the first lines of a section. */
+  /** The first lines of a section: the machine and the measured programs. */
   heading: string[];
   newDatabase(): Promise<Database>;
-  /** Seconds from the start of the first to the end of the last of a run's activities with such a name. */
+  /** Seconds from the start of the first activity with a matching name to the end of the last one, in one run. */
   activitySeconds(workflowId: string, runId: string, name: RegExp): Promise<number>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// A Temporal server that keeps everything in PostgreSQL, as docs/DEPLOYMENT has it in production: the release and the number of history
-// shards of docker-compose.yml. Go builds it once, into the user's cache folder.
+// A Temporal server that stores its data in PostgreSQL, as in production (docs, "Deployment"): the release and the
+// number of history shards are those of docker-compose.yml. Go builds it once, into the user's cache folder.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ export async function startTemporalOnPostgres(progress: (line: string) => void):
   }
 }
 
-/** A free port that fits into the smallint that Temporal's schema for PostgreSQL keeps membership ports in. */
+/** A free port that fits into a smallint, because Temporal's schema for PostgreSQL stores membership ports as such. */
 async function smallFreePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = 20_000 + randomInt(12_000);
@@ -89,7 +89,7 @@ async function moduleFolder(): Promise<string> {
   return (JSON.parse(stdout) as { Dir: string }).Dir;
 }
 
-/** As the job `temporal-schema` of docker-compose.yml. */
+/** Creates Temporal's databases like the job `temporal-schema` of docker-compose.yml. */
 async function makeDatabases(bin: string, schema: string, owner: URL): Promise<void> {
   const admin = new pg.Client({ connectionString: owner.href });
   await admin.connect();
@@ -118,7 +118,7 @@ async function makeDatabases(bin: string, schema: string, owner: URL): Promise<v
   await admin.end();
 }
 
-/** The server's configuration, with the ports that are free now; returns that of the frontend. JSON is YAML. */
+/** Writes the server's configuration with free ports as JSON, which is valid YAML. Returns the port of the frontend. */
 async function writeConfig(folder: string, owner: URL): Promise<number> {
   const store = (databaseName: string, maxConns: number) => ({
     sql: {
@@ -158,7 +158,7 @@ async function writeConfig(folder: string, owner: URL): Promise<number> {
   return port;
 }
 
-/** Makes the namespace, once the server answers. */
+/** Creates the namespace once the server answers. */
 async function withNamespace(address: string, server: ChildProcess, logFile: string): Promise<void> {
   const deadline = performance.now() + answerTimeoutMs;
   for (let isMade = false; ; ) {
@@ -175,7 +175,7 @@ async function withNamespace(address: string, server: ChildProcess, logFile: str
           });
           isMade = true;
         }
-        // The services learn of a new namespace with a delay.
+        // The server's services see a new namespace only after a delay.
         await connection.workflowService.countWorkflowExecutions({ namespace: 'default' });
         return;
       } finally {

@@ -12,14 +12,17 @@ export type Peer = 'dlt' | 'airbyte';
 const programs: Record<Peer, string> = { dlt: 'dlt_load.py', airbyte: 'airbyte_read.py' };
 
 export interface PeerCommand {
-  /** As on PyPI. */
+  /** The name on PyPI. */
   name: string;
   python: string;
   program: string;
   version: string;
 }
 
-/** The Python of a peer's own environment and its program; made once, and again when its requirements change. */
+/**
+ * Returns the Python of a peer's virtual environment and its program. The environment is created once, and again if its
+ * requirements change.
+ */
 export async function peerCommand(peer: Peer): Promise<PeerCommand> {
   const folder = `${cacheFolder}${peer}`;
   const requirements = `${peersFolder}${peer}.requirements.txt`;

@@ -1,4 +1,4 @@
-// (a) A full load, the API not being the limit: records per second and peak memory.
+// (a) Full loads without rate limits: records per second and peak memory.
 import { writeSection } from '../measure.ts';
 import { type EngineName, openEngine } from '../parts/engines.ts';
 import { count, fixed, median, table, total } from '../parts/figures.ts';
@@ -9,12 +9,12 @@ interface Run {
   seconds: number;
   cpuSeconds: number;
   peakMb: number;
-  /** Pull only: vetledger's pull activities; for the others, which do nothing else, the same as `seconds`. */
+  /** Seconds of vetledger's pull activities; for the other programs, which only pull, the same as `seconds`. */
   pullSeconds: number;
   records: number;
 }
 
-/** An engine, and what it does; vetledger does so with and without its write-backs. */
+/** A program with its task. vetledger runs with and without its write-backs. */
 interface Job {
   engine: EngineName;
   writesBack: boolean;
@@ -32,15 +32,15 @@ export function fullLoad(services: Services, quick: boolean): Promise<void> {
 }
 
 export async function largeFullLoad(services: Services, quick: boolean): Promise<void> {
-  // The same but for its size: nothing that a small version would show.
-  // The Airbyte CDK asks for pages by number, which costs the sandbox so much at this size that it alone would be measured.
+  // The same load with more invoices; a small version would show nothing new. The Airbyte CDK requests pages by number.
+  // At this size, that would load the sandbox so much that only the sandbox would be measured.
   if (!quick) await atSize(services, [posting, writing, dlt], 200_000, 1);
 }
 
 async function atSize(services: Services, jobs: Job[], invoices: number, runs: number): Promise<void> {
   const all = new Map<Job, Run[]>(jobs.map((job) => [job, []]));
   let records = 0;
-  // In turns, so that what else the machine does falls on all of them.
+  // The programs run in turns, so that other load on the machine affects all of them.
   for (let turn = 0; turn < runs; turn += 1) {
     for (const job of jobs) {
       const measured = await oneRun(services, job, invoices);

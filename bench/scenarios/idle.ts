@@ -1,4 +1,5 @@
-// (c) Windows in which little or nothing happened: requests, weight, time. (From a change to its entry: bench/nudge.ts.)
+// (c) Windows with few or no changes: requests, weight, time. bench/nudge.ts measures the time from a change to its
+// entry.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeSection } from '../measure.ts';
 import { type EngineName, openEngine } from '../parts/engines.ts';

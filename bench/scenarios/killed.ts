@@ -1,4 +1,4 @@
-// (e) Killed in the middle of a throttled load, then run again: weight that is spent twice.
+// (e) A throttled load is killed and run again: the weight that is spent twice.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeSection } from '../measure.ts';
 import { type EngineName, openEngine } from '../parts/engines.ts';
@@ -13,7 +13,7 @@ const names: EngineName[] = ['vetledger', 'dlt', 'airbyte'];
 export async function killed(services: Services, quick: boolean): Promise<void> {
   const windowSeconds = quick ? 2 : 10;
   const invoices = quick ? 2_000 : 9_500;
-  // Shares of the quickest possible load after which the process is killed.
+  // The process is killed after these shares of the shortest possible load.
   const moments = quick ? [0.5] : [0.25, 0.5, 0.8];
   const rows: (string | number)[][] = [];
   for (const name of names) {
@@ -29,7 +29,8 @@ export async function killed(services: Services, quick: boolean): Promise<void> 
         first.kill();
         await first.ended;
         before.push(...(await source.marks()));
-        // Whatever waited is granted only after what the killed one spent has left the window; that is the server's business.
+        // The server grants further requests only after the requests of the killed process have left its rolling
+        // window.
         const { seconds } = await engine.run();
         const after = await source.marks();
         const everything = [...before, ...after];
@@ -80,7 +81,7 @@ export async function killed(services: Services, quick: boolean): Promise<void> 
   );
 }
 
-/** Waits that long from the first request on, and returns the marks by then. */
+/** Waits this long from the first request on, and returns the marks until then. */
 async function marksUntil(source: Awaited<ReturnType<typeof startSource>>, ms: number): Promise<Mark[]> {
   const marks: Mark[] = [];
   while (marks.length === 0) {

@@ -1,4 +1,5 @@
-// (f) A first load while the clinic lives on and commits late, then windows until it is quiet: records missing and stale.
+// (f) A first load while events happen in the clinic and commit late, followed by windows until it is quiet: missing
+// and stale records.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeSection } from '../measure.ts';
 import type { ListCounts } from '../parts/clinic.ts';
@@ -34,7 +35,7 @@ export async function lateCommits(services: Services, quick: boolean): Promise<v
         runs += 1;
         await sleep(pauseMs);
       }
-      // The last commits become visible; then two windows more, as the schedule would open them.
+      // After the last commits become visible, two more windows run, as the schedule would open them.
       await sleep(lateMs);
       await engine.run();
       await engine.run();
@@ -69,8 +70,8 @@ export async function lateCommits(services: Services, quick: boolean): Promise<v
 }
 
 /**
- * Stale: held with another `modified` than the source has. The clinic changes no payment and no prepayment here, and a write-back is
- * no news to whoever wrote it: these can only be missing.
+ * A stale record has another `modified` than in the source. The clinic changes no payment or prepayment here, and
+ * programs do not read their own write-backs again, so these can only be missing.
  */
 function compare(
   truth: [number, number][],

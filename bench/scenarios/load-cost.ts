@@ -1,4 +1,4 @@
-// (a) Where the processor time of a full load goes: daemon, PostgreSQL, Temporal, and the daemon's parts.
+// (a) The processor time of a full load by program (daemon, PostgreSQL, Temporal) and by parts of the daemon.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +17,14 @@ interface Cost {
   walMb: number;
 }
 
-/** Parts of the daemon below this share are summed up. */
+/** Parts of the daemon with a smaller share are added up. */
 const leastShare = 0.02;
 
 export async function loadCost(services: Services, quick: boolean): Promise<void> {
   const invoices = quick ? 1_000 : 20_000;
   const costs: Cost[] = [];
   for (let turn = 0; turn < (quick ? 1 : 3); turn += 1) costs.push(await costOf(services, invoices));
-  // A load of its own: the profile takes time, too.
+  // The profile is taken in a separate load, because profiling takes time too.
   const parts = await profiled(services, invoices);
   const of = (field: keyof Cost) => median(costs.map((cost) => cost[field]));
   const [daemon, postgres, temporal] = [of('daemon'), of('postgres'), of('temporal')];

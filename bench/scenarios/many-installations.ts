@@ -1,4 +1,4 @@
-// (h) Many installations in one daemon: one practice server for all of them, one daemon, windows that find nothing.
+// (h) One daemon with many installations: one practice server for all of them, and windows that find no changes.
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,17 +19,17 @@ import { startTemporalOnPostgres } from '../parts/temporal-postgres.ts';
 
 export interface ManyOptions {
   installations: number;
-  /** Measured time, after every installation has settled (`settled`). */
+  /** The measured time, after every installation has settled (`settled`). */
   minutes: number;
   everySeconds: number;
-  /** The development server, in memory, or a server that keeps everything in PostgreSQL. */
+  /** The development server in memory, or a server that stores its data in PostgreSQL. */
   temporal: 'dev' | 'postgres';
 }
 
 const firstId = 1001;
 const invoicesEach = 10;
 const sampleEveryMs = 5_000;
-/** Histories that are read for their events. */
+/** The number of histories whose events are counted. */
 const historiesRead = 20;
 const yearSeconds = 365 * 86_400;
 const fiveMinutes = 300;
@@ -123,7 +123,7 @@ function configOf(options: ManyOptions, url: string, temporal: string, folder: s
 interface Found {
   since: Date;
   seconds: number;
-  /** For each installation. */
+  /** One element for each installation. */
   windows: { opened: number; failed: number; longestWait: number }[];
   /** Seconds between two starts of any installation, sorted. */
   apart: number[];
@@ -142,7 +142,7 @@ async function measureFor(db: pg.Client, pid: number, { minutes }: ManyOptions):
     return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
   };
   const wal = async () => (await db.query<{ lsn: string }>('select pg_current_wal_insert_lsn() as lsn')).rows[0]!.lsn;
-  // A row of idle windows tells the last one's beginning only: every window is met by a sample, which come faster.
+  // A row of idle windows has only the start of the last window, so rows are sampled more often than windows start.
   const starts = new Map<string, { installation: string; opened_at: Date }>();
   const sampleStarts = async () => {
     const { rows } = await db.query<{ installation: string; opened_at: Date }>(
@@ -190,7 +190,7 @@ async function measureFor(db: pg.Client, pid: number, { minutes }: ManyOptions):
   const windows = [...Map.groupBy(sorted, ({ installation }) => installation)].map(([installation, own]) => {
     const times = own.map(({ opened_at }) => opened_at.getTime());
     const inside = own.filter(({ opened_at }) => opened_at > since);
-    // The wait that is not over yet counts, too.
+    // A wait that has not ended yet counts as well.
     const ends = [...times.slice(1), Math.max(since.getTime() + seconds * 1000, times.at(-1)!)];
     return {
       opened: inside.length,
@@ -214,7 +214,10 @@ async function measureFor(db: pg.Client, pid: number, { minutes }: ManyOptions):
   };
 }
 
-/** Events and actions of the histories of some windows. Temporal bills actions: starts, activities, timers, signals, upserts. */
+/**
+ * Counts events and actions in the histories of some windows. Temporal bills actions: starts, activities, timers,
+ * signals, upserts.
+ */
 async function historiesOf(client: Client, db: pg.Client, since: Date): Promise<{ events: number; actions: number }> {
   const { rows } = await db.query<{ workflow_id: string }>(
     `select workflow_id from sync_window where outcome = 'closed' and opened_at > $1 order by random() limit $2`,

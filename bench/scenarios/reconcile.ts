@@ -1,4 +1,4 @@
-// (j) What `vetledger reconcile` costs: processor time by program, and memory, after a short and a longer history.
+// (j) The cost of `vetledger reconcile` after a short and a longer history: processor time by program, and memory.
 import { writeSection } from '../measure.ts';
 import { vetledger } from '../parts/engines.ts';
 import { count, fixed, median, table } from '../parts/figures.ts';

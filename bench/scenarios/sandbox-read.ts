@@ -1,4 +1,4 @@
-// (i) A bare read of 100,000 records from the sandbox: of this checkout beside that of an earlier revision, in turns.
+// (i) A bare read of 100,000 records from the sandbox: this checkout and an earlier revision in turns.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { usageOf } from '../parts/processes.ts';
 import { checkOut } from '../parts/revision.ts';
 import { type Source, startSource } from '../parts/sandbox.ts';
 
-/** An invoice, 3 rows, and 0.8 payments on average. */
+/** One invoice, 3 rows, and 0.8 payments on average. */
 const recordsPerInvoice = 4.8;
 const lists = ['invoice/', 'invoicerow/', 'invoicepayment/'];
 
@@ -32,7 +32,7 @@ export async function sandboxRead({ against, records, turns }: SandboxReadSettin
     const processor = sources.map(() => [] as number[]);
     let read = 0;
     for (let turn = 0; turn <= turns; turn += 1) {
-      // The order alternates, so that neither is always the first; the first turn warms up.
+      // The order alternates, so that neither is always first. The first turn only warms up.
       for (const at of turn % 2 === 0 ? [0, 1] : [1, 0]) {
         const source = sources[at]!;
         const [started, used] = [performance.now(), usageOf(source.pid)];
@@ -70,7 +70,7 @@ export async function sandboxRead({ against, records, turns }: SandboxReadSettin
   }
 }
 
-/** Reads the lists from the beginning by `id__gt`, until `records` are read. Returns how many there were. */
+/** Reads the lists from the beginning by `id__gt`, until `records` are read. Returns the number of records. */
 async function readAll({ api, token }: Source, records: number): Promise<number> {
   const headers = { authorization: `Bearer ${token}` };
   let read = 0;
@@ -79,7 +79,7 @@ async function readAll({ api, token }: Source, records: number): Promise<number>
       const answer = await fetch(`${api}${list}?page_size=1000&id__gt=${after}`, { headers });
       if (!answer.ok) throw new Error(`${list} answered ${answer.status}`);
       const text = await answer.text();
-      // Ids stand in each record under "id" only; parsing the JSON would measure the reader.
+      // It finds ids in the text, because parsing the JSON would measure the reader.
       const ids = text.match(/"id":\d+/g) ?? [];
       if (ids.length === 0) break;
       read += ids.length;

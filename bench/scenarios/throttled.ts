@@ -1,5 +1,5 @@
-// (b) A full load under the limits: time over the bound, weight over the least, 429s, how much of each budget is used, and when
-// vetledger posts its entries meanwhile.
+// (b) Full loads under the limits: time over the bound, weight over the least, 429s, the used share of each budget, and
+// when vetledger posts its entries.
 import type { Quirks } from '../../sandbox/src/index.ts';
 import { writeSection } from '../measure.ts';
 import { type Engine, type EngineName, openEngine } from '../parts/engines.ts';
@@ -28,9 +28,9 @@ interface Load {
   windowSeconds: number;
   latencyMs: number;
   quirks?: Partial<Quirks>;
-  /** What else is to be known of the server. */
+  /** Further properties of the server, for the report. */
   server?: string[];
-  /** Of the time over the bound. */
+  /** The target for the time over the bound. */
   aim: number;
 }
 
@@ -44,12 +44,12 @@ export function throttled(services: Services, quick: boolean): Promise<void> {
 
 export async function throttledAtTrueWindow(services: Services, quick: boolean): Promise<void> {
   const title = '(b) Throttled full load, window of 60 s';
-  // The same but for its length.
+  // The same load at the true window; only its duration differs.
   if (quick) return;
   await atLoad(services, { title, names: all, invoices: 6_000, windowSeconds: 60, latencyMs: 50, aim: 1.03 });
 }
 
-/** A server that differs from the sandbox where the specification says nothing. */
+/** The same load from a server that differs from the sandbox where the specification is silent. */
 export function throttledElsewhere(services: Services, quick: boolean): Promise<void> {
   const [windowSeconds, invoices] = quick ? [2, 1_000] : [10, 6_000];
   return atLoad(services, {
@@ -165,7 +165,7 @@ function weightsOf(marks: Mark[], { counts }: Source, defaultPageSize: number): 
   });
 }
 
-/** When entries were posted, in seconds since the first request. */
+/** The times at which entries were posted, in seconds since the first request. */
 async function postedOf(marks: Mark[], entries: NonNullable<Engine['entries']>): Promise<string[]> {
   const granted = marks.filter(({ weight }) => weight > 0);
   const first = granted[0]!.at;

@@ -1,4 +1,4 @@
-// (d) Two workers on one installation under the limits, and one of them killed and started again in the middle.
+// (d) Two workers on one installation under the limits. One of them is killed and restarted during the load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeSection } from '../measure.ts';
 import { type Vetledger, vetledger } from '../parts/engines.ts';
@@ -21,7 +21,7 @@ import type { Services } from '../parts/services.ts';
 const latencyMs = 50;
 const loadTimeoutMs = 1_800_000;
 const quickTimeoutMs = 120_000;
-/** Daemons start within this, so that both are at work before the load is far. */
+/** A daemon starts within this time, so that both work before the load has proceeded far. */
 const secondWorkerAfterMs = 500;
 
 export async function twoWorkers(services: Services, quick: boolean): Promise<void> {

@@ -1,4 +1,5 @@
-// (g) What a window costs PostgreSQL after a short and after a long history: blocks looked at, which do not depend on the machine.
+// (g) The cost of a window in PostgreSQL after a short and after a long history. It counts blocks, which do not depend
+// on the machine.
 import { openDatabase } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';
 import { addHistory, costOf } from '../../test/support/window-cost.ts';
@@ -8,7 +9,7 @@ import { count, table } from '../parts/figures.ts';
 import { startSource } from '../parts/sandbox.ts';
 import type { Services } from '../parts/services.ts';
 
-/** What the source itself has; the rest of the history is made in SQL. */
+/** The number of invoices in the source; the rest of the history is created in SQL. */
 const liveInvoices = 100;
 const changesPerWindow = 20;
 

@@ -1,4 +1,4 @@
-// (k) What the write-back of a prepayment costs: processor time of the daemon, requests and weight, the API not being the limit.
+// (k) The cost of writing back a prepayment without rate limits: processor time of the daemon, requests and weight.
 import { applyMapping } from '../../src/bookkeeping/mapping-versions.ts';
 import { postWaiting } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
@@ -20,11 +20,11 @@ import type { Services } from '../parts/services.ts';
 interface Run {
   prepayments: number;
   seconds: number;
-  /** Milliseconds of processor time for each. */
+  /** Milliseconds of processor time for each write-back. */
   cpuMs: number;
   requests: number;
   writes: number;
-  /** Weight on the list over the least of one reading. */
+  /** The weight of the list requests over the least weight of reading the list once. */
   weight: number;
 }
 
@@ -94,7 +94,7 @@ async function oneRun(services: Services, invoices: number): Promise<Run> {
   }
 }
 
-/** Pulls and posts the prepayments; returns their number, and what writes them back. */
+/** Pulls and posts the prepayments. Returns their number, and a function that writes them back. */
 async function posted(app: App): Promise<{ prepayments: number; writeBack: () => Promise<unknown> }> {
   const { db } = app;
   const [installation] = app.config.installations;

@@ -27,7 +27,7 @@ if (values.url === undefined || values.database === undefined || password === un
   process.exit(2);
 }
 
-/** Cents as a whole number; a text of a decimal loses no digit so. */
+/** Reads a decimal text as a whole number of cents, so that no digit is lost. */
 function cents(text: string): bigint {
   const parts = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text === '' ? '0' : text);
   if (!parts) throw new Error(`no amount: ${text}`);
@@ -78,7 +78,7 @@ async function readAll<Row>(model: string, domain: unknown[], fields: string[]):
   }
 }
 const idOf = (value: Named) => (value === false ? null : value[0]);
-/** Odoo rounds its sums, and JSON gives the shortest text of each number. */
+/** Odoo rounds its sums, and JSON has the shortest text of each number, so converting it to text is exact. */
 const amountOf = (value: number) => cents(String(value));
 
 const [me] = await readAll<{ company_ids: number[] }>('res.users', [['id', '=', uid]], ['company_ids']);
@@ -94,7 +94,7 @@ const moves = await readAll<{ state: string; ref: string | false; date: string }
   ...['state', 'ref', 'date'],
 ]);
 const fieldsOfLines = (await call('account.move.line', 'fields_get', [], { attributes: ['type'] })) as object;
-/** Up to Odoo 18, a tag has a sign of its own, and so has a line. */
+/** Up to Odoo 18, tags and lines have signs. */
 const hasSigns = 'tax_tag_invert' in fieldsOfLines;
 const lines = await readAll<{
   move_id: Named;
@@ -177,7 +177,7 @@ const mapping = parseYaml(readFileSync(values.mapping, 'utf8')) as Mapping;
 const receivable = String(mapping.roles.receivable);
 const listed = <Item>(value: Item | Item[] | undefined) => (value === undefined ? [] : ([value].flat() as Item[]));
 
-/** The tax in Odoo of a VAT group and rate, by the mapping; null where lines carry none. */
+/** The tax in Odoo for a VAT group and rate, according to the mapping; null if lines have no tax. */
 function taxOf(group: string, rate: string): string | null {
   const shortest = rate.includes('.') ? rate.replace(/\.?0+$/, '') : rate;
   const fitting = (mapping.vat_groups ?? []).filter(({ rate: rates = 0 }) =>
@@ -192,7 +192,7 @@ function taxOf(group: string, rate: string): string | null {
   return found === 'none' ? null : found === 'same' ? group : found;
 }
 
-// What differs
+// Differences
 
 let differences = 0;
 const differs = (what: string) => {
@@ -206,7 +206,7 @@ function compare(what: string, left: Map<string, bigint>, right: Map<string, big
   }
 }
 
-// Each entry once, on its day, with its amounts
+// Each entry must be in Odoo once, on its day, with its amounts.
 const unitIn = (ref: string | false) => / · (\S+) \[[A-Z2-7]{20}\]$/.exec(ref || '')?.[1] ?? null;
 const unitOfMove = new Map<number, string>();
 const postedMoves = new Set<number>();
@@ -248,7 +248,7 @@ for (const line of posted) {
 compare('entry', ourEntries, theirEntries);
 compare('account', ourBalances, theirBalances);
 
-// VAT, by tax: a sale counts positive
+// VAT by tax; a sale counts as positive.
 const [ourAmounts, theirAmounts] = [new Map<string, bigint>(), new Map<string, bigint>()];
 const ourBases = new Map<string, bigint>();
 for (const line of books) {
@@ -266,12 +266,12 @@ for (const line of posted) {
   const name = nameOf.get(tax) ?? `[${tax}]`;
   const base = amountOf(line.tax_base_amount);
   add(theirAmounts, name, -amountOf(line.balance));
-  // Odoo writes it positive on credit notes, too: its direction is that of the amount.
+  // Odoo stores the base of credit notes as positive too; the line's amount gives the sign.
   add(saidBases, name, amountOf(line.balance) < 0n ? base : -base);
 }
 compare('amount of tax', ourAmounts, theirAmounts);
 
-// By tag: what the tax report adds up, and what it would have to by our books and the taxes' tags
+// Amounts by tag: the figures of Odoo's tax report, compared with the figures that our books and the taxes' tags imply
 const [ourFigures, theirFigures] = [new Map<string, bigint>(), new Map<string, bigint>()];
 const [untaggedOurs, untaggedTheirs] = [new Map<string, bigint>(), new Map<string, bigint>()];
 for (const name of new Set([...ourAmounts.keys(), ...ourBases.keys()])) {
@@ -284,7 +284,8 @@ for (const name of new Set([...ourAmounts.keys(), ...ourBases.keys()])) {
     const value = (type === 'base' ? ourBases : ourAmounts).get(name) ?? 0n;
     for (const id of ids) {
       const { figure, isNegated } = tagOf(id);
-      // With signs, an invoice counts positive on a positive tag; without, a credit does where the report negates.
+      // With signs, an invoice counts as positive on a positive tag. Without signs, a credit counts as positive if the
+      // report negates the tag.
       add(ourFigures, figure, isNegated === hasSigns ? -value : value);
     }
     if (type === 'base' && ids.length === 0) {
@@ -303,7 +304,7 @@ for (const line of posted) {
 compare('figure of the tax report', ourFigures, theirFigures);
 compare('base of tax without a tag', untaggedOurs, untaggedTheirs);
 
-// Open items: what is open of an invoice in our books is what is not matched of it in Odoo
+// Open items: the open amount of an invoice in our books must equal its unmatched amount in Odoo.
 const invoiceOf = new Map<string, string>();
 const ourOpen = new Map<string, bigint>();
 for (const line of books) {
@@ -325,7 +326,7 @@ for (const line of posted) {
     continue;
   }
   add(theirOpen, invoice, amountOf(line.amount_residual));
-  // A line that is not matched although nothing is open of its invoice stands in the ERP's list of open items.
+  // If an invoice is settled but its line is not matched, the ERP still lists the line as an open item.
   if (ourOpen.get(invoice) === 0n)
     differs(`invoice ${invoice} is settled, and its line in move ${idOf(line.move_id)} is not matched`);
 }

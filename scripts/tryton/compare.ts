@@ -23,7 +23,7 @@ if (values.url === undefined || password === undefined) {
   process.exit(2);
 }
 
-/** Cents as a whole number; a text of a decimal loses no digit so. */
+/** Reads a decimal text as a whole number of cents, so that no digit is lost. */
 function cents(text: string): bigint {
   const parts = /^(-?)(\d*)(?:\.(\d*))?(?:E([+-]?\d+))?$/.exec(text === '' ? '0' : text);
   if (!parts || parts[4]) {
@@ -103,7 +103,7 @@ const lines = await readAll('account.move.line', [], ['account', 'debit', 'credi
 const taxLines = await readAll('account.tax.line', [], ['amount', 'type', 'tax', 'move_line']);
 const taxes = new Map((await readAll('account.tax', [], ['name'])).map(({ id, name }) => [id, String(name)]));
 const codes = await readAll('account.tax.code', [], ['name', 'code']);
-// The report is of the periods that its context names: here, of all.
+// The report covers the periods in its context: here, all of them.
 const periods = (await readAll('account.period', [['type', '=', 'standard']], ['name'])).map(({ id }) => id);
 const vatReport = new Map<string, bigint>();
 const reported = await rpc(
@@ -233,7 +233,7 @@ for (const { amount, type, tax, move_line: line } of taxLines) {
 }
 compare('tax lines', ourVat, tagged);
 
-// Open items: what is open of an invoice in our books is what is not matched of it in Tryton
+// Open items: the open amount of an invoice in our books must equal its unmatched amount in Tryton.
 const invoiceOf = new Map<string, string>();
 const ourOpen = new Map<string, bigint>();
 for (const line of books) {
@@ -249,7 +249,7 @@ for (const { account, debit, credit, move, reconciliation } of lines) {
   const invoice = invoiceOf.get(unitOfMove.get(move) ?? '') ?? '?';
   if (reconciliation !== null) matched += 1;
   else add(theirOpen, invoice, cents(decimal(debit)) - cents(decimal(credit)));
-  // A line that is not matched although nothing is open of its invoice stands in the ERP's list of open items.
+  // If an invoice is settled but its line is not matched, the ERP still lists the line as an open item.
   if (reconciliation === null && ourOpen.get(invoice) === 0n)
     differs(`invoice ${invoice} is settled, and its line in move ${move} is not matched`);
 }

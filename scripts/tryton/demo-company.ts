@@ -7,7 +7,7 @@ export interface TrytonCompany {
   taxes: { name: string; rate: string; account: string }[];
   years: number[];
   journals: { code: string; name: string }[];
-  /** Roots of analytic accounts; a root's name is the dimension's. */
+  /** Roots of analytic accounts. The name of a root is the name of its dimension. */
   dimensions: { code: string; name: string; values: { code: string; name: string }[] }[];
   parties: { code: string; name: string }[];
 }
@@ -16,9 +16,9 @@ export interface TrytonAccount {
   code: string;
   name: string;
   kind: 'asset' | 'receivable' | 'liability' | 'payable' | 'equity' | 'revenue' | 'expense';
-  /** Whether its lines can be matched. */
+  /** True if lines of the account can be matched. */
   reconcile: boolean;
-  /** Whether each line needs a party; Tryton then refuses lines without, and otherwise refuses lines with one. */
+  /** True if each line needs a party. Otherwise Tryton refuses lines with one. */
   party: boolean;
 }
 
@@ -28,10 +28,10 @@ function account(code: string, name: string, kind: TrytonAccount['kind'], option
 
 const control = { reconcile: true, party: true };
 
-/** Of lines without a value: Tryton wants each revenue line on every root. */
+/** The value of lines without a dimension, because Tryton requires a value on every root for each revenue line. */
 const noValue = { code: 'NONE', name: 'Without' };
 
-/** The sandbox clinic's books (mappings/tryton-demo.yaml). */
+/** The company of the sandbox clinic (mappings/tryton-demo.yaml). */
 export const demoCompany: TrytonCompany = {
   name: 'Kuusikko Veterinary Group',
   currency: 'EUR',
@@ -84,7 +84,7 @@ export const demoCompany: TrytonCompany = {
     { name: 'Sales EU 0 %', rate: '0', account: '2935' },
   ],
   years: [2024, 2025, 2026, 2027],
-  // Tryton has its own: REV, EXP, CASH, MISC.
+  // Tryton creates these journals: REV, EXP, CASH, MISC.
   journals: [],
   dimensions: [
     {
@@ -126,7 +126,7 @@ export const demoCompany: TrytonCompany = {
   ],
 };
 
-/** The API user has the least rights that delivery needs; the others are for persons. */
+/** The API user has the least rights that delivery needs. The other users are for people. */
 export const trytonUsers = {
   api: { login: 'vetledger', name: 'vetledger (API)', groups: ['Accounting'] },
   accountant: {

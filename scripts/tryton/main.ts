@@ -1,4 +1,5 @@
-// `npm run tryton`: a Tryton of the demo's company on this machine, until Ctrl-C. `vetledger dev --erp tryton` runs it with --json.
+// `npm run tryton` runs a Tryton server with the demo's company on this machine until Ctrl-C. `vetledger dev --erp
+// tryton` runs it with --json.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { trytonProgramDir } from './program.ts';
@@ -9,9 +10,9 @@ const { values } = parseArgs({
     'data-dir': { type: 'string' },
     port: { type: 'string' },
     'no-web-client': { type: 'boolean', default: false },
-    /** Installs and sets up, and ends: for a machine that builds. */
+    /** Installs Tryton and sets it up without starting it, for build machines. */
     'install-only': { type: 'boolean', default: false },
-    /** Tells what it has started as one line of JSON, and stops when its standard input ends. */
+    /** Prints the started server as one line of JSON, and stops when standard input ends. */
     json: { type: 'boolean', default: false },
   },
 });
@@ -30,7 +31,8 @@ if (values['install-only']) {
 }
 
 const stopped = new Promise<void>((done) => {
-  // Ctrl-C ends the demo, too, which is still delivering: with --json its end counts.
+  // Ctrl-C also reaches the demo, which may still be delivering. So with --json, only the end of standard input stops
+  // Tryton.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (values.json ? undefined : done()));
   if (values.json) process.stdin.once('close', done).resume();
 });
@@ -65,7 +67,7 @@ In vetledger.yaml:
 Ctrl-C stops it; the next start continues with the same database.
 `,
 );
-// Neither a signal's listener nor the server keeps this process alive.
+// A timer keeps this process alive, because signal listeners and the server do not.
 const alive = setInterval(() => {}, 60_000);
 await stopped;
 clearInterval(alive);

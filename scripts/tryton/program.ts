@@ -7,11 +7,11 @@ import { withLock } from '../../src/embedded/lock.ts';
 import { privateFolder } from '../../src/embedded/processes.ts';
 import { ServiceError } from '../../src/embedded/service-error.ts';
 
-/** The script that sets up a database, and what is installed beside it. It has a licence of its own. */
+/** The script that sets up a database, and the list of additional packages. The folder has a separate licence. */
 export const setupFolder = fileURLToPath(new URL('setup/', import.meta.url));
 const requirements = join(setupFolder, 'requirements.txt');
 
-/** Tryton's own web client, as npm has it. */
+/** Tryton's web client on npm. */
 const webClient = 'tryton-sao@8.0.11';
 
 const lockWaitMs = 600_000;
@@ -19,30 +19,31 @@ const stepTimeoutMs = 300_000;
 const outputKept = 4_000;
 
 export interface ProgramOptions {
-  /** Folder of the virtual environment and of what is made with it. */
+  /** The folder of the virtual environment and its databases. */
   programDir: string;
   progress: (line: string) => void;
   env: NodeJS.ProcessEnv;
 }
 
-/** The folder of an installed Tryton: VETLEDGER_TRYTON, otherwise below the data folder. */
+/** The folder of an installed Tryton: VETLEDGER_TRYTON, or else a folder in the data folder. */
 export function trytonProgramDir(dataDir: string, env: NodeJS.ProcessEnv): string {
   return env.VETLEDGER_TRYTON || join(dataDir, 'tryton');
 }
 
-/** Whether Tryton is installed there as it would be installed now. */
+/** True if the folder has a Tryton with the current requirements. */
 export function isTrytonInstalled(programDir: string): boolean {
   return readMark(join(programDir, 'venv')) === readFileSync(requirements, 'utf8');
 }
 
-/** Path of a program of the virtual environment. */
+/** The path of a program in the virtual environment. */
 export function trytonProgram(programDir: string, name: string): string {
   return join(programDir, 'venv', 'bin', name);
 }
 
 /**
- * Installs Tryton from PyPI in a virtual environment, once: a mark is written last, so that an installation that was cut off is
- * begun anew, and a second one at the same time waits for the first. Throws ServiceError `tryton_install_failed`.
+ * Installs Tryton from PyPI in a virtual environment, once. It writes a mark last, so that an interrupted installation
+ * starts again. A second installation at the same time waits for the first. Throws ServiceError
+ * `tryton_install_failed`.
  */
 export async function installTryton(options: ProgramOptions): Promise<void> {
   if (isTrytonInstalled(options.programDir)) return;
@@ -59,7 +60,10 @@ export async function installTryton(options: ProgramOptions): Promise<void> {
   });
 }
 
-/** Installs Tryton's web client from npm, once. The folder to serve; null, with a line that says why, where npm fails. */
+/**
+ * Installs Tryton's web client from npm, once. Returns the folder to serve. If npm fails, it reports why and returns
+ * null.
+ */
 export async function installWebClient(options: ProgramOptions): Promise<string | null> {
   const folder = join(options.programDir, 'sao');
   const root = join(folder, 'node_modules', 'tryton-sao');
@@ -73,7 +77,7 @@ export async function installWebClient(options: ProgramOptions): Promise<string 
       writeFileSync(join(folder, 'package.json'), '{"private": true}\n');
       const npm = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--omit=dev', '--loglevel=error'];
       await run('npm', [...npm, webClient], { ...options, cwd: folder });
-      // Its page looks for the packages that it needs below its own folder.
+      // The client's page expects its packages in its folder.
       symlinkSync('..', join(root, 'node_modules'));
       if (!existsSync(join(root, 'dist', 'tryton-sao.js'))) throw new Error(`${webClient} holds no built client`);
       writeMark(folder, webClient);
@@ -107,11 +111,11 @@ export interface RunOptions {
   env: NodeJS.ProcessEnv;
   cwd?: string;
   input?: string;
-  /** Further variables. */
+  /** Additional environment variables. */
   extra?: NodeJS.ProcessEnv;
 }
 
-/** Runs a program to its end. Throws ServiceError with the end of its output. */
+/** Runs a program to its end. If it fails, throws a ServiceError with the end of its output. */
 export async function run(command: string, args: string[], options: RunOptions): Promise<void> {
   const settings = Object.entries(options.env).filter(([name]) => /^(PIP|NPM_CONFIG)_/i.test(name));
   const env: NodeJS.ProcessEnv = {
@@ -119,7 +123,7 @@ export async function run(command: string, args: string[], options: RunOptions):
     ...Object.fromEntries(settings),
     ...options.extra,
   };
-  // The interpreter that runs us may not be on the path, and npm stands beside it.
+  // The running interpreter may not be on the path; npm is in its folder.
   env.PATH = [env.PATH, dirname(process.execPath)].filter(Boolean).join(delimiter);
   const child = spawn(command, args, {
     cwd: options.cwd ?? '/',
@@ -134,7 +138,7 @@ export async function run(command: string, args: string[], options: RunOptions):
   };
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
-  // A program that ends early breaks the pipe: its exit code tells.
+  // A program that ends early breaks the pipe; its exit code reports the failure.
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
   const failure = await new Promise<string | null>((resolve) => {

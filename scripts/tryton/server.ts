@@ -35,15 +35,23 @@ const lockWaitMs = 60_000;
 const defaultDatabase = 'clinic';
 
 export interface TrytonOptions {
-  /** Its databases are in `tryton/databases` below it; two that start with one folder share one server. */
+  /**
+   * The data folder; databases are in `tryton/databases` below it. Two servers that start with the same folder share
+   * one process.
+   */
   dataDir: string;
-  /** Where the program, the prepared database and the passwords are; without it VETLEDGER_TRYTON, or `tryton` below dataDir. */
+  /**
+   * The folder of the program, the prepared database and the passwords. The default is VETLEDGER_TRYTON, or `tryton`
+   * below dataDir.
+   */
   programDir?: string;
-  /** Made from the prepared database where it does not exist. Default `clinic`. */
+  /**
+   * The name of the database; the default is `clinic`. If it does not exist, it is copied from the prepared database.
+   */
   database?: string;
-  /** A fixed port; without it, a free one. */
+  /** A fixed port; the default is a free one. */
   port?: number;
-  /** Whether Tryton's own web client is installed and served. Default false. */
+  /** Installs and serves Tryton's web client. The default is false. */
   webClient?: boolean;
   /** Receives one line for every slow step. */
   progress: (line: string) => void;
@@ -54,39 +62,44 @@ export interface TrytonServer {
   /** Without a trailing slash. */
   readonly url: string;
   readonly database: string;
-  /** Name of the company. */
+  /** The name of the company. */
   readonly company: string;
   /** Logins and passwords; `api` is in the group Accounting only. */
   readonly users: Record<TrytonUser, { user: string; password: string }>;
   /** The file with the passwords. */
   readonly passwordFile: string;
-  /** Whether `url` serves the web client. */
+  /** True if `url` serves the web client. */
   readonly hasWebClient: boolean;
-  /** File of a database; without a name, of `database`. */
+  /** The file of a database; without a name, of `database`. */
   databaseFile(name?: string): string;
-  /** Makes a database of this name from the prepared one; the server is started again to serve it. Throws where it exists. */
+  /**
+   * Creates a database with this name from the prepared one, and restarts the server to serve it. Throws if it exists.
+   */
   newDatabase(name: string): Promise<void>;
-  /** Takes the write lock of a database, as a long transaction of another program would; the result releases it. */
+  /**
+   * Takes the write lock of a database, like a long transaction of another program. Returns a function that releases
+   * it.
+   */
   lockDatabase(name?: string): () => void;
-  /** Ends the server's process at once, as a crash would. */
+  /** Kills the server's process, like a crash. */
   kill(): Promise<void>;
-  /** Asks the server to end. */
+  /** Stops the server cleanly. */
   stop(): Promise<void>;
-  /** Starts it again on the same port after `kill` or `stop`, and waits until it answers. */
+  /** Restarts it on the same port after `kill` or `stop`, and waits until it answers. */
   start(): Promise<void>;
   /** Ends this use of the server; the last user stops it. */
   release(): Promise<void>;
 }
 
-/** Installs Tryton and prepares the database, where that was not done yet. The database's file. */
+/** Installs Tryton and prepares the database if necessary. Returns the database's file. */
 export async function prepareTryton(program: ProgramOptions): Promise<string> {
   await installTryton(program);
   return trytonTemplate(program);
 }
 
 /**
- * A Tryton server on 127.0.0.1 with the demo's company, for the demo and for tests: installed and set up on first use. Throws
- * ServiceError `tryton_install_failed` or `tryton_start_failed`.
+ * Starts a Tryton server on 127.0.0.1 with the demo's company, for the demo and for tests. The first use installs and
+ * sets it up. Throws ServiceError `tryton_install_failed` or `tryton_start_failed`.
  */
 export async function startTryton(options: TrytonOptions): Promise<TrytonServer> {
   const dataDir = resolve(options.dataDir);
@@ -109,7 +122,7 @@ export async function startTryton(options: TrytonOptions): Promise<TrytonServer>
     writeSettings(settings, { folder, port, webRoot });
     const child = await spawnServer({
       command: trytonProgram(programDir, 'trytond'),
-      // A database on SQLite that is not named here is loaded without its modules.
+      // Tryton loads the modules of an SQLite database only if the database is named here.
       args: ['-c', settings, '-d', ...databasesIn(folder)],
       env: serverEnvironment(options.env),
       logFile,
@@ -187,7 +200,7 @@ function stop(record: ServerRecord): Promise<void> {
   ]);
 }
 
-/** A thread of a process that has ended can hold its socket for a moment. */
+/** Waits for the port, because an ending process can hold its socket for a moment. */
 async function portReleased(port: number): Promise<void> {
   const deadline = performance.now() + portTimeoutMs;
   while (!(await isPortFree(port)) && performance.now() < deadline) await sleep(10);
@@ -203,18 +216,18 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-/** A server that was joined may have been started without. */
+/** Checks for the web client, because a running server may have been started without it. */
 async function servesWebClient(port: number): Promise<boolean> {
   const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(answerTimeoutMs) });
   await answer.arrayBuffer();
   return answer.ok;
 }
 
-/** The first login loads the database's modules, which takes seconds. */
+/** Logs in once, because the first login loads the database's modules, which takes seconds. */
 async function logInOnce(port: number, database: string, programDir: string): Promise<void> {
   const parameters = { password: passwordsOf(programDir).api };
   const answer = await ask(port, `/${database}/rpc/`, 'common.db.login', [loginOf('api'), parameters, 'en']);
-  // A database that cannot be loaded is answered with status 200 and an error.
+  // Tryton answers status 200 with an error if it cannot load the database.
   if (answer.ok && !('error' in ((await answer.json()) as object))) return;
   throw new Error(
     `the API user cannot log in to ${database}, with the password of ${passwordFile(programDir)} (HTTP ${answer.status})`,

@@ -24,7 +24,7 @@ const modules = ['account', 'account_invoice', 'analytic_account'];
 export type TrytonUser = keyof typeof trytonUsers | 'admin';
 export type Passwords = Record<TrytonUser, string>;
 
-/** The login of a user of the prepared database. */
+/** The login of a user in the prepared database. */
 export function loginOf(user: TrytonUser): string {
   return user === 'admin' ? 'admin' : trytonUsers[user].login;
 }
@@ -33,7 +33,10 @@ export function passwordFile(programDir: string): string {
   return join(programDir, 'passwords.json');
 }
 
-/** The passwords of every database copied from the template: random, made once per program folder. */
+/**
+ * The passwords of every database that is copied from the template. They are random and created once per program
+ * folder.
+ */
 export function passwordsOf(programDir: string): Passwords {
   const file = passwordFile(programDir);
   if (!existsSync(file)) {
@@ -46,12 +49,12 @@ export function passwordsOf(programDir: string): Passwords {
   return JSON.parse(readFileSync(file, 'utf8')) as Passwords;
 }
 
-/** Folder of the databases that a server of this data folder serves: `<name>.sqlite` each. */
+/** The folder of the databases that a server of this data folder serves, each in a file `<name>.sqlite`. */
 export function databaseFolder(dataDir: string): string {
   return join(dataDir, 'tryton', 'databases');
 }
 
-/** The settings of a server, or of a program that opens the databases of a folder. */
+/** Writes the settings of a server, or of a program that opens the databases of a folder. */
 export function writeSettings(
   file: string,
   { folder, port, webRoot }: { folder: string; port: number; webRoot: string | null },
@@ -63,8 +66,9 @@ export function writeSettings(
 }
 
 /**
- * The file of a database with modules, company, chart, taxes, years and users, made once: a copy of it is a new database within
- * milliseconds. It is made anew where the setup script, its data or the passwords have changed.
+ * Creates the template once: a database with modules, company, chart, taxes, years and users. Copying its file creates
+ * a new database within milliseconds. If the setup script, its data or the passwords have changed, it is created again.
+ * Returns its file.
  */
 export async function trytonTemplate(options: ProgramOptions): Promise<string> {
   const { programDir, progress } = options;
@@ -109,7 +113,7 @@ async function makeTemplate(
     ...environment,
     input: description,
   });
-  // A copy of the file alone must hold everything.
+  // Writes everything into the single file, because only that file is copied.
   const opened = new DatabaseSync(database);
   opened.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');
   opened.close();
@@ -117,7 +121,7 @@ async function makeTemplate(
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Makes a database from the template. Throws where it exists. */
+/** Creates a database from the template. Throws if it exists. */
 export function copyTemplate(template: string, file: string): void {
   copyFileSync(template, `${file}.new`);
   if (existsSync(file)) throw new Error(`${file} exists already`);

@@ -6,8 +6,7 @@ export const exempt = {
     'workflows/',
     'sandbox/test/',
     'sandbox/EVIDENCE.md',
-    'scripts/',
-    'bench/',
+
     'test/',
     'docs/',
     'CHANGELOG.md',
