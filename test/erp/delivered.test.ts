@@ -139,6 +139,8 @@ test.each([
   'what was delivered lately is counted by reading that alone, however much was before, %s',
   async (_, hasStatistics) => {
     await truncate();
+    // Autovacuum would collect statistics at a moment that no test chooses.
+    await execute(owner, 'alter table erp_unit set (autovacuum_enabled = off)');
     const settled = async (units: number, at: string) => {
       for (const state of unitStates) await insert(db, units, state);
       await execute(db, `update erp_unit set settled_at = ? where settled_at is null`, [at]);
@@ -162,8 +164,11 @@ test.each([
     };
     await settled(3_000, '2025-06-01T00:00:00Z');
     await settled(2, '2026-02-02T00:00:00Z');
-    expect(await counting()).toEqual({ delivered: 6, read: 6 });
+    const before = await counting();
     await settled(2_000, '2025-12-01T00:00:00Z');
-    expect(await counting()).toEqual({ delivered: 6, read: 6 });
+    const after = await counting();
+    expect([before.delivered, after.delivered]).toEqual([6, 6]);
+    // Which index the planner takes changes some rows; 27,000 or more would be all units that are older.
+    expect(Math.max(before.read, after.read)).toBeLessThan(200);
   },
 );

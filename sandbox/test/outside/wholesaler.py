@@ -121,6 +121,16 @@ def after(count, event, **ids):
     return receiver.wait(matches)
 
 
+def attempted(event, fits, timeout=6):
+    """The journal's attempts of an event, as soon as they fit: the sandbox journals an attempt after the receiver has answered it."""
+    end = time.monotonic() + timeout
+    while True:
+        attempts = control('GET', f'webhook_attempts?event={event}')['webhook_attempts']
+        if fits(attempts) or time.monotonic() > end:
+            return attempts
+        time.sleep(0.02)
+
+
 def upload(form, content, content_type=None, drop=None, url=None, filename='catalog.csv', tweak=None):
     border = uuid.uuid4().hex
     parts = []
@@ -242,7 +252,7 @@ def main():
     check('created: JSON content type', created['_']['type'].startswith('application/json'), created['_']['type'])
     check('created: salt is not in the delivery', good['verification_salt'].encode() not in created['_']['body'])
     check('created: timestamp is recent seconds', abs(int(created['_']['stamp']) - time.time()) < 300, created['_']['stamp'])
-    attempts = control('GET', 'webhook_attempts?event=wholesaler.created')['webhook_attempts']
+    attempts = attempted('wholesaler.created', lambda found: len(found) == 2 and found[1]['status'] is not None)
     check('created: journal shows attempts 500 and 200, one event_id', [a['status'] for a in attempts] == [500, 200] and len({json.loads(a['body'])['event_id'] for a in attempts}) == 1, attempts)
     control('POST', f'webhook_attempts/{attempts[-1]["id"]}/redeliver')
     check('created: redelivery has the same event_id and is dropped', receiver.wait(lambda e: e['event_id'] == created['event_id'], 'duplicates') is not None)
@@ -378,7 +388,8 @@ def main():
     check('catalog: error_summary has the exact counts per code', isinstance(up.get('error_summary'), list) and '101' in json.dumps(up['error_summary']) and 'missing_required_field' in json.dumps(up['error_summary']), up.get('error_summary'))
     status, _, report = raw('GET', up.get('error_report_url') or BASE + '/none')
     check('catalog: error_report_url downloads all rows', status == 200 and len(report.splitlines()) >= 101, (status, report[:200]))
-    attempt = control('GET', 'webhook_attempts?event=catalog.processed')['webhook_attempts'][-1]
+    is_of_event = lambda attempt: attempt['status'] is not None and event['event_id'] in attempt['body']
+    attempt = attempted('catalog.processed', lambda found: any(map(is_of_event, found)))[-1]
     control('POST', f'webhook_attempts/{attempt["id"]}/redeliver')
     dup = receiver.wait(lambda e: e['event'] == 'catalog.processed', 'duplicates')
     check('catalog: a repeat has the same event_id and catalog_id', dup is not None and dup['event_id'] == event['event_id'] and dup['upload']['catalog_id'] == up['catalog_id'], dup)
@@ -533,12 +544,7 @@ def main():
     n = len(receiver.events)
     status, body = upload(big, first)
     check('storage: after these the upload is pending still', status < 300, (status, body))
-    # Until catalog.processed is here, a request for an address gives this same upload: a second file would be lost.
-    same = call('POST', UP, {'filename': 'next.csv'}, T)[1]
-    status, _ = upload(same, (head + 'Medicine,LATER,Later,1.00,,\n').encode())
     check('storage: its event', after(n, 'catalog.processed', upload__id=big['upload_id']) is not None)
-    if same['upload_id'] == big['upload_id'] and 'LATER' not in json.dumps(control('GET', f'wholesalers/{w}/products')):
-        print(f'note a second file sent while the first is validated was answered {status} and lost')
     # discontinued: only items missing from the catalog, at the next import of their type
     processed((head + 'Medicine,AB-100,Amoxicillin,10.50,,\n').encode())
     before = json.dumps(control('GET', f'wholesalers/{w}/supplied'))
