@@ -10,7 +10,7 @@ const read = (text: string | Uint8Array, chunk = 7) => {
   };
   return readCatalog(chunks());
 };
-/** What is wrong with a file: row, code and field of each error. */
+/** The row, code and field of each error in a file. */
 const problems = async (text: string | Uint8Array) =>
   (await read(text)).errors.kept.map(({ row, code, field }) => [row, code, field]);
 const product = {

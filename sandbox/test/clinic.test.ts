@@ -1,4 +1,5 @@
-// The seeded clinic, checked against the sums it must keep, in arithmetic of the test's own (whole ten-thousandths).
+// Checks the sums of the seeded clinic. The test computes with whole ten-thousandths, independently of the sandbox's
+// arithmetic.
 import { describe, expect, test } from 'vitest';
 import { type Invoice, type InvoiceRow, type Sandbox, startSandbox } from '../src/index.ts';
 

@@ -1,4 +1,4 @@
-// No endpoint of the specification without a test, and CHOICES.md and EVIDENCE.md as the tests say.
+// Every endpoint of the specification has a test, and CHOICES.md and EVIDENCE.md are up to date.
 import { expect, test } from 'vitest';
 import { missing, pages, pageText, traced } from './coverage.ts';
 import { endpointsOf } from './specified.ts';

@@ -1,7 +1,7 @@
-// Which test proves which part of the specification: runs the contract tests, notes which endpoints each of them calls, and writes
-// CHOICES.md and EVIDENCE.md.
+// Finds which test covers which part of the specification. It runs the contract tests, records the endpoints that each
+// test calls, and writes CHOICES.md and EVIDENCE.md.
 //
-//     node sandbox/test/coverage.ts
+// node sandbox/test/coverage.ts
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,23 +12,23 @@ import { endpointsOf, type Specified } from './specified.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const specification = new URL('../specification.md', import.meta.url);
-/** What the specification calls `{upload_url}`: the address of the object storage, which is no part of the API. */
+/** The specification calls the address of the object storage `{upload_url}`. The storage is not part of the API. */
 const uploadPath = '/storage/{id}/';
 const runTimeoutMs = 600_000;
 
 export interface Coverage {
   specified: Specified[];
-  /** Titles of the tests that got a good answer from an endpoint, by `METHOD /path/`. */
+  /** For each `METHOD /path/`, the titles of the tests that got a successful answer. */
   tests: Map<string, Set<string>>;
-  /** Titles of tests by the section of the specification that they name. */
+  /** For each section of the specification, the titles of the tests that name it. */
   sections: Map<string, Set<string>>;
-  /** Tests that failed. */
+  /** The failed tests. */
   failed: string[];
 }
 
 export const specificationText = (): string => readFileSync(specification, 'utf8');
 
-/** Runs the contract tests and takes note. */
+/** Runs the contract tests and records their calls. */
 export function traced(): Coverage {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-trace-'));
   try {
@@ -70,7 +70,7 @@ const add = (groups: Map<string, Set<string>>, group: string, member: string): v
 export const keyOf = ({ method, path }: Specified): string =>
   `${method} ${path === '{upload_url}' ? uploadPath : path}`;
 
-/** Endpoints of the specification that the sandbox does not have, or that no test proves. */
+/** The endpoints of the specification that the sandbox lacks, or that no test covers. */
 export function missing({ specified, tests }: Coverage): string[] {
   const served = new Set(routes.map(({ method, path }) => `${method} /${path.replace(/:[a-z_]+/g, '{id}')}`));
   return specified.flatMap((one) => {
@@ -80,7 +80,7 @@ export function missing({ specified, tests }: Coverage): string[] {
   });
 }
 
-/** What the sandbox does where nothing is shown: the comments at the head of its files say it. */
+/** The sandbox's choices where the specification is silent, from the comments at the head of its files. */
 function choices(): string[] {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
@@ -101,7 +101,7 @@ function choices(): string[] {
 const shownTests = 2;
 const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|');
 
-/** The first titles, and how many there are. */
+/** The first titles and their total number. */
 const examples = (titles: Iterable<string> = []): string => {
   const all = [...titles].sort();
   const more = all.length > shownTests ? `; and ${all.length - shownTests} more` : '';
@@ -110,7 +110,7 @@ const examples = (titles: Iterable<string> = []): string => {
 
 const generated = '<!-- Written by `node sandbox/test/coverage.ts`; edit what it comes from instead. -->';
 
-/** The pages that the tests write, by name. */
+/** The generated pages by file name. */
 export function pages({ specified, tests, sections }: Coverage): Record<string, string> {
   const endpoints = specified.map(
     (one) => `| ${one.section} | \`${one.method} ${one.path}\` | ${examples(tests.get(keyOf(one)))} |`,

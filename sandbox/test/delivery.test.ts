@@ -1,4 +1,4 @@
-// The courier of wholesaler events on a world of its own: no network, no clock but the test's.
+// Tests the courier of wholesaler events without a network and with a simulated clock.
 import { describe, expect, test } from 'vitest';
 import { departments } from '../src/catalogue.ts';
 import { Clinic } from '../src/clinic.ts';
@@ -8,7 +8,7 @@ import { changeCredentials, connectWholesaler } from '../src/supply/credentials.
 import { Courier, signatureOf } from '../src/supply/delivery.ts';
 import { Zone } from '../src/zone.ts';
 
-/** A world whose receiver answers as told, and whose time moves only when the test says so. */
+/** A simulated receiver and clock. `answer` gives the receiver's answers, and only the test advances the time. */
 const world = (answer: (webhook: OutgoingWebhook, attempt: number) => number | Error) => {
   const sent: { at: number; webhook: OutgoingWebhook }[] = [];
   let nowMs = Date.parse('2026-05-20T12:00:00Z');
@@ -37,9 +37,9 @@ const world = (answer: (webhook: OutgoingWebhook, attempt: number) => number | E
     clinic.onChange = (changed) => courier.changed(changed);
     return courier;
   };
-  /** Lets all happen that needs no time. */
+  /** Runs everything that needs no time. */
   const settle = () => new Promise((resolve) => setImmediate(resolve));
-  /** Lets time pass until nothing waits any more; at most `steps` timers. */
+  /** Advances the time until no timer is left, but at most `steps` timers. */
   const pass = async (steps = 100) => {
     await settle();
     for (let step = 0; step < steps && timers.size > 0; step++) {
@@ -56,7 +56,7 @@ const eventOf = ({ webhook }: { webhook: OutgoingWebhook }) => JSON.parse(webhoo
 
 describe('practice-api "Events": delivery', () => {
   test('the signature is the HMAC-SHA256 of timestamp, dot and body, keyed by the salt as UTF-8', () => {
-    // printf '1780000000.{"a":1}' | openssl dgst -sha256 -hmac 'salt-of-16-chärs'
+    // The expected value was computed with: printf '1780000000.{"a":1}' | openssl dgst -sha256 -hmac 'salt-of-16-chärs'
     expect(signatureOf('salt-of-16-chärs', '1780000000', '{"a":1}')).toBe(
       'v1=5992888aea2386e829efe70f5e5239999cbf139ef56a3e6427f4db698d71bbe2',
     );

@@ -1,4 +1,4 @@
-// The OpenAPI description as its readers use it: the names of its schemas, and what receivers of webhooks are sent.
+// The OpenAPI description from its readers' view: the names of its schemas, and the payloads of webhooks.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { describeApi, startSandbox } from '../src/index.ts';
@@ -25,7 +25,7 @@ const description = (await describeApi()) as {
 const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
 const nameOf = (media: Media | undefined) =>
   media?.content?.['application/json'].schema.$ref?.replace('#/components/schemas/', '');
-/** What an operation takes, and what it answers on success, by name. */
+/** The names of an operation's body and of its successful answers. */
 const namesOf = (operationId: string) => {
   const { requestBody, responses } = operations.find((one) => one.operationId === operationId) as Operation;
   return [requestBody && nameOf(requestBody), nameOf(responses[200] ?? responses[201])];
@@ -63,7 +63,7 @@ test('every body and every answer is a component, and every component is used', 
   expect(Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
 });
 
-/** Whether a webhook of this name may have such a body, as the description says. */
+/** True if the description allows this body for the webhook. */
 const isAsDescribed = (webhook: string, body: unknown): boolean => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const { schemas } = description.components;
@@ -84,7 +84,7 @@ test('practice-api "Events": every event that is sent is as described, and carri
     ];
     expect([...new Set(events.map(({ event }) => event))].toSorted()).toEqual(kinds);
     expect(events.filter((sent) => !isAsDescribed(sent.event, sent))).toEqual([]);
-    // A field more, or one less, is found.
+    // The check must fail for an additional field and for a missing one.
     for (const sent of events) {
       const { event_id: _left, ...less } = sent as { event: string; event_id?: string };
       expect([isAsDescribed(sent.event, { ...sent, more: 1 }), isAsDescribed(sent.event, less)]).toEqual([
@@ -143,7 +143,7 @@ test('every webhook for a record change is as described, as JSON and as a form',
   }
 });
 
-/** The schemas inside a schema, itself included, by their paths. */
+/** A schema and all schemas inside it, with their paths. */
 const inside = (schema: unknown, path: string): [string, Json][] =>
   typeof schema !== 'object' || schema === null
     ? []

@@ -1,4 +1,5 @@
-// The examples of the OpenAPI description, as a reader takes them: they are sent as they stand to a sandbox of the day that the description names.
+// The examples of the OpenAPI description: the test sends them unchanged to a sandbox whose clock shows the day in the
+// description.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeApi, type Sandbox, startSandbox } from '../src/index.ts';
@@ -28,14 +29,14 @@ type Listed = (typeof operations)[number];
 const withBody = operations.filter(({ requestBody }) => requestBody);
 const jsonOf = (media: Media | undefined) => media?.content?.['application/json'];
 
-/** What staff do in between, which is no part of the API. */
+/** Actions of staff between the examples, through control endpoints. */
 const staff: Record<string, object> = {
   'POST /sandbox/wholesalers': { available_wholesaler: 51, customer_number: '40118', customer_password: 'secret' },
   'POST /sandbox/orders': { wholesaler: 902, lines: [{ product_number: 'AB-100', quantity: '4' }] },
   'POST /sandbox/quirks': { externalInfo: 'subresource' },
 };
 
-/** The examples that an operation's description says come before it. */
+/** The examples that must come first, according to the operation's description. */
 const before = (operationId: string): string[] =>
   /Its example comes after those of (.*)\.$/
     .exec(operations.find((one) => one.operationId === operationId)?.description ?? '')?.[1]
@@ -79,11 +80,11 @@ describe('a fresh sandbox accepts', () => {
   });
 });
 
-/** What is wrong with the examples of a description, judged by its schemas. */
+/** The examples of a description that do not match its schemas. */
 const problemsOf = ({ paths, components }: typeof description): string[] => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   return operationsOf(paths).flatMap(({ operationId, requestBody, responses }) => {
-    // 207 is what a bulk request answers of which some fail.
+    // A bulk request answers 207 if some of its records fail.
     const media = [['body', requestBody] as const, ...Object.entries(responses)].filter(([status]) => status !== '207');
     return media.flatMap(([status, one]) => {
       const json = jsonOf(one);

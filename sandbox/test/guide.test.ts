@@ -1,4 +1,4 @@
-// README.md: each of its examples runs as it stands.
+// Runs each example of README.md unchanged.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,7 @@ test('there are examples in each language', () => {
 });
 
 test.each(blocks.filter(({ language }) => language === 'sh'))('the commands of block $n', async ({ text }) => {
-  // Any refusal fails the example.
+  // A refused request fails the example.
   const strict = 'curl() { command curl --fail-with-body "$@"; }\n';
   const script = `set -e\n${strict}${text.replaceAll('http://127.0.0.1:8090', sandbox.url)}`;
   expect(await run('bash', ['-c', script])).not.toBe('');

@@ -46,7 +46,7 @@ test('negation keeps zero unsigned', () => {
   expect(['1.50', '-1.50', '0.00', '-0.0'].map(negated)).toEqual(['-1.50', '1.50', '0.00', '0.0']);
 });
 
-test('RateLimits: a true rolling window; each slot frees by itself', () => {
+test('RateLimits: a true rolling window; each slot becomes free after one window', () => {
   const limits = new RateLimits(60);
   const ask = (weight: number, at: number) => {
     const taken = limits.take('invoice.list', weight, at * 1000);

@@ -1,4 +1,4 @@
-// What a seed gives, as recorded before visits became consultations: documents, reports and books are tested against these records.
+// Compares generated clinics with recorded ones, because tests of documents, reports and books depend on them.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Clinic } from '../src/clinic.ts';
@@ -35,7 +35,7 @@ test.each(cases)(
     const clinic = clinicOf(seed, decimals, quirks);
     expect(hashOf(documentsOf(clinic).map((table) => table.all()))).toBe(history);
     live(clinic, 300);
-    // Invoices of live events named no consultation before.
+    // The recorded invoices of live events have no consultation.
     const [invoices, ...others] = documentsOf(clinic);
     const withoutConsultation = invoices.all().map(({ consultation: _ignored, ...invoice }) => invoice);
     expect(hashOf([withoutConsultation, ...others.map((table) => table.all())])).toBe(life);

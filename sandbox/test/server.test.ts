@@ -1,4 +1,4 @@
-// Behaviour that the contract leaves open or that goes wrong on purpose: quirks, late commits, faults, control, state file.
+// Behaviour that the contract leaves open, and intended failures: quirks, late commits, faults, control, state file.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

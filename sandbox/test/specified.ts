@@ -1,13 +1,13 @@
-// The endpoints that practice-api specifies, read from the tables of its section "Endpoints".
+// Reads the endpoints from the tables in the section "Endpoints" of practice-api.
 
 export interface Specified {
   method: string;
-  /** With `{id}` for every id, for example `/invoice/{id}/full_refund/`. */
+  /** The path with `{id}` for every id, for example `/invoice/{id}/full_refund/`. */
   path: string;
   section: string;
 }
 
-/** Rows whose path stands in words, or only in a text: by what the specification says. */
+/** The paths of rows that describe their path in words. */
 const inWords: Record<string, string[]> = {
   'unallocated payment `external_info.external_id`': ['/unallocatedpayment/{id}/'],
   'invoice object, then its postransactions': ['/invoice/{id}/postransactions/'],
@@ -22,7 +22,7 @@ export const endpointsIn = (methods: string, path: string): Omit<Specified, 'sec
     .flatMap((method) => paths.map((one) => ({ method, path: one.replace(/\{(?!upload_url)[a-z_]+\}/g, '{id}') })));
 };
 
-/** Endpoints of a specification in Markdown. Throws for a row that it cannot read, so that none is left out in silence. */
+/** The endpoints of a specification in Markdown. Throws for a row that it cannot read, so that no row is ignored. */
 export function endpointsOf(markdown: string): Specified[] {
   const text = /^## Endpoints$([\s\S]*?)^## /m.exec(markdown)?.[1];
   if (text === undefined) throw new Error('no section "Endpoints"');
@@ -36,7 +36,7 @@ export function endpointsOf(markdown: string): Specified[] {
     if (endpoints.length === 0) throw new Error(`a path that cannot be read: ${path}`);
     found.push(...endpoints.map((one) => ({ ...one, section })));
   }
-  // Named in a text below a table.
+  // A sentence below a table names this endpoint.
   found.push({ method: 'POST', path: '/appointment_reminder/', section: 'Appointments and online booking' });
   return found;
 }

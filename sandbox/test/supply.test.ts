@@ -1,4 +1,4 @@
-// The clinic's purchasing besides its endpoints: what it starts with, how it lives, and that it is saved with the clinic.
+// The clinic's purchasing outside of its endpoints: initial records, live events, and the state file.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The clinic's visits, in its history and in its life: each invoice of a visit can be followed back to consultation, patient and items.
+// Visits in the generated history and in live events: each invoice of a visit leads to its consultation, patient and
+// items.
 import { expect, test } from 'vitest';
 import { Clinic } from '../src/clinic.ts';
 import { generate } from '../src/generator.ts';
@@ -15,7 +16,7 @@ const clinicOf = (invoices: number): Clinic => {
   return clinic;
 };
 
-/** What does not fit between an invoice and the consultation that it names. */
+/** The differences between an invoice and its consultation. */
 const misfits = (clinic: Clinic, invoice: Invoice): string[] => {
   const consultation = clinic.care.consultations.get(invoice.consultation ?? 0);
   if (!consultation) return ['no consultation'];

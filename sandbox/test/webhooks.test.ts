@@ -1,4 +1,4 @@
-// Webhooks for record changes: what fires which trigger, and how they are delivered, without network and with the test's own clock.
+// Webhooks for record changes: their triggers and their delivery, without a network and with a simulated clock.
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../src/index.ts';
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.stop());
 
-/** A sender in a world whose receivers answer as told, and whose time moves only when the test says so. */
+/** A sender with simulated receivers and a simulated clock, which only the test advances. */
 const senderTo = (
   targets: WebhookTarget | WebhookTarget[],
   answer: (webhook: OutgoingWebhook, attempt: number) => number | Error | Promise<number> = () => 200,
@@ -34,9 +34,9 @@ const senderTo = (
   });
   sender.subscribe(targets);
   sandbox.clinic.onChange = (changed) => sender.send(changed);
-  /** Lets all happen that needs no time. */
+  /** Runs everything that needs no time. */
   const settle = () => new Promise((resolve) => setImmediate(resolve));
-  /** Lets time pass until nothing waits any more. */
+  /** Advances the time until no timer is left. */
   const pass = async () => {
     await settle();
     while (timers.size > 0) {
@@ -51,7 +51,7 @@ const senderTo = (
 };
 const hook = 'https://hook.example/';
 
-/** What happens in the clinic, and what each subscription to a single trigger is sent. */
+/** Events in the clinic, and the webhooks that each subscription to a single trigger gets. */
 const events: [what: string, act: () => unknown, expected: Record<number, string[]>][] = [
   ['a client is added', () => addClient(sandbox.clinic, { lastname: 'New' }), { 1: ['client_id=2401'] }],
   [

@@ -4,8 +4,6 @@ export const exempt = {
     'src/',
     'activities/',
     'workflows/',
-    'sandbox/test/',
-    'sandbox/EVIDENCE.md',
 
     'test/',
     'docs/',

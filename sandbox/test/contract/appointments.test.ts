@@ -63,7 +63,7 @@ const newMessages = (before: number) =>
     .map(({ channel, recipient }) => `${channel} ${recipient}`);
 
 describe('practice-api "Appointment and online booking": appointments', () => {
-  test('create answers the appointment with its request_hash, which is not told again', async () => {
+  test('create answers the appointment with its request_hash, which later answers lack', async () => {
     const reason = (await api().get('reason/')).json.results[0];
     const user = (await api().get('user/')).json.results[0];
     const { request_hash, ...appointment } = await create({
@@ -280,7 +280,7 @@ describe('practice-api "send_appointment_confirmation"', () => {
     expect((await confirm(appointment)).json).toEqual({ status: 'ok', email: 'not sent', sms: 'sent' });
   });
 
-  test('an appointment of nobody cannot be confirmed', async () => {
+  test('an appointment without client cannot be confirmed', async () => {
     expect((await confirm(await create({ type: 5 }))).json).toEqual({ client: [expect.any(String)] });
   });
 });
@@ -316,7 +316,7 @@ describe('practice-api "/appointment_reminder/" (payload not shown)', () => {
     expect(await messages()).toEqual(sent);
   });
 
-  test('nobody to remind: the delivery fails', async () => {
+  test('a reminder without recipient: the delivery fails', async () => {
     const planned = await made('appointment_reminder/', reminder(await create({ type: 3 })));
     expect(planned.delivery_method).toBe(1);
     nowMs = Date.parse('2026-05-20T19:00:00.000Z');

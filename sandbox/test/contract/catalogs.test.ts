@@ -38,13 +38,13 @@ interface Descriptor {
   max_size_bytes: number;
 }
 
-/** A credential set of the wholesaler's own, new. */
+/** A new credential set of the wholesaler. */
 const connected = async () => connectWholesaler(clinic(), await register(api(), receiver));
 const ask = (set: number, body: object = { filename: 'catalog.csv' }, token?: string) =>
   callAs(api(), token).send('POST', `wholesaler/${set}/catalog_upload_url/`, body);
 const descriptorOf = async (set: number): Promise<Descriptor> => (await ask(set)).json;
 
-/** Posts a form to storage as a wholesaler does: the fields, then the file. */
+/** Posts a form to storage like a wholesaler: first the fields, then the file. */
 const upload = async (
   { url, fields }: Descriptor,
   file: string | Blob | null,
@@ -58,7 +58,7 @@ const upload = async (
 };
 const processed = async (catalogId: string) =>
   (await receiver.event(({ json }) => json.upload?.catalog_id === catalogId)).json;
-/** Uploads a catalog and waits for its outcome. */
+/** Uploads a catalog and waits until it is processed. */
 const publish = async (set: number, text: string) => {
   const descriptor = await descriptorOf(set);
   expect((await upload(descriptor, text)).status).toBe(204);
@@ -107,7 +107,7 @@ describe('practice-api "Catalog upload URL request"', () => {
     const set = await connected();
     const refused = await ask(set.id, body);
     expect([refused.status, Object.keys(refused.json)]).toEqual([400, [field]]);
-    // The request is looked at before its target.
+    // The API validates the request before it looks for the credential set.
     expect((await ask(999_999, body)).status).toBe(400);
     expect(clinic().supply.uploads.of(set.id)).toEqual([]);
   });
@@ -231,12 +231,12 @@ describe('practice-api "Errors": object-storage upload', () => {
     form.append('file', new Blob([csv]), 'catalog.csv');
     const whole = new Response(form);
     const bytes = new Uint8Array(await whole.clone().arrayBuffer());
-    // The clock passes the five minutes while the file is on its way.
+    // The clock passes the limit of five minutes during the upload.
     const readBefore = clockReads;
     const slow = new ReadableStream({
       start: (controller) => controller.enqueue(bytes.subarray(0, 200)),
       pull: async (controller) => {
-        // The server has read it for the Date header, and when the upload started.
+        // The server reads the clock twice: for the Date header, and at the start of the upload.
         while (clockReads < readBefore + 2) await new Promise(setImmediate);
         nowMs += 60_000;
         controller.enqueue(bytes.subarray(200));
@@ -361,7 +361,7 @@ describe('practice-api "Catalog rule"', () => {
     const own = { item: 6001, wholesaler: set.id, product_type: 'Food', name: 'Cat tin', codes: [''], barcode: null };
     recordSupplied(clinic(), own);
     await publish(set.id, `${header}\nMedicine,4,Cat pills,4\n`);
-    // Nothing happens before staff run an import, and then only to what the run is about.
+    // Nothing changes before staff run an import. The import changes only products with its types and search term.
     expect(supplied().some(([, discontinued]) => discontinued)).toBe(false);
     expect(importProducts(clinic(), set.id, { types: ['Food'], search: 'cat' }).discontinued).toBe(2);
     expect(supplied()).toEqual([

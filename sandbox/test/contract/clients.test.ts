@@ -8,7 +8,7 @@ const create = async (body: object) => (await api().send('POST', 'client/', body
 const ids = async (query: Record<string, string | number>): Promise<number[]> =>
   (await api().get('client/', { id__gt: before, ...query })).json.results.map((client: { id: number }) => client.id);
 
-/** Clients of this file have ids above it. */
+/** The clients of this file have higher ids. */
 let before = 0;
 const made: Record<string, number> = {};
 

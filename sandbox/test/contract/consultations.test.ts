@@ -8,7 +8,7 @@ const api = useSandbox({ invoices: 40, now: () => new Date(now), quirks: { times
 const clinic = () => api().sandbox.clinic;
 const ref = (path: string, id: number) => api().ref(path, id);
 
-/** A client with a horse at home in department 12 and a herd of 30. */
+/** A client with a horse, whose home is department 12, and with a herd of 30. */
 let client: number;
 let horse: number;
 let herd: number;
@@ -292,7 +292,7 @@ describe('practice-api "Consultation items (sub-resources)"', () => {
       { patients: [ref('patient', herd), ref('patient', horse)] },
       query,
     );
-    // The horse has no herd and counts as one animal.
+    // The horse has no herd, so it counts as one animal.
     expect(both.json.quantity).toBe(quantity === '60.0000' ? '62.0000' : '2.0000');
   });
 

@@ -1,4 +1,4 @@
-// What holds for every endpoint (practice-api: Conventions 3 and 5, Limits).
+// Rules for every endpoint (practice-api: Conventions 3 and 5, Limits).
 import { describe, expect, test } from 'vitest';
 import { limitOf } from '../../src/http/rate.ts';
 import { startSandbox } from '../../src/index.ts';
@@ -6,7 +6,7 @@ import { routes } from '../../src/resources/index.ts';
 import { callApi, useSandbox } from './harness.ts';
 
 const api = useSandbox();
-/** The built-in application that may do everything. */
+/** The credentials of the built-in application that has every permission. */
 const authorization = 'Bearer explorer-token';
 const urlOf = (path: string, query = '') =>
   `${api().sandbox.url}/4711/api/0.1/${path.replace(/:[a-z_]+/g, '1')}${query}`;
@@ -51,7 +51,7 @@ describe('practice-api "Conventions" 3: media types', () => {
   });
 });
 
-describe('practice-api "Limits": every action has one of its own', () => {
+describe('practice-api "Limits": every action has a separate limit', () => {
   test('clients: 60 lists a minute, by weight, while one client can still be read', async () => {
     const limited = callApi(await startSandbox({ invoices: 10, now: () => new Date('2026-05-20T12:00:00Z') }));
     try {

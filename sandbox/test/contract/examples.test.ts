@@ -1,4 +1,4 @@
-// The programs of examples/, with the client that is generated from the OpenAPI description.
+// Runs the programs of examples/ with the client that is generated from the OpenAPI description.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const api = useSandbox();
 const empty = useSandbox({ invoices: 0 });
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = (command: string, ...options: string[]) => promisify(execFile)(command, options, { cwd: root });
-/** A folder for the client and the examples, below the packages that they use. */
+/** The folder of the client and the examples. It is below the packages that they use. */
 let folder: string;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs an example against a sandbox; returns the lines that it printed. */
+/** Runs an example against a sandbox. Returns the printed lines. */
 const runExample = async (name: string, { sandbox }: TestApi): Promise<string[]> => {
   const { stdout } = await run(process.execPath, `${folder}/${name}.ts`, sandbox.url);
   return stdout.trimEnd().split('\n');
@@ -39,7 +39,7 @@ test('the client and the examples compile with --strict', async () => {
 
 test('examples/payment-link.ts: a link for an invoice is paid once, one for a prepayment is aborted', async () => {
   const { clinic } = api().sandbox;
-  // The first open invoice is of a department that allows no links.
+  // The first open invoice belongs to a department that does not allow payment links.
   const refused = clinic.createInvoice({ department: 13, client: 2001, rows: [{ sum: '12.00' }] });
   const invoice = clinic.createInvoice({ department: 11, client: 2001, rows: [{ sum: '64.50' }] });
   for (const open of clinic.invoices.all()) {

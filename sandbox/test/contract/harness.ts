@@ -1,4 +1,4 @@
-// A sandbox over real HTTP, and the few calls the contract tests make of it.
+// Starts a sandbox over real HTTP and gives the contract tests their calls.
 import { appendFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'lossless-json';
@@ -47,11 +47,11 @@ export const callApi = (sandbox: Sandbox): TestApi => {
   };
 };
 
-/** A reference, which names a record of the sandbox by any host. */
+/** A reference to a record of the sandbox with an arbitrary host. */
 export const refTo = (resource: string, id: number): string =>
   `https://practice.example/4711/api/0.1/${resource}/${id}/`;
 
-/** Where `sandbox/test/coverage.test.ts` wants to know which test calls which endpoint. */
+/** The folder in which `sandbox/test/coverage.test.ts` collects the calls of each test. */
 const traceFolder = process.env.VETLEDGER_CONTRACT_TRACE;
 const onAnswer: NonNullable<SandboxOptions['onAnswer']> = (answered) => {
   const { currentTestName: test, testPath } = expect.getState();
@@ -64,7 +64,7 @@ const onAnswer: NonNullable<SandboxOptions['onAnswer']> = (answered) => {
 };
 const traced: SandboxOptions = traceFolder === undefined ? {} : { onAnswer };
 
-/** One sandbox for a file of tests, with a small clinic and no limits. */
+/** Starts one sandbox for a test file, with a small clinic and without limits. */
 export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
   let api: TestApi;
   beforeAll(async () => {
@@ -76,6 +76,6 @@ export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
   return () => api;
 };
 
-/** The text of a decimal as it stands on the wire. */
+/** Parses JSON and keeps the exact text of each number. */
 export const exactly = (text: string): unknown =>
   JSON.parse(JSON.stringify(parse(text), (_key, value) => (value?.isLosslessNumber ? `#${value}` : value)));

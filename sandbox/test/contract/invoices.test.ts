@@ -218,7 +218,7 @@ describe('practice-api "Department settings" and "Errors": the period lock', () 
   });
 
   test.each([
-    // The day on which the lock advances, today, the lock date.
+    // The day on which the lock advances, today, and the expected lock date.
     [10, '2026-05-09', '2026-04-01'],
     [10, '2026-05-10', '2026-05-01'],
     [1, '2026-05-01', '2026-05-01'],

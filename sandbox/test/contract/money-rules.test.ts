@@ -1,4 +1,5 @@
-// What the specification does not show of payments, prepayments and credit notes, and what the sandbox chose (sandbox/src/money-rules.ts).
+// The sandbox's choices for payments, prepayments and credit notes where the specification is silent
+// (sandbox/src/money-rules.ts).
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Invoice, Prepayment } from '../../src/records.ts';
 import { refTo, useSandbox } from './harness.ts';

@@ -19,7 +19,7 @@ const clinic = () => api().sandbox.clinic;
 const refusal = { detail: 'Token does not match this wholesaler.' };
 const line = { product_number: 'AB-1', product_name: 'Amoxin', quantity: '3' };
 
-/** A credential set of the wholesaler's own, new. */
+/** A new credential set of the wholesaler. */
 const connected = async (credentials: object = {}) =>
   connectWholesaler(clinic(), await register(api(), receiver), credentials);
 const draft = (wholesaler: number, fields: object = {}) =>
@@ -417,7 +417,7 @@ describe('practice-api "Receipts"', () => {
     setDefaultDepartment(clinic(), 11);
   });
 
-  test('nothing goes into stock by itself: staff match and accept batches, once, and not what the order brought', async () => {
+  test('only staff put goods into stock: they match and accept batches, once, and not what the order already added', async () => {
     const set = await connected();
     const order = placed(set.id, { lines: [{ ...line, item: 6001, quantity: '5' }] });
     await outcome(set.id, { order_id: order.id, quantity: '2', batch_number: 'B1', expiry_date: '2028-01-31' });

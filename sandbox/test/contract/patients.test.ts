@@ -203,7 +203,7 @@ describe('practice-api "Endpoints: Patients" and "Errors": bulk create', () => {
     expect(api().sandbox.clinic.registers.patients.size).toBe(count);
   });
 
-  test('207 with force_push=true where some fail: tells which', async () => {
+  test('207 with force_push=true if some patients fail: the answer lists them', async () => {
     const patients = [
       { ...good('A'), species: 999_999 },
       good('B'),

@@ -1,4 +1,4 @@
-// Who may call what: every endpoint of the API without a token, without the permission, and without the scope.
+// Calls every endpoint of the API without a token, without the permission, and without the scope.
 import { describe, expect, test } from 'vitest';
 import { type Application, type Permission, permissions } from '../../src/auth.ts';
 import { routes } from '../../src/resources/index.ts';
@@ -7,7 +7,10 @@ import { useSandbox } from './harness.ts';
 const nowMs = { value: Date.parse('2026-05-20T12:00:00.000Z') };
 const openApi = ['read write'] as const;
 const credentials = (name: string) => ({ clientId: `${name}-id`, clientSecret: `${name}-secret`, name });
-/** One application per permission that has only it, one per permission that lacks only it, and one per lack of a scope. */
+/**
+ * For each permission, one application with only this permission and one with all others. For each scope, one
+ * application without it.
+ */
 const applications: Application[] = [
   ...permissions.map((one, at) => ({ ...credentials(`only-${at}`), permissions: [one], scopes: openApi })),
   ...permissions.map((one, at) => ({
@@ -31,7 +34,7 @@ const fetchToken = async (name: string, scope?: string) => {
 };
 const tokenOf = async (name: string) => `Bearer ${(await fetchToken(name)).json.access_token}`;
 
-/** The status of an endpoint, called without a body for a record that does not exist: nothing changes. */
+/** Calls an endpoint without a body for a record that does not exist, so that nothing changes. Returns the status. */
 const statusOf = async (method: string, path: string, authorization?: string): Promise<number> => {
   const url = `${api().sandbox.url}/4711/api/0.1/${path.replace(/:[a-z_]+/g, '1')}`;
   const answer = await fetch(url, { method, headers: authorization ? { authorization } : {} });

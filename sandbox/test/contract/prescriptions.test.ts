@@ -44,7 +44,7 @@ const create = async (fields: object = {}): Promise<Reply['json']> => {
   expect([created.status, created.text]).toEqual([201, expect.any(String)]);
   return created.json;
 };
-/** The path of a url-reference. */
+/** The path of a url-reference, relative to the API. */
 const at = (url: string) => url.split('/api/0.1/')[1] ?? '';
 
 beforeEach(() => {

@@ -1,5 +1,5 @@
-// practice-api "Conventions" 2: references are absolute URLs `{api}/<resource>/<id>/`. The words of refusals are those of Django REST
-// Framework's hyperlinked fields.
+// practice-api "Conventions" 2: references are absolute URLs `{api}/<resource>/<id>/`. Refusals use the words of Django
+// REST Framework's hyperlinked fields.
 import { describe, expect, test } from 'vitest';
 import type { Consultation } from '../../src/state/care.ts';
 import { useSandbox } from './harness.ts';
@@ -10,7 +10,7 @@ const otherMatch = 'Invalid hyperlink - Incorrect URL match.';
 const missing = 'Invalid hyperlink - Object does not exist.';
 const here = () => `${api().sandbox.url}/4711/api/0.1`;
 
-/** What the API says of a reference to a client, in a request that is otherwise right. */
+/** The API's answer to a reference to a client, in a request whose other fields are valid. */
 const phoneOf = async (client: unknown) => {
   const reply = await api().send('POST', 'phonenumber/', { client, phone_number: '+358401234567' });
   return reply.status === 201 ? reply.json.client : { status: reply.status, ...reply.json };

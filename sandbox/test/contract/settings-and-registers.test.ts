@@ -28,7 +28,7 @@ describe('practice-api "Department settings" and "Errors": the period lock', () 
     await api().send('PATCH', 'settings/department/11/', { financial_period_lock_date: null });
   });
 
-  test('while automatic locking is enabled the lock date moves by itself and cannot be set', async () => {
+  test('while automatic locking is enabled the lock date advances automatically and cannot be set', async () => {
     const settings = (await api().get('settings/department/13/')).json;
     expect(settings).toMatchObject({
       automatic_financial_period_lock_enabled: true,

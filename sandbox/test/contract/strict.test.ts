@@ -1,4 +1,5 @@
-// Strict mode (quirk `strict`): what the specification does not name is refused, with the section that says what to send.
+// Strict mode (quirk `strict`): the API refuses what the specification does not name. The refusal cites the section
+// that describes the correct value.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refTo, useSandbox } from './harness.ts';
 
@@ -8,7 +9,7 @@ afterAll(() => api().sandbox.setQuirks({ strict: false }));
 
 const people = 'Clients, phone numbers, custom fields';
 const money = 'Invoices, payments, prepayments';
-/** A request that fits the specification, by path. */
+/** Valid requests by path. */
 const good: Record<string, () => object> = {
   'phonenumber/': () => ({ client: refTo('client', 2001), phone_number: '+358401234567', type_code: 1 }),
   'invoicepayment/': () => ({

@@ -1,4 +1,4 @@
-// A wholesaler's side of the contract tests: calls with its token, and a receiver of its webhooks.
+// The wholesaler in the contract tests: calls with its token, and a receiver of its webhooks.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -8,7 +8,7 @@ import type { Reply, TestApi } from './harness.ts';
 
 export const salt = 'a-salt-of-the-wholesaler';
 
-/** Calls with the token of a built-in or given application. */
+/** Calls with the token of an application. */
 export const callAs = (api: TestApi, token = 'wholesaler-token') => ({
   get: (path: string) => api.send('GET', path, undefined, { authorization: `Bearer ${token}` }),
   send: (method: string, path: string, body?: unknown): Promise<Reply> =>
@@ -23,7 +23,10 @@ export interface Received {
   json: any;
 }
 
-/** A server of this machine that takes webhooks. `answers`: statuses to give before 204, one a delivery. */
+/**
+ * A server on this machine that receives webhooks. `answers` has the statuses of the first deliveries; later ones get
+ * 204.
+ */
 export class Receiver {
   readonly received: Received[] = [];
   answers: number[] = [];
@@ -45,7 +48,7 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The first event that fits, received already or later. */
+  /** Waits for the first matching event, among received and later ones. */
   async event(fits: (one: Received) => boolean): Promise<Received> {
     for (;;) {
       const found = this.received.find(fits);
@@ -69,11 +72,11 @@ export const useReceiver = (): Receiver => {
   return receiver;
 };
 
-/** The signature that a receiver computes: of the timestamp header, a dot, and the body as it came. */
+/** The signature that a receiver computes from the timestamp header, a dot, and the unchanged body. */
 export const expectedSignature = (secret: string, { headers, text }: Received): string =>
   `v1=${createHmac('sha256', secret).update(`${headers['x-webhook-timestamp']}.${text}`).digest('hex')}`;
 
-/** A registration of the wholesaler's, whose webhooks go to the receiver. */
+/** Registers a wholesaler whose webhooks go to the receiver. */
 export const register = async (api: TestApi, receiver: Receiver, fields: object = {}): Promise<number> => {
   const created = await callAs(api).send('POST', 'available_wholesaler/', {
     ...{ name: 'Tukku', email: 'api@tukku.example', register_number: '1234567-8' },

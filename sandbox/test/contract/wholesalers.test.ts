@@ -244,7 +244,7 @@ describe('practice-api "Wholesaler credential set" and "Events"', () => {
     expect(new Set([created, updated, deleted].map((one) => one.json.event_id)).size).toBe(3);
   });
 
-  test('a change that changes nothing tells nothing; a shared password changes every set with the username', async () => {
+  test('a change without effect sends no event; a shared password changes every set with the username', async () => {
     const available = await register(api(), receiver);
     const shared = { customer_username: 'shared', customer_password: 'one' };
     const wide = connectWholesaler(clinic(), available, shared);
@@ -290,7 +290,7 @@ describe('practice-api "Wholesaler credential set" and "Events"', () => {
     ]);
   });
 
-  test('deletion by the integration archives the sets, and tells nobody', async () => {
+  test('deletion by the integration archives the sets and sends no event', async () => {
     const available = await register(api(), receiver);
     const set = connectWholesaler(clinic(), available);
     await wholesaler().send('DELETE', `available_wholesaler/${available}/`);

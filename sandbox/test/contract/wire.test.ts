@@ -1,4 +1,4 @@
-// What holds for every request, whatever it asks: paths, methods, encodings, limits of size, and what errors say.
+// Rules for every request: paths, methods, encodings, size limits, and error messages.
 import { request } from 'node:http';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { StatsKeeper } from '../../src/http/stats.ts';
@@ -7,7 +7,7 @@ import { refTo, useSandbox } from './harness.ts';
 const api = useSandbox({ invoices: 40, now: () => new Date('2026-05-20T12:00:00Z') });
 const clinic = () => api().sandbox.clinic;
 
-/** A request as it is written here, which fetch would tidy. */
+/** Sends a request exactly as written; fetch would normalise it. */
 const raw = (
   method: string,
   path: string,
@@ -93,7 +93,7 @@ describe('methods', () => {
     expect((await raw('OPTIONS', `/4711/api/0.1/${path}`, { token: 'no' })).status).toBe(401);
   });
 
-  test('OPTIONS takes one request of an action of its own', async () => {
+  test('OPTIONS counts as one request of a separate action', async () => {
     const { byAction } = api().sandbox.stats();
     const before = byAction['client.metadata']?.weight ?? 0;
     await raw('OPTIONS', '/4711/api/0.1/client/?page_size=1000');

@@ -1,4 +1,4 @@
-// Who may use the control endpoints, and what they refuse.
+// Access to the control endpoints, and their refusals.
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { start } from './support.ts';

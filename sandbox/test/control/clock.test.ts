@@ -1,4 +1,4 @@
-// The clinic's clock, and what follows it.
+// The clinic's clock, and everything that depends on it.
 import { describe, expect, test } from 'vitest';
 import { afterDuration, isDuration } from '../../src/clock.ts';
 import { Zone } from '../../src/zone.ts';

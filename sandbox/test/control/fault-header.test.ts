@@ -1,8 +1,8 @@
-// The header X-Sandbox-Fault: a fault for one request alone.
+// The header X-Sandbox-Fault, which sets a fault for one request.
 import { describe, expect, test } from 'vitest';
 import { type Controlled, start } from './support.ts';
 
-/** What a client sees of a request with the header. */
+/** The result of a request with the header, from the client's view. */
 const outcome = async (url: string, fault: string | null, init: RequestInit = {}): Promise<string> => {
   const headers = {
     authorization: 'Bearer sandbox-token',

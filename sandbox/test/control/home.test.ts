@@ -1,4 +1,4 @@
-// The page at `/`, for people and for programs, and GET /health.
+// The web page and the JSON at `/`, and GET /health.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -13,7 +13,7 @@ const now = () => new Date('2026-05-20T12:00:00Z');
 const html = async ({ sandbox }: Controlled): Promise<string> =>
   (await fetch(sandbox.url, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } })).text();
 
-/** An address of this machine that is not its loopback address; undefined where it has none. */
+/** An address of this machine other than its loopback address; undefined if there is none. */
 const outer = Object.values(networkInterfaces())
   .flat()
   .find((one) => one && !one.internal && one.family === 'IPv4')?.address;
@@ -78,7 +78,7 @@ describe('the page', () => {
     const bad = `"><img src=x onerror=alert(1)>'`;
     const added = { name: bad, client_id: 'x', client_secret: bad };
     expect((await api.control('POST', 'applications', added)).status).toBe(200);
-    // A URL parser would encode these characters; a socket does not.
+    // A URL parser would encode these characters, so the test passes the path directly.
     const asked = request({ port: api.sandbox.port, host: '127.0.0.1', path: '/4711/api/0.1/<img>?<img>"' });
     asked.end();
     await once(asked, 'response');
@@ -156,7 +156,7 @@ describe('GET /health', () => {
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
     const begin = async (blocks: string) => {
       const options = [main, '--port', '0', '--invoices', '1', '--state', file, '--durable', '--json'];
-      // The largest file that the process may write, in blocks of 512 bytes.
+      // `blocks` is the maximum size of a file that the process may write, in units of 512 bytes.
       const child = spawn('sh', ['-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', blocks, process.execPath, ...options]);
       children.push(child);
       const [line] = await once(child.stdout, 'data');

@@ -1,4 +1,4 @@
-// The journal of requests and answers: what it has, what it hides, how it is searched, and what it says to tests.
+// The journal of requests and answers: its contents, hidden secrets, search, and checks for tests.
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { ShownExchange } from '../../src/journal/exchange.ts';
@@ -8,7 +8,7 @@ const now = () => new Date('2026-05-20T12:00:00Z');
 const requests = async (api: Controlled, query = ''): Promise<ShownExchange[]> =>
   (await api.control('GET', `requests${query}`)).json.requests;
 const newest = async (api: Controlled): Promise<ShownExchange> => (await requests(api)).at(-1)!;
-/** A prepayment that the API accepts. */
+/** A valid prepayment. */
 const prepayment = ({ ref }: Controlled) => ({
   ...{ department: ref('department', 11), client: ref('client', 2001), payment_type: 7, paid: '5.00' },
 });

@@ -1,4 +1,4 @@
-// The state file: what a killed process loses, and that one process alone has it.
+// The state file: the changes that a killed process loses, and the lock that excludes a second process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** A sandbox in a process; resolves to its address, or to what it wrote to stderr where it ended. */
+/** Starts a sandbox in a process. Resolves to its address, or to its output on stderr if it ended. */
 const run = async (...options: string[]): Promise<{ child: ChildProcess; url: string; error: string }> => {
   const child = spawn(process.execPath, [
     main,

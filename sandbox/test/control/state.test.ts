@@ -5,7 +5,7 @@ import { type Controlled, start } from './support.ts';
 const now = () => new Date('2026-05-20T12:00:00Z');
 const lists = ['client/', 'invoice/', 'invoicerow/', 'invoicepayment/', 'unallocatedpayment/', 'patient/'];
 
-/** What the lists of the API hold. */
+/** The contents of the API's lists. */
 const held = async (api: Controlled): Promise<string[]> =>
   Promise.all(lists.map(async (path) => (await api.get(path, { page_size: 1000 })).text));
 
@@ -83,7 +83,7 @@ test('fixtures: this client, her cat, this open invoice of 120.00, this deposit'
   expect(Object.keys(json.invoices)).toEqual(['1', '2', 'open']);
   const invoice = async (name: string) =>
     (await api.get('invoice/', { id__gt: json.invoices[name].id - 1, page_size: 1 })).json.results[0];
-  // 120.00 / 1.255 = 95.6175 without VAT, of which the VAT is 24.38.
+  // 120.00 / 1.255 = 95.6175 without VAT, so the VAT is 24.38.
   expect(await invoice('open')).toMatchObject({
     ...{ url: json.invoices.open.url, client: json.clients.anna.url, status: 3, payer_name: 'Anna Kivi' },
     ...{ total: 95.62, total_vat: 24.38, total_with_vat: 120, due_sum: 120 },

@@ -1,16 +1,16 @@
-// A sandbox over HTTP and calls of its control endpoints.
+// Starts a sandbox over HTTP and calls its control endpoints.
 import { afterEach } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/index.ts';
 import { callApi, type Reply, type TestApi } from '../contract/harness.ts';
 
 export interface Controlled extends TestApi {
-  /** Calls `/sandbox/…`, or a path that begins with a slash. */
+  /** Calls `/sandbox/…`; a path with a leading slash is used as it is. */
   control: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>;
 }
 
 const started: Sandbox[] = [];
 
-/** Starts a small sandbox, which ends with the test. */
+/** Starts a small sandbox that stops at the end of the test. */
 export const start = async (options: SandboxOptions = {}): Promise<Controlled> => {
   const sandbox = await startSandbox({ invoices: 30, rateWindowSeconds: 0, checkAnswers: true, ...options });
   started.push(sandbox);

@@ -1,11 +1,11 @@
-// POST /sandbox/requests/verify: whether as many requests came as a test expects, and what is said where they did not.
+// POST /sandbox/requests/verify: checks that the expected number of requests arrived, and explains a difference.
 import { expect, test } from 'vitest';
 import { type Controlled, start } from './support.ts';
 
 const form = 'application/x-www-form-urlencoded';
 const payment = { invoice: 'https://x/invoice/7/', paid: '10.00', tags: [{ id: 1, name: 'a' }, { id: 2 }], note: null };
 
-/** Requests 1 to 5. */
+/** A sandbox that has received the requests 1 to 5. */
 const filled = async (): Promise<Controlled> => {
   const api = await start({ invoices: 1 });
   await api.send('POST', 'invoicepayment/', payment);

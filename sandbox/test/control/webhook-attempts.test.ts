@@ -1,4 +1,4 @@
-// The journal of webhook attempts, of both kinds, and sending one again.
+// The journal of webhook attempts of both kinds, and sending an attempt again.
 import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import type { ShownAttempt } from '../../src/journal/attempts.ts';
 import { connectWholesaler } from '../../src/supply/credentials.ts';
 import { type Controlled, start } from './support.ts';
 
-/** A receiver that answers with these statuses, one after another, then with 200. */
+/** The receiver answers with these statuses in order, and then with 200. */
 let statuses: number[] = [];
 let received: { headers: NodeJS.Dict<string | string[]>; body: string }[] = [];
 let receiver: Server;
@@ -32,7 +32,7 @@ const attempts = async (api: Controlled, query = ''): Promise<ShownAttempt[]> =>
   (await api.control('GET', `webhook_attempts${query}`)).json.webhook_attempts;
 
 const salt = 'salt-of-sixteen-characters';
-/** The installation with a wholesaler whose events go to the receiver. */
+/** An installation with a wholesaler whose events go to the receiver. */
 const withWholesaler = async () => {
   const api = await start({ now, quirks: { loopbackCallbacks: true } });
   const { clinic } = api.sandbox;

@@ -1,4 +1,5 @@
-// The whole API under an independent fuzzer. Skipped, with a notice, where it is not installed; required where tests must be complete.
+// Fuzzes the whole API with an independent program. If it is not installed, the test is skipped with a notice, except
+// where all tests are required.
 import { expect, test } from 'vitest';
 import { fuzz, hasSchemathesis, whereSchemathesis } from './run.ts';
 

@@ -1,5 +1,6 @@
-// Requests that fit the description and are refused for what the clinic's records say, or for what JSON Schema cannot say: by operation,
-// with the reason. There the fuzzer takes 400 as an answer to valid data; every other check stays, and 400 is an error everywhere else.
+// Operations that may refuse requests that match the description, with the reason: the clinic's records, or a rule that
+// JSON Schema cannot express. For them the fuzzer accepts 400 as the answer to valid data. All other checks stay, and
+// 400 is an error for all other operations.
 const locked = 'the date can lie in a locked period';
 const consultation = 'the consultation can be finalized, and a patient or an item be of another one or kind';
 const patients = 'a patient can belong to another client, and a value not fit its custom field or gender its species';

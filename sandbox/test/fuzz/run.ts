@@ -23,25 +23,28 @@ const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
 const home = process.env.VETLEDGER_SCHEMATHESIS || join(cache, 'vetledger', 'schemathesis');
 const program = join(home, 'bin', 'st');
 
-/** Whether the fuzzer is installed: `.ci/run` does it, and the recipe in CONTRIBUTING. */
+/** True if the fuzzer is installed; `.ci/run` and CONTRIBUTING show how. */
 export const hasSchemathesis = existsSync(program);
 export const whereSchemathesis = home;
 
 export interface Fuzzed {
   cases: number;
   passed: boolean;
-  /** What the fuzzer said. */
+  /** The output of the fuzzer. */
   report: string;
 }
 
-/** Random answers would make a failure hard to repeat; what the fuzzer sends follows from the seed. */
+/**
+ * Runs the fuzzer. Its requests depend on the seed only; the sandbox injects no random faults, so that a failure can be
+ * repeated.
+ */
 export async function fuzz(options: {
   examples: number;
   seed: number;
   path?: string;
   timeoutMs: number;
 }): Promise<Fuzzed> {
-  // Its limits are off, and answers that do not fit their schemas become 500.
+  // The sandbox has no limits, and answers 500 if an answer does not match its schema.
   const sandbox = await startSandbox({
     ...{ invoices: 150, rateWindowSeconds: 0, checkAnswers: true, quirks: { strict: true, loopbackCallbacks: true } },
   });
@@ -49,7 +52,7 @@ export async function fuzz(options: {
   openBooking(sandbox.clinic);
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-fuzz-'));
   try {
-    // Ids that exist, so that the fuzzer reaches what endpoints of one record do.
+    // The fuzzer gets existing ids, so that it reaches the endpoints of single records.
     writeFileSync(join(folder, 'schemathesis.toml'), configuration(existingIds(sandbox.clinic.tables), parameters));
     const records = join(folder, 'records.json');
     writeFileSync(records, JSON.stringify(namedRecords(sandbox.clinic)));
@@ -71,7 +74,7 @@ export async function fuzz(options: {
 /** The sandbox's application with both scopes. */
 const explorer = { clientId: 'explorer-client', token: 'explorer-token' };
 
-/** The first record of every table by its resource. */
+/** The id of the first record of every table, by resource. */
 function existingIds(tables: ReadonlyMap<string, { all(): readonly { id: number }[] }>): Map<string, number> {
   return new Map(
     [...tables].flatMap(([name, table]) =>
@@ -83,7 +86,7 @@ function existingIds(tables: ReadonlyMap<string, { all(): readonly { id: number 
   );
 }
 
-/** An appointment that was booked online, and who booked it. */
+/** Adds an appointment that was booked online, with its client. */
 function openBooking(clinic: Clinic): void {
   const now = clinic.clock();
   const appointment = createAppointment(clinic, {
@@ -96,7 +99,7 @@ function openBooking(clinic: Clinic): void {
   });
 }
 
-/** Ids of records that bodies may name, by the words of hooks.py. */
+/** Ids of records that bodies may refer to, by the names in hooks.py. */
 function namedRecords(clinic: Clinic): Record<string, number[]> {
   const ids = (table: { all(): readonly { id: number }[] } | undefined): number[] =>
     (table?.all() ?? []).slice(0, 50).map(({ id }) => id);
@@ -117,7 +120,7 @@ function namedRecords(clinic: Clinic): Record<string, number[]> {
   };
 }
 
-/** A wholesaler of the fuzzer's application, with orders to deliver; its ids, by the names of the parameters of paths. */
+/** Adds a wholesaler of the fuzzer's application with orders. Returns ids by the names of path parameters. */
 function openWholesaler(clinic: Clinic): Record<string, number> {
   const available = clinic.insert(clinic.supply.available, {
     ...{ name: 'Fuzzed', email: null, register_number: null, owner: explorer.clientId },

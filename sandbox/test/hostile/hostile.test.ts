@@ -1,4 +1,4 @@
-// A thousand hostile requests from a seed: no 5xx, no hang, no stack, and no record changed.
+// Sends a thousand seeded hostile requests: no 5xx, no hang, no stack trace, and no changed record.
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -10,10 +10,13 @@ const requests = 1000;
 const limitMs = 5000;
 const unansweredMs = 500;
 const quietMs = 60;
-/** Kinds whose requests may never be whole. */
+/** The kinds whose requests may be incomplete. */
 const unfinished = ['lengths', 'chunked'];
 
-/** What comes back on a connection. One whose requests may never be whole gets its end after a while. */
+/**
+ * Sends bytes on a connection and returns the answer. If the request may be incomplete, the test closes the connection
+ * after a while.
+ */
 const exchange = (port: number, bytes: Buffer, isUnfinished: boolean): Promise<{ text: string; isLate: boolean }> =>
   new Promise((resolve) => {
     const pieces: Buffer[] = [];
@@ -37,7 +40,7 @@ const exchange = (port: number, bytes: Buffer, isUnfinished: boolean): Promise<{
     });
   });
 
-/** Every record, department and next id of the clinic. */
+/** A digest of every record, department and next id of the clinic. */
 const digest = ({ clinic }: Sandbox): string => {
   const tables = [...clinic.tables].map(([name, table]) => [name, table.nextId, table.all()]);
   return createHash('sha256')
@@ -78,7 +81,7 @@ describe.each([false, true])('strict mode %s', (strict) => {
       await Promise.all(Array.from({ length: 32 }, worker));
       expect(wrong).toEqual([]);
       expect(digest(sandbox)).toBe(before);
-      // Most connections got an answer, and most answers are refusals.
+      // Most connections must get an answer, and most answers must be refusals.
       const total = [...statuses.values()].reduce((sum, count) => sum + count, 0);
       expect(total).toBeGreaterThan(requests);
       expect(statuses.get('400')).toBeGreaterThan(requests / 3);

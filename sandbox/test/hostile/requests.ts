@@ -1,10 +1,10 @@
-// Hostile requests, as the bytes of a connection, drawn from a seed. None of them is one that the API may carry out.
+// Seeded hostile requests, as the bytes of a connection. The API must not carry out any of them.
 import type { Rng } from '../../src/rng.ts';
 
 const api = '/4711/api/0.1/';
 const token = 'Bearer explorer-token';
 
-/** Endpoints that write, for records that do not exist where the path has an id. */
+/** Endpoints that write. Paths with an id name records that do not exist. */
 const writes: readonly (readonly [method: string, path: string])[] = [
   ['POST', 'client/'],
   ['POST', 'phonenumber/'],

@@ -1,5 +1,6 @@
-// Clients that share no code with the sandbox: in another language, written from its guide and the specification by people who had not read its
-// sources. Each does a whole job, and checks what the specification promises on the way.
+// Runs clients in another language that share no code with the sandbox. They were written from its guide and the
+// specification, by people who had not read its sources. Each client does a whole job and checks what the specification
+// promises.
 import { execFile, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

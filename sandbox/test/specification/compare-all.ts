@@ -1,4 +1,4 @@
-// The whole comparison: every fact of the specification against the sandbox, or on the list of those that are not about fields.
+// Compares every fact of the specification with the sandbox. Facts that are not about fields are listed separately.
 import { type Context, type Facts, mentionsOf, type Outcome } from './context.ts';
 import type { NotAField } from './not-fields.ts';
 import { readRow } from './rows.ts';
@@ -7,7 +7,7 @@ import { readSentence } from './sentences.ts';
 import { factsOf } from './text.ts';
 
 export interface Comparison {
-  /** Every difference, in words. */
+  /** A description of every difference. */
   problems: string[];
   compared: number;
   listed: number;

@@ -1,4 +1,4 @@
-// Compares a field as the specification describes it with the schemas of the operations that it belongs to.
+// Compares a field of the specification with the schemas of its operations.
 import type { Field } from './field.ts';
 import type { Where } from './places.ts';
 import {
@@ -17,13 +17,13 @@ const parted = (pointer: string): { key: string; path: string[] } => {
   return { key: `${method} ${path}`, path: names };
 };
 
-/** The object that a pointer leads to in the body of a request. */
+/** The object at the pointer in the body of a request. */
 export const written = (operations: Operations, pointer: string): Schema | undefined => {
   const { key, path } = parted(pointer);
   return objectAt(bodyOf(operations.get(key)), path);
 };
 
-/** The objects that a pointer leads to in the answers of success. */
+/** The objects at the pointer in the successful answers. */
 export const answered = (operations: Operations, pointer: string): (Schema | undefined)[] => {
   const { key, path } = parted(pointer);
   const answers = answersOf(operations.get(key));
@@ -36,7 +36,7 @@ export const filterProblems = (operations: Operations, list: string, filters: re
   return filters.filter((filter) => !names.includes(filter)).map((filter) => `${list} has no filter or flag ${filter}`);
 };
 
-/** How the schemas differ from one field; each difference in words. */
+/** Describes each difference between one field and the schemas. */
 export const fieldProblems = (operations: Operations, field: Field, place: Where): string[] => {
   const where = place.elsewhere?.[field.name] ?? place;
   const { name, role } = field;
@@ -51,7 +51,7 @@ export const fieldProblems = (operations: Operations, field: Field, place: Where
   ];
   const problems: string[] = [];
   for (const { pointer, isCreate } of bodies) {
-    // What an answer lists may be written by the other body alone.
+    // A field of the answer may be writable in the other body only.
     const isListed = where.alsoWritten?.includes(name) === true;
     const body = written(operations, pointer);
     const schema = body?.properties?.[name];

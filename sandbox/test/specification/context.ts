@@ -1,9 +1,9 @@
-// What the facts of the specification are compared with, and what comes of a comparison.
+// The data that facts of the specification are compared with, and the outcome of a comparison.
 import { type Field, typeWords } from './field.ts';
 import { listed, type Operations, type Schema, variants } from './schemas.ts';
 import { spansOf } from './text.ts';
 
-/** What came of a fact or a part of one: compared, with the differences, or not read at all. */
+/** The outcome for a fact or a part of it: compared, with the differences; or not readable. */
 export interface Outcome {
   text: string;
   isRead: boolean;
@@ -20,34 +20,34 @@ export interface Column {
   example: string[];
 }
 
-/** Values of the sandbox that stand in no schema. */
+/** Values of the sandbox that are not in a schema. */
 export interface Facts {
-  /** The numbers of each limit, in the order in which the specification gives them. */
+  /** The numbers of each limit, in the order of the specification. */
   limits: Record<string, readonly number[]>;
   /** The texts of refusals. */
   messages: readonly string[];
-  /** The permission of an operation. */
+  /** Returns the permission of an operation. */
   permissionOf: (key: string) => string | undefined;
   columnProblems: (column: Column) => string[];
   version: string;
   prepaymentTrigger: number;
   maxCatalogErrors: number;
   maxPageSize: number;
-  /** The operations of the scope `wholesaler`. */
+  /** The operations with the scope `wholesaler`. */
   wholesalerOperations: readonly string[];
 }
 
 export interface Context extends Facts {
   operations: Operations;
-  /** Fields of the rows that were read, as `section.name`. */
+  /** The fields of the rows that were read, as `section.name`. */
   fields: Map<string, Field>;
-  /** Statuses as the specification writes them, for example `8 In Progress`. */
+  /** Statuses in the form of the specification, for example `8 In Progress`. */
   statuses: Set<string>;
-  /** Whether a text mentions names of the API, and says nothing else. */
+  /** Returns whether a text only mentions names of the API. */
   mentions: (text: string) => boolean;
 }
 
-/** Every name of a field, parameter, value and path that the operations have. */
+/** The names of all fields, parameters, values and paths of the operations. */
 const namesOf = (operations: Operations): Set<string> => {
   const names = new Set(['true', 'false', 'null']);
   const walk = (schema: Schema | undefined): void => {
@@ -71,11 +71,14 @@ const namesOf = (operations: Operations): Set<string> => {
   return names;
 };
 
-/** Words that say something about a field: a text with one of them does more than mention names. */
+/** Words that describe a field. A text with one of them does more than mention names. */
 const fieldWords =
   /\b(?:required|optional|mandatory|default|read-only|write-only|writable|at most|at least|maximum|minimum)\b/i;
 
-/** A judge of mentions: names, `name=value`, `a.b`, a list's address with its query; and nothing that says more than that. */
+/**
+ * Makes the check for mentions: names, `name=value`, `a.b`, and addresses of lists with a query. A text with more than
+ * these is not a mention.
+ */
 export const mentionsOf = (operations: Operations): ((text: string) => boolean) => {
   const names = namesOf(operations);
   const isValue = (value: string): boolean => names.has(value) || /^(?:<\w+>|\d+)$/.test(value);

@@ -1,4 +1,4 @@
-// The operations that the rows of the errors are about, and the filters that the specification describes in words.
+// The operations that the rows of the errors describe, and the filters that the specification describes in words.
 
 const available = '/available_wholesaler/';
 const receipts = 'POST /wholesaler/{id}/receipts/';
@@ -8,7 +8,7 @@ const uploadUrl = 'POST /wholesaler/{id}/catalog_upload_url/';
 const registration = [`POST ${available}`, `GET ${available}`, ...one(available, 'GET', 'PATCH', 'DELETE')];
 const refunds = ['POST /invoice/{id}/full_refund/', 'POST /invoice/{id}/partial_refund/'];
 
-/** The operations that each row of the errors is about, and the status that the contract tests show of them. */
+/** For each row of the errors, its operations and the status that the contract tests check. */
 export const errorRows: Record<string, [status: number, keys: string[] | 'all']> = {
   'Rate limit exceeded': [429, 'all'],
   'Bulk patient create, all failed': [400, ['POST /patient/bulk/']],
@@ -43,7 +43,7 @@ export const errorRows: Record<string, [status: number, keys: string[] | 'all']>
   'Receipts: unlinked line whose department cannot be settled': [200, [receipts]],
 };
 
-/** Filters that the specification describes in words; the names are the sandbox's choice (clients.ts, patients.ts). */
+/** Filters that the specification describes in words. The sandbox chose their names (clients.ts, patients.ts). */
 export const filterWords: Record<string, string[]> = {
   'organization-name partial match': ['organization_name__icontains'],
   'exact email': ['email__is'],

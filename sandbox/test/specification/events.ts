@@ -1,4 +1,5 @@
-// Real events of the sandbox, and their shape as a schema, so that the tables of payloads are compared with what is sent.
+// Collects real events of the sandbox and derives their schema, so that the tables of payloads can be compared with
+// them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import type { Operations, Schema } from './schemas.ts';
 
 const header = 'product_type,product_number,product_name,wholesale_price';
 
-/** A wholesaler's life in a clinic, with every field filled once and left out once. Returns the bodies that were sent. */
+/** Plays the events of a wholesaler in a clinic. Every field is set once and left out once. Returns the sent bodies. */
 export const sentEvents = async (clinic: Clinic): Promise<{ event: string }[]> => {
   const register = (fields: object) =>
     clinic.insert(clinic.supply.available, {
@@ -54,7 +55,7 @@ export const sentEvents = async (clinic: Clinic): Promise<{ event: string }[]> =
   return clinic.supply.events.all().map(({ body }) => JSON.parse(body) as { event: string });
 };
 
-/** The schema that some values have in common: each scalar lists what it was. */
+/** The common schema of some values. Each scalar lists its values. */
 const shapeOf = (values: readonly unknown[]): Schema => {
   const objects = values.filter((one) => typeof one === 'object' && one !== null && !Array.isArray(one)) as object[];
   const arrays = values.filter(Array.isArray);
@@ -78,7 +79,7 @@ const shapeOf = (values: readonly unknown[]): Schema => {
   return found.length === 1 ? (found[0] as Schema) : { anyOf: found };
 };
 
-/** Events as if they were operations, `EVENT order.placed`, which answer what is sent. */
+/** Presents events as operations `EVENT order.placed` whose answer is the payload. */
 export const eventOperations = (events: readonly { event: string }[]): Operations =>
   new Map(
     Object.entries(Object.groupBy(events, ({ event }) => event)).map(([event, all]) => [

@@ -1,4 +1,4 @@
-// A field as the specification describes it.
+// A field in the specification.
 
 export type Kind =
   | ('integer' | 'number' | 'string' | 'uuid' | 'boolean' | 'timestamp' | 'date' | 'decimal' | 'reference')
@@ -7,32 +7,32 @@ export type Kind =
 export interface Type {
   kinds: Kind[];
   nullable: boolean;
-  /** Of an array. */
+  /** The type of an array's elements. */
   element?: Type;
-  /** Of an object. */
+  /** The fields of an object. */
   fields?: Field[];
-  /** A value that is the only one. */
+  /** The only allowed value. */
   literal?: string;
 }
 
-/** One field as the specification describes it. Undefined: it does not say. */
+/** The description of one field. Undefined members are not in the specification. */
 export interface Field {
   name: string;
   written?: Type;
   answered?: Type;
   role?: 'read-only' | 'write-only' | 'writable';
   required?: boolean;
-  /** Not in every answer. */
+  /** True if some answers lack the field. */
   sometimes?: boolean;
   values?: (number | string)[];
-  /** Names of whole-number values, in their order. */
+  /** The names of whole-number values, in order. */
   valueNames?: string[];
-  /** Values that a request may not carry. */
+  /** Values that requests must not send. */
   refused?: number[];
-  /** Values that a request may carry, and may not. */
+  /** Values that requests may send, and values that they must not send. */
   accepted?: unknown[];
   rejected?: unknown[];
-  /** A value that answers carry. */
+  /** A value in answers. */
   appears?: string;
   minLength?: number;
   maxLength?: number;
@@ -42,12 +42,12 @@ export interface Field {
   /** Query parameters of the list. */
   filters: string[];
   flags: string[];
-  /** Another field that has the same values. */
+  /** Another field with the same values. */
   likeField?: string;
 }
 
 export const emptyField = (name: string): Field => ({ name, filters: [], flags: [] });
 
-/** Words of types: a text with one of them is a type, or it is not read. */
+/** Words for types. A text with one of them is a type, or it cannot be read. */
 export const typeWords =
   /\b(?:integer|number|string|boolean|timestamp|date|decimal|url-reference|array|object)s?\b|<string>/;

@@ -1,6 +1,6 @@
-// What the words of the specification say about a field: its type, and the notes beside it. What cannot be read is returned as unread.
+// Reads the specification's words about a field: its type and its notes. Unreadable parts are returned as unread.
 import { emptyField, type Field, type Kind, type Type, typeWords } from './field.ts';
-import { spansOf, splitOutside, tellsOfField } from './text.ts';
+import { describesField, spansOf, splitOutside } from './text.ts';
 
 const words: [RegExp, Kind][] = [
   [/^(?:integers?(?: codes?| ids?)?|1-based line number)$/, 'integer'],
@@ -16,7 +16,7 @@ const words: [RegExp, Kind][] = [
   [/^objects?$/, 'object'],
 ];
 
-/** A type in the words of the specification; null for words that are none. */
+/** Reads a type; null if the text is not a type. */
 export const typeOf = (text: string): Type | null => {
   const type: Type = { kinds: [], nullable: false };
   for (const word of splitOutside(text, / or |\/(?=timestamp)/)) {
@@ -59,7 +59,7 @@ export const typesOf = (text: string): Pick<Field, 'written' | 'answered'> | nul
 
 const allSpans = /^(?:`[^`]+`)(?:, `[^`]+`)*(?: (?:or|and) `[^`]+`)?$/;
 
-/** Each form of a note, and what it says. A note that has the form is read. */
+/** The forms of notes and their meanings. A note that matches a form counts as read. */
 const notes: [RegExp, (field: Field, match: RegExpExecArray) => void][] = [
   [
     /^read-only(?: in shown responses| response fields| code of the species| on create)?$/,
@@ -176,7 +176,7 @@ const typed = (field: Field, kind: Kind): void => {
   field.answered ??= { kinds: [kind], nullable: false };
 };
 
-/** Reads the notes of a field into it; returns the notes that it cannot read whole. */
+/** Reads the notes of a field into it. Returns the notes that it cannot read completely. */
 export const readNotes = (field: Field, text: string): string[] =>
   splitOutside(text.replace(/, below$/, ''), /; |\. /).flatMap((whole) => {
     if (readNote(field, whole)) return [];
@@ -192,7 +192,7 @@ export const readNotes = (field: Field, text: string): string[] =>
     const [first = '', ...others] = splitOutside(whole, /, /);
     const [, before = '', enumerated = ''] = /^(.*: )?(\d+ [A-Z].*)$/.exec(first) ?? [];
     const parts = enumerated === '' ? [first, ...others] : [enumerated, ...others];
-    const left = [...parts, before].filter((part) => !readNote(field, part) && tellsOfField(part));
+    const left = [...parts, before].filter((part) => !readNote(field, part) && describesField(part));
     return left.length > 0 ? [whole] : [];
   });
 
@@ -204,8 +204,8 @@ const readNote = (field: Field, text: string): boolean => {
 };
 
 /**
- * Names with their types in brackets or after a colon: `a, b (strings); c: integer; optional d (url-reference) and e (array)`. A plural
- * type holds for the names before it, too.
+ * Reads names with their types in brackets or after a colon: `a, b (strings); c: integer; optional d (url-reference)
+ * and e (array)`. A plural type also applies to the names before it.
  */
 export const namesOf = (text: string): { fields: Field[]; unread: string[] } => {
   const fields: Field[] = [];
@@ -241,7 +241,7 @@ export const namesOf = (text: string): { fields: Field[]; unread: string[] } => 
 const singular = ({ written, answered }: Field): Pick<Field, 'written' | 'answered'> =>
   ({ written, answered }) as Pick<Field, 'written' | 'answered'>;
 
-/** What stands in the brackets behind a name: its type, alternatives, or notes. */
+/** Reads the brackets after a name: its type, alternatives, or notes. */
 const readInside = (field: Field, text: string): string[] => {
   if (/^\w+(?:\|\w+)+$/.test(text)) {
     typed(field, 'string');

@@ -8,7 +8,7 @@ import { accepts, bodyOf, successes } from './schemas.ts';
 import { type Form, here, listedFields, lists } from './sentence-forms.ts';
 import { spansOf, splitOutside } from './text.ts';
 
-/** The status of a row of the errors, whose operations are compared there. */
+/** Compares the status of a row of the errors. Its operations are compared in error-rows.ts. */
 const statusOf = (situation: string, status: string | undefined): string[] =>
   errorRows[situation]?.[0] === Number(status) ? [] : [`${situation}: not ${status}`];
 

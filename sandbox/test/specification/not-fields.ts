@@ -1,8 +1,9 @@
-// Facts of the specification that no schema or constant holds, with the reason. An entry that matches nothing fails the test.
+// Facts of the specification that no schema or constant contains, with the reason. An entry without a match fails the
+// test.
 
 export interface NotAField {
   reason: string;
-  /** The section, and a row, a note of a row, or a sentence, word for word. */
+  /** The section, and the exact text of a row, of a note in a row, or of a sentence. */
   facts: readonly (readonly [section: string, text: string])[];
 }
 

@@ -1,4 +1,4 @@
-// Reads what the endpoint tables say of requests and answers, and compares it with the operations of the row.
+// Reads the requests and answers in the endpoint tables, and compares them with the operations of the row.
 import { fieldProblems, filterProblems, written } from './compare.ts';
 import { type Context, type Outcome, read, unread } from './context.ts';
 import { filterWords } from './error-rows.ts';
@@ -7,13 +7,13 @@ import { namesOf } from './grammar.ts';
 import { accepts, answersOf, bodyOf, type Operations, objectAt, recordsOf, successes } from './schemas.ts';
 import { spansOf, splitOutside } from './text.ts';
 
-/** A row's operations, and what they are compared with. */
+/** The operations of a row, and the context of their comparison. */
 interface Scope extends Context {
   keys: string[];
   section: string;
 }
 
-/** Parameters are those of the row's lists, or of its only operation. */
+/** Parameters belong to the row's lists, or to its only operation. */
 const has = ({ keys, operations }: Scope, names: readonly string[]): string[] =>
   keys
     .filter((key, _index, { length }) => length === 1 || key.startsWith('GET '))
@@ -21,16 +21,16 @@ const has = ({ keys, operations }: Scope, names: readonly string[]): string[] =>
 
 const bodies = (scope: Scope): string[] => scope.keys.filter((key) => !/^(?:GET|DELETE) /.test(key));
 
-/** A key of a shape that may be left out, which is the sandbox's choice: false then. */
+/** The sandbox chose that requests may omit these keys; the default is false. */
 const mayBeLeftOut = ['use_original_invoice_date'];
 
-/** The fields of a list or of a shape in braces, as bodies of the row's operations take them. */
+/** Compares the fields of a list, or of a shape in braces, with the bodies of the row's operations. */
 const takes = (scope: Scope, text: string, isShape = false): string[] | null => {
   const { fields, unread: left } = namesOf(text);
   if (left.length > 0 || fields.length === 0) return null;
   return bodies(scope).flatMap((key) => {
     const where = key.startsWith('PATCH ') ? { change: [key] } : { create: [key] };
-    // The keys of a shape are all sent, but for those that it calls optional.
+    // A request sends all keys of a shape except those that the text calls optional.
     const isAll = isShape && key.startsWith('POST ');
     const described = (field: Field): Field =>
       isAll && !mayBeLeftOut.includes(field.name) ? { ...field, required: field.required ?? true } : field;
@@ -38,7 +38,7 @@ const takes = (scope: Scope, text: string, isShape = false): string[] | null => 
   });
 };
 
-/** Whether the bodies of two operations have the same fields. */
+/** True if the bodies of two operations have the same fields. */
 const sameBody = (scope: Scope, key: string, other: string): boolean => {
   const [own, others] = [written(scope.operations, key), written(scope.operations, other)];
   return (
@@ -79,7 +79,7 @@ const payloads: [RegExp, Reader][] = [
       const all = spansOf(spans as string);
       const names = all.map((span) => span.replace(/=.*/, ''));
       if (!all.every((span) => !span.includes('=') || scope.mentions(`\`${span}\``))) return null;
-      // What stands alone in code is a parameter of a list, and else of a body.
+      // A single code span is a parameter of a list, or else of a body.
       if (/^(?:for example )?`/.test(whole) && bodies(scope).length > 0) return takes(scope, names.join(', '));
       const isOther = maximum !== undefined && Number(maximum) !== scope.maxPageSize;
       return [...has(scope, names), ...(isOther ? [`a page has at most ${scope.maxPageSize} records`] : [])];
@@ -191,7 +191,7 @@ const answersName = (scope: Scope, name: string): string[] =>
     record?.required?.includes(name) ? [] : [`${key} does not answer ${name}`],
   );
 
-/** The operations on the same paths that are not among the row's. */
+/** The operations on the same paths that are not in the row. */
 const othersOf = (operations: Operations, keys: readonly string[]): string[] =>
   [...operations.keys()]
     .filter((key) => !keys.includes(key) && keys.some((own) => own.split(' ')[1] === key.split(' ')[1]))
@@ -241,7 +241,7 @@ const responses: [RegExp, Reader][] = [
   [/^rejected with a validation error when automatic locking is enabled$/, (scope) => declares(scope, '400')],
 ];
 
-/** A row of several methods gives a status for each, in their order. */
+/** A row with several methods gives a status for each, in the same order. */
 export const readResponse = (scope: Scope, cell: string): Outcome[] => {
   const fragments = splitOutside(cell, /; /);
   const isEach = scope.keys.length > 1 && fragments.length === scope.keys.length;

@@ -1,27 +1,32 @@
-// Where each table and list of fields of the specification holds: the operations whose bodies and answers it describes.
+// Assigns each table and list of fields in the specification to operations whose bodies and answers it describes.
 
-/** `METHOD /path/`, and the names that lead to an object inside the body or the answer. Of a list, its records. */
+/** `METHOD /path/` and the names that lead to an object inside the body or the answer. For a list, its records. */
 type Pointer = string;
 
 export interface Where {
   create?: Pointer[];
   change?: Pointer[];
   read?: Pointer[];
-  /** The list whose filters and flags the rows name. */
+  /** The list whose filters and flags are named in the rows. */
   list?: string;
-  /** What a field is whose row does not say: `read` is answered only. Default: it is written and answered. */
+  /**
+   * The role of fields without one in their row: `read` fields are only in answers. The default is in requests and
+   * answers.
+   */
   silent?: 'read';
-  /** Fields that are answered only, though their rows do not say it: the payloads under Endpoints do not have them. */
+  /**
+   * Fields that are only in answers although their rows do not say so, because the payloads under Endpoints lack them.
+   */
   answeredOnly?: string[];
-  /** Fields, and `field.member`, that are null in answers where they do not apply, though their rows do not say it. */
+  /** Fields, or `field.member`, that are null in answers if they do not apply, although their rows do not say so. */
   nullable?: string[];
-  /** Fields that a body may leave out by null, too, which is the sandbox's choice. */
+  /** Fields that a body may also set to null, which the sandbox chose. */
   nullWritten?: string[];
-  /** Fields whose answers have more values than a body takes: prepayments that were applied (type 8). */
+  /** Fields with more values in answers than in requests: applied prepayments (type 8). */
   moreAnswered?: Record<string, number>;
-  /** Single fields that hold elsewhere. */
+  /** Single fields that belong to other operations. */
   elsewhere?: Record<string, Where>;
-  /** What an answer lists is not written, but for these. */
+  /** Fields of an answer that requests may write; all others are read-only. */
   alsoWritten?: string[];
 }
 
@@ -50,7 +55,7 @@ const invoices = [
   'POST /invoice/{id}/partial_refund/',
 ];
 
-/** Tables of fields, by section; a second table of a section by the sentence above it, too. */
+/** Tables of fields by section. A second table of a section also has the sentence above it in its key. */
 export const fieldTables: Record<string, Where> = {
   [`${resource}: Client`]: {
     create: ['POST /client/'],
@@ -68,7 +73,7 @@ export const fieldTables: Record<string, Where> = {
     read: [...crud('/patient/'), ...one('/patient/', 'GET', 'PATCH'), 'POST /patient/bulk/ created'],
     list: 'GET /patient/',
     answeredOnly: ['tags_rel'],
-    // A patient without a breed has none; the row of breed_code says so.
+    // The row of breed_code says that a patient without a breed has null here.
     nullable: ['breed'],
   },
   [`${resource}: Consultation`]: {
@@ -98,7 +103,7 @@ export const fieldTables: Record<string, Where> = {
     read: [...crud('/unallocatedpayment/'), ...one('/unallocatedpayment/', 'GET', 'PATCH')],
     moreAnswered: { payment_type: 8 },
     nullable: ['refunds'],
-    // Written by PATCH alone (Endpoints).
+    // Only PATCH writes it (Endpoints).
     elsewhere: {
       external_info: {
         change: ['PATCH /unallocatedpayment/{id}/'],
@@ -140,7 +145,7 @@ export const fieldTables: Record<string, Where> = {
   },
 };
 
-/** Rows of the tables `Record | Fields`, by their record. */
+/** Rows of the tables `Record | Fields`, by record. */
 export const recordRows: Record<string, Where> = {
   consultationnote: {
     create: ['POST /consultation/{id}/consultationnote/'],
@@ -150,20 +155,20 @@ export const recordRows: Record<string, Where> = {
     create: ['POST /consultation/{id}/consultationdischargeinstruction/'],
     read: crud('/consultation/{id}/consultationdischargeinstruction/'),
   },
-  // Response fields are not shown, but for request_hash.
+  // The specification shows no response fields except request_hash.
   appointment: { create: ['POST /appointment/'], nullWritten: ['client', 'reason', 'user'] },
   onlinebookingclient: { create: ['POST /onlinebookingclient/'] },
   onlinebookingpatient: { create: ['POST /onlinebookingpatient/'], nullWritten: ['breed'] },
 };
 
-/** What the table of consultation items calls the kinds that a field applies to. */
+/** The kinds of consultation items that a field applies to, by the names in their table. */
 export const itemKinds = {
   create: (kind: string): string => `POST /consultation/{id}/${kind}/`,
   all: ['medicines', 'procedures', 'supplies', 'foods'],
   read: items,
 };
 
-/** Sentences that list fields, by section and the words that they begin with. */
+/** Sentences that list fields, by section and first words. */
 export const fieldSentences: [section: string, begins: string, where: Where][] = [
   [
     `${resource}: Patient`,
@@ -173,7 +178,7 @@ export const fieldSentences: [section: string, begins: string, where: Where][] =
       silent: 'read',
       create: ['POST /patient/', 'POST /patient/bulk/'],
       change: ['PATCH /patient/{id}/'],
-      // Which of them are written is not shown; patients.ts says what is chosen.
+      // The specification does not show which of them requests write; patients.ts describes the sandbox's choice.
       alsoWritten: [
         ...['remarks', 'date_of_registration', 'insurance', 'insurance_company', 'color', 'critical_notes'],
         ...['additional_identification', 'reason_of_death', 'stable_name', 'street_address', 'street_address_2'],
@@ -222,7 +227,7 @@ export const fieldSentences: [section: string, begins: string, where: Where][] =
   [`${endpoints}: Wholesaler integration`, 'Receipts response: ', { read: [receipts] }],
 ];
 
-/** Sentences that list the values of a field, by section and the words that they begin with. */
+/** Sentences that list the values of a field, by section and first words. */
 export const valueSentences: [section: string, begins: string, field: string, where: Where][] = [
   [
     'States and transitions: Consultation status',

@@ -1,4 +1,4 @@
-// Mistakes in the schemas and constants of the sandbox: the comparison with the specification must find each.
+// Plants mistakes in the schemas and constants of the sandbox. The comparison with the specification must find each.
 import { describe, expect, test } from 'vitest';
 import { written } from './compare.ts';
 import type { Facts } from './context.ts';

@@ -1,4 +1,4 @@
-// Reads the rows of the specification's tables, and compares what they say.
+// Reads the rows of the specification's tables and compares them.
 import { endpointsIn } from '../specified.ts';
 import { answered, fieldProblems, written } from './compare.ts';
 import { type Context, type Outcome, read, unread } from './context.ts';
@@ -8,9 +8,9 @@ import { namesOf, readNotes, typeOf, typesOf } from './grammar.ts';
 import { readPayload, readResponse } from './payloads.ts';
 import { fieldTables, itemKinds, recordRows, type Where } from './places.ts';
 import { accepts, answersOf } from './schemas.ts';
-import { type Row, spansOf, splitOutside, tells } from './text.ts';
+import { describesFields, type Row, spansOf, splitOutside } from './text.ts';
 
-/** The fields that a row describes: their names and types stand in the same order. */
+/** The fields of a row, whose names and types are in the same order. */
 const fieldsOf = (names: string, types: string): Field[] | null => {
   const [each, kinds] = [splitOutside(names, /, /), splitOutside(types, /, /)];
   const fields: Field[] = [];
@@ -25,7 +25,7 @@ const fieldsOf = (names: string, types: string): Field[] | null => {
 const placeOf = ({ section, caption }: Row): Where | undefined =>
   fieldTables[`${section} | ${caption}`] ?? (caption === '' ? fieldTables[section] : undefined);
 
-/** What a field table's row says: compared, or the notes that cannot be read. */
+/** Compares a row of a field table, or returns the notes that cannot be read. */
 const compareRow = (context: Context, row: Row, notes: string, where: Where | undefined): Outcome[] => {
   const { Field: names = '', Type: types = '' } = row.cells;
   const fields = fieldsOf(names, types);
@@ -96,7 +96,7 @@ const settingsRow = (context: Context, row: Row): Outcome[] => {
   const types = typesOf(first);
   const field: Field = { ...emptyField(name), ...types };
   const left = readNotes(field, types ? rest.join('; ') : notes);
-  // Their rows do not say that they are written; whether they are is not shown.
+  // The rows do not say whether requests write these fields, so that is not compared.
   const isWritten = field.role === 'writable';
   const place = isWritten || where.elsewhere?.[name] ? where : { ...where, change: [], create: [] };
   return [
@@ -105,7 +105,7 @@ const settingsRow = (context: Context, row: Row): Outcome[] => {
   ];
 };
 
-/** A row of an event's payload; `a.b` is b inside a. */
+/** Compares a row of an event's payload. `a.b` is the member b of a. */
 const eventRow = (context: Context, row: Row): Outcome[] => {
   const { Field: names = '', Type: types = '', Optional: optional = '', Meaning: meaning = '' } = row.cells;
   const events = spansOf(`\`${row.section.replace(/^Events: | payload$/g, '').replaceAll(' and ', '` and `')}\``);
@@ -121,7 +121,7 @@ const eventRow = (context: Context, row: Row): Outcome[] => {
       const pointer = ['EVENT', event, ...path].join(' ');
       const [object] = answered(context.operations, pointer);
       const member = object?.properties?.[last];
-      // An optional field is absent from some events, or null in some.
+      // An optional field is absent or null in some events.
       const sometimes = isOptional === 'yes' && !object?.required?.includes(last);
       const isNull = member && field.answered && isOptional === 'yes' && sometimes ? accepts(member, null) : undefined;
       const answeredType = isNull === undefined ? {} : { answered: { ...field.answered!, nullable: isNull } };
@@ -135,8 +135,8 @@ const eventRow = (context: Context, row: Row): Outcome[] => {
       ];
     });
   });
-  const others = more.filter(tells).map((note) => {
-    // The type of a member of the row's object.
+  const others = more.filter(describesFields).map((note) => {
+    // The note gives the type of a member of the row's object.
     const [, name, type] = /^`(\w+)` is (string or null) \(.*\)$/.exec(note) ?? [];
     if (name === undefined || type === undefined) return mentionedOr(context, note);
     const where = { read: events.map((event) => `EVENT ${event} ${names}`), silent: 'read' } as const;
@@ -153,10 +153,10 @@ const columnRow = (context: Context, row: Row): Outcome[] => {
 const endpointRow = (context: Context, row: Row): Outcome[] => {
   const { Method: methods = '', Path: path = '', Payload: payload = '', Response: response = '' } = row.cells;
   const keys = endpointsIn(methods, path).map((one) => `${one.method} ${one.path}`);
-  // The object storage is no part of the API.
+  // The object storage is not part of the API.
   if (keys.length === 0 || path.includes('{upload_url}')) return [unread(row.text)];
   const missing = keys.filter((key) => !context.operations.has(key));
-  // A path in words may name the field that is written.
+  // A path in words may name the field that the request writes.
   const [object = '', name] = /`(\w+)\.(\w+)`/.exec(path)?.slice(1) ?? [];
   const untaken = keys.filter(
     (key) => name !== undefined && !written(context.operations, `${key} ${object}`)?.properties?.[name],
@@ -212,7 +212,7 @@ const limitRow = (context: Context, row: Row): Outcome[] => {
   ];
 };
 
-/** A transition: its statuses are values that the section gives, and a body takes the one that it sends. */
+/** Compares a transition: the section has its statuses as values, and a body accepts the status that it sends. */
 const transitionRow = (context: Context, row: Row): Outcome[] => {
   const { From: from = '', 'Moved by': moved = '', To: to = '' } = row.cells;
   const sent = /^POST update_status `\{status: (\d+)\}`$/.exec(moved)?.[1];
@@ -244,7 +244,7 @@ const eventNameRow = (context: Context, row: Row): Outcome[] =>
     ? [read(row.text)]
     : [read(row.text, [`no event ${row.cells.Event} is sent`])];
 
-/** What the facts of each table are read with, by the headers. */
+/** The readers of each table's rows, by the table's headers. */
 const tables: Record<string, (context: Context, row: Row) => Outcome[]> = {
   'Field | Type | Notes': (context, row) => compareRow(context, row, row.cells.Notes ?? '', placeOf(row)),
   'Field | Type | Required | Rules': (context, row) => {

@@ -1,4 +1,4 @@
-// What the sandbox has of the specification outside its schemas: limits, messages, permissions, columns of catalogs.
+// The facts of the sandbox outside its schemas: limits, messages, permissions, columns of catalogs.
 import { maxOffset } from '../../src/http/listing.ts';
 import { limitOf } from '../../src/http/rate.ts';
 import { defaultQuirks } from '../../src/quirks.ts';
@@ -19,7 +19,7 @@ const values: Record<string, string> = {
   vat: '24.00',
 };
 
-/** The errors of a catalog of one row. */
+/** The number of errors of a catalog with one row. */
 const errorsOf = async (row: Record<string, string>): Promise<number> => {
   const text = [Object.keys(row).join(','), Object.values(row).join(',')].join('\n');
   async function* file(): AsyncGenerator<Uint8Array> {
@@ -31,7 +31,7 @@ const errorsOf = async (row: Record<string, string>): Promise<number> => {
 const without = (...names: string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 
-/** What happens to a catalog without a column, with an empty cell and with a word in it, for each column. */
+/** For each column, the errors of a catalog without it, with an empty cell, and with a word in it. */
 const catalogFacts = async () => {
   const facts = new Map<string, { absent: number; blank: number; word: number }>();
   for (const name of Object.keys(values)) {
@@ -44,7 +44,7 @@ const catalogFacts = async () => {
   return { facts, withoutPrices: await errorsOf(without('wholesale_price', 'product_price')) };
 };
 
-/** The greatest length of a text that a schema takes. */
+/** The maximum length of a text that a schema accepts. */
 const lengthOf = (schema: Schema | undefined): number => {
   for (let length = 300; schema && length > 0; length--) if (accepts(schema, 'a'.repeat(length))) return length;
   return 0;

@@ -1,5 +1,5 @@
-// The JSON Schemas that the OpenAPI description serves, as a client sees them: what a body takes, what an answer carries. Types are judged
-// by values that a schema accepts or refuses, so that it does not matter how the schema is written.
+// The JSON Schemas of the served OpenAPI description, for bodies and answers. Types are tested with values that a
+// schema accepts or refuses, so that its spelling does not matter.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Field, Kind, Type } from './field.ts';
 
@@ -30,7 +30,7 @@ export interface Operation {
   description?: string;
 }
 
-/** The operations of a description by `METHOD /path/` with `{id}` for every id, their references resolved. */
+/** The operations of a description by `METHOD /path/`, with `{id}` for every id and resolved references. */
 export type Operations = Map<string, Operation>;
 
 export const operationsOf = (description: object): Operations => {
@@ -61,7 +61,7 @@ const objectOf = (schema: Schema): Schema | undefined =>
     .flatMap((one) => (one.type === 'array' && one.items ? variants(one.items) : [one]))
     .find((one) => one.properties !== undefined);
 
-/** The object at a path of names inside a schema; arrays are entered. */
+/** The object at a path of names inside a schema. Arrays are replaced by their elements. */
 export const objectAt = (schema: Schema | undefined, path: readonly string[] = []): Schema | undefined => {
   const found = schema && objectOf(schema);
   const [name, ...rest] = path;
@@ -71,11 +71,11 @@ export const objectAt = (schema: Schema | undefined, path: readonly string[] = [
 export const bodyOf = (operation: Operation | undefined): Schema | undefined =>
   operation?.requestBody?.content?.['application/json']?.schema;
 
-/** The statuses of success that an operation declares. */
+/** The successful statuses of an operation. */
 export const successes = (operation: Operation): string[] =>
   Object.keys(operation.responses).filter((status) => status.startsWith('2'));
 
-/** What an operation answers on success. */
+/** The schemas of an operation's successful answers. */
 export const answersOf = (operation: Operation | undefined): Schema[] =>
   operation === undefined
     ? []
@@ -84,7 +84,7 @@ export const answersOf = (operation: Operation | undefined): Schema[] =>
         return schema ? [schema] : [];
       });
 
-/** The records of a list's answer; of another answer, itself. */
+/** The records of a list's answer; for another answer, the answer. */
 export const recordsOf = (schema: Schema): Schema => objectOf(schema)?.properties?.results?.items ?? schema;
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -107,7 +107,7 @@ const resources = [
   ...['eprescription/prescription', 'eprescription/prescription_item', 'postransaction'],
 ];
 
-/** Values of each type, those that every body takes (Conventions 4), and values of another type. */
+/** Sample values: for each type, values that every body accepts (Conventions 4), and values of another type. */
 const samples: Record<
   Exclude<Kind, 'array' | 'object'>,
   { right: unknown[]; written?: unknown[]; wrong: unknown[] }
@@ -138,7 +138,7 @@ const samples: Record<
   reference: { right: resources.map((name) => `${api}/${name}/7/`), wrong: ['word', true, '12.50'] },
 };
 
-/** Whether a value is one of a type, for values that are no schemas. */
+/** True if a value has a type. */
 export const fits = (kind: Kind, value: unknown): boolean => {
   if (kind === 'array') return Array.isArray(value);
   if (kind === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -152,7 +152,7 @@ export const fits = (kind: Kind, value: unknown): boolean => {
   return kind === 'reference' ? value.startsWith('http') : true;
 };
 
-/** How a schema differs from a type; each difference in words. */
+/** Describes each difference between a schema and a type. */
 export const typeProblems = (schema: Schema, type: Type, direction: 'written' | 'answered'): string[] => {
   const problems: string[] = [];
   const scalars = type.kinds.filter((kind) => kind !== 'array' && kind !== 'object');
@@ -163,7 +163,7 @@ export const typeProblems = (schema: Schema, type: Type, direction: 'written' | 
       type.literal === undefined ? [...right, ...known.filter((value) => fits(kind, value))] : [type.literal];
     return !tried.some((value) => accepts(schema, value));
   });
-  // A body takes each of several types, an answer has one of them.
+  // If there are several types, a body accepts all of them and an answer has one of them.
   if (direction === 'written' || absent.length === scalars.length) {
     problems.push(...absent.map((kind) => `takes no ${type.literal ?? kind}`));
   }
@@ -178,7 +178,7 @@ export const typeProblems = (schema: Schema, type: Type, direction: 'written' | 
     for (const value of new Set(wrong)) {
       if (accepts(schema, value)) problems.push(`takes ${JSON.stringify(value)}, which is no ${scalars.join(' or ')}`);
     }
-    // A url-reference is answered as an address, never as the id.
+    // Answers have a url-reference as an address, never as an id.
     if (
       direction === 'answered' &&
       scalars.includes('reference') &&
@@ -224,7 +224,7 @@ const memberProblems = (schema: Schema, field: Field, direction: 'written' | 'an
   return problems.map((one) => `${name} ${one}`);
 };
 
-/** How the schema of a field differs from what its values are said to be. */
+/** Describes each difference between the schema of a field and its values in the specification. */
 export const valueProblems = (schema: Schema, field: Field, direction: 'written' | 'answered'): string[] => {
   const type = field[direction];
   const problems = type ? typeProblems(schema, type, direction) : [];

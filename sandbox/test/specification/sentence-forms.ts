@@ -1,4 +1,4 @@
-// The forms of sentences about conventions and resources, and what they are compared with.
+// The forms of sentences about conventions and resources, and their comparisons.
 import { fieldProblems, filterProblems, written } from './compare.ts';
 import type { Context } from './context.ts';
 import type { Field } from './field.ts';
@@ -7,7 +7,10 @@ import type { Where } from './places.ts';
 import { answersOf, objectAt, type Schema, valueProblems } from './schemas.ts';
 import { spansOf, splitOutside } from './text.ts';
 
-/** A form of a sentence, and how the sandbox differs from it. Null: it cannot be read after all. */
+/**
+ * The pattern of a sentence, and a function that returns the sandbox's differences, or null if it cannot read the
+ * sentence.
+ */
 export type Form = [RegExp, (context: Context, match: RegExpExecArray) => string[] | null];
 
 export const lists = ({ operations }: Context): string[] =>
@@ -19,7 +22,7 @@ export const parameter = ({ operations }: Context, key: string, name: string): S
 export const here = (context: Context, fields: readonly Field[], where: Where): string[] =>
   fields.flatMap((field) => fieldProblems(context.operations, field, where));
 
-/** The fields of a list of names; null where a part of it cannot be read. */
+/** The fields in a list of names; null if a part of it cannot be read. */
 export const listedFields = (text: string): Field[] | null => {
   const { fields, unread: left } = namesOf(text.replace(/`(\w+)`, each `(\{.+\})`/, '`$1` (array of $2)'));
   return left.length > 0 || fields.length === 0 ? null : fields;

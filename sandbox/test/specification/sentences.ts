@@ -1,4 +1,4 @@
-// Reads the sentences of the specification that stand outside its tables, and compares what they say.
+// Reads the sentences outside the specification's tables and compares them.
 import { type Context, type Outcome, read, unread } from './context.ts';
 import { emptyField } from './field.ts';
 import { readNotes } from './grammar.ts';
@@ -7,7 +7,10 @@ import { fieldSentences, valueSentences } from './places.ts';
 import { forms, here, listedFields } from './sentence-forms.ts';
 import { type Sentence, splitOutside } from './text.ts';
 
-/** A sentence of a form, or one placed by its first words, or one whose names are all known; else it is not read. */
+/**
+ * Compares a sentence by its form or by its first words. A sentence that only mentions known names needs no comparison.
+ * All others are unread.
+ */
 export const readSentence = (context: Context, { section, text }: Sentence): Outcome[] => {
   for (const [pattern, check] of [...forms, ...integrationForms]) {
     const match = pattern.exec(text);

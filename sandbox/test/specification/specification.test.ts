@@ -1,4 +1,5 @@
-// Every fact of the specification against the sandbox, and changes of the text that the comparison must find.
+// Compares every fact of the specification with the sandbox, and changes the text in ways that the comparison must
+// find.
 import { describe, expect, test } from 'vitest';
 import { type NotAField, notFields } from './not-fields.ts';
 import { markdown, useWorld } from './world.ts';

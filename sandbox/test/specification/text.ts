@@ -1,5 +1,5 @@
-// Turns the Markdown of the specification into facts: one for each row of a table, and one for each sentence that gives names, numbers or
-// methods. What is a fact follows from the text alone.
+// Splits the Markdown of the specification into facts: one for each row of a table, and one for each sentence with
+// names, numbers or methods. The split depends on the text alone.
 
 interface Place {
   /** The headings above, for example `Endpoints: Patients`. */
@@ -30,7 +30,7 @@ const cellsOf = (line: string): string[] =>
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim());
 
-/** Splits at a separator that stands outside brackets and code. */
+/** Splits a text at a separator outside of brackets and code. */
 export const splitOutside = (text: string, separator: RegExp): string[] => {
   const parts: string[] = [];
   let from = 0;
@@ -52,21 +52,21 @@ export const splitOutside = (text: string, separator: RegExp): string[] => {
   return [...parts, text.slice(from)].map((part) => part.trim()).filter((part) => part !== '');
 };
 
-/** Whether a text gives names, numbers or methods, and so says something about fields. */
-export const tells = (text: string): boolean =>
+/** True if a text has names, numbers or methods, so that it describes fields. */
+export const describesFields = (text: string): boolean =>
   /`|\d|[a-z]_[a-z]|'[A-Z]|\b(?:GET|POST|PUT|PATCH|DELETE)\b/.test(text) ||
   (/ fields?\b.*: /.test(text) && !/: not shown\.$/.test(text));
 
-/** Whether a note of a field's row says something about the field. */
-export const tellsOfField = (text: string): boolean =>
-  tells(text) ||
+/** True if a note in a field's row describes the field. */
+export const describesField = (text: string): boolean =>
+  describesFields(text) ||
   /\b(?:required|optional|mandatory|must|never|always|read-only|write-only|writable|cannot be|null\w*|default|only|at most|at least|maximum|minimum|filter)\b/i.test(
     text,
   );
 
 const sentencesOf = (line: string): string[] => splitOutside(line.replace(/^(?:\d+\.|-) /, ''), /(?<=\.) (?=[A-Z`])/);
 
-/** The facts of a specification in Markdown, in their order. */
+/** The facts of a specification in Markdown, in order. */
 export const factsOf = (markdown: string): Fact[] => {
   const facts: Fact[] = [];
   let [chapter, section, caption, headers] = ['', '', '', [] as string[]];
@@ -86,7 +86,7 @@ export const factsOf = (markdown: string): Fact[] => {
       }
     } else if (line.trim() !== '') {
       const sentences = sentencesOf(line);
-      for (const text of sentences) if (tells(text)) facts.push({ kind: 'sentence', section, text });
+      for (const text of sentences) if (describesFields(text)) facts.push({ kind: 'sentence', section, text });
       const last = sentences.at(-1) ?? '';
       caption = last.endsWith(':') ? last : '';
     }
@@ -94,6 +94,6 @@ export const factsOf = (markdown: string): Fact[] => {
   return facts;
 };
 
-/** The code spans of a text; one in braces may contain others. */
+/** The code spans of a text. A span in braces may contain others. */
 export const spansOf = (text: string): string[] =>
   [...text.matchAll(/`(\{(?:[^{}]|\{[^{}]*\})*\})`|`([^`]+)`/g)].map(([, braced, plain]) => braced ?? plain ?? '');

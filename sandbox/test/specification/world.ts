@@ -1,4 +1,4 @@
-// The specification and the sandbox that it is compared with, for the tests.
+// Reads the specification and starts the sandbox for the tests.
 import { readFileSync } from 'node:fs';
 import { beforeAll } from 'vitest';
 import { startSandbox } from '../../src/index.ts';
@@ -15,7 +15,7 @@ export const markdown = readFileSync(new URL('../../specification.md', import.me
 export interface World {
   operations: Operations;
   facts: Facts;
-  /** The comparison, with something changed. */
+  /** Runs the comparison with a changed text, schema or constant. */
   compared: (changes?: {
     text?: string;
     operations?: Operations;
@@ -24,7 +24,7 @@ export interface World {
   }) => Comparison;
 }
 
-/** What the sandbox serves, sends and limits, for a file of tests. */
+/** Collects the sandbox's operations, events and limits for a test file. */
 export const useWorld = (): (() => World) => {
   let world: World;
   beforeAll(async () => {
