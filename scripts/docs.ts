@@ -1,4 +1,4 @@
-// Writes docs/CLI.md, docs/JSON.md, docs/PROBLEMS.md, the diagram of docs/ARCHITECTURE.md, the sandbox's OpenAPI description and the JSON schemas of
+// Writes docs/reference/CLI.md, docs/reference/JSON.md, docs/reference/PROBLEMS.md, the diagram of docs/developers/architecture.md, the sandbox's OpenAPI description and the JSON schemas of
 // mapping files and their cases from the code and layers.json. Run: `node scripts/docs.ts`; `--check` writes nothing and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -191,7 +191,7 @@ function problemsPage(): string {
   return [
     generated,
     '# Problems of documents',
-    'The codes that `vetledger problems`, `explain` and `reconcile` print. A held document never blocks another one. It is judged again when its record, the mapping or a lock changes, or immediately with `vetledger problems retry ID`. A changed mapping file is taken into use by the next command that posts, such as `vetledger sync`; a daemon at work then reads it, too. [MONTH-END.md](MONTH-END.md) shows how they are dealt with when a month is closed.',
+    'The codes that `vetledger problems`, `explain` and `reconcile` print. A held document never blocks another one. It is judged again when its record, the mapping or a lock changes, or immediately with `vetledger problems retry ID`. A changed mapping file is taken into use by the next command that posts, such as `vetledger sync`; a daemon at work then reads it, too. [Closing a month](../accountants/month-end.md) shows how they are dealt with when a month is closed.',
     '## Problems that keep a document, or its change, out of the books',
     table(header, rows(true)),
     '## Remarks on posted documents',
@@ -314,11 +314,11 @@ function withSection(file: string, section: string, content: string, text = read
 
 const layers = JSON.parse(readOr('layers.json') ?? '{}') as Layers;
 const files: [name: string, text: string][] = [
-  ['docs/CLI.md', `${cliPage()}\n`],
-  ['docs/JSON.md', `${jsonPage()}\n`],
-  ['docs/PROBLEMS.md', `${problemsPage()}\n`],
+  ['docs/reference/CLI.md', `${cliPage()}\n`],
+  ['docs/reference/JSON.md', `${jsonPage()}\n`],
+  ['docs/reference/PROBLEMS.md', `${problemsPage()}\n`],
   ['sandbox/README.md', sandboxGuide()],
-  ['docs/ARCHITECTURE.md', withSection('docs/ARCHITECTURE.md', 'layers', layerDiagram(layers))],
+  ['docs/developers/architecture.md', withSection('docs/developers/architecture.md', 'layers', layerDiagram(layers))],
   ['sandbox/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],
   ['mappings/mapping.schema.json', `${JSON.stringify(mappingJsonSchema(), null, 2)}\n`],
   ['mappings/specs.schema.json', `${JSON.stringify(specsJsonSchema(), null, 2)}\n`],

@@ -63,7 +63,7 @@ export function nothingDelivered(id: number | undefined): ConfigError {
     code: 'nothing_delivered',
     message:
       id === undefined ? 'No installation is delivered to an ERP.' : `Installation ${id} is not delivered to an ERP.`,
-    todo: 'Set `erp` of the installation (docs/CLI.md, "Configuration"); with `erp: {kind: ledger}` the books stay in PostgreSQL.',
+    todo: 'Set `erp` of the installation (docs/reference/CLI.md, "Configuration"); with `erp: {kind: ledger}` the books stay in PostgreSQL.',
   });
 }
 

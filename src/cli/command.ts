@@ -7,7 +7,7 @@ import type { CommandContext, CommonOptions } from './context.ts';
 export interface Definition<Options> {
   /** The help's text; without it, the line of the list. */
   description?: string;
-  /** Command lines with what each is for, shown by --help and in docs/CLI.md. */
+  /** Command lines with what each is for, shown by --help and in docs/reference/CLI.md. */
   examples: [commandLine: string, purpose: string][];
   options?: Option[];
   /** False for the commands that read no configuration. */

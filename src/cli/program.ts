@@ -8,7 +8,7 @@ import { CommandContext, type CommonOptions, type Io } from './context.ts';
 type Listed = [usage: string, summary: string, load?: () => Promise<{ command: Definition<never> }>];
 
 /**
- * Every command, in the order of the help and of docs/CLI.md. The file of a command is loaded only when the command is called,
+ * Every command, in the order of the help and of docs/reference/CLI.md. The file of a command is loaded only when the command is called,
  * with all that it imports; what the list says of it therefore stands here.
  */
 const commands: Listed[] = [

@@ -17,7 +17,7 @@ export function checkConfig(file: string, data: unknown): ConfigFile {
     throw new ConfigError({
       code: 'config_invalid',
       message: `${file}: is not a table of settings.`,
-      todo: 'docs/CLI.md has an example.',
+      todo: 'docs/reference/CLI.md has an example.',
     });
   const missing = valueAt(data, first.path) === undefined;
   throw keyError(file, path, missing ? 'is missing' : first.message);
@@ -39,7 +39,7 @@ export function keyError(file: string, path: string, message: string): ConfigErr
   return new ConfigError({
     code: 'config_invalid',
     message: `${file}: ${path} ${message}.`,
-    todo: 'Correct it; docs/CLI.md describes every key.',
+    todo: 'Correct it; docs/reference/CLI.md describes every key.',
   });
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What file targets need beside the books: `erp.options` of an installation, by kind. docs/erp/files.md describes each. */
+/** What file targets need beside the books: `erp.options` of an installation, by kind. docs/accountants/files.md describes each. */
 
 /** When what has come into the general ledger is handed over: in the next slice, or once the local day or month is over. */
 export const batchings = ['at_once', 'daily', 'monthly'] as const;

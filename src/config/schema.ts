@@ -83,7 +83,7 @@ const erp = z
     options: z
       .record(z.string(), z.union([text, z.number().transform(String), z.boolean().transform(String)]))
       .optional()
-      .describe('Files: what the format needs beside the books; docs/erp/files.md lists it by kind.'),
+      .describe('Files: what the format needs beside the books; docs/accountants/files.md lists it by kind.'),
   })
   .superRefine((erp, context) => {
     const missing = (keys: string[]) => keys.filter((key) => !(key in erp));
@@ -190,7 +190,7 @@ const databaseUrl = z
   .string({ error: 'must be a text' })
   .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must begin with postgresql://');
 
-/** The schema of the configuration file. docs/CLI.md is generated from its descriptions and defaults. */
+/** The schema of the configuration file. docs/reference/CLI.md is generated from its descriptions and defaults. */
 export const configSchema = z.strictObject({
   installations: z
     .array(installation, { error: 'must be a list of installations' })

@@ -1,7 +1,7 @@
 import type { PlainError } from '../texts/plain-error.ts';
 import { redact } from './redact.ts';
 
-/** Exit codes of the commands (DESIGN "Exit codes"); docs/CLI.md is generated from these texts. */
+/** Exit codes of the commands (DESIGN "Exit codes"); docs/reference/CLI.md is generated from these texts. */
 export const exitCodes = {
   0: 'done; held documents are reported and count as done',
   1: 'a check found a difference, or what was asked for does not exist',

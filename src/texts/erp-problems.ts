@@ -1,5 +1,5 @@
 /**
- * Why a unit of the general ledger is not in the ERP. docs/PROBLEMS.md is generated from this catalogue. `retried`: tried again by
+ * Why a unit of the general ledger is not in the ERP. docs/reference/PROBLEMS.md is generated from this catalogue. `retried`: tried again by
  * itself; otherwise nothing is sent again before `vetledger deliver retry`, because a refusal that is repeated may block the
  * account of the API user.
  */

@@ -1,6 +1,6 @@
 /**
  * A kind of problem that a document can have. One that `holds` keeps the document out of the books until its cause is gone; the
- * others are reported and the document is posted. docs/PROBLEMS.md is generated from the catalogue.
+ * others are reported and the document is posted. docs/reference/PROBLEMS.md is generated from the catalogue.
  */
 export interface ProblemDefinition {
   holds: boolean;

@@ -1,5 +1,5 @@
 // Every command line that the documents write with an argument or an option is one that the program takes.
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
@@ -7,11 +7,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { wordsOf } from '../month-end/world.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const pages = ['README.md', 'docs', 'docs/erp'].flatMap((path) =>
-  path.endsWith('.md')
-    ? [path]
-    : readdirSync(`${root}/${path}`).flatMap((name) => (name.endsWith('.md') ? [`${path}/${name}`] : [])),
-);
+const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })];
 
 /** Command lines in a page: those in backticks, and indented ones. Those with a part left out are no command lines. */
 function linesOf(page: string): string[] {

@@ -11,7 +11,7 @@ const pages = [
   'SECURITY.md',
   'CHANGELOG.md',
   'sandbox/README.md',
-  ...globSync('docs/*.md', { cwd: root }),
+  ...globSync('docs/**/*.md', { cwd: root }),
 ];
 const sources = globSync(`{${folders.replaceAll('|', ',')}}/**/*.{ts,sql,yaml,py}`, { cwd: root });
 
@@ -58,8 +58,10 @@ describe('paths that exist', () => {
       missing(pathsOfPage('see `src/nowhere.ts`, `src/terms.ts`, `test/nothing/*.ts` and `npm run src/x`')),
     ).toEqual(['src/nowhere.ts', 'test/nothing/*.ts']);
     expect(
-      missing(linksOfPage('docs/CLI.md', '[a](NOWHERE.md#x) [b](../README.md) [c](https://example.org/x)')),
-    ).toEqual(['docs/NOWHERE.md']);
+      missing(
+        linksOfPage('docs/reference/CLI.md', '[a](NOWHERE.md#x) [b](../../README.md) [c](https://example.org/x)'),
+      ),
+    ).toEqual(['docs/reference/NOWHERE.md']);
     expect(missing(pathsOfComments('/** (src/services/x.ts, src/terms.ts) */\nconst a = 1;'))).toEqual([
       'src/services/x.ts',
     ]);

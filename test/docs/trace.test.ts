@@ -6,7 +6,7 @@ import { type Call, type TracedFunction, traceCalls } from './trace-calls.ts';
 
 /** The functions of the table in ARCHITECTURE, in its order. */
 function documentedPath(): TracedFunction[] {
-  const page = readFileSync(new URL('../../docs/ARCHITECTURE.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/developers/architecture.md', import.meta.url), 'utf8');
   const [, section = ''] = page.split('## One invoice through the code');
   const rows = section.split('\n## ')[0]!.matchAll(/^\| `(\w+)` \| `([\w/.-]+)` \|/gm);
   return [...rows].map(([, name = '', file = '']) => ({ name, file }));

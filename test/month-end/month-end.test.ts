@@ -22,8 +22,8 @@ test('every report is what the clinic’s own records say, and every command end
   expect(played.differences).toEqual([]);
 });
 
-test('docs/MONTH-END.md has what the commands print (`npm run month-end -- --write` writes it)', () => {
-  const page = readFileSync(new URL('../../docs/MONTH-END.md', import.meta.url), 'utf8');
+test('docs/accountants/month-end.md has what the commands print (`npm run month-end -- --write` writes it)', () => {
+  const page = readFileSync(new URL('../../docs/accountants/month-end.md', import.meta.url), 'utf8');
   expect(filled(page, played.transcript)).toBe(page);
 });
 

@@ -1,4 +1,4 @@
-// docs/MONTH-END.md: its command blocks, and what the commands printed.
+// docs/accountants/month-end.md: its command blocks, and what the commands printed.
 
 /** Command lines and what they printed on stdout, by name. */
 export type Transcript = Map<string, { line: string; printed: string }>;
@@ -27,13 +27,14 @@ export function filled(page: string, transcript: Transcript): string {
   const named = new Set<string>();
   const text = page.replaceAll(blocks, (_, name: string, options = '') => {
     const ran = transcript.get(name);
-    if (!ran) throw new Error(`docs/MONTH-END.md has the output ${name}, which no command of the month-end prints`);
+    if (!ran)
+      throw new Error(`docs/accountants/month-end.md has the output ${name}, which no command of the month-end prints`);
     named.add(name);
     const lines = cut(normalised(ran.printed).trimEnd().split('\n'), options.trim());
     return `<!-- output: ${name}${options} -->\n\`\`\`console\n$ npx vetledger ${ran.line}\n${lines.join('\n')}\n\`\`\``;
   });
   const missing = [...transcript.keys()].filter((name) => !named.has(name));
-  if (missing.length > 0) throw new Error(`docs/MONTH-END.md has no output ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`docs/accountants/month-end.md has no output ${missing.join(', ')}`);
   return text;
 }
 

@@ -13,7 +13,7 @@ import { installation, type Services, startWorld, timezone, type World } from '.
 export interface Played {
   /** What was not as it should be; empty where everything was. */
   differences: string[];
-  /** Command lines and what they printed, by the name that docs/MONTH-END.md has for each. */
+  /** Command lines and what they printed, by the name that docs/accountants/month-end.md has for each. */
   transcript: Transcript;
   clinic: Clinic;
   /** Compares the reports with the clinic's records once more. */

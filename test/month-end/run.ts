@@ -1,5 +1,5 @@
 // npm run month-end [-- --write]: plays a month-end of the sandbox clinic through the real commands, and compares every report with the
-// clinic's own records. `--write` also writes the outputs into docs/MONTH-END.md. Exit code 1 where anything differs.
+// clinic's own records. `--write` also writes the outputs into docs/accountants/month-end.md. Exit code 1 where anything differs.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { filled } from './page.ts';
 import { playMonthEnd } from './play.ts';
 
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
-const page = new URL('../../docs/MONTH-END.md', import.meta.url);
+const page = new URL('../../docs/accountants/month-end.md', import.meta.url);
 const began = performance.now();
 const say = (line: string) => console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}`);
 
@@ -29,9 +29,11 @@ try {
   const text = readFileSync(page, 'utf8');
   const now = filled(text, transcript);
   if (values.write) writeFileSync(page, now);
-  else if (now !== text) differences.push('docs/MONTH-END.md');
+  else if (now !== text) differences.push('docs/accountants/month-end.md');
   if (now !== text)
-    say(`docs/MONTH-END.md ${values.write ? 'is written' : 'is out of date; run `npm run month-end -- --write`'}`);
+    say(
+      `docs/accountants/month-end.md ${values.write ? 'is written' : 'is out of date; run `npm run month-end -- --write`'}`,
+    );
   say(differences.length === 0 ? 'the month-end is right' : `${differences.length} differences`);
   process.exitCode = differences.length === 0 ? 0 : 1;
 } finally {

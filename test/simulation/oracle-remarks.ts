@@ -1,4 +1,4 @@
-// The oracle's reading of the remarks of ACCOUNTING beside the proofs, by the codes that docs/PROBLEMS.md gives them.
+// The oracle's reading of the remarks of ACCOUNTING beside the proofs, by the codes that docs/reference/PROBLEMS.md gives them.
 import type { Invoice, InvoiceRow } from '../../sandbox/src/records.ts';
 import type { MappingData } from './conditions.ts';
 import { type GroupKey, lineOfGroup } from './oracle-accounts.ts';

@@ -25,7 +25,7 @@ export interface OdooCompany {
   version: number;
   /** The administrator, at work in this company. */
   admin: OdooPerson;
-  /** A user as docs/erp/odoo.md describes vetledger's, with the right to look up external ids unless told otherwise. */
+  /** A user as docs/accountants/odoo.md describes vetledger's, with the right to look up external ids unless told otherwise. */
   api(options?: { mayLookUp: boolean }): Promise<OdooPerson>;
   /** Takes the users away; Odoo keeps a company that has entries. */
   release(): Promise<void>;

@@ -101,7 +101,7 @@ function report(context: CommandContext, name: ReportName, options: Options): Pr
           {
             code: 'no_start_date',
             message: `Installation ${id} has no start_date, so there is no cut-over.`,
-            todo: 'Set `start_date` of the installation if its books begin later than the practice software (docs/CLI.md, "Configuration").',
+            todo: 'Set `start_date` of the installation if its books begin later than the practice software (docs/reference/CLI.md, "Configuration").',
           },
           1,
         );

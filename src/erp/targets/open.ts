@@ -18,6 +18,6 @@ export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): Erp
   throw new ConfigError({
     code: 'erp_kind_unknown',
     message: `This version does not deliver to an ERP of kind ${erp.kind}.`,
-    todo: 'Set erp.kind of the installation to one of those that docs/CLI.md lists.',
+    todo: 'Set erp.kind of the installation to one of those that docs/reference/CLI.md lists.',
   });
 }

@@ -49,7 +49,7 @@ const columns = [
 ];
 
 /**
- * One row per line, RFC 4180, with a header (docs/erp/files.md describes the columns). `amount` and `vat_base` are signed, debit
+ * One row per line, RFC 4180, with a header (docs/accountants/files.md describes the columns). `amount` and `vat_base` are signed, debit
  * positive, so that columns add up.
  */
 export const csv: ExportFormat = {

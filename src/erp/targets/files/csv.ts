@@ -20,7 +20,7 @@ const syntaxes: Record<CsvSettings['dialect'], CsvSyntax> = {
 /** Spreadsheets that take `;` also need it to see that the text is UTF-8. */
 const byteOrderMark = '\ufeff';
 
-/** The columns of every file; docs/erp/files.md describes each. */
+/** The columns of every file; docs/accountants/files.md describes each. */
 export const csvColumns = [
   ...['installation', 'unit', 'key', 'line', 'date', 'document_date', 'journal', 'account', 'role'],
   ...['debit', 'credit', 'amount', 'currency', 'party', 'party_name', 'vat_number', 'country', 'department'],

@@ -52,7 +52,7 @@ export interface ManifestFacts extends BatchFacts {
   decimals: number;
 }
 
-/** The text of the file that stands beside a batch's (docs/erp/files.md). */
+/** The text of the file that stands beside a batch's (docs/accountants/files.md). */
 export function manifestText(facts: ManifestFacts, contents: Contents): string {
   const manifest = {
     manifest: 1,

@@ -2,7 +2,7 @@ import type { Capabilities } from '../../capabilities.ts';
 import { longestText } from '../api/keyed-text.ts';
 
 /**
- * Odoo 17 to 19 with the module account. Every fact was measured against servers of these versions (docs/erp/odoo.md tells how); the
+ * Odoo 17 to 19 with the module account. Every fact was measured against servers of these versions (docs/accountants/odoo.md tells how); the
  * error texts are those in English, which each request asks for.
  */
 export const odooCapabilities: Capabilities = {

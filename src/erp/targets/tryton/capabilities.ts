@@ -2,7 +2,7 @@ import type { Capabilities } from '../../capabilities.ts';
 import { longestText } from '../api/keyed-text.ts';
 
 /**
- * Tryton 8.0 with the modules account and analytic_account. Every fact was measured against trytond 8.0.12 (docs/erp/tryton.md tells
+ * Tryton 8.0 with the modules account and analytic_account. Every fact was measured against trytond 8.0.12 (docs/accountants/tryton.md tells
  * how); the error texts are those of its English messages, which each request asks for.
  */
 export const trytonCapabilities: Capabilities = {
