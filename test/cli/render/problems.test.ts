@@ -49,8 +49,8 @@ test('a line for each cause, then the documents of each, once; what a document l
 5 documents with a problem, 1 entry, number or row refused:
   2  role_unmapped    the mapping has no account for roles.card_clearing
   1  role_unmapped    the mapping has no account for roles.receivable
-  1  change_held      The document changed after it was posted, and the correction would fall into a closed period. The old entry stays.
-  1  totals_disagree  The rows do not add up to the document's own totals (P1).
+  1  change_held      The document changed after it was posted, and the correction would be in a closed period. The old entry stays in force.
+  1  totals_disagree  The rows do not add up to the document's totals (P1).
   1  erp_refused      The ERP refuses the entry.
 
 role_unmapped: the mapping has no account for roles.card_clearing (2)
