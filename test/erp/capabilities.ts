@@ -1,6 +1,6 @@
 import type { Capabilities } from '../../src/erp/capabilities.ts';
 
-/** The record of an ERP that takes everything; `changes` replaces whole sections. */
+/** The capability record of an ERP that accepts everything. `changes` replaces whole sections. */
 export function capabilitiesOf(changes: Partial<Capabilities> = {}): Capabilities {
   return {
     kind: 'api',
@@ -32,14 +32,14 @@ export function capabilitiesOf(changes: Partial<Capabilities> = {}): Capabilitie
   };
 }
 
-/** Members of a capability record, at any depth. */
+/** Changes to members of a capability record at any depth. */
 export type Changes = {
   [Key in keyof Capabilities]?: Capabilities[Key] extends readonly unknown[] | string
     ? Capabilities[Key]
     : Partial<Capabilities[Key]>;
 };
 
-/** The same record with single members of its sections replaced. */
+/** The same record with some members of its sections replaced. */
 export function capabilitiesWith(changes: Changes = {}): Capabilities {
   const record = capabilitiesOf();
   const changed = Object.entries(changes).map(([name, change]) => {

@@ -26,7 +26,9 @@ afterAll(() => clinic?.stop());
 
 const command = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
 
-/** Checks against an ERP that has everything but `missing`, and tells the plan that it was given. */
+/**
+ * Runs the check against an ERP that has everything but `missing`. Returns the result and the plan that the target got.
+ */
 async function check(
   changes: Partial<Mapping['erp']> = {},
   {

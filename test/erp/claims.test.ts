@@ -19,7 +19,7 @@ beforeEach(() => Promise.all([first.truncate(), second.truncate()]));
 
 const instantly: Changes = { doubt: { server_may_work_seconds: 0 } };
 
-/** A database of vetledger with a client of the ERP, whose books several have. */
+/** A vetledger database and a client of an ERP company that several databases share. */
 class Party {
   readonly db: Db;
   readonly databaseId: string;
@@ -34,7 +34,7 @@ class Party {
     if (books !== undefined) {
       let last = books.held.length;
       Object.assign(this.target, { held: books.held });
-      // Ids are the server's.
+      // The server assigns the ids.
       this.target.onCreate = (made) => void Object.assign(made, { id: `${databaseId}${++last}` });
     }
   }
@@ -43,7 +43,7 @@ class Party {
     return { company: companyKey(this.target.company), installation: this.installation };
   }
 
-  /** The practice has posted payments; gives their units. */
+  /** Posts payments of the practice. Returns their units. */
   async posts(count: number, from = 1): Promise<string[]> {
     const drafts = Array.from({ length: count }, (_, n) => payment(from + n));
     return this.#append(drafts);
@@ -67,7 +67,7 @@ class Party {
     return runSlice(db, target, { databaseId, installation, isClaimed: false, holder: databaseId });
   }
 
-  /** Slices until nothing is due, or something has to be done first. */
+  /** Delivers until nothing is due, or until delivery waits for something. */
   async delivers() {
     for (let n = 0; n < 30; n++) {
       const report = await this.slice();
@@ -132,7 +132,7 @@ describe('a second database', () => {
     expect(report.waitingFor?.todo).toContain('vetledger adopt --installation 1');
     expect(other.writes()).toBe(0);
     expect(held(one)).toEqual(posted(ids));
-    // The first one goes on.
+    // The first database continues to deliver.
     await one.posts(1, 5);
     expect(await one.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
   });
@@ -177,7 +177,7 @@ describe('two databases that begin at once on an empty company', () => {
     const other = new Party(second.db, 'other', { books: one.target });
     await one.posts(5);
     await other.posts(5);
-    // Each has looked before either creates.
+    // Both databases look up before either creates.
     const both = Promise.withResolvers<void>();
     let waiting = 0;
     for (const { target } of [one, other]) {
@@ -207,7 +207,7 @@ describe('two databases that begin at once on an empty company', () => {
     expect((await one.delivers()).waitingFor?.code).toBe('erp_company_foreign');
     expect(held(one).filter((each) => each.startsWith('1/payment/1/'))).toHaveLength(2);
     expect(held(one)).toHaveLength(4);
-    // The other one sees it before it sends anything more.
+    // The other database finds the foreign entry before it sends anything.
     await other.posts(1, 9);
     expect((await other.delivers()).waitingFor?.code).toBe('erp_company_foreign');
     expect(held(one)).toHaveLength(4);
@@ -237,7 +237,7 @@ describe('a database that was restored from a backup', () => {
     const one = new Party(first.db, 'one');
     const ids = await one.posts(2);
     await one.delivers();
-    // The backup is of now.
+    // The backup has the current state.
     const restored = new Party(second.db, 'one', { books: one.target });
     await restored.posts(2);
     await restored.delivers();
@@ -270,7 +270,7 @@ describe('adopted entries', () => {
     const states = await other.states();
     expect(states.map(({ state }) => state)).toEqual(Array(5).fill('delivered'));
     expect(states.slice(0, 3).map(({ key }) => key)).toEqual(ids.map((id) => expectedKey('one', id)));
-    // A correction of ours corrects theirs.
+    // Our correction reverses an entry of the other database.
     await other.corrects(1, ids[0] ?? '');
     expect(await other.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
   });
@@ -326,7 +326,7 @@ describe('E7 names', () => {
   const e7 = async ({ db, of }: Party) =>
     (await checkErpBooks(db, { id: of.installation, decimals: 2, ...of, ownedAccounts: [], balances: new Map() }))
       .equation;
-  /** Only what is told of entries that this database did not send: nothing was read back here. */
+  /** The findings of E7 about entries that this database did not send; nothing was read back here. */
   const told = async (party: Party) =>
     (await e7(party)).documents
       .map(({ message }) => message ?? '')

@@ -24,7 +24,7 @@ const unnamed = named('db/');
 const byName = named('db/Example');
 const byId = named('db/1');
 
-/** A client of one server, whose configuration names the company so. */
+/** A client of one server. Its configuration names the company as given. */
 function open(configured: CompanyRef, means = byId, changes: Changes = {}): ScriptedTarget {
   const target = new ScriptedTarget(capabilitiesWith({ ...instantly, ...changes }));
   return Object.assign(target, { company: configured, identify: async () => means });
@@ -59,7 +59,7 @@ const inUse = async () =>
 
 const timeOut = () => new ErpError('doubt', 'no answer in time');
 
-/** A target whose creations get no answer; `arrives`: they have an effect all the same. */
+/** A target whose create requests get no answer. With `arrives`, they take effect. */
 function unanswered(target: ScriptedTarget, arrives: boolean): ScriptedTarget {
   const fail = ({ kind }: { kind: string }) => {
     if (kind === 'create') throw timeOut();
@@ -92,7 +92,7 @@ describe('two installations of one company', () => {
     expect(report.waitingFor?.code).toBe('erp_company_named_differently');
     expect(report.waitingFor?.message).toContain('“db/Example” at memory:, and installation 1 “db/” at memory:');
     expect(second.sent).toEqual([]);
-    // `erp check` tells it, too, of each way of writing it.
+    // `erp check` also reports the error, for each spelling of the company.
     const faultOf = async (installation: number, configured: CompanyRef, answered = byId) =>
       (await namingFault(db, { installation, configured, answered }))?.code ?? null;
     expect(await faultOf(2, byName)).toBe('erp_company_named_differently');
@@ -112,12 +112,12 @@ describe('two installations of one company', () => {
     await enqueued(2, byName, 1, 10);
     await slice(2, open(byName, byId, limited));
     const before = await query(db, 'select id from erp_request where company = ?', [companyKey(unnamed)]);
-    // The second one is written as the first.
+    // The second company is spelled like the first one.
     const target = open(unnamed, byId, limited);
     expect(await slice(2, target)).toMatchObject({ delivered: 1, waitingFor: null });
     expect(await states(2)).toEqual([{ state: 'delivered', problem: null, company: companyKey(unnamed) }]);
     expect(await inUse()).toEqual([companyKey(unnamed)]);
-    // The question under the other name counts, too.
+    // The request under the other name counts too.
     const counted = await query<{ company: string }>(db, 'select company from erp_request');
     expect(new Set(counted.map(({ company }) => company))).toEqual(new Set([companyKey(unnamed)]));
     expect(counted).toHaveLength(before.length + 2 + target.sent.length + target.looks);
@@ -158,7 +158,7 @@ describe('an installation whose configuration names the same company otherwise',
     expect(second.held.filter((entry) => entry.key === key)).toHaveLength(1);
     expect(second.sent.map(({ kind }) => kind)).not.toContain('create');
     expect(await inUse()).toEqual([companyKey(byId)]);
-    // And back.
+    // Then the other way round.
     await enqueued(1, unnamed, 1, 20);
     expect(await slice(1, open(unnamed))).toMatchObject({ delivered: 1, waitingFor: null });
     expect(await inUse()).toEqual([companyKey(unnamed)]);
@@ -182,7 +182,8 @@ describe('an installation whose configuration names the same company otherwise',
     const first = open(unnamed);
     await slice(1, first);
     const [key] = await enqueued(1, unnamed, 1, 10);
-    // As a process leaves it that is killed after its request: the entry is in the ERP, and the note of it stands.
+    // The state after a process was killed between its request and the answer: the entry is in the ERP, and the unit is
+    // still `sending`.
     await slice(1, unanswered(first, true));
     await takeCompany(db, unnamed, 'killed', { mayWorkMs: 0 });
     await execute(

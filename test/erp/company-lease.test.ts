@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 const mayWorkMs = 60_000;
-/** A unit that is noted as being sent to the company. */
+/** Adds a unit that is being sent to the company. */
 const sending = () =>
   execute(
     db,
@@ -94,7 +94,7 @@ describe('the lease of a company', () => {
     ]);
     const third = held(await take('one'));
     expect(third.lookUpInMs).toBeLessThan(2_000);
-    // Given back in order, it is still to be looked up.
+    // The lease was released cleanly, but the unit must still be looked up.
     await releaseLease(db, third.lease, { isInOrder: true });
     const fourth = held(await take('two'));
     expect(fourth.lookUpInMs).not.toBeNull();

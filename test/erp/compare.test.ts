@@ -179,7 +179,7 @@ describe('what the target declares', () => {
     expect(
       differences(sent, withLine(0, { vat: [heldVat('tax', '-24.02')] }), { vat: { tolerance_minor: 1 } }),
     ).toHaveLength(1);
-    // The amount of the line itself has no tolerance.
+    // The line's amount has no tolerance.
     expect(
       differences(sent, withLine(0, { amount: new Money('-24.01') }), { vat: { tolerance_minor: 1 } }),
     ).toHaveLength(2);

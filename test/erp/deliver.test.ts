@@ -26,7 +26,7 @@ const open = (changes: Changes = instantly) => new ScriptedTarget(capabilitiesWi
 const slice = (target: ScriptedTarget, settings: SliceSettings = {}) =>
   runSlice(db, target, { installation, ...settings });
 
-/** Slices until nothing is due at once. */
+/** Delivers until nothing is due at once. */
 async function slices(target: ScriptedTarget, settings: SliceSettings = {}) {
   for (let n = 0; n < 30; n++) {
     const report = await slice(target, settings);
@@ -36,7 +36,7 @@ async function slices(target: ScriptedTarget, settings: SliceSettings = {}) {
   throw new Error('the slices do not end');
 }
 
-/** Everything that the database remembers happened so much earlier. */
+/** Shifts all times in the database into the past by this many seconds. */
 async function passTime(seconds: number): Promise<void> {
   const shifted = (table: string, columns: string[]) =>
     execute(
@@ -49,7 +49,7 @@ async function passTime(seconds: number): Promise<void> {
   await shifted('erp_request', ['sent_at']);
 }
 
-/** Puts payments into the outbox; gives their keys. */
+/** Puts payments into the outbox. Returns their keys. */
 async function enqueued(count: number, from = 1): Promise<string[]> {
   const drafts = Array.from({ length: count }, (_, n) => payment(from + n));
   const ids = await db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
@@ -84,7 +84,7 @@ const stateCounts = async () => {
   return Object.fromEntries(counted);
 };
 
-/** Whether the last that was heard of the ERP is an error. */
+/** True if the last answer of the ERP was an error. */
 const isFailing = async () => {
   const [found] = await query<{ failing: boolean }>(
     db,
@@ -239,7 +239,7 @@ describe('a process that dies', () => {
       await expect(slice(target)).rejects.toThrow('killed');
       target.before = () => undefined;
       target.after = () => undefined;
-      // Its lease is neither released nor expired: the next attempt of the same work takes over.
+      // The lease is neither released nor expired, so the next attempt of the same work takes it over.
       await slices(target);
       expect(target.posted.toSorted()).toEqual(keys.toSorted());
       expect(target.drafts).toEqual([]);
@@ -254,7 +254,7 @@ describe('a process that dies', () => {
       if (kind === 'create') throw new Error('killed');
     };
     await expect(slice(target)).rejects.toThrow('killed');
-    // As it is when nobody could release it.
+    // The state after a process ended without releasing its lease.
     await execute(db, `update lease set holder = 'one/1', expires_at = clock_timestamp() + interval '25 s'`);
     target.after = () => undefined;
     const busy = await slice(target, { holder: 'two', longestMs: 500 });
@@ -407,7 +407,7 @@ describe('a refusal', () => {
     const requests = target.sent.length;
     await slices(target);
     expect(target.sent).toHaveLength(requests);
-    // Eight, four, two, one: a halving finds it.
+    // Eight, four, two, one: bisection finds the unit.
     expect(target.sizes('create').filter((_, n) => n < 4)).toEqual([8, 4, 2, 2]);
   });
 
@@ -460,7 +460,7 @@ describe('a refusal', () => {
     await slices(target);
     expect(await stateCounts()).toEqual({ delivered: 7, 'refused erp_refused_unknown': 1 });
     expect(tried()).toHaveLength(3);
-    // Each is an attempt of its own, since an answer may be replayed.
+    // Each attempt has a new id, because an ERP may replay the answer of a known id.
     expect(new Set(tried().map(({ attemptId }) => attemptId)).size).toBe(3);
   });
 
@@ -578,7 +578,7 @@ describe('what is read back', () => {
     await db.transaction((trx) => retryUnits(trx, installation, null, by));
     await slices(target);
     expect(await stateCounts()).toEqual({ 'refused erp_differs': 1 });
-    // Corrected in the ERP, it is delivered.
+    // After a correction in the ERP, the unit is delivered.
     for (const entry of target.held) entry.date = '2026-02-01';
     await db.transaction((trx) => retryUnits(trx, installation, null, by));
     await slices(target);
@@ -745,7 +745,7 @@ describe('drafts for review', () => {
     expect(await slice(target, review)).toMatchObject({ delivered: 0, left: 0, nextDueMs: null });
     expect(target.drafts).toEqual(keys);
     expect(await stateCounts()).toEqual({ drafted: 2 });
-    // Within some minutes they are not asked for again.
+    // Within some minutes they are not requested again.
     const asked = target.sent.length;
     await slice(target, review);
     expect(target.sent).toHaveLength(asked);

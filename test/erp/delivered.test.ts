@@ -12,7 +12,7 @@ import { payment } from './drafts.ts';
 const { db, owner, truncate } = useDatabase();
 let installation = 0;
 beforeEach(() => {
-  // Some tests have two.
+  // Some tests use two installations.
   installation += 2;
 });
 
@@ -66,7 +66,7 @@ test('what was delivered is counted through every life of units', async () => {
           await insert(db, each.units, each.state, both[at % 2]);
           continue;
         }
-        // Units of both installations in one statement.
+        // One statement for the units of both installations.
         const where = 'where installation = any(?) and seq % 4 = ? and state = ?';
         const bindings = [both, each.which.remainder, each.which.state];
         if (each.does === 'delete') await execute(owner, `delete from erp_unit ${where}`, bindings);
@@ -109,7 +109,7 @@ test('counting reads no more rows after years than after a day', async () => {
   const rowsRead = async () => {
     await execute(owner, 'analyze erp_unit');
     return db.transaction(async (trx) => {
-      // In a small table the planner prefers to read it whole.
+      // Without this setting, the planner would scan a small table sequentially.
       await execute(trx, 'set local enable_seqscan = off');
       await deliveryCounts(trx, installation);
       const [found] = await query<{ n: number }>(
@@ -127,7 +127,7 @@ test('counting reads no more rows after years than after a day', async () => {
   for (const state of ['delivered', 'handed_over', 'acknowledged', 'excluded', 'cancelled_out'] as const) {
     await insert(db, 2_000, state);
   }
-  // By which index the planner finds the open ones makes a difference of some rows.
+  // The number of rows depends slightly on the index that the planner chooses.
   expect(await rowsRead()).toBeLessThan(before + 100);
   expect((await deliveryCounts(db, installation)).delivered).toBe(6_050);
 });

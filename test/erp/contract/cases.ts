@@ -1,6 +1,6 @@
-// What every target has to keep to, tried through the engine that delivers: the same cases for the fake with each record, for files
-// and, by the tests of a target, for a real ERP. Plain functions: they also run where delivery is broken on purpose, to see that
-// they fail.
+// The contract of every target, tested through the delivery engine. The same cases run for the fake with each
+// capability record, for files, and for a real ERP in the tests of its target. They are plain functions, so that the
+// mutant tests can run them with broken delivery and see them fail.
 
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { Rng } from '../../../sandbox/src/rng.ts';
@@ -19,48 +19,48 @@ import type { SimulatedTime } from '../fake/time.ts';
 import { append, type PlannedEntry, plan } from '../rounds/world.ts';
 import type { Troubles } from './troubled.ts';
 
-/** An entry in the ERP's books, read in another way than the target does. */
+/** An entry in the ERP's books, read in another way than by the target. */
 export interface HeldInErp {
   description: string;
   state: string;
   date: string;
-  /** Debit positive. */
+  /** Amounts are positive for debits. */
   lines: { account: string; amount: Money }[];
 }
 
-/** A company of an ERP with empty books, and what a test does to it. */
+/** A company of an ERP with empty books, and the operations of a test on it. */
 export interface ContractSubject {
   capabilities: Capabilities;
   db: Db;
   databaseId: string;
   installation: InstallationConfig;
   time: SimulatedTime;
-  /** A connection of its own, as another process has one; nobody asks for one where the target is a file. */
+  /** Opens a new connection, as another process would. File targets do not use it. */
   open(): ErpTarget;
-  /** What goes wrong on the way of the connections that are opened. */
+  /** The failures of requests on the opened connections. */
   troubles: Troubles;
-  /** Nothing can be written to the target, or it can again. */
+  /** Makes the target unwritable, or writable again. */
   setAway(isAway: boolean): void;
   /** Closes the days up to and including this one. */
   lock(through: string): Promise<void>;
   unlock(): Promise<void>;
-  /** Everything in the books, drafts too. */
+  /** All entries in the books, including drafts. */
   held(): Promise<HeldInErp[]>;
-  /** What the ERP itself holds against its client. */
+  /** Violations of the ERP's rules by its client, as the ERP recorded them. */
   misdeeds(): string[];
   close(): Promise<void>;
 }
 
 export interface ContractCase {
   name: string;
-  /** Why the case says nothing of a target with this record; null where it applies. */
+  /** The reason why the case does not apply to a target with this record; null if it applies. */
   doesNotApply(capabilities: Capabilities): string | null;
   run(delivery: ContractDelivery, subject: ContractSubject): Promise<void>;
 }
 
-/** Accounts of `flaws` in the rounds: this one exists in no chart. */
+/** An account that is in no chart, among the `flaws` of the rounds. */
 const unknownAccount = '3991';
-/** The mapping has no code for it. */
+/** A VAT group without a code in the mapping. */
 const unmappedGroup = 'Z';
 
 const always = () => null;
@@ -92,11 +92,11 @@ export const contractCases: ContractCase[] = [
       await delivery.drain();
       await delivery.forget();
       delivery.databaseId = null;
-      // Until the ERP shows all of them.
+      // Waits until the ERP's look-ups show all entries.
       await delivery.wait((subject.capabilities.key.lookup_lag_seconds + 1) * 1000);
       const before = told(await subject.held());
       await delivery.drain();
-      // Once more: those that were seen are read again.
+      // The second pass reads entries again that the first one saw.
       for (let look = 0; look < 2; look++) {
         if (look > 0) await delivery.drain();
         deepStrictEqual(delivery.waitedFor, 'erp_company_foreign');
@@ -248,7 +248,7 @@ export const contractCases: ContractCase[] = [
       const units = await delivery.units();
       const differing = units.filter(({ problem }) => problem === 'erp_differs');
       ok(differing.length > 0, 'nothing was found to differ');
-      // What counts as delivered is as it was posted; drafts that differ are gone where they can be deleted.
+      // Delivered units are in the ERP as posted. Drafts that differ were deleted if the ERP allows that.
       const delivered = planned.filter((entry) =>
         units.some((unit) => unit.id === entry.unitId && unit.state === 'delivered'),
       );
@@ -299,7 +299,7 @@ export const contractCases: ContractCase[] = [
       const planned = await delivery.post(2);
       await subject.lock('2026-12-31');
       await delivery.drain();
-      // Where the periods can be read, what follows a late entry is late by itself; otherwise it waits.
+      // If periods can be read, entries that depend on a late entry are late too; otherwise they wait.
       const { readable } = subject.capabilities.periods;
       const late = readable ? planned : planned.filter(({ follows }) => follows === null);
       deepStrictEqual(
@@ -321,11 +321,11 @@ export const contractCases: ContractCase[] = [
   },
 ];
 
-/** A delivery ends when nothing has been due for this many slices. */
+/** Delivery ends when nothing has been due for this many slices. */
 const mostSlices = 80;
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 
-/** One installation's delivery into the subject. */
+/** The delivery of one installation into the subject. */
 export class ContractDelivery {
   readonly #subject: ContractSubject;
 
@@ -333,7 +333,7 @@ export class ContractDelivery {
     this.#subject = subject;
   }
 
-  /** Posts documents, and corrections of some unless told otherwise. */
+  /** Posts documents, and by default corrections of some of them. */
   async post(documents: number, { corrections = true, from = 0 } = {}): Promise<PlannedEntry[]> {
     const { installation } = this.#subject;
     const all = plan(new Rng(documents + from, 'contract'), {
@@ -345,7 +345,7 @@ export class ContractDelivery {
     return this.#append(wanted);
   }
 
-  /** Posts a sale of 12.55 on an account and of a VAT group. */
+  /** Posts a sale of 12.55 with the given account and VAT group. */
   postSale(id: number, { account, group }: { account: string; group: string }): Promise<PlannedEntry[]> {
     const vat = { group, rate: new Money('25.5') };
     const sale = draft({
@@ -394,30 +394,30 @@ export class ContractDelivery {
     return planned;
   }
 
-  /** Delivers until nothing is due any more. */
+  /** Delivers until nothing is due. */
   async drain(): Promise<void> {
     if (!(await this.#deliver(mostSlices))) throw new Error(`delivery does not come to an end in ${mostSlices} slices`);
   }
 
-  /** Delivers in vain. */
+  /** Delivers for some slices and expects units to remain due. */
   async tryFor(slices: number): Promise<void> {
     if (await this.#deliver(slices)) throw new Error('delivery came to an end');
   }
 
-  /** Whether the company is known to take this database's entries; otherwise the first is sent alone. */
+  /** True if this database has already claimed the company. Otherwise it sends the first unit alone. */
   isClaimed = true;
-  /** Another than the subject's own, where another database delivers. */
+  /** The id of another database that delivers; null for the subject's database. */
   databaseId: string | null = null;
-  /** What kept the last slice from sending; null: nothing did. */
+  /** The problem that kept the last slice from sending; null if there was none. */
   waitedFor: string | null = null;
 
-  /** Of this installation, as the outbox names it. */
+  /** The claim of this installation, as the outbox names it. */
   get #claim() {
     const { erp, id } = this.#subject.installation;
     return { company: companyKeyOf(erp) ?? '', installation: id };
   }
 
-  /** The database forgets what it has sent: it is another one, or one that was restored. */
+  /** Deletes the outbox's record of sent units, as if the database were new or restored. */
   async forget(): Promise<void> {
     const { db, installation } = this.#subject;
     const tables = ['erp_unit', 'erp_cursor', 'erp_claim', 'erp_keyed_entry', 'erp_sweep', 'erp_open_item'];
@@ -426,7 +426,7 @@ export class ContractDelivery {
     }
   }
 
-  /** Somebody says that the entries of the other database stand. */
+  /** An operator accepts the entries of the other database. */
   async adopt(): Promise<void> {
     const { db } = this.#subject;
     await this.#run(() => db.transaction((trx) => adoptForeign(trx, this.#claim)));
@@ -495,7 +495,9 @@ export class ContractDelivery {
     return (await this.units()).filter((unit) => unit.state === state);
   }
 
-  /** All of these and nothing else is in the books, posted and as it was; units besides these are in other states. */
+  /**
+   * Expects exactly these entries in the books, posted and unchanged. `besides` is the number of units in other states.
+   */
   async expectDelivered(planned: readonly PlannedEntry[], { besides = 0 } = {}): Promise<void> {
     const done = this.#subject.capabilities.kind === 'file' ? 'handed_over' : 'delivered';
     const ids = (await this.unitsIn(done)).map(({ id }) => id);
@@ -510,7 +512,7 @@ export class ContractDelivery {
   }
 }
 
-/** Entries as texts, with a total for each account: how an entry is divided into lines is the target's. */
+/** Entries as texts with a total per account, because targets may divide lines differently. */
 function told(held: readonly HeldInErp[]): string[] {
   const texts = held.map(({ description, state, date, lines }) => {
     const totals = [...Map.groupBy(lines, ({ account }) => account)].map(

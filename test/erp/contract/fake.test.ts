@@ -12,7 +12,10 @@ const simulated = new SimulatedDatabase(url);
 beforeAll(() => simulateClock(owner));
 afterAll(() => simulated.close());
 
-/** By what the cases differ: how long a look-up waits, for instance, makes no other case of it. */
+/**
+ * The traits of a record that the cases depend on. Records with equal traits need only one test; the length of a
+ * look-up, for example, does not matter.
+ */
 function traitsOf(record: Capabilities): string {
   const { batchEntries, draftsFirst, canDeleteDrafts, readBack } = strategyOf(record);
   const { unique, duplicate_reply: reply } = record.key;

@@ -13,12 +13,12 @@ import { flaws } from '../rounds/world.ts';
 import type { ContractSubject } from './cases.ts';
 import { Troubles, troubled } from './troubled.ts';
 
-/** A day of a window that has closed, in the simulation. */
+/** The simulated time after a window has closed. */
 export const contractStart = Date.parse('2026-03-06T06:00:00Z');
 
 let companies = 0;
 
-/** An installation, a company and a connection to the database that no other case has. */
+/** A new installation, company and database connection for one case. */
 export async function newCompany({ owner, simulated }: { owner: Db; simulated: SimulatedDatabase }) {
   companies += 1;
   const time = new SimulatedTime(contractStart);

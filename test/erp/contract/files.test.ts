@@ -62,7 +62,7 @@ async function begin(kind: FileOptions['kind']): Promise<ContractSubject> {
   const { time, installation: plain, db, release, databaseId } = await newCompany({ owner, simulated });
   const folder = join(root, String(plain.id), 'batches');
   const options = { kind, options: formats[kind] } as FileOptions;
-  // SIE has numbers of dimensions.
+  // SIE uses numbers for dimensions.
   const mapping = parseMapping({
     ...mappingData,
     erp: { ...mappingData.erp, dimensions: { dimension_1: { name: '6' } } },
@@ -74,7 +74,7 @@ async function begin(kind: FileOptions['kind']): Promise<ContractSubject> {
     open: () => {
       throw new Error('nothing is asked of a file');
     },
-    // Where the folder ought to be there is a file.
+    // Puts a file where the folder should be.
     setAway(isAway) {
       mkdirSync(dirname(folder), { recursive: true });
       if (isAway) writeFileSync(folder, '');

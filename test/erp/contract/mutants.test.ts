@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';
 
-/** The record with which each mutant shows, and the case that has to fail. */
+/** For each mutant, the record on which it shows and the case that must fail. */
 const mutants: Record<string, [record: string, failing: string]> = {
   'an error read as "nothing was created"': [
     'asynchronous',
@@ -30,7 +30,7 @@ const mutants: Record<string, [record: string, failing: string]> = {
   'a correction sent before what it corrects': ['asynchronous', 'a correction waits for what it corrects'],
 };
 
-/** What is wrong in a case, in a process of its own, whose delivery is the mutant; null where nothing is. */
+/** Runs a case with a mutant of delivery in a separate process. Returns the failure; null if the case passes. */
 async function wrongIn(mutant: string, record: string, name: string): Promise<string | null> {
   const own = await createTestDatabase();
   const worker = fork(

@@ -1,7 +1,7 @@
 import type { ErpTarget } from '../../../src/erp/port.ts';
 import type { SimulatedTime } from '../fake/time.ts';
 
-/** A target whose requests take real time: the simulation's stands still meanwhile. */
+/** A target whose requests take real time, during which the simulated time stops. */
 export function outsideTime(target: ErpTarget, time: SimulatedTime): ErpTarget {
   const real = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
     const end = time.begin();

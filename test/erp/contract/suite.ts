@@ -3,8 +3,9 @@ import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import { ContractDelivery, type ContractSubject, contractCases } from './cases.ts';
 
 /**
- * Declares the cases as tests; `begin` makes a company of its own for each. Those that do not apply are skipped, and say why. Of a
- * record that is like one before in all that the cases differ by, only the first is tried. `isAlone`: the ERP takes one case at a time.
+ * Declares the cases as tests. `begin` makes a new company for each. Cases that do not apply are skipped with their
+ * reason. Of records with equal traits, only the first is tested. `isAlone` is true if the ERP can run only one case at
+ * a time.
  */
 export function contractSuite(
   capabilities: Capabilities,

@@ -1,15 +1,15 @@
-// A target between which and its ERP things go wrong, one request at a time: the same troubles for the fake and for a real ERP.
+// Wraps a target and makes single requests fail, for the fake and for a real ERP alike.
 
 import type { ErpEntry } from '../../../src/erp/erp-entry.ts';
 import { type CompanyRef, ErpError, type ErpTarget } from '../../../src/erp/port.ts';
 import type { SimulatedTime } from '../fake/time.ts';
 
 /**
- * What becomes of the next request of a kind. `lost`: it never arrives, and nobody knows. `answer_lost`: it takes effect, and nobody
- * knows. `late`: the same, and its effect comes after so long. `refused_though_done`: the ERP says no to what it has done.
- * `no_ids`: the answer is success, and names nothing. `altered`: the answer is success, and the ERP made something else of it.
- * `incomplete`: a look-up finds nothing, and says that it did not see everything. `strange`: nothing is done, and the ERP answers an
- * error that no pattern knows.
+ * The failure of the next request of a kind. `lost`: it does not arrive, and there is no answer. `answer_lost`: it
+ * takes effect, and there is no answer. `late`: the same, but it takes effect after this delay. `refused_though_done`:
+ * it takes effect, and the ERP answers with a refusal. `no_ids`: the ERP answers success without ids. `altered`: the
+ * ERP answers success, but creates a different entry. `incomplete`: a look-up finds nothing and reports that it is
+ * incomplete. `strange`: it has no effect, and the ERP answers an unknown error.
  */
 export type Trouble =
   | { is: 'lost' | 'answer_lost' | 'refused_though_done' | 'no_ids' | 'altered' | 'incomplete' | 'strange' }
@@ -17,10 +17,10 @@ export type Trouble =
 
 export type TroubledRequest = 'create' | 'post' | 'find' | 'keyed' | 'deleteDrafts';
 
-/** A case asks for less by far. */
+/** Far more requests than any case needs. */
 const mostRequests = 150;
 
-/** A delivery that asks again and again. */
+/** Delivery sends requests without end. */
 export class Endless extends Error {
   override readonly name = 'Endless';
 
@@ -29,14 +29,14 @@ export class Endless extends Error {
   }
 }
 
-/** The troubles to come of one company, whoever asks it. */
+/** The planned failures of one company, for all its connections. */
 export class Troubles {
-  /** Nothing reaches the ERP. */
+  /** True if the ERP cannot be reached. */
   isAway = false;
   #requests = 0;
   readonly #next = new Map<TroubledRequest, Trouble[]>();
 
-  /** The next request of the kind has the trouble; the one after it the next. */
+  /** Plans failures for the next requests of a kind, in order. */
   add(kind: TroubledRequest, ...troubles: Trouble[]): void {
     this.#next.set(kind, [...(this.#next.get(kind) ?? []), ...troubles]);
   }
@@ -48,7 +48,7 @@ export class Troubles {
   }
 }
 
-/** Wraps a target. A request of a real server takes no simulated time. */
+/** Wraps a target. A request to a real server takes no simulated time. */
 export function troubled(
   inner: ErpTarget,
   { troubles, time, company }: { troubles: Troubles; time: SimulatedTime; company: CompanyRef },
@@ -80,7 +80,7 @@ export function troubled(
       case 'altered':
         return write('altered');
       case 'late':
-        // The server works on; nobody is told how it ends.
+        // The server continues, but the client does not learn the result.
         time.at(time.nowMs + trouble.ms, () => void write('sent').catch(() => undefined));
         throw cut();
       default:
@@ -122,7 +122,7 @@ function cut(): ErpError {
   return new ErpError('doubt', 'socket hang up');
 }
 
-/** The same amounts on another account of revenue. */
+/** The same amounts on another revenue account. */
 function altered(entry: ErpEntry): ErpEntry {
   return {
     ...entry,

@@ -14,7 +14,7 @@ import { outsideTime } from './outside-time.ts';
 import { contractSuite } from './suite.ts';
 import { Troubles, troubled } from './troubled.ts';
 
-/** The words of the prepared company (scripts/tryton/demo-company.ts). */
+/** The ERP section of the mapping for the prepared company (scripts/tryton/demo-company.ts). */
 const words = {
   ...mappingData.erp,
   vat_codes: { A: 'Sales 25.5 %' },
@@ -56,7 +56,7 @@ describe.skipIf(!hasTryton)('a real Tryton', { timeout: 120_000 }, () => {
     await tryton?.release();
   });
 
-  /** Each case has an installation of its own, and so moves of its own: what others left says nothing. */
+  /** Each case has a new installation and therefore new moves, so that moves of other cases do not matter. */
   async function begin(): Promise<ContractSubject> {
     const { time, installation: plain, company, db, release, databaseId } = await newCompany({ owner, simulated });
     const mapping = parseMapping({ ...mappingData, erp: words });
@@ -102,7 +102,7 @@ describe.skipIf(!hasTryton)('a real Tryton', { timeout: 120_000 }, () => {
     };
   }
 
-  /** As the accountant does it: the periods up to a day, all of them in 2026. */
+  /** Closes or reopens the periods of 2026 up to a day, as the accountant would. */
   async function setPeriods(through: string, how: 'close' | 'reopen'): Promise<void> {
     const [year, month, day] = through.split('-').map(Number);
     const last = { __class__: 'date', year, month, day };
@@ -121,7 +121,7 @@ describe.skipIf(!hasTryton)('a real Tryton', { timeout: 120_000 }, () => {
     );
     await accountant.call(`model.account.period.${how}`, ids);
     if (how === 'close') return;
-    // Closing a period closes its journals, and reopening it does not reopen them.
+    // Closing a period closes its journals, but reopening it does not reopen them.
     const journals = await accountant.call<number[]>(
       ...([
         'model.account.journal.period.search',

@@ -1,4 +1,5 @@
-// Tries one of the contract's cases with the fake, delivery a mutant where one is named; tells what was wrong, null where nothing was.
+// Runs one of the contract's cases with the fake, optionally with a mutant of delivery. Prints the failure; null if the
+// case passes.
 
 import { AssertionError } from 'node:assert';
 import { openDatabase } from '../../../src/db/pool.ts';
@@ -8,7 +9,7 @@ import { applyMutant } from '../rounds/mutants.ts';
 
 const [url, ownerUrl, mutant, name, caseName] = process.argv.slice(2) as [string, string, string, string, string];
 if (mutant !== '') applyMutant(mutant);
-// After the faults are in: they change what is loaded from here on.
+// The mutant must be installed first, because it changes modules that load from here on.
 const { ContractDelivery, contractCases } = await import('./cases.ts');
 const { fakeSubject } = await import('./fake.ts');
 const { simulateClock } = await import('../rounds/database.ts');
@@ -23,7 +24,7 @@ let wrong: string | null = null;
 try {
   await tried.run(new ContractDelivery(subject), subject);
 } catch (error) {
-  // What else may go wrong is not what the case looks for.
+  // Only these errors are failures of the case; others would be faults of the test.
   const isFound = error instanceof AssertionError || (error instanceof Error && error.name === 'Endless');
   if (!isFound) throw error;
   wrong = error.message;

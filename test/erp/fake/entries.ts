@@ -1,10 +1,10 @@
 import { Money } from '../../../src/domain/money.ts';
 import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
 
-/** `[account, signed amount, fields]`: debit positive. */
+/** `[account, signed amount, fields]`; debits are positive. */
 export type EntryLine = [account: string, amount: string, fields?: Partial<ErpLine>];
 
-/** A hand-written entry in an ERP's words; a sale of 10.00 unless lines are given. */
+/** An entry for an ERP; without lines, a sale of 10.00. */
 export function erpEntry(n: number, fields: Partial<Omit<ErpEntry, 'lines'>> & { lines?: EntryLine[] } = {}): ErpEntry {
   const sale: EntryLine[] = [
     ['1700', '10.00'],

@@ -9,7 +9,9 @@ import { SimulatedTime } from './time.ts';
 
 const start = Date.parse('2026-03-02T08:00:00Z');
 
-/** A fake of a record, a client of it, and the circumstances of each request in turn, calm ones after them. */
+/**
+ * A fake ERP with a record, a client of it, and the circumstances of its first requests. Later requests have no faults.
+ */
 function open(
   name: string,
   { flaws = {}, next = [] }: { flaws?: Partial<Flaws>; next?: Partial<Circumstances>[] } = {},
@@ -214,7 +216,7 @@ describe('a key that the ERP has', () => {
     await fake.create([erpEntry(1)]);
     const error = await errorOf(fake.create([erpEntry(1), erpEntry(2)]));
     expect([error.means, error.keys]).toEqual(['duplicate', [erpEntry(1).key]]);
-    // Entry by entry: the second one is in the books.
+    // The fake creates entries one by one, so the second one is in the books.
     expect(fake.states()).toHaveLength(2);
   });
 

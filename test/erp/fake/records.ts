@@ -1,28 +1,28 @@
-// What the ERPs of the research can do, as records: data for the fake, which plays each of them. A record here says how an ERP is
-// known or believed to behave; one that a target is built on is verified anew, in src/erp/targets.
+// Capability records of real ERPs, from research, for the fake. A record here describes how an ERP is known or believed
+// to behave. Records of supported ERPs are verified separately, in src/erp/targets.
 
 import type { Capabilities, ErrorPattern, LockKind } from '../../../src/erp/capabilities.ts';
 
-/** A capability record, and how the ERP behaves where delivery is the same whatever it does. */
+/** A capability record with further behaviour of the ERP that does not change delivery. */
 export interface PlayedErp extends Capabilities {
   key: Capabilities['key'] & {
-    /** How long a repeated attempt id gets the first answer again. */
+    /** For this long, a repeated attempt id gets the first answer again. */
     replay_seconds: number | 'unknown' | 'none';
   };
   write: Capabilities['write'] & {
-    /** What is created or refused as one. */
+    /** The unit that the ERP creates or refuses as a whole. */
     atomic: 'entry' | 'batch' | 'journal';
     result_per_entry: boolean;
     drafts: 'visible_in_books' | 'block_closing' | 'harmless';
   };
   lines: Capabilities['lines'] & { matching: boolean };
   imbalance: 'refused' | 'extra_line' | 'within_tolerance';
-  /** Those that it has, and what it does with a value that it does not know. */
+  /** The ERP's dimensions, and its reaction to an unknown value. */
   dimensions: { theirs: string; unknown: 'refused' | 'created' | 'dropped' }[];
   periods: Capabilities['periods'] & { kinds: LockKind[] };
 }
 
-/** What goes wrong with an entry or a request, in our words; each ERP says it in its own. */
+/** The kinds of failures of an entry or a request. Each ERP has a different text for them. */
 export const faultKinds = [
   'account',
   'dimension',
@@ -37,7 +37,7 @@ export const faultKinds = [
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
-/** An error as it comes over the wire. */
+/** An error in an HTTP answer. */
 export interface SaidError {
   http: number;
   code: string;
@@ -47,11 +47,11 @@ export interface SaidError {
 export interface FakeRecord {
   capabilities: PlayedErp;
   says: Record<FaultKind, SaidError>;
-  /** Whether posting a posted entry again does nothing, or is an error. */
+  /** The effect of posting a posted entry again. */
   postedAgain: 'ignored' | 'refused';
 }
 
-/** Fields of a capability record that differ from the common ones, section by section. */
+/** The fields of a capability record that differ from the common ones, by section. */
 type Differences = {
   [Section in keyof PlayedErp]?: PlayedErp[Section] extends readonly unknown[] | string
     ? PlayedErp[Section]
@@ -84,7 +84,7 @@ const meanings: Record<FaultKind, Omit<ErrorPattern, 'match'>> = {
   auth: { means: 'auth' },
 };
 
-/** One-step creation of single entries without any key: what most of them have in common. */
+/** The common properties of most ERPs: entries are created one by one, in one step, without a key. */
 const common: PlayedErp = {
   kind: 'api',
   key: {
@@ -123,7 +123,7 @@ const common: PlayedErp = {
   errors: [],
 };
 
-/** The record with the common fields, and patterns for what it says. */
+/** The record with the common fields, and with patterns for its error texts. */
 function record(
   differences: Differences,
   says: Partial<Record<FaultKind, SaidError>> = {},
@@ -154,7 +154,7 @@ const journalDimensions: PlayedErp['dimensions'] = [
   { theirs: 'project', unknown: 'dropped' },
 ];
 
-/** By name. All of kind `api` are played in rounds. */
+/** Records by name. Rounds and the contract suite use those of kind `api`. */
 export const records: Record<string, FakeRecord> = {
   tryton: record(
     {
@@ -169,7 +169,7 @@ export const records: Record<string, FakeRecord> = {
       doubt: { server_may_work_seconds: 60 },
       lines: { party: 'per_line', matching: true },
     },
-    // Locks between parallel requests: a page, not an answer of its own.
+    // Parallel requests can lock each other; then a proxy answers with its page.
     { busy: { http: 503, code: '', text: '<html><body>Service Unavailable</body></html>' } },
   ),
   odoo: record({
@@ -321,7 +321,7 @@ export const records: Record<string, FakeRecord> = {
     text: { encoding: 'ibm437', lengths: {}, forbidden: '' },
   }),
 
-  // No ERP of the research is like these, but an ERP may be.
+  // No known ERP behaves like these, but an ERP could.
   overwriting: record({
     key: { unique: 'enforced', duplicate_reply: 'overwrites' },
     write: { max_entries: 10, atomic: 'batch', result_per_entry: false },
@@ -353,5 +353,5 @@ export const records: Record<string, FakeRecord> = {
   }),
 };
 
-/** Names of the records that rounds and the contract suite play. */
+/** The names of the records that the rounds and the contract suite use. */
 export const playedRecords = Object.keys(records).filter((name) => records[name]?.capabilities.kind === 'api');

@@ -1,5 +1,5 @@
-// The server of an ERP that exists in memory only: its books, its locks, and what it does wrong. It is made from a capability
-// record and knows nothing of how entries are delivered.
+// A fake ERP server in memory: its books, its locks and its faults. It is built from a capability record and does not
+// know how vetledger delivers.
 
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { ErrorMeaning } from '../../../src/erp/capabilities.ts';
@@ -7,12 +7,12 @@ import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
 import type { FakeRecord, FaultKind, SaidError } from './records.ts';
 import type { FakeTime } from './time.ts';
 
-/** A line as the ERP holds it. */
+/** A line in the ERP's books. */
 export interface HeldLine {
   id: string;
-  /** '' where the ERP dropped it. */
+  /** Empty if the ERP dropped the account. */
   account: string;
-  /** Debit positive. */
+  /** Debits are positive. */
   amount: Money;
   party: string | null;
   vat: { code: string; part: 'base' | 'tax'; amount: Money }[];
@@ -20,7 +20,7 @@ export interface HeldLine {
   matched: string | null;
 }
 
-/** An entry as the ERP holds it. */
+/** An entry in the ERP's books. */
 export interface HeldEntry {
   id: string;
   key: string | null;
@@ -31,25 +31,25 @@ export interface HeldEntry {
   journal: string;
   description: string;
   lines: HeldLine[];
-  /** Look-ups find it from then on. */
+  /** The time from which look-ups find the entry. */
   visibleAtMs: number;
   postedAtMs: number | null;
 }
 
 /**
- * What an ERP does wrong with certain entries, always: accounts and values of dimensions by which such entries are told. Kept
- * apart from the chart, so that every record can be given every flaw.
+ * Permanent faults of an ERP with certain entries, which are recognised by accounts and values of dimensions. They are
+ * not part of the chart, so that every record can have every flaw.
  */
 export interface Flaws {
-  /** Refused with the ERP's own words for an account that does not exist. */
+  /** The ERP refuses them with its text for an unknown account. */
   unknownAccounts: ReadonlySet<string>;
-  /** Refused with an error that no pattern knows. */
+  /** The ERP refuses them with an error that no pattern matches. */
   strangeAccounts: ReadonlySet<string>;
-  /** Accepted with success, and the line has no account. */
+  /** The ERP answers success, but the line has no account. */
   droppedAccounts: ReadonlySet<string>;
-  /** Accepted with success, and two lines more that balance each other. */
+  /** The ERP answers success, and adds two lines that balance each other. */
   balancedAccounts: ReadonlySet<string>;
-  /** Values that a dimension lacks; what comes of it is the record's. */
+  /** Values that a dimension lacks. The record decides the ERP's reaction. */
   unknownValues: ReadonlySet<string>;
 }
 
@@ -61,7 +61,7 @@ export const noFlaws: Flaws = {
   unknownValues: new Set(),
 };
 
-/** A request as the server gets it. */
+/** A request to the server. */
 export type ServerRequest =
   | { kind: 'create'; entries: readonly ErpEntry[]; attemptId: string }
   | { kind: 'post'; ids: readonly string[]; attemptId: string }
@@ -72,35 +72,35 @@ export type ServerRequest =
   | { kind: 'periods' }
   | { kind: 'other' };
 
-/** How the server works on one request. */
+/** The course of one request on the server. */
 export interface Work {
-  /** From its arrival to its effect. */
+  /** Milliseconds from arrival to effect. */
   workMs: number;
-  /** The server dies after so many entries; null: it does not. What is atomic has no effect then. */
+  /** The server dies after this many entries; null if it does not die. Atomic requests then have no effect. */
   diesAfter: number | null;
-  /** Says something strange although it did, or did not do, what was asked. */
+  /** The server answers an unknown error, either after the effect or without one. */
   strange: 'done' | 'not_done' | null;
-  /** A look-up's answer lacks something, and says so. */
+  /** The answer to a look-up is incomplete and says so. */
   isTruncated: boolean;
 }
 
-/** An answer that is one. */
+/** A complete answer. */
 export interface Answer {
   error: (SaidError & { kind: FaultKind | 'strange'; keys: string[] }) | null;
-  /** Ids of created entries, by key. */
+  /** The ids of created entries by key. */
   ids: Map<string, string>;
   found: HeldEntry[];
   isComplete: boolean;
 }
 
-/** Something that no careful sender does, seen by the server. */
+/** A violation of the ERP's rules by a client, recorded by the server. */
 export interface Misdeed {
   atMs: number;
   about: 'content' | 'pace';
   text: string;
 }
 
-/** All that a server knows, to go on with after its process was killed. */
+/** The state of a server that survives the end of its process. */
 export interface FakeBooks {
   entries: HeldEntry[];
   attempts: [id: string, attempt: { body: string; atMs: number; answer: Answer | null }][];
@@ -112,28 +112,28 @@ export interface FakeBooks {
 export interface FakeServerOptions {
   record: FakeRecord;
   time: FakeTime;
-  /** A number from 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number;
   flaws?: Flaws;
-  /** For how long a repeated attempt gets the first answer, where the record does not say. */
+  /** The seconds for which a repeated attempt gets the first answer, if the record does not say. */
   unknownReplaySeconds?: number;
-  /** What an earlier process of the same ERP left. */
+  /** The state of an earlier process of the same ERP. */
   books?: FakeBooks;
 }
 
-/** Entries of a page of those with a key. */
+/** The number of entries on a page of entries with a key. */
 export const keyedPerPage = 5;
 
-/** An answer to which the server came, or never will. */
+/** An answer, or the death of the server before it answered. */
 export type Outcome = Answer | 'died';
 
 export class FakeServer {
   readonly record: FakeRecord;
   readonly time: FakeTime;
   readonly misdeeds: Misdeed[] = [];
-  /** Called whenever an entry is new in the books, or posted. */
+  /** Called when an entry is created or posted. */
   onChange: (entry: HeldEntry) => void = () => undefined;
-  /** Called when keys are refused: each of them alone or in a batch that is refused as one. */
+  /** Called when keys are refused, singly or as a whole batch. */
   onRefused: (error: FaultKind | 'strange', keys: string[], ofBatch: readonly string[]) => void = () => undefined;
   #lockedThrough = '';
   readonly #random: () => number;
@@ -163,7 +163,7 @@ export class FakeServer {
     this.#lastNumber = books.lastNumber;
   }
 
-  /** What the next process of this ERP has to know. An attempt without an answer yet has none there, either: it is forgotten. */
+  /** The state for the next process of this ERP. Attempts that are not answered yet are forgotten. */
   books(): FakeBooks {
     return {
       entries: this.held(),
@@ -174,17 +174,17 @@ export class FakeServer {
     };
   }
 
-  /** All that the books hold, drafts included; the server's own state, for those who judge. */
+  /** All entries in the books, including drafts, for the judge. */
   held(): HeldEntry[] {
     return [...this.#entries.values()];
   }
 
-  /** Days up to and including this one are closed; '' where none is. */
+  /** Days up to and including this one are closed; empty if none is. */
   get lockedThrough(): string {
     return this.#lockedThrough;
   }
 
-  /** Closes the days up to and including this one; false where drafts in them are in the way. */
+  /** Closes the days up to and including this one. Returns false if drafts in them prevent it. */
   lock(through: string): boolean {
     const isBlocked =
       this.record.capabilities.write.drafts === 'block_closing' &&
@@ -197,12 +197,12 @@ export class FakeServer {
     this.#lockedThrough = '';
   }
 
-  /** Somebody at the ERP changes an entry by hand. */
+  /** An accountant changes an entry in the ERP. */
   change(id: string, by: (entry: HeldEntry) => void): void {
     by(this.#entry(id));
   }
 
-  /** Somebody at the ERP matches lines, or undoes it. */
+  /** An accountant matches lines in the ERP, or removes a match. */
   match(lineIds: readonly string[], group: string | null): boolean {
     const lines = this.held().flatMap((entry) => entry.lines.filter(({ id }) => lineIds.includes(id)));
     const isSettled = sum(lines.map(({ amount }) => amount)).isZero();
@@ -211,7 +211,7 @@ export class FakeServer {
     return true;
   }
 
-  /** Takes a request on; the promise ends when the server has done its work, whether anybody still waits for it or not. */
+  /** Accepts a request. The promise resolves when the server has finished, even if no client waits any longer. */
   async handle(request: ServerRequest, work: Work): Promise<Outcome> {
     const replayed = this.#replayed(request);
     if (replayed !== null) {
@@ -226,7 +226,7 @@ export class FakeServer {
     return outcome;
   }
 
-  /** A client sends something: counts it, and tells whether it may. */
+  /** Counts a request, and returns whether the limits allow it. */
   admit(): 'yes' | 'throttled' {
     const { limits } = this.record.capabilities.pace;
     this.#sentAtMs.push(this.time.nowMs);
@@ -240,7 +240,7 @@ export class FakeServer {
     return isExceeded || this.#isBlocked() ? 'throttled' : 'yes';
   }
 
-  /** Whether the company is blocked because of too many errors. */
+  /** True if the company is blocked because of too many errors. */
   #isBlocked(): boolean {
     const allowed = this.record.capabilities.pace.errors_allowed;
     if (allowed === null) return false;
@@ -252,7 +252,7 @@ export class FakeServer {
     if (kind !== 'throttled' && kind !== 'busy') this.#errorsAtMs.push(this.time.nowMs);
   }
 
-  /** The first answer to an attempt that was made before; an error where its body is another one. */
+  /** The first answer to a repeated attempt; an error if its body differs. */
   #replayed(request: ServerRequest): Answer | null {
     if (request.kind !== 'create' || this.#replaySeconds === 0) return null;
     const attempt = this.#attempts.get(request.attemptId);
@@ -333,8 +333,8 @@ export class FakeServer {
   }
 
   /**
-   * Changes the books item by item. Where items are atomic, they take effect one after the other, spread over the time of the
-   * work, and those before a failure stay; otherwise all take effect at its end, or none.
+   * Changes the books item by item. If items are atomic, they take effect one after the other during the work, and
+   * those before a failure stay. Otherwise all take effect at the end, or none.
    */
   async #changeAll<Item extends { key: string }>(
     items: Item[],
@@ -361,7 +361,7 @@ export class FakeServer {
           if (id !== null) ids.set(item.key, id);
         } else {
           refusals.set(item.key, why);
-          // Without a result for each, the first failure ends the request: those before it have taken effect.
+          // Without a result per item, the first failure ends the request. Items before it have taken effect.
           if (!hasResults) break;
         }
       }
@@ -519,7 +519,7 @@ export class FakeServer {
     );
   }
 
-  /** A page of the entries with a key of ours, by id. */
+  /** A page of the entries with a vetledger key, by id. */
   #keyed({ installation, changedSince, after }: Extract<ServerRequest, { kind: 'keyed' }>): HeldEntry[] {
     const sinceMs = changedSince?.getTime() ?? Number.NEGATIVE_INFINITY;
     return this.held()
@@ -543,7 +543,7 @@ export class FakeServer {
     });
   }
 
-  /** A copy, so that nobody outside changes the books, in the order in which this ERP gives lines. */
+  /** A copy of the entry, so that callers cannot change the books. Its lines are in this ERP's order. */
   #shown(entry: HeldEntry): HeldEntry {
     const lines = entry.lines.map((line) => ({ ...line, dimensions: { ...line.dimensions }, vat: [...line.vat] }));
     if (this.record.capabilities.read_back.normalises.includes('order'))
@@ -566,7 +566,7 @@ export class FakeServer {
   }
 }
 
-/** What an error means by the record's patterns; without one nobody knows. */
+/** The meaning of an error by the record's patterns; unknown if no pattern matches. */
 export function meaningOf(
   { record }: Pick<FakeServer, 'record'>,
   said: SaidError,
@@ -592,7 +592,7 @@ function signedOf({ side, amount }: Pick<ErpLine, 'side' | 'amount'>): Money {
   return side === 'debit' ? amount : amount.negated();
 }
 
-/** One line for lines of one side that differ in their amounts only. */
+/** Merges lines of one side that differ only in their amounts. */
 function merged(lines: HeldLine[]): HeldLine[] {
   const byPlace = new Map<string, HeldLine>();
   for (const line of lines) {

@@ -18,10 +18,11 @@ import type { PlayedErp } from './records.ts';
 import { type Answer, type FakeServer, type HeldEntry, meaningOf, type Outcome, type ServerRequest } from './server.ts';
 
 /**
- * What goes wrong with one request. `unreachable`: the connection is refused. `request_lost`, `answer_lost`: the connection breaks
- * before the request has arrived, or after. `page`, `page_though_done`: a page of a proxy instead of an answer, without and with
- * effect. `strange`, `strange_though_done`: an error that no pattern knows, without and with effect. `truncated`: the answer to a
- * look-up lacks something and says so. `half`: an answer to a creation that tells half of the ids. `server_dies`: while it works.
+ * The failure of one request. `unreachable`: the connection is refused. `request_lost`, `answer_lost`: the connection
+ * breaks before the request has arrived, or after. `page`, `page_though_done`: a proxy answers with a page, without and
+ * with effect. `strange`, `strange_though_done`: an error that no pattern matches, without and with effect.
+ * `truncated`: the answer to a look-up is incomplete and says so. `half`: the answer to a creation has half of the ids.
+ * `server_dies`: the server dies during the work.
  */
 export type Fault =
   | 'none'
@@ -39,12 +40,15 @@ export type Fault =
   | 'half'
   | 'server_dies';
 
-/** How one request goes: its way there, the server's work, the way back. */
+/** The course of one request: its way to the server, the server's work, and the way back. */
 export interface Circumstances {
   outMs: number;
-  /** No longer than the record says, whatever is given. */
+  /** At most the time in the record, even if more is given. */
   workMs: number;
-  /** Beyond what the record says: the server is at work on it after nobody believes that it is. None unless given. */
+  /**
+   * Additional time beyond the record's, after which delivery no longer expects the server to work. The default is
+   * none.
+   */
   lateMs?: number;
   backMs: number;
   fault: Fault;
@@ -54,7 +58,7 @@ export const calm: Circumstances = { outMs: 20, workMs: 200, backMs: 20, fault: 
 
 export interface RequestInfo {
   kind: ServerRequest['kind'];
-  /** Of the entries that it is about. */
+  /** The keys of the entries in the request. */
   keys: readonly string[];
 }
 
@@ -62,13 +66,13 @@ export interface RequestInfo {
 export interface Life {
   readonly isDead: boolean;
   /**
-   * Called before each request, while it is under way, and before its answer; a dead process never gets past it. Nothing protects from one that stands
-   * still between its last look at the clock and its request.
+   * Called before each request, during it, and before its answer. In a dead process it never returns. A process can
+   * also pause between its last look at the clock and its request.
    */
   step(what: string, mayStand: boolean): Promise<void>;
 }
 
-/** The clients that wait for an answer, one for each request. */
+/** Clients that wait for an answer, one per request. */
 export type UnderWay = Set<{ life: Life }>;
 
 const immortal: Life = { isDead: false, step: async () => undefined };
@@ -76,18 +80,18 @@ const immortal: Life = { isDead: false, step: async () => undefined };
 export interface FakeTargetOptions {
   server: FakeServer;
   company?: CompanyRef;
-  /** How each request goes; calm unless given. */
+  /** The course of each request; the default has no faults. */
   network?: (request: RequestInfo) => Circumstances;
-  /** The client gives up after so long. */
+  /** The client's time limit for an answer. */
   timeoutMs?: number;
   life?: Life;
-  /** Told of every error that an answer says. */
+  /** Called with every error in an answer. */
   onError?: (request: RequestInfo, error: ErpError) => void;
-  /** Requests that clients have under way to this server; shared by all of them. */
+  /** The requests that all clients of this server have under way. */
   underWay?: UnderWay;
 }
 
-/** A client of the fake server, as a target of a real ERP is one. */
+/** A client of the fake server, with the interface of a target. */
 export class FakeTarget implements ErpTarget {
   readonly capabilities: PlayedErp;
   readonly company: CompanyRef;
@@ -117,7 +121,7 @@ export class FakeTarget implements ErpTarget {
         await this.#call({ kind: 'other' }, request);
         for (const [index, lineIds] of groups.entries()) {
           if (this.#server.match(lineIds, nameOf(lineIds))) continue;
-          // All or none.
+          // Matches all groups or none.
           for (const done of groups.slice(0, index)) this.#server.match(done, null);
           throw new ErpError('refused', 'The lines cannot be matched');
         }
@@ -210,7 +214,7 @@ export class FakeTarget implements ErpTarget {
     }
   }
 
-  /** Sends a request; throws what came instead of an answer. */
+  /** Sends a request. Throws if no answer came. */
   async #call(request: ServerRequest, { signal }: RequestOptions): Promise<Answer> {
     const { life } = this.#options;
     const doing = `${request.kind} of ${keysOf(request, this.#server).length}`;
@@ -243,7 +247,7 @@ export class FakeTarget implements ErpTarget {
     const server = this.#server;
     const { time } = server;
     const { outMs, workMs, lateMs = 0, backMs, fault } = this.#options.network(infoOf(request, server));
-    // From here on the server may work on it, for as long as its record says; longer where it is to be late.
+    // From here on the server may work on the request for the time in its record, or longer if the test makes it late.
     const mayWorkMs = this.capabilities.doubt.server_may_work_seconds * 1000 - outMs - 1;
     const giveUp = new AbortController();
     const cancel = time.at(time.nowMs + this.#options.timeoutMs, () => giveUp.abort(noAnswer('No answer in time')));
@@ -254,7 +258,7 @@ export class FakeTarget implements ErpTarget {
     }
     const atWorkMs = lateMs > 0 ? mayWorkMs + lateMs : Math.min(workMs, mayWorkMs);
     const sent = this.#send(request, fault, outMs, Math.max(0, atWorkMs));
-    // Whoever stops waiting does not stop the server.
+    // The server continues even if the client stops waiting.
     sent.catch(() => undefined);
     try {
       await this.#options.life.step(`during ${request.kind}`, true);
@@ -270,7 +274,6 @@ export class FakeTarget implements ErpTarget {
     }
   }
 
-  /** The request on its way and at work. */
   async #send(request: ServerRequest, fault: Fault, outMs: number, workMs: number): Promise<Outcome> {
     const server = this.#server;
     const { time } = server;
@@ -290,12 +293,12 @@ export class FakeTarget implements ErpTarget {
     const outcome = server.handle(request, work);
     if (fault !== 'answer_lost') return outcome;
     outcome.catch(() => undefined);
-    // The connection breaks while the server is at work.
+    // The connection breaks while the server works.
     await time.sleep(Math.min(50, workMs));
     throw noAnswer('socket hang up');
   }
 
-  /** An error of the server as the port says it; one that answers something unknown is told from none by its problem. */
+  /** Converts an error of the server into an ErpError of the port. */
   #errorOf(error: NonNullable<Answer['error']>): ErpError {
     const { means, problem } = meaningOf(this.#server, error);
     const named = problem ?? (means === 'doubt' ? 'erp_refused_unknown' : null);

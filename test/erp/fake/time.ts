@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/runtime/system-clock.ts';
 /** The time of a fake ERP: simulated, or this machine's. */
 export interface FakeTime {
   readonly nowMs: number;
-  /** Has something happen at a time, or now where that is over; the returned function cancels it. */
+  /** Calls `happen` at a time, or now if the time is past. Returns a function that cancels it. */
   at(atMs: number, happen: () => void): () => void;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -17,24 +17,27 @@ interface Event {
   happen(): void;
 }
 
-/** A timer of the event loop that is no longer than this belongs to work under way, not to a wait. */
+/** Timers up to this length belong to work under way and are not waits. */
 const shortTimerMs = 20;
-/** Turns of the event loop without anything under way, after which everything waits for simulated time. */
+/** After this many idle turns of the event loop, everything waits for simulated time. */
 const quietTurns = 3;
-/** How long (real) nothing may be under way and nothing be due before the simulation counts as stuck. */
+/** The simulation counts as stuck after this real time without work and without a due event. */
 const stuckMs = 5_000;
-/** How long (real) work may be under way: a statement that waits for a lock of somebody who waits for time never ends. */
+/**
+ * The maximum real duration of work. A statement that waits for a lock of a process that waits for time would never
+ * end.
+ */
 const longestWorkMs = 60_000;
 
-/** As they were before anybody replaced them. */
+/** The real timers, saved before a test replaces them. */
 const realTimers = { setTimeout, clearTimeout };
 
 let shortTimers = 0;
 let isCounting = false;
 
 /**
- * Discrete events in the order of simulated milliseconds. Time moves on only when everything waits for it: whoever runs work
- * that waits for other things (a database) says so with `begin`.
+ * Runs events in the order of simulated milliseconds. Time advances only when everything waits for it. Work that waits
+ * for other things, such as a database, must be announced with `begin`.
  */
 export class SimulatedTime implements FakeTime {
   #nowMs: number;
@@ -52,13 +55,12 @@ export class SimulatedTime implements FakeTime {
     return this.#nowMs;
   }
 
-  /** Has something happen at a simulated time, or now where that is over; the returned function cancels it. */
+  /** Calls `happen` at a simulated time, or now if the time is past. Returns a function that cancels it. */
   at(atMs: number, happen: () => void): () => void {
     const event = { atMs: Math.max(atMs, this.#nowMs), order: this.#order++, happen };
     const after = this.#events.findIndex(
       (other) => other.atMs < event.atMs || (other.atMs === event.atMs && other.order < event.order),
     );
-    // The next event is the last.
     this.#events.splice(after === -1 ? this.#events.length : after, 0, event);
     return () => {
       const index = this.#events.indexOf(event);
@@ -81,7 +83,7 @@ export class SimulatedTime implements FakeTime {
     });
   }
 
-  /** As every process of the simulation reads it. */
+  /** The clock that every simulated process uses. */
   clock(): Clock {
     return {
       now: () => this.#nowMs,
@@ -90,7 +92,7 @@ export class SimulatedTime implements FakeTime {
     };
   }
 
-  /** Something is under way that takes no simulated time, until the returned function is called. */
+  /** Announces work that takes no simulated time. Returns a function that ends it. */
   begin(): () => void {
     this.#busy += 1;
     let isOver = false;
@@ -102,7 +104,7 @@ export class SimulatedTime implements FakeTime {
     };
   }
 
-  /** Lets events happen until the work has ended. Throws when it waits for something that no event brings. */
+  /** Runs events until the work has ended. Throws if the work waits for something that no event brings. */
   async run<Result>(work: Promise<Result>): Promise<Result> {
     let hasEnded = false;
     const end = () => {
@@ -126,7 +128,7 @@ export class SimulatedTime implements FakeTime {
     }
   }
 
-  /** Waits until nothing is under way any more, or until the work is over. */
+  /** Waits until no work is under way, or until `isOver` returns true. */
   async #quiet(isOver: () => boolean): Promise<void> {
     for (let turns = 0; turns < quietTurns && !isOver(); turns++) {
       await setImmediate();
@@ -149,7 +151,7 @@ export class SimulatedTime implements FakeTime {
   }
 }
 
-/** Counts timers that belong to work under way, such as those with which a queue of requests takes its next turn. */
+/** Counts the short timers of work under way, for example those of a request queue. */
 function countShortTimers(): void {
   if (isCounting) return;
   isCounting = true;
@@ -178,7 +180,7 @@ function countShortTimers(): void {
   };
 }
 
-/** This machine's time, for a fake ERP in a process of its own. */
+/** This machine's time, for a fake ERP in a separate process. */
 export const realTime: FakeTime = {
   get nowMs() {
     return Date.now();

@@ -1,5 +1,5 @@
-// A clinic's whole books as files, made while it goes on working: what independent readers find in all batches together is what the
-// tables hold, told by SQL.
+// Writes a clinic's whole books as files while the clinic continues to work. Independent readers must find in all
+// batches together what SQL finds in the tables.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Entries for the writers of files, made by hand and at random.
+// Hand-written and random entries for the file formats.
 
 import fc from 'fast-check';
 import { Money } from '../../../src/domain/money.ts';
@@ -30,7 +30,10 @@ export function entry(id: number, lines: FileLine[], facts: Partial<FileEntry> =
   };
 }
 
-/** Of what breaks formats: separators, quotes, escapes, braces, formulas, line ends, letters of everywhere, lone surrogates. */
+/**
+ * Texts with characters that break formats: separators, quotes, escapes, braces, formulas, line ends, foreign letters,
+ * lone surrogates.
+ */
 export const hostileText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc.string({
@@ -62,7 +65,7 @@ export const hostileText = fc.oneof(
 const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: null });
 const roles: LineRole[] = ['receivable', 'revenue', 'vat', 'cash', 'rounding', 'prepayment_liability'];
 
-/** A random balanced entry; `accounts` are drawn from a few, so that one often stands on several lines and both sides. */
+/** A random balanced entry. It uses few accounts, so that one account is often on several lines and on both sides. */
 export function balancedEntry(days: {
   from: string;
   through: string;

@@ -35,7 +35,7 @@ const createdAt = new Date('2026-02-03T04:05:06.789Z');
 const csvOf = (dialect: 'international' | 'semicolon', dimensions: string[] = []) =>
   csvFormat({ dialect, currency: 'EUR', decimals: 2, dimensions });
 
-/** A file of these entries, with what its manifest says of them; entries that the format refuses are told apart. */
+/** Writes these entries to a file and its manifest. Entries that the format refuses are returned separately. */
 function fileOf(format: FileFormat, entries: FileEntry[], number = 1) {
   const period = format.periodOf(entries[0]?.date ?? '2026-01-01');
   const [writer, contents] = [format.begin(), new Contents()];
@@ -66,7 +66,7 @@ function expectedLines({ lines }: FileEntry) {
   }));
 }
 
-/** The manifest's balances are what the reader finds in the file. */
+/** Checks that the balances in the manifest equal those in the file. */
 function checkManifest(accounts: ReturnType<Contents['accounts']>, read: ReadEntry[]) {
   const found = read.flatMap(({ lines }) => lines.map(centsOf));
   const told = Object.entries(accounts);
@@ -197,7 +197,7 @@ describe('SIE 4', () => {
       { description: 'Faktura {1001} \\ "Åäö"\r\n#VER', journal: 'F' },
     );
     const { bytes } = fileOf(sie4Format(sieOptions), [sale]);
-    // Å ä ö Ä and é in code page 437, by hand.
+    // The letters Å, ä and ö in code page 437, worked out by hand.
     expect(bytes.includes(Buffer.from([0x8f, 0x84, 0x94]))).toBe(true);
     const { items, vouchers } = readSie(bytes);
     expect([...items]).toEqual([
@@ -286,7 +286,7 @@ describe('DATEV', () => {
         checkManifest(accounts, read);
         for (const { unitId, lines } of entries) {
           if (refused.has(unitId)) expect(refused.get(unitId)).toEqual(['erp_not_in_pairs']);
-          // Where an account stands on one line only, the entry can always be told.
+          // An account that is on one line only identifies its entry.
           const isAlone = lines.some(({ account }) => lines.filter((each) => each.account === account).length === 1);
           if (isAlone) expect(refused.has(unitId)).toBe(false);
         }
@@ -459,7 +459,7 @@ describe('DATEV', () => {
   });
 
   it('a cent on one row is seen', () => {
-    // The readers would be no proof if they forgave a difference.
+    // This shows that the readers find differences.
     const bytes = fileOf(datevFormat(datevOptions, 'EUR'), [sale]).bytes;
     const wrong = Buffer.from(bytes.toString('latin1').replace('\r\n24,00;', '\r\n24,01;'), 'latin1');
     const [found] = entriesOfDatev(readDatev(wrong));

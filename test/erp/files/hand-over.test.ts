@@ -61,7 +61,7 @@ const optionsOf: Record<Kind, string> = {
   datev: 'consultant_number: 29098, client_number: 55003, account_length: 4',
 };
 
-/** The installation as its configuration file would have it. */
+/** The installation of a configuration file with these options. */
 async function configured(kind: Kind, options = optionsOf[kind], mapping?: string): Promise<InstallationConfig> {
   const file = join(root, `${id}.yaml`);
   const erp = `{kind: ${kind}, auto: true, folder: "${folder()}", options: {${options}}}`;
@@ -145,7 +145,10 @@ interface Manifest {
   created: string;
 }
 
-/** The batches in the folder, by number, as whoever fetches them reads them: manifest first, then the file that it names. */
+/**
+ * Reads the batches in the folder by number, like a program that fetches them: first the manifest, then the file that
+ * it names.
+ */
 function batches(): { manifest: Manifest; entries: ReadEntry[] }[] {
   if (!existsSync(folder())) return [];
   const names = readdirSync(folder()).filter((name) => name.endsWith('.json') && name !== claimName);
@@ -207,7 +210,7 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
       },
     });
     expect(await stateOf(posted[0]!)).toMatchObject({ state: 'handed_over', batch: 1, problem_code: null });
-    // What is on the disk is not kept in the database as well: it names people.
+    // The file's content is deleted from the database, because it has personal names.
     expect(await query(db, 'select * from erp_batch_piece where installation = ?', [id])).toEqual([]);
   });
 
@@ -228,14 +231,14 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
     await handOver(installation, { maxUnits: 2 });
     const names = readdirSync(folder());
     expect(names.filter((name) => name.startsWith('.'))).toEqual([]);
-    // What had its name before the crash is the same file, byte for byte.
+    // Files that had their final name before the crash are unchanged.
     for (const [name, content] of before) expect(readFileSync(join(folder(), name!), 'latin1')).toBe(content);
     expect(unitsIn().flat().toSorted()).toEqual(['invoice/1/1', 'invoice/2/1', 'invoice/3/1', 'invoice/4/1']);
     expect(await unitsByState(db, id)).toEqual({ handed_over: 4 });
   });
 });
 
-/** As a backup would have it: the units wait, and no batch was made. */
+/** Restores the state of a backup: the units wait, and there is no batch. */
 async function restore(): Promise<void> {
   await query(db, 'delete from erp_batch where installation = ?', [id]);
   await query(
@@ -281,7 +284,7 @@ describe('a database that was restored from before a batch', () => {
       }
       const before = readdirSync(folder()).map((name) => [name, readFileSync(join(folder(), name), 'latin1')]);
       await restore();
-      // One window has posted all of it again, by the documents' ids.
+      // One window has posted everything again, in the order of the documents' ids.
       await query(db, `update erp_unit set seq = split_part(unit_id, '/', 3)::int where installation = ?`, [id]);
       await post([invoice(4)]);
       await enqueue(installation);
@@ -302,7 +305,7 @@ describe('a database that was restored from before a batch', () => {
     await handOver(installation);
     const before = batches();
     await restore();
-    // Since then the source has changed the first document, and voided the third before it was posted again.
+    // Since then the source changed the first document, and voided the third before it was posted again.
     await query(db, `update entry_party_name set name = 'Somebody Else' where entry_id = ?`, [one!]);
     await query(db, 'delete from erp_unit where unit_id = ?', [`${id}/invoice/3/1`]);
     const warnings: object[] = [];
@@ -408,7 +411,7 @@ it('crashes at random moments, while more is posted, lose nothing and repeat not
   const round = fc.record({
     posted: fc.nat(5),
     maxUnits: fc.integer({ min: 1, max: 4 }),
-    // It crashes after so many steps, or not at all.
+    // The process crashes after this number of steps, or not at all.
     crashAfter: fc.integer({ min: 1, max: 25 }),
   });
   const lives = fc.tuple(fc.constantFrom('csv', 'sie4', 'datev'), fc.array(round, { minLength: 2, maxLength: 6 }));
@@ -524,7 +527,7 @@ describe('what is in a batch', () => {
     const installation = await configured('datev');
     const first = invoice(1, '2026-02-10');
     const [entryId] = await post([first]);
-    // Corrected to a day of the month before, whose file must not come first.
+    // The correction is dated in the month before. Its file must not come first.
     await post([reversal(entryId!, first), invoice(1, '2026-01-10'), invoice(2, '2026-01-11')]);
     await enqueue(installation);
     await handOver(installation);
@@ -573,7 +576,7 @@ describe('what is in a batch', () => {
     await post([invoice(1)]);
     await enqueue(installation);
     await execute(db, `update erp_unit set enqueued_at = '2026-03-10T20:00:00Z' where installation = ?`, [id]);
-    // 23:30 in Helsinki.
+    // This is 23:30 in Helsinki.
     expect(await handOver(installation, { now: '2026-03-10T21:30:00Z' })).toMatchObject({
       ...{ delivered: 0, left: 1, nextDueMs: 30 * 60_000, waitingFor: null },
     });

@@ -1,4 +1,4 @@
-// Hands over what is due, and kills itself after a step: database URL, configuration file, step.
+// Writes the due batches, and kills its process after a step. Arguments: database URL, configuration file, step.
 
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { openDatabase } from '../../../src/db/pool.ts';

@@ -24,7 +24,7 @@ class Scripted implements OdooTransport {
     if (reply === undefined || reply instanceof NoAnswer) throw reply;
     return {
       status: reply.status ?? 200,
-      // The script writes 1 for the request's own id.
+      // The script writes 1 in place of the request's id.
       text: reply.text.replace(/"id":1\b/, `"id":${JSON.parse(asked.body).id}`),
       retryAfter: reply.retryAfter ?? null,
       ids: { request: 'r' },
@@ -185,7 +185,7 @@ describe('what an answer means to a request that writes, and to one that reads',
     [302, null],
     [408, null],
     [502, null],
-    // Somebody says no to this request, and may say yes to a smaller one.
+    // The ERP refuses this request, but might accept a smaller one.
     [400, 'erp_refused_unknown'],
     [406, 'erp_refused_unknown'],
   ])(

@@ -53,7 +53,7 @@ describe.each(versions)('the check of a fake Odoo %i', (version) => {
     expect(wrong).toEqual(expect.arrayContaining(named));
     if (named.length > 0) return;
     expect(wrong).toEqual([]);
-    // What it has made, it has removed.
+    // The check has deleted what it created.
     expect(trap.fake.held()).toEqual([]);
   });
 

@@ -26,7 +26,7 @@ const company = { companyId: 1, chain: [1], usable: [1], currency: 'EUR', decima
 const request = { signal: new AbortController().signal, priority: 0 };
 const account = { id: 24, code: '400000', type: 'income', isActive: true, reconcile: false, currencyId: null };
 
-/** As much of an Odoo as a check asks for; `onLoad` happens as the nth draft is made. */
+/** A fake of the parts of Odoo that the check uses. `onLoad` is called when the nth draft is created. */
 function odoo(onLoad: (n: number) => void = () => {}, lacking: readonly string[] = []) {
   const drafts = new Set<number>();
   let made = 0;

@@ -1,6 +1,6 @@
-// A client of Odoo's API for tests: it shares nothing with the target, and asks a fake or a real server alike.
+// A client of Odoo's API for tests. It shares no code with the target, and works with the fake and with a real server.
 
-/** A request as the fake and a real server take it. */
+/** A request to the fake or to a real server. */
 export interface OdooRequest {
   path: string;
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ export interface OdooAnswer {
 
 export type OdooTransport = (request: OdooRequest) => Promise<OdooAnswer>;
 
-/** What Odoo answers instead of a result: the class of its exception, and its words. */
+/** An error answer of Odoo: the class of its exception, and its text. */
 export class OdooSays extends Error {
   override readonly name = 'OdooSays';
   readonly exception: string;
@@ -56,7 +56,7 @@ export class OdooClient {
     this.login = login;
   }
 
-  /** Another user of the same database. */
+  /** A client for another user of the same database. */
   as(user: string, password: string): OdooClient {
     return new OdooClient(this.transport, { ...this.login, user, password });
   }
@@ -78,7 +78,7 @@ export class OdooClient {
     return said.result;
   }
 
-  /** A method of a model, with positional and named arguments. */
+  /** Calls a method of a model with positional and named arguments. */
   async call<Result = unknown>(
     model: string,
     method: string,
@@ -107,7 +107,7 @@ export class OdooClient {
     return this.call(model, 'read', [ids, fields]);
   }
 
-  /** The record that an external id names. */
+  /** The id of the record with this external id. */
   async ref(name: string): Promise<number> {
     const [module, ...rest] = name.split('.');
     const domain = [

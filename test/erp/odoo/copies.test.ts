@@ -1,5 +1,5 @@
-// What Odoo makes of a delivered entry when somebody reverses or duplicates it there: the target gives it to the comparison of the
-// books, with the side on which its base counts.
+// An accountant reverses or duplicates a delivered entry in Odoo. The target must report the copy to the
+// reconciliation, with the side on which its base counts.
 import { describe, expect, test } from 'vitest';
 import type { FoundEntry } from '../../../src/erp/erp-entry.ts';
 import { duplicate, reverseEntry } from './fake/copies.ts';
@@ -46,7 +46,7 @@ describe.each(versions)('Odoo %i', (version) => {
       ['2931', '25.50'],
       ['3000', '100.00'],
     ]);
-    // A sale's base is a credit; what takes it back has to count as a debit.
+    // A sale's base is a credit, so its reversal must count as a debit.
     expect(baseOf(await trap.read(id))).toBe('-100.00');
     expect(baseOf(copy!)).toBe(version === 19 ? '100.00' : '-100.00');
   });

@@ -10,11 +10,11 @@ interface Move {
   name: string | false;
   state: 'draft' | 'posted';
   posted_before: boolean;
-  /** Another move has the next number. */
+  /** True if another move has the next number. */
   isFollowed: boolean;
 }
 
-/** Odoo's moves, as far as their deletion goes: a write takes the number from any of them, posted or not. */
+/** Odoo's moves with the rules for their deletion. A write can remove the number of any move, posted or not. */
 class Moves {
   readonly sent: string[] = [];
   readonly #moves: Map<number, Move>;

@@ -1,8 +1,8 @@
-// Reads CSV by RFC 4180, one character after the other.
+// Reads CSV by RFC 4180, character by character.
 
 import type { ReadEntry } from './entry.ts';
 
-/** The records of a text; every line ends with CR LF. */
+/** The records of a text; every line must end with CR LF. */
 export function readCsv(text: string, separator: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -45,7 +45,7 @@ export function readCsv(text: string, separator: string): string[][] {
 
 export type CsvRecord = Record<string, string>;
 
-/** The rows by the names of the header. */
+/** The rows with values by the names in the header. */
 export function readCsvFile(bytes: Uint8Array, dialect: 'international' | 'semicolon'): CsvRecord[] {
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   if (text.startsWith('\ufeff') !== (dialect === 'semicolon')) throw new Error('the byte order mark');
@@ -56,7 +56,7 @@ export function readCsvFile(bytes: Uint8Array, dialect: 'international' | 'semic
   });
 }
 
-/** The entries: rows of one unit stand together. */
+/** Groups consecutive rows of one unit into an entry. */
 export function entriesOfCsv(records: CsvRecord[], dialect: 'international' | 'semicolon'): ReadEntry[] {
   const point = (amount: string) => (dialect === 'semicolon' ? amount.replace(',', '.') : amount);
   const entries: ReadEntry[] = [];

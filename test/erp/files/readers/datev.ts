@@ -1,5 +1,5 @@
-// Reads a booking batch of DATEV's format by the expressions of its description: 31 fields in the head, 125 in each row, text in
-// quotation marks, all else without, Windows-1252.
+// Reads a posting batch of DATEV by the expressions in the format's description: 31 fields in the head, 125 in each
+// row, text in quotation marks, Windows-1252.
 
 import type { ReadEntry } from './entry.ts';
 
@@ -34,7 +34,7 @@ const headPatterns: Record<number, RegExp> = {
   ...{ 23: /^$/, 24: /^""$/, 25: /^$/, 26: /^$/, 27: /^"(\d{2}){0,2}"$/, 28: /^\d{0,4}$/, 29: /^$/, 30: /^""$/ },
   31: /^".{0,16}"$/,
 };
-/** Of the fields that a row may fill; every other one is empty, or an empty text. */
+/** The patterns of the fields that a row may fill. All other fields are empty. */
 const rowPatterns: Record<number, RegExp> = {
   ...{ 1: /^(?!0{1,10},00)\d{1,10},\d{2}$/, 2: /^"[SH]"$/, 3: /^"[A-Z]{3}"$/, 7: /^(?!0{1,9}$)\d{1,9}$/ },
   ...{ 8: /^(?!0{1,9}$)\d{1,9}$/, 9: /^"\d{0,4}"$/, 10: /^\d{4}$/, 11: /^"[\w$&%*+\-/]{0,36}"$/ },
@@ -70,7 +70,7 @@ function rowOf(row: string[]): DatevRow {
   };
 }
 
-/** The entries that rows of one unit make up: each row posts its amount on the account and its opposite on the contra account. */
+/** The entries of the rows. Each row posts its amount on the account and the opposite amount on the contra account. */
 export function entriesOfDatev({ head, rows }: DatevFile): ReadEntry[] {
   const entries: ReadEntry[] = [];
   const [month, year] = [head[14]!.slice(4, 6), head[14]!.slice(0, 4)];
@@ -92,11 +92,11 @@ export function entriesOfDatev({ head, rows }: DatevFile): ReadEntry[] {
   return entries;
 }
 
-/** The fields of a line as they stand, quotation marks and all. */
+/** The fields of a line, with their quotation marks. */
 function fieldsOf(line: string): string[] {
   const fields = line.match(/("(?:[^"]|"")*"|[^;"]*)(?:;|$)/g) ?? [];
   const parts = fields.map((part) => part.replace(/;$/, ''));
-  // The expression also finds the nothing after the last field, unless the line ends with a separator.
+  // The expression also matches an empty text after the last field, unless the line ends with a separator.
   return line.endsWith(';') ? parts : parts.slice(0, -1);
 }
 

@@ -3,11 +3,11 @@ export interface ReadEntry {
   unit: string;
   key: string;
   date: string;
-  /** Amounts as the file has them, with a point, debit positive. */
+  /** Amounts from the file with a decimal point; debits are positive. */
   lines: { account: string; amount: string; description: string }[];
 }
 
-/** Hundredths of a decimal text, exactly. */
+/** Converts a decimal text to whole hundredths without rounding. */
 export function cents(amount: string): bigint {
   const parts = /^(-?)(\d+)(?:\.(\d{1,2}))?$/.exec(amount);
   if (!parts) throw new Error(`no amount: ${amount}`);
@@ -16,7 +16,7 @@ export function cents(amount: string): bigint {
   return sign === '-' ? -value : value;
 }
 
-/** What entries post on each account, debit positive; accounts of zero are left out. */
+/** The balance of each account, debit positive, without accounts whose balance is zero. */
 export function balancesOf(lines: Iterable<{ account: string; amount: bigint }>): Record<string, bigint> {
   const balances: Record<string, bigint> = {};
   for (const { account, amount } of lines) balances[account] = (balances[account] ?? 0n) + amount;

@@ -1,9 +1,10 @@
-// Reads SIE 4I by the format's own rules, and shares nothing with the writer: one item a line, a label and fields between blanks or
-// tabs, fields in quotation marks where `\\"` stands for one, lists of objects in braces, text in code page 437.
+// Reads SIE 4I by the rules of the format, independently of the writer: one item per line, with a label and fields
+// between blanks or tabs. Fields may be in quotation marks, where `\\"` stands for one. Lists of objects are in braces.
+// Text is in code page 437.
 
 import type { ReadEntry } from './entry.ts';
 
-/** The code points of the codes 128 to 255, as the Unicode consortium's table of code page 437 has them. */
+/** The code points of the codes 128 to 255, from the Unicode consortium's table of code page 437. */
 const codePoints = [
   '00c7 00fc 00e9 00e2 00e4 00e0 00e5 00e7 00ea 00eb 00e8 00ef 00ee 00ec 00c4 00c5 ',
   '00c9 00e6 00c6 00f4 00f6 00f2 00fb 00f9 00ff 00d6 00dc 00a2 00a3 00a5 20a7 0192 ',
@@ -20,7 +21,7 @@ const codePoints = [
   .map((hex) => Number.parseInt(hex, 16));
 
 export interface SieFile {
-  /** Label → the fields of each of its items, in order. */
+  /** For each label, the fields of its items in order. */
   items: Map<string, string[][]>;
   vouchers: (ReadEntry & { series: string; number: string; title: string; objects: string[][] })[];
 }
@@ -81,7 +82,7 @@ export function readSie(bytes: Uint8Array): SieFile {
   return { items, vouchers };
 }
 
-/** The fields of a line; a list of objects stays in its braces. */
+/** The fields of a line. A list of objects keeps its braces. */
 function fieldsOf(line: string): string[] {
   const fields: string[] = [];
   let at = 0;

@@ -1,4 +1,5 @@
-// What a database has in which a company with Odoo's generic chart was made: accounts, journals, a tax on sales and on purchases.
+// The initial data of a database with a company that uses Odoo's generic chart: accounts, journals, a sales tax and a
+// purchase tax.
 
 import type { FakeCore } from './core.ts';
 import { Env, type Values } from './env.ts';
@@ -36,7 +37,7 @@ const journals: [code: string, name: string, type: string][] = [
   ['BNK1', 'Bank', 'bank'],
 ];
 
-/** The administrator's id, as in every database; 1 is Odoo itself. */
+/** The administrator's id in every database. Id 1 is Odoo's system user. */
 export const administrator = 2;
 
 const administratorGroups = [
@@ -44,12 +45,11 @@ const administratorGroups = [
   ...['account.group_account_user', 'account.group_account_manager', 'analytic.group_analytic_accounting'],
 ];
 
-/** Fills an empty database. */
 export function seed(core: FakeCore): void {
   const env = new Env(core, administrator, {}, true);
   const { store } = core;
   const make = (model: string, values: Values) => env.create(model, [values])[0] ?? 0;
-  // Rows that name each other are put first.
+  // These rows refer to each other, so they are inserted directly.
   const country = 1;
   store.put('res.country', { id: store.nextId('res.country'), name: 'United States', code: 'US' });
   const currency = store.nextId('res.currency');

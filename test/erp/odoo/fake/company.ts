@@ -1,4 +1,4 @@
-// A company in the fake of Odoo with what vetledger needs there, the way to it, and its books as its accountant reads them.
+// A company in the fake Odoo with everything that vetledger needs there, and its books as an accountant reads them.
 
 import { randomUUID } from 'node:crypto';
 import type { OdooConfig } from '../../../../src/config/erp.ts';
@@ -15,7 +15,7 @@ export interface FakeCompanyOptions {
   version: OdooVersion;
   clock: Pick<Clock, 'now'>;
   protocol?: OdooConfig['protocol'];
-  /** Whether vetledger's user may search external ids. */
+  /** True if vetledger's user may search external ids. */
   mayLookUp?: boolean;
 }
 
@@ -34,9 +34,9 @@ const accounts: [code: string, name: string, type: string][] = [
 export class FakeCompany {
   readonly odoo: FakeOdoo;
   readonly config: OdooConfig;
-  /** What people have made out of posted entries. */
+  /** The ids of entries that accountants copied from posted entries. */
   readonly copies = new Set<number>();
-  /** The tags of the tax, told by what they count. */
+  /** The tags of the tax, with the part of the report that they count. */
   readonly #tags = new Map<number, { part: 'base' | 'tax'; isNegated: boolean }>();
 
   constructor({ version, clock, protocol = 'jsonrpc', mayLookUp = true }: FakeCompanyOptions) {
@@ -66,7 +66,9 @@ export class FakeCompany {
     this.#addTax('S25', 25.5, '2931');
   }
 
-  /** A tax with tags of a report of its own: up to 18 one for invoices and one for refunds, from 19 on the same for both. */
+  /**
+   * Adds a tax with report tags. Up to Odoo 18, invoices and refunds have different tags; from 19 on they share them.
+   */
   #addTax(name: string, amount: number, account: string): void {
     const hasSigns = this.odoo.version < 19;
     const tag = (part: 'base' | 'tax', isRefund: boolean) => {
@@ -101,7 +103,7 @@ export class FakeCompany {
     return this.odoo.inside().create(model, [values])[0] ?? 0;
   }
 
-  /** The record with a value in a field. */
+  /** The id of the record with this value in the field. */
   idOf(model: string, field: string, value: string): number {
     const found = this.odoo.core.store.rows(model).find((row) => row[field] === value);
     if (found === undefined) throw new Error(`no ${model} ${value}`);
@@ -112,7 +114,7 @@ export class FakeCompany {
     return this.odoo.core.store.rows('res.company')[0] as Row;
   }
 
-  /** Closes days of the fiscal year for everybody. Throws where Odoo refuses it for drafts (17). */
+  /** Closes days of the fiscal year for all users. Throws if Odoo 17 refuses it because of drafts. */
   lock(through: string, field = 'fiscalyear_lock_date'): void {
     this.odoo.inside().write('res.company', [this.company.id], { [field]: through });
   }
@@ -124,7 +126,7 @@ export class FakeCompany {
     this.odoo.inside().write('res.company', [row.id], Object.fromEntries(known.map((field) => [field, false])));
   }
 
-  /** Every journal entry, told as a judge compares it: VAT as the tax report counts it, debit positive. */
+  /** Every journal entry in the form that the judge compares: VAT as the tax report counts it, debits positive. */
   held(): HeldEntry[] {
     const { store } = this.odoo.core;
     const byMove = Map.groupBy(store.rows('account.move.line'), ({ move_id: move }) => move as number);
@@ -155,7 +157,7 @@ export class FakeCompany {
     const vat = ((line.tax_tag_ids ?? []) as number[]).flatMap((id) => {
       const tag = this.#tags.get(id);
       if (tag === undefined) return [];
-      // A credit counts positive where line and tag disagree about the sign (up to 18), and in the report's formula (19).
+      // A credit counts as positive if line and tag have different signs (up to 18), or by the report's formula (19).
       const isCounted = this.odoo.version === 19 || Boolean(line.tax_tag_invert) !== tag.isNegated;
       return [{ code: 'S25', part: tag.part, amount: isCounted ? amount : amount.negated() }];
     });
@@ -168,7 +170,7 @@ export class FakeCompany {
   }
 }
 
-/** A way to the fake that takes no time and on which nothing goes wrong. */
+/** A transport to the fake that takes no time and has no faults. */
 export function directWay(odoo: FakeOdoo): OdooTransport {
   return {
     async post(request, { signal }) {

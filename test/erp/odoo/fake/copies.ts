@@ -1,15 +1,18 @@
-// What people make out of posted entries in Odoo: its own reversal, and a duplicate. Neither has external ids, nor the reference, nor
-// what a line says of the side of its tags (`copy=False`).
+// The copies that accountants make of posted entries in Odoo: reversals and duplicates. Copies lack external ids, the
+// reference, and the lines' fields for the side of their tags (`copy=False`).
 
 import type { Env, Values } from './env.ts';
 import { linesOf, post } from './moves.ts';
 import type { Json, Row } from './store.ts';
 
-/** *Reverse Entry* on a day: a posted entry that names what it reverses, in the same journal unless another is chosen. */
+/**
+ * Odoo's *Reverse Entry* on a day. It creates a posted entry that names the original, in the same journal unless
+ * another is chosen.
+ */
 export function reverseEntry(env: Env, id: number, date: string, reason = ''): number {
   const move = env.store.get('account.move', id) as Row;
   const ref = `Reversal of: ${move.name}${reason === '' ? '' : `, ${reason}`}`;
-  // A reversal of an entry keeps its lines as they are.
+  // A reversal of an entry copies its lines without recomputing them.
   const quiet = env.with({ skip_invoice_sync: true });
   const made = copy(quiet, move, { date, ref, reversed_entry_id: id }, (line) => ({
     ...{ debit: line.credit ?? 0, credit: line.debit ?? 0 },
@@ -18,7 +21,7 @@ export function reverseEntry(env: Env, id: number, date: string, reason = ''): n
   return made;
 }
 
-/** *Duplicate*, and *Post*: a draft of today without reference. */
+/** Odoo's *Duplicate* and *Post*. The copy is a draft of today without a reference. */
 export function duplicate(env: Env, id: number): number {
   const move = env.store.get('account.move', id) as Row;
   const made = copy(env, move, { date: env.core.nowText().slice(0, 10) }, ({ debit, credit }) => ({

@@ -1,4 +1,4 @@
-// What a fake Odoo is made of: its tables, its models, and what each of them does beside what every model does.
+// The core of the fake Odoo: its tables and models, and the rules of each model in addition to the general ones.
 
 import type { Clock } from '../../../../src/domain/clock.ts';
 import type { Env, Values } from './env.ts';
@@ -10,7 +10,7 @@ import { groups, parentsOf } from './rights.ts';
 import { type Field, type Model, type OdooVersion, schemaOf } from './schema.ts';
 import { type Json, type Row, Store } from './store.ts';
 
-/** What a model does where something is made, changed or deleted; `next` and `make` are what every model does. */
+/** The rules of a model for creating, changing and deleting records. `next` and `make` apply the general rules. */
 export interface ModelRules {
   create?(env: Env, list: readonly Values[], make: (list: readonly Values[]) => number[]): number[];
   write?(
@@ -56,17 +56,17 @@ export class FakeCore {
   readonly schema: Map<string, Model>;
   readonly version: OdooVersion;
   readonly groupNames = new Map<number, string>();
-  /** Letters of rights that a user has beside those of groups, or that somebody took away, by `user model`. */
+  /** Rights that a user has in addition to the groups', and rights that were removed, by `user model`. */
   readonly givenRights = new Map<string, string>();
   readonly takenRights = new Map<string, string>();
-  /** Entries of the call under way whose balance is to be looked at in its end; null while there is none. */
+  /** Entries of the current call whose balance is checked at its end; null between calls. */
   syncing: Set<number> | null = null;
-  /** Somebody's own module that has a say when entries are deleted: it throws. */
+  /** A hook of an additional module that can refuse the deletion of entries by throwing. */
   onUnlink: (moves: readonly Row[]) => void = () => undefined;
-  /** The same when they are made, and when a call that touched them is about to end. */
+  /** Hooks of an additional module after entries are created, and before a call that touched entries ends. */
   afterCreate: (env: Env, moves: readonly number[]) => void = () => undefined;
   beforeCommit: (env: Env, moves: ReadonlySet<number>) => void = () => undefined;
-  /** Entries that the call under way has touched. */
+  /** The entries that the current call has touched. */
   readonly touched = new Set<number>();
   readonly #clock: Pick<Clock, 'now'>;
 
@@ -76,7 +76,7 @@ export class FakeCore {
     this.schema = schemaOf(version);
   }
 
-  /** Now, in UTC, as Odoo writes it. */
+  /** The current time in UTC in Odoo's format. */
   nowText(): string {
     return new Date(this.#clock.now()).toISOString().slice(0, 19).replace('T', ' ');
   }
@@ -106,7 +106,7 @@ export class FakeCore {
     }
   }
 
-  /** How a field is computed that no row holds; null for one that rows hold. */
+  /** The function that computes a field; null if the field is stored. */
   computed(model: string, name: string): ((env: Env, row: Row) => Json) | null {
     if (name === 'display_name') return (env, row) => this.displayName(env, model, row);
     if (model === 'res.company') {
@@ -126,7 +126,7 @@ export class FakeCore {
     return null;
   }
 
-  /** Both lists of a tax's lines point back by one field. */
+  /** Both lists of a tax's lines use the same inverse field. */
   inverseFilter(model: string, name: string): (row: Row) => boolean {
     const type = documentOf(model, name);
     return type === null ? () => true : (row) => row.document_type === type;

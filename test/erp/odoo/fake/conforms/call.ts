@@ -1,9 +1,9 @@
 import type { OdooVersion, World } from './world.ts';
 
-/** One thing that an Odoo does, told by a script of calls. What real ones answered is in measured.json, by the name. */
+/** A scripted series of calls for one behaviour of Odoo. measured.json has the answers of real servers by its name. */
 export interface ScriptedCall {
   name: string;
-  /** The versions that have what it is about; all unless given. */
+  /** The versions with this behaviour; the default is all. */
   only?: OdooVersion[];
   run(world: World): Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-// Scripted calls about entries, and what a real Odoo does: what loads, what is changed silently, what is refused.
+// Scripted calls about entries: which entries Odoo loads, changes silently, or refuses.
 
 import type { ScriptedCall } from './call.ts';
 import { outcome, type ScriptLine, type World } from './world.ts';
@@ -7,7 +7,7 @@ const cash = (amount = '100.00'): ScriptLine[] => [
   { account: '121000', amount },
   { account: '400000', amount: `-${amount}` },
 ];
-/** A sale as it is written with tags and a tax line, without taxes that Odoo would compute. */
+/** A sale with tags and a tax line, without taxes that Odoo would compute. */
 const sale = ({ taxes, invert }: { taxes?: 'none'; invert?: boolean } = {}): ScriptLine[] => {
   const more = { ...(taxes && { taxes }), ...(invert !== undefined && { invert }) };
   return [

@@ -1,4 +1,4 @@
-// Scripted calls about lock dates: an entry that is posted into one is dated otherwise, silently.
+// Scripted calls about lock dates: Odoo silently changes the date of an entry that is posted into a locked period.
 
 import type { OdooClient } from '../../client.ts';
 import type { ScriptedCall } from './call.ts';
@@ -10,7 +10,7 @@ const cash: ScriptLine[] = [
 ];
 const taxed: ScriptLine[] = [cash[0]!, { ...cash[1]!, tags: ['base'] }];
 
-/** Loads an entry before the lock is set or after it, and posts it then; its date at the end. */
+/** Loads an entry before or after the lock is set, and then posts it. Returns its date at the end. */
 async function postedUnder(
   w: World,
   locks: Record<string, string>,

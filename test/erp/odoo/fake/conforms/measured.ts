@@ -4,8 +4,9 @@ import { scriptedCalls } from './all.ts';
 import type { OdooVersion, World } from './world.ts';
 
 /**
- * What real servers answered, by the name of the script: `all`, or by version (`up to 18`, `later`: than 17). A script that is new
- * is measured by running it against each of them (`npx vitest run --config vitest.checks.config.ts test/erp/odoo/real`), which says what it answers.
+ * The answers of real servers by the name of the script: `all`, or by version (`up to 18`, or `later` than 17). To
+ * measure a new script, run it against each version (`npx vitest run --config vitest.checks.config.ts
+ * test/erp/odoo/real`), which prints the answers.
  */
 const measured = JSON.parse(readFileSync(new URL('./measured.json', import.meta.url), 'utf8')) as Record<
   string,
@@ -22,12 +23,12 @@ function measuredOf(name: string, version: OdooVersion): unknown {
   return by[found];
 }
 
-/** Declares a test for each script of a version: what it tells is what was measured. */
+/** Declares a test for each script of a version: its result must equal the measured one. */
 export function declareScripts(version: OdooVersion, world: () => World): void {
   for (const { name, only, run } of scriptedCalls) {
     if (only !== undefined && !only.includes(version)) continue;
     test(name, async () => {
-      // As JSON has it: what is undefined is not there.
+      // The result is compared in its JSON form, which omits undefined values.
       expect(JSON.parse(JSON.stringify(await run(world())))).toEqual(measuredOf(name, version));
     });
   }

@@ -1,4 +1,4 @@
-// Scripted calls about who may do what, and in which company and language.
+// Scripted calls about rights of users, companies and languages.
 
 import type { OdooClient } from '../../client.ts';
 import type { ScriptedCall } from './call.ts';

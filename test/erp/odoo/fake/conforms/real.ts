@@ -1,4 +1,4 @@
-// A company of its own in the real Odoo that the environment names, prepared for the scripted calls.
+// Prepares a new company in the real Odoo that the environment names, for the scripted calls.
 
 import { OdooPerson } from '../../../../support/odoo.ts';
 import { makeCompany } from '../../../../support/odoo-company.ts';
@@ -6,7 +6,7 @@ import { makeApiKey } from '../../../../support/odoo-key.ts';
 import { OdooClient, overHttp } from '../../client.ts';
 import { type OdooVersion, World } from './world.ts';
 
-/** The administrator of a company with Odoo's generic chart, which no other run has. */
+/** The administrator of a new company with Odoo's generic chart. */
 export async function realWorld(): Promise<World> {
   const books = { chart: 'generic_coa', accounts: [], taxes: [], journals: [], plans: [], partners: [] };
   const company = await makeCompany(books);

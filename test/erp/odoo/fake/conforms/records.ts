@@ -1,4 +1,4 @@
-// Scripted calls about records in general: domains, orders, what fields are like on the wire, and how lines are matched.
+// Scripted calls about records in general: domains, orders, field values in JSON, and matching of lines.
 
 import type { ScriptedCall } from './call.ts';
 import { outcome, type ScriptLine, type World } from './world.ts';
@@ -8,7 +8,7 @@ const cash = (amount: string): ScriptLine[] => [
   { account: '400000', amount: amount.startsWith('-') ? amount.slice(1) : `-${amount}` },
 ];
 
-/** Three entries, made once, that domains tell apart. */
+/** Creates three entries that domains can distinguish. */
 async function three(w: World): Promise<Map<number, string>> {
   const ids = new Map<number, string>();
   for (const [key, date, amount] of [
@@ -31,7 +31,7 @@ async function found(w: World, domain: unknown[], named: object = {}): Promise<u
   return Array.isArray(all) ? all.map((id) => ids.get(id)).join(' ') : String(all);
 }
 
-/** Receivable lines of two posted entries that settle each other. */
+/** Creates two posted entries whose receivable lines settle each other. Returns the lines. */
 async function pair(w: World, key: string, second = '-100.00'): Promise<number[]> {
   const lines: number[] = [];
   for (const [n, amount] of ['100.00', second].entries()) {

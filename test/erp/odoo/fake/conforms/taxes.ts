@@ -1,4 +1,4 @@
-// Scripted calls about taxes on base lines beside a tax line that is sent, which is how an entry survives Odoo's own sync.
+// Scripted calls about taxes on base lines when the tax line is sent too, so that Odoo does not recompute the entry.
 
 import type { ScriptedCall } from './call.ts';
 import { outcome, type ScriptLine, type World } from './world.ts';
@@ -16,7 +16,7 @@ const sale = ({ tax = {}, base = {}, total = '115.00' }: Changes = {}): ScriptLi
 ];
 const day = '2026-05-03';
 
-/** An entry as loaded, after a write, after posting, and back in draft. */
+/** An entry after it was loaded, written, posted, and set back to draft. */
 async function lives(w: World, key: string, lines: ScriptLine[], context: object = {}): Promise<unknown[]> {
   const id = await outcome(w.loaded({ key, date: day, lines }, { context }));
   if (typeof id !== 'number') return [id];

@@ -1,4 +1,4 @@
-// Scripted calls about the protocols: how errors look, and what is answered before anybody has logged in.
+// Scripted calls about the protocols: the form of errors, and answers before a login.
 
 import type { ScriptedCall } from './call.ts';
 import type { World } from './world.ts';
@@ -29,7 +29,7 @@ async function raw(w: World, path: string, body: string, headers: Record<string,
   return [...(JSON.parse(told.replace(/User: \d+/g, 'User: N')) as unknown[]), Object.keys(value).sort()];
 }
 
-/** Requests to `/json/2` with a key, which the real server has to have where it is asked. */
+/** A request to `/json/2` with an API key, which only later versions support. */
 const json2 = (w: World, path: string, body: object, headers: Record<string, string> = {}) =>
   raw(w, `/json/2/${path}`, JSON.stringify(body), {
     authorization: `bearer ${w.key}`,

@@ -1,16 +1,17 @@
-// What the scripted calls work with in a company: accounts, a tax with tags, people, and how an entry is loaded and told.
+// The world of the scripted calls in a company: accounts, a tax with tags, users, and functions that load and read
+// entries.
 
 import type { OdooClient } from '../../client.ts';
 import { OdooSays } from '../../client.ts';
 
 export type OdooVersion = 17 | 18 | 19;
 
-/** A line of an entry: debit positive. */
+/** A line of an entry; debits are positive. */
 export interface ScriptLine {
   account: string;
   amount: string;
   tags?: ('base' | 'tax')[];
-  /** It is the tax line of the tax. */
+  /** True for the tax line of the tax. */
   isTax?: boolean;
   base?: string;
   taxes?: 'ours' | 'none';
@@ -25,7 +26,7 @@ export interface ScriptEntry {
   date: string;
   journal?: string;
   lines: ScriptLine[];
-  /** Lines with external ids of their own. */
+  /** True if lines have external ids. */
   lineIds?: boolean;
   ref?: string;
 }
@@ -46,9 +47,9 @@ export class World {
   readonly journals = new Map<string, number>();
   readonly people = new Map<string, Person>();
   company = 0;
-  /** A contact of the company's own. */
+  /** A contact of the company. */
   partner = 0;
-  /** The administrator's key of the API, for `/json/2`. */
+  /** The administrator's API key for `/json/2`. */
   key = '';
   tax = { id: 0, repartition: 0, tags: { base: 0, tax: 0 } };
   #branch = 0;
@@ -64,7 +65,7 @@ export class World {
     return this.version === 19 ? 'group_ids' : 'groups_id';
   }
 
-  /** Whether lines tell on which side of a report their tags count. */
+  /** True if lines have a field for the side of the report on which their tags count. */
   get hasInvert(): boolean {
     return this.version < 19;
   }
@@ -131,7 +132,7 @@ export class World {
     this.tax = { id: id!, repartition: repartition!, tags };
   }
 
-  /** A user with groups, made when first asked for. */
+  /** A user with these groups, created at the first call. */
   async person(name: string, groups: string[]): Promise<Person> {
     const known = this.people.get(name);
     if (known !== undefined) return known;
@@ -145,7 +146,7 @@ export class World {
     return person;
   }
 
-  /** A branch of the company, which its administrator may use, too. */
+  /** A branch of the company, which its administrator may use too. */
   async branch(): Promise<number> {
     if (this.#branch !== 0) return this.#branch;
     const values = { name: `Branch ${this.suffix}`, parent_id: this.company };
@@ -156,7 +157,7 @@ export class World {
     return this.#branch;
   }
 
-  /** Another language than English, with the words of the accounting. */
+  /** Installs a second language with the translations of accounting. */
   async language(): Promise<void> {
     const [id] = await this.admin.search('res.lang', [['code', '=', 'fi_FI']], { context: { active_test: false } });
     const [row] = await this.admin.read<{ active: boolean }>('res.lang', [id!], ['active']);
@@ -181,12 +182,12 @@ export class World {
     return id;
   }
 
-  /** External id of an entry of this run. */
+  /** The external id of an entry of this run. */
   id(key: string): string {
     return `vetledger.${key}_${this.suffix}`;
   }
 
-  /** Fields and rows as `load` takes them. */
+  /** The fields and rows for a call of `load`. */
   rows(entry: ScriptEntry): { fields: string[]; rows: string[][] } {
     const { key, date, journal = 'MISC', lines, lineIds = true, ref } = entry;
     const id = this.id(key);
@@ -234,7 +235,7 @@ export class World {
     return by.call('account.move', 'load', [fields, rows], { context: full });
   }
 
-  /** Loads an entry that has to be taken; the id of its move. */
+  /** Loads an entry and expects success. Returns the id of its move. */
   async loaded(entry: ScriptEntry, options: { context?: object; by?: OdooClient } = {}): Promise<number> {
     const { ids, messages } = await this.load(entry, options);
     if (ids === false) throw new OdooSays('load', messages.map(({ message }) => message).join('; '));
@@ -247,7 +248,7 @@ export class World {
     return id;
   }
 
-  /** A move as one text per line, and its state and date. */
+  /** A move as one text per line, with its state and date. */
   async told(id: number): Promise<{ is: string; lines: string[] }> {
     const [move] = await this.admin.read<{ state: string; date: string }>('account.move', [id], ['state', 'date']);
     const invert = this.hasInvert ? ['tax_tag_invert'] : [];
@@ -283,7 +284,7 @@ export class World {
     return parts.join(' ');
   }
 
-  /** Sets lock dates of the company, for as long as something is done. */
+  /** Sets lock dates of the company while `work` runs. */
   async withLocks<Result>(
     locks: Record<string, string>,
     work: () => Promise<Result>,
@@ -299,13 +300,13 @@ export class World {
   }
 }
 
-/** What became of a call: its result, or the exception with its words in one line. */
+/** The outcome of a call: its result, or the exception with its text on one line. */
 export async function outcome(work: Promise<unknown>): Promise<unknown> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof OdooSays)) throw error;
-    // What is of one run, and the action that a warning has with it.
+    // Removes ids of this run, and the action in a warning.
     const text = error.message
       .replace(/\s+/g, ' ')
       .replace(/[A-Z]+\/\d{4}\/(?:\d\d\/)?\d{4,}/g, 'NUMBER')
