@@ -39,7 +39,7 @@ const paceOf = (pace: Capabilities['pace'], process: Db = db) =>
 const request = (priority = 5, signal = new AbortController().signal) => ({ priority, signal });
 const done = async () => 'done';
 
-/** Requests that are answered when a test says so. */
+/** Requests that the test answers when it chooses. */
 function held() {
   const started: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
@@ -211,7 +211,7 @@ describe('a limit', () => {
       throw new ErpError('unsent', 'connect ECONNREFUSED');
     };
     await spend(pace, 20);
-    // What the ERP does not answer is no error of its count.
+    // A request without an answer does not count as an error.
     for (let n = 0; n < 3; n++) await expect(pace.run(request(), fail)).rejects.toThrow('ECONNREFUSED');
     for (let n = 0; n < 2; n++) await expect(pace.run(request(), refuse)).rejects.toThrow('no');
     const exceeded = await pace.run(request(), done).catch((error: unknown) => error);
@@ -244,7 +244,7 @@ it('a process that is killed with a request in flight leaves what it counted and
     return 'entry' in found ? found.entry : [];
   });
 
-  // The ERP gets the entries, and its answer never arrives.
+  // The ERP receives the entries, but its answer does not arrive.
   const arrived = Promise.withResolvers<string[]>();
   const server = createServer(async (incoming) => {
     const chunks: Buffer[] = [];
@@ -268,7 +268,8 @@ it('a process that is killed with a request in flight leaves what it counted and
     server.close();
   }
 
-  // It holds the lease until that expires, and its three requests (entries with our keys, periods, create) are counted.
+  // The process holds the lease until it expires. Its three requests (entries with our keys, periods, create) are
+  // counted.
   expect(await runSlice(db, target, { longestMs: 300 })).toMatchObject({ delivered: 0, uncertain: 2 });
   await execute(db, `update lease set expires_at = clock_timestamp()`);
   const resumed = await runSlice(db, target);
@@ -281,7 +282,8 @@ it('a process that is killed with a request in flight leaves what it counted and
     await execute(db, `update erp_company set not_before = null`);
     return runSlice(db, target);
   };
-  // Looking for other databases' entries, looking up, posting and reading back take more than the limit of one day.
+  // Four kinds of requests exceed the limit of one day: for other databases' entries, look-ups, posting and reading
+  // back.
   expect(await nextDay()).toMatchObject({ waitingFor: { code: 'erp_limit_spent' } });
   expect(await nextDay()).toMatchObject({ delivered: 2, waitingFor: null });
   expect(target.posted).toEqual(ids.map((id) => entryKey(databaseId, id)));

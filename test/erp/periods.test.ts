@@ -127,7 +127,7 @@ describe('what delivery stored', () => {
     ]);
     expect(await closedInErp(db, { erp: { ...erp, from: '2026-03-01' } })).toEqual([]);
     expect(await closedInErp(db, { erp: { kind: 'ledger' } })).toEqual([]);
-    // Another company's periods close nothing here.
+    // Periods of another company have no effect here.
     expect(await closedInErp(db, { erp: { ...erp, database: 'other' } })).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import type {
 
 type Kind = 'find' | 'create' | 'post' | 'deleteDrafts' | 'read' | 'periods';
 
-/** A request as the target got it. */
+/** A request that the target received. */
 export interface Sent {
   kind: Kind;
   keys: string[];
@@ -20,8 +20,8 @@ export interface Sent {
 }
 
 /**
- * An ERP in memory that does at once what it is asked. A test says what goes wrong: `before` is called before a request takes
- * effect, `after` when it has; what they throw is what the caller gets.
+ * An ERP in memory that carries out requests at once. A test injects failures: `before` is called before a request
+ * takes effect, `after` afterwards. The caller gets what they throw.
  */
 export class ScriptedTarget implements ErpTarget {
   readonly capabilities: Capabilities;
@@ -30,10 +30,10 @@ export class ScriptedTarget implements ErpTarget {
   readonly sent: Sent[] = [];
   before: (request: Sent) => void | Promise<void> = () => undefined;
   after: (request: Sent) => void | Promise<void> = () => undefined;
-  /** Changes what is created. */
+  /** Changes created entries. */
   onCreate: (entry: FoundEntry) => void = () => undefined;
   isComplete = true;
-  /** How often a page of entries with keys was asked for. */
+  /** The number of requests for a page of entries with keys. */
   looks = 0;
   openPeriods: ErpPeriods = { periods: null, lockedThrough: [] };
   #lastId = 0;
@@ -50,7 +50,7 @@ export class ScriptedTarget implements ErpTarget {
     }));
   }
 
-  /** Not among `sent`: when it is asked is tried by the tests of claims. */
+  /** These requests are not recorded in `sent`; the tests of claims cover them. */
   async keyed({ installation, after }: KeyedQuestion, _: RequestOptions): Promise<KeyedPage> {
     this.looks += 1;
     const entries = this.held
@@ -102,7 +102,7 @@ export class ScriptedTarget implements ErpTarget {
 
   async close() {}
 
-  /** Keys of posted entries, in the order in which they were posted. */
+  /** The keys of posted entries, in the order of posting. */
   get posted(): string[] {
     return this.held
       .filter(({ state }) => state === 'posted')
@@ -114,12 +114,12 @@ export class ScriptedTarget implements ErpTarget {
     return this.held.filter(({ state }) => state === 'draft').map(({ key }) => key ?? '');
   }
 
-  /** The sizes of the requests of a kind. */
+  /** The number of entries in each request of a kind. */
   sizes(kind: Kind): number[] {
     return this.sent.flatMap((request) => (request.kind === kind ? request.keys.length : []));
   }
 
-  /** Somebody else makes an entry with the same key. */
+  /** Another program creates an entry with the same key. */
   copy(key: string, state: FoundEntry['state']): void {
     const [first] = this.held.filter((entry) => entry.key === key);
     this.#lastId += 1;

@@ -12,7 +12,7 @@ export const databaseId = 'abcd';
 
 type Translated = { entry: ErpEntry } | { problems: { code: string; message: string }[] };
 
-/** A unit in the ERP's words, which are the unit's own here. */
+/** A unit translated for the ERP; accounts and codes stay the same here. */
 export function translated({ posting }: GeneralLedgerUnit): Translated {
   return {
     entry: {
@@ -34,12 +34,12 @@ export interface SliceSettings {
   mappingHash?: string;
   translate?: (unit: GeneralLedgerUnit) => Translated;
   longestMs?: number;
-  /** False: nobody has looked yet whose entries the company has. Otherwise they are known to be ours. */
+  /** False if this database has not claimed the company yet. The default is true. */
   isClaimed?: boolean;
   databaseId?: string;
 }
 
-/** One slice, as an activity runs it. */
+/** Runs one slice like an activity. */
 export async function runSlice(db: Db, target: ErpTarget, settings: SliceSettings = {}): Promise<SliceReport> {
   const { installation = 1, post = 'posted', holder = 'one', signal = new AbortController().signal } = settings;
   if (settings.isClaimed !== false) {

@@ -2,7 +2,7 @@ import type { Connection } from '../../src/db/rows.ts';
 import type { UnitState } from '../../src/erp/outbox/unit.ts';
 import { query } from '../support/sql.ts';
 
-/** How many units of an installation are in each state that any is in. */
+/** The number of an installation's units by state. */
 export async function unitsByState(db: Connection, installation: number): Promise<Partial<Record<UnitState, number>>> {
   const found = await query<{ state: UnitState; n: number }>(
     db,

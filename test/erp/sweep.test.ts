@@ -107,7 +107,7 @@ describe('a draft that was to be deleted and is still there', () => {
   });
 
   const slice = () => runSlice(db, target, { installation });
-  /** The ERP makes something else of what it is sent. */
+  /** The ERP changes entries that it receives. */
   const altering = () => {
     target.onCreate = (made) => {
       const [line] = made.lines;
@@ -132,7 +132,7 @@ describe('a draft that was to be deleted and is still there', () => {
     expect(await states()).toEqual(differing);
     expect(target.drafts).toEqual([key]);
     deletions = 'sent';
-    // Not at once.
+    // It does not happen at once.
     const sent = target.sent.length;
     await passTime(60);
     await slice();
@@ -184,7 +184,7 @@ describe('a draft that was to be deleted and is still there', () => {
   });
 
   test('beside a period that was closed is deleted, also when the unit was settled without being sent', async () => {
-    // A draft as it was sent, whose posting nobody answered; then its period is closed.
+    // A draft was created, but its posting got no answer, and then its period was closed.
     target.after = ({ kind }) => {
       if (kind === 'create') throw new ErpError('doubt', 'no answer in time');
     };
@@ -210,7 +210,7 @@ describe('a draft that was to be deleted and is still there', () => {
     deletions = 'refused';
     await slice();
     target.onCreate = () => undefined;
-    // What was created is now as it should be: the retry keeps it.
+    // The draft is now correct, so the retry keeps it.
     target.held[0]!.lines[0]!.account = '1910';
     await db.transaction((trx) => retryUnits(trx, installation, null, { actedBy: 'tester', reason: 'a test' }));
     await runSlice(db, target, { installation, post: 'draft' });

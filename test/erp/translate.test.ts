@@ -199,7 +199,7 @@ describe('an invoice', () => {
     expect(reversed.lines.map(({ side }) => side)).toEqual(['credit', 'debit', 'debit', 'debit', 'debit']);
     expect(reversed.lines.map(({ vat }) => vat)).toEqual(entry.lines.map(({ vat }) => vat));
     expect(reversed.lines[0]!.openItem).toBe('1/invoice/5');
-    // ERPs that declare invoices and credit notes apart take back the invoice, and declare no credit note.
+    // If an ERP declares credit notes separately, a reversal takes the invoice back and is not a credit note.
     expect([entry.isRefund, reversed.isRefund]).toEqual([false, false]);
   });
 

@@ -47,7 +47,7 @@ const enqueue = () =>
     await excludeReversalsOfUndone(trx, installation);
   });
 
-/** The ERP takes everything that is due. */
+/** The ERP accepts everything that is due. */
 const deliver = () =>
   query(
     db,
@@ -57,7 +57,10 @@ const deliver = () =>
 const undo = (range = january) => db.transaction((trx) => undoUnits(trx, scope(), range, by));
 const redo = (...ids: string[]) => db.transaction((trx) => redoUnits(trx, scope(), ids, by));
 
-/** What the ERP has on the bank account, by what was delivered: an odd undo counts against its unit. */
+/**
+ * The balance of the bank account in the ERP, computed from the deliveries. An odd number of undos counts against the
+ * unit.
+ */
 async function inErp(): Promise<string> {
   const [found] = await query<{ balance: string }>(
     db,
@@ -150,7 +153,7 @@ describe('undoing a delivery', () => {
     await deliver();
     expect(await inErp()).toBe('12.00');
     expect((await states())['payment/1/2']).toBe('excluded');
-    // Nor is it sent again: our books have reversed it.
+    // It is not sent again, because our books have reversed it.
     expect(await redo(id!)).toEqual([]);
   });
 

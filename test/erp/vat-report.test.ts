@@ -22,7 +22,7 @@ import { capabilitiesOf } from './capabilities.ts';
 const installation = 4711;
 const mapping = mappingOf({
   erp: {
-    // Two groups of one code: their bases and taxes add up.
+    // Two VAT groups share a code, so their bases and taxes add up.
     vat_codes: { 'VAT25.5': 'general', VAT14: 'low', VAT10: 'low', VAT0: 'zero', '*': 'other' },
     journals: { '*': 'J' },
     collective_party: 'ALL',
@@ -42,7 +42,7 @@ const invoicesArbitrary = fc.array(fc.array(rowArbitrary, { minLength: 1, maxLen
 });
 type RowSeed = typeof rowArbitrary extends fc.Arbitrary<infer Seed> ? Seed : never;
 
-/** What posting makes of rows of up to 4 decimals; null where there is nothing to post. */
+/** Posts rows of up to 4 decimals; null if there is nothing to post. */
 function posted(seeds: RowSeed[], id: number): DraftEntry | null {
   const rows = seeds.map(({ account, dimension, rate, net }) => {
     const sum = money('0.0001').times(net);
@@ -87,7 +87,7 @@ function shown(report: Report): [string, string][] {
     .sort();
 }
 
-/** As an ERP adds up its VAT report: debit-positive bases and taxes per code. */
+/** Adds up the VAT report like an ERP: debit-positive bases and taxes per code. */
 function reportOf(entries: ErpEntry[]): [string, string][] {
   const report: Report = new Map();
   for (const { side, amount, vat } of entries.flatMap(({ lines }) => lines)) {
@@ -99,7 +99,7 @@ function reportOf(entries: ErpEntry[]): [string, string][] {
   return shown(report);
 }
 
-/** As the books have it: the bases of all lines add up to the base, and the VAT lines to the tax. */
+/** Adds up the books: the bases of all lines, and the tax of the VAT lines. */
 function booksOf(lines: Line[]): [string, string][] {
   const report: Report = new Map();
   for (const line of lines) {

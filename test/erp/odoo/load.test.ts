@@ -38,7 +38,7 @@ describe('an import that took nothing', () => {
     ['Something that Odoo does not like', 'refused', 'erp_refused'],
     ["You are not allowed to create 'Contact' (res.partner) records.", 'auth', null],
     ['violates foreign key constraint "account_move_line_account_id_fkey"', 'refused', 'erp_account_unknown'],
-    // PostgreSQL's own messages, which the import passes on as if they were about an entry.
+    // The import reports PostgreSQL's messages as if they were about an entry.
     ['could not serialize access due to concurrent update\n', 'locked', null],
     ['canceling statement due to lock timeout\nLINE 1: INSERT INTO "account_move_line"', 'locked', null],
     // A smaller batch may be fast enough.

@@ -19,7 +19,7 @@ const tax = (id: number, name: string, invoice: TaxSide, refund: TaxSide): OdooT
   isOneSided:
     invoice.baseTags.join() === refund.baseTags.join() && invoice.amountTags.join() === refund.amountTags.join(),
 });
-/** As the charts of Odoo 17 have it: tags with a sign, the other one on credit notes. */
+/** Taxes as in the charts of Odoo 17: tags have a sign, and credit notes have the opposite tag. */
 const signed = tax(1, '25.5 %', side([10], 101, [11]), side([20], 102, [21]));
 const services = tax(2, '25.5 % S', side([10], 103, [11]), side([20], 104, [21]));
 const oneSided = tax(3, '14 %', side([30], 105, [31]), side([30], 106, [31]));
@@ -74,7 +74,7 @@ const resolvedOf = (entry: ErpEntry): ResolvedEntry<OdooWords> => ({
 });
 const tableOf = (entry: ErpEntry, hasTagInvert = true) => toTable([resolvedOf(entry)], { hasTagInvert });
 
-/** The cells of each line that say something of VAT, without the columns that are empty. */
+/** The cells about VAT of each line, without empty columns. */
 function vatCells(entry: ErpEntry, hasTagInvert = true): Record<string, string>[] {
   const { fields, data } = tableOf(entry, hasTagInvert);
   return data.map((row) =>
@@ -268,7 +268,7 @@ const differences = (entry: ErpEntry, moves: object, lines: object[], features =
 describe('what Odoo holds', () => {
   test('is equal where it is what was sent', () => {
     expect(differences(invoiceOf('25.5 %'), move(), invoiceLines())).toEqual([]);
-    // Odoo has no means to tell two taxes with the same tags apart on a base.
+    // Odoo cannot distinguish two taxes with the same tags on a base.
     expect(
       differences(
         invoiceOf('25.5 % S'),

@@ -14,7 +14,7 @@ beforeAll(() => simulateClock(owner));
 afterAll(() => simulated.close());
 const silent = { debug: () => {}, info: () => {}, warn: () => {} };
 
-/** The lines of a draft once more, as an import without external ids of lines adds them. */
+/** Adds the lines of a draft again, like an import of lines without external ids. */
 function doubleLines({ odoo }: FakeCompany, moveId: number): void {
   const { store } = odoo.core;
   const lines = store.rows('account.move.line').filter(({ move_id: move }) => move === moveId);

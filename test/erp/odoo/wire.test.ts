@@ -27,11 +27,11 @@ test.each([
   ['115.5', '115.5'],
   ['0.0', '0'],
   ['-15.1', '-15.1'],
-  // Sums of binary numbers.
+  // Sums of binary floating-point numbers.
   ['0.30000000000000004', '0.3'],
   ['-1234567.8900000001', '-1234567.89'],
   ['1.4210854715202004e-14', '0'],
-  // More decimals than the currency has, which somebody must see.
+  // More decimals than the currency has must stay visible.
   ['1.005', '1.005'],
 ])('the number %s is the amount %s', (text, amount) => {
   expect(asAmount(readJson(text), 2).toFixed()).toBe(amount);
@@ -53,7 +53,7 @@ test('an empty field is false, whatever its type', () => {
 
 test('dates, times and references', () => {
   expect(asDate('2026-03-05')).toBe('2026-03-05');
-  // Odoo's first day, its word for "no lock".
+  // Odoo's first day, which means "no lock".
   expect(asDate('1-01-01')).toBe('0001-01-01');
   expect(() => asDate('05.03.2026')).toThrow('expected a date');
   expect(asTimeOrNull('2026-03-05 23:59:58')).toEqual(new Date('2026-03-05T23:59:58Z'));

@@ -6,7 +6,7 @@ import { useDatabase } from '../../support/database.ts';
 const { db } = useDatabase();
 
 it('consent to the first load of a large clinic takes time by its size, not by its square', async () => {
-  // By the square, these take minutes, and PostgreSQL ends the statement after two.
+  // With quadratic time these would take minutes, and PostgreSQL ends the statement after two.
   const units = 40_000;
   await execute(
     db,

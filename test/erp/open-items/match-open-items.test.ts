@@ -29,13 +29,16 @@ beforeEach(() => {
 
 type Request = 'read' | 'match' | 'unmatch';
 
-/** An ERP's posted entries; groups are as strict as Tryton's, and a request has all of its groups or none. */
+/**
+ * The posted entries of an ERP. Groups have the same rules as Tryton's, and a request matches all of its groups or
+ * none.
+ */
 class MemoryErp {
   readonly entries = new Map<string, FoundEntry>();
   readonly requests: Request[] = [];
-  /** The invoice of a line. */
+  /** The invoice of each line. */
   readonly invoiceOf = new Map<string, number | null>();
-  /** What goes wrong with a request; `done` runs it first. */
+  /** The failure of a request; `done` runs it first. */
   fault: (request: Request, groups: readonly (readonly string[])[]) => { error: ErpError; done: boolean } | null = () =>
     null;
   isIdle = false;
@@ -132,7 +135,7 @@ function reversal(entryId: string, of: DraftEntry): DraftEntry {
   return { ...of, reason: 'source_changed', reverses: entryId, inputHash: entryId, lines: reversedLines(of.lines) };
 }
 
-/** Posts and delivers; the ids of the entries. */
+/** Posts and delivers. Returns the ids of the entries. */
 async function deliver(drafts: DraftEntry[], state = 'delivered'): Promise<string[]> {
   const ids = await db.transaction((trx) =>
     appendEntries(trx, installation, drafts, { decimals: 2, windowId: null, postingMode: 'document' }),
@@ -184,7 +187,7 @@ const match = (options: MatchOptions = {}) =>
     },
     options,
   );
-/** What was put off is due, and the next delivery has seen to what the ERP may have been at work on. */
+/** Makes postponed matches due, as after the next delivery has checked requests without an answer. */
 const later = async () => {
   await execute(owner, 'update erp_open_item set not_before = null where installation = ?', [installation]);
   await execute(owner, 'update lease set is_in_order = true');
@@ -258,7 +261,7 @@ describe('what goes wrong', () => {
     fails('match', timeOut(), done);
     expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 1 });
     erp.fault = () => null;
-    // Not before the server can be done.
+    // It waits until the server can no longer be working on the request.
     expect(await match()).toMatchObject({ matched: 0, left: 1 });
     await later();
     expect(await match()).toEqual({ matched: done ? 0 : 1, unmatched: 0, left: 0 });
@@ -289,7 +292,7 @@ describe('what goes wrong', () => {
     erp.fault = () => null;
     await deliver([invoice(4, '5'), payment(40, 2, '5'), payment(41, 2, '-5')]);
     await match();
-    // The two payments cancel each other out.
+    // The two payments cancel each other.
     expect(erp.groups()).toHaveLength(4);
     expect(await remarks()).toEqual([]);
   });
@@ -315,7 +318,7 @@ describe('what goes wrong', () => {
       `lines of ${installation}/invoice/1/1 were matched by hand with other lines; they are left alone`,
     ]);
     expect(erp.lines.map(({ matched }) => matched)).toEqual(['by hand', null, null, null]);
-    // Looked at again on the next day: somebody has mended it.
+    // On the next day it is checked again, and the accountant has corrected it.
     const asked = erp.requests.length;
     await match();
     expect(erp.requests).toHaveLength(asked);
@@ -406,7 +409,7 @@ test('whatever fails on the way, in the end every settled invoice is matched and
         await later();
       }
       erp.fault = () => null;
-      // Whoever was refused is touched once more.
+      // Refused items are touched once more.
       await execute(owner, 'update erp_open_item set touched = touched + 1, failures = 0 where installation = ?', [
         installation,
       ]);

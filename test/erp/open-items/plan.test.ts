@@ -5,7 +5,7 @@ import { concernsErp, type HeldLine, type OurGroup, planItem } from '../../../sr
 
 const money = (text: string | number) => new Money(text);
 
-/** `[unit, amount, what it reverses]`; the line's id is its unit's. Those of payments begin with p, q or b. */
+/** `[unit, amount, reversed unit]`. The line's id is its unit's id. Units of payments begin with p, q or b. */
 type Seed = [unit: string, amount: string, reverses?: string | undefined];
 
 function line([unitId, amount, reverses = '']: Seed, matched: string | null = null): HeldLine {
@@ -208,7 +208,10 @@ describe('what somebody matched by hand', () => {
   });
 });
 
-/** An ERP's receivable lines, as strict as Tryton: a group is of one account and party, of free lines, and sums to zero. */
+/**
+ * The receivable lines of an ERP with Tryton's rules: a group has free lines of one account and party, which add up to
+ * zero.
+ */
 class Receivables {
   readonly lines: HeldLine[] = [];
   ours: OurGroup[] = [];
@@ -268,7 +271,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-/** Two accounts and two parties, mostly the first of each: after a change of the mapping or the payer. */
+/** Two accounts and two parties, mostly the first of each, as after a change of the mapping or of the payer. */
 const sideOf = (side: number) => ({ account: side === 1 ? '1701' : '1700', party: side === 2 ? 'b' : 'a' });
 
 function apply(erp: Receivables, step: Step, n: number): void {
@@ -291,7 +294,7 @@ function apply(erp: Receivables, step: Step, n: number): void {
     if (step.amount !== null) add(`u${n}`, money(step.amount), old);
   }
   if (step.do === 'by_hand') {
-    // Somebody matches one open line with a line of theirs.
+    // An accountant matches one open line with a line of the ERP.
     const open = erp.lines.filter(({ matched }) => matched === null);
     const chosen = open[step.pick % Math.max(1, open.length)];
     if (chosen) {
@@ -311,7 +314,7 @@ test('after any deliveries and corrections, each group sums to zero, and what su
       for (const [n, step] of all.entries()) {
         const before = new Map(erp.lines.map(({ id, matched }) => [id, matched]));
         apply(erp, step, n);
-        // Several deliveries may come between two looks.
+        // Several deliveries may happen between two checks.
         if (pauses[n]) continue;
         erp.settle();
         for (const each of erp.lines) {
@@ -323,7 +326,7 @@ test('after any deliveries and corrections, each group sums to zero, and what su
       for (const [name, members] of Map.groupBy(erp.lines, ({ matched }) => matched)) {
         if (name === null || erp.byHand.has(name)) continue;
         expect(totalOf(members)).toBe('0');
-        // What was reversed is with its reversal alone, unless that is matched by hand.
+        // A reversed line is matched only with its reversal, unless an accountant matched that.
         const pairs = members.filter(({ reverses }) => members.some(({ unitId }) => unitId === reverses));
         if (pairs.length > 0) expect(members).toHaveLength(2);
       }

@@ -13,7 +13,7 @@ const token = 'session-token-0123456789abcdef';
 type Reply = { status?: number; body?: string; headers?: Record<string, string>; breakOff?: boolean; after?: number };
 type Asked = { method: string; params: unknown[]; path: string; authorization: string | undefined };
 
-/** A server that answers a session and a company as Tryton does, and the methods of a script otherwise. */
+/** A server that answers logins and company requests like Tryton, and other methods from a script. */
 class ScriptedServer {
   readonly asked: Asked[] = [];
   readonly #script: Record<string, Reply | Reply[]>;
@@ -42,7 +42,7 @@ class ScriptedServer {
     const reply = this.#reply(method);
     if (reply.after) await new Promise((done) => setTimeout(done, reply.after));
     response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
-    // The script writes 1 for the request's own id.
+    // The script writes 1 in place of the request's id.
     const body = (reply.body ?? '{"id":1,"result":null}').replace(/"id":1\b/, `"id":${id}`);
     if (reply.breakOff) {
       response.write(body, () => response.destroy());
@@ -189,7 +189,7 @@ describe('what an answer to a request that writes means', () => {
     const { target, server } = await targetOf({ [post]: reply });
     const error = await errorOf(target.post(['7'], request));
     expect(error).toMatchObject(expected);
-    // Nothing is sent a second time.
+    // Nothing is sent twice.
     expect(server.asked.filter(({ method }) => method === post)).toHaveLength(1);
   });
 
@@ -337,7 +337,7 @@ describe('login', () => {
     const { target: second, server } = await targetOf(script, { company: 'Two' });
     await second.post(['7'], request);
     expect(server.asked.at(-1)).toMatchObject({ path: '/clinic/rpc/', params: [[7], { company: 2, language: 'en' }] });
-    // By whatever name, it is told apart by its id, which is asked for once.
+    // Under any name, the company is identified by its id, which is requested once.
     const { target: byId } = await targetOf(script, { company: '2' });
     for (const named of [second, byId]) expect((await named.identify?.(request))?.id).toBe('clinic/2');
     const before = server.asked.length;

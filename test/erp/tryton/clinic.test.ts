@@ -70,7 +70,7 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
     return found;
   };
 
-  /** Tryton’s open lines on the receivable by invoice, which our books have to have open, too; all groups are zero. */
+  /** Tryton's open receivable lines by invoice, which must be open in our books too. All groups add up to zero. */
   async function openItems(): Promise<Map<number, TrytonLine[]>> {
     const invoices = await clinic.rows<{ key: string; invoice: number }>(
       `select u.erp_key as key, l.invoice_id as invoice from erp_unit u join entry_line l on l.entry_id = u.unit_id

@@ -144,7 +144,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     expect(second).toMatchObject({ state: 'posted', originId: first!.id });
     expect(first).not.toHaveProperty('originId');
     expect(compareEntry(reversal, second!, { capabilities: target.capabilities, decimals: 2 })).toEqual([]);
-    // As a person sees it, and nobody can change it any more.
+    // The origin is visible to users, who can no longer change it.
     const fields = ['origin', 'origin.rec_name', 'origin.number'];
     const [move] = await accountant.call<[Record<string, unknown>]>(
       ...(['model.account.move.read', [Number(second!.id)], fields] as const),
@@ -167,7 +167,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
         ] as const),
       );
       expect(codes).toHaveLength(2);
-      // The context of the last parameter selects the period: asked by hand, since `call` has a context of its own.
+      // The context selects the period. The request is sent directly, because `call` has another context.
       const answer = await fetch(`${tryton.url}/${tryton.database}/rpc/`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: await basic() },
@@ -241,7 +241,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       const ofClient = (name: string) =>
         entry({ lines: [line('1700', '1.00', { party: client(71, name) }), line('1900', '-1.00')] });
       await create(ofClient('Anna'));
-      // Somebody of the same name without our id.
+      // A party with the same name but without our id.
       await accountant.call('model.party.party.create', [{ name: 'Berta' }]);
       const other = openTryton(configOf(tryton), ports);
       await other.create([ofClient('Berta')], request);
@@ -396,7 +396,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       expect(new Set(matched.slice(0, 3)).size).toBe(1);
       expect(matched.every((match) => match !== null)).toBe(true);
       expect(matched[3]).not.toBe(matched[0]);
-      // The same again changes nothing.
+      // Repeating the request changes nothing.
       await target.matching!.match([[a!, b!, c!]], request);
       expect(await matchesOf(moves)).toEqual(matched);
       await target.matching!.unmatch([[a!, b!, c!]], request);

@@ -109,7 +109,7 @@ test('an analytic account that has not the whole line shows with its amounts', (
   expect(found()).toEqual({});
 });
 
-/** As Tryton 8.0.12 answered them, one by one. */
+/** Answers that Tryton 8.0.12 gave. */
 describe('texts of Tryton and what they mean', () => {
   test.each<[string, string, string | null]>([
     [

@@ -190,7 +190,7 @@ function documentOf(model: string, name: string): string | null {
   return name.startsWith('invoice_') ? 'invoice' : name.startsWith('refund_') ? 'refund' : null;
 }
 
-/** A branch has the currency, the country and the suspense account of the company above it; a company has a partner. */
+/** A branch gets currency, country and suspense account of its parent company; a company gets a partner. */
 function companyDefaults(env: Env): Values {
   const parent = env.store.get('res.company', env.company);
   const [partner = 0] = env.sudo().create('res.partner', [{ name: 'A company' }]);
@@ -202,7 +202,7 @@ function companyDefaults(env: Env): Values {
   };
 }
 
-/** A tax has a base line and a tax line for invoices and for refunds, also where nobody names them. */
+/** A tax always has a base line and a tax line for invoices and for refunds, even if the client names none. */
 function taxValues(_env: Env, values: Values): Values {
   const lines = [
     [0, 0, { repartition_type: 'base' }],

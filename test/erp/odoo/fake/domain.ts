@@ -1,4 +1,4 @@
-// Domains: which records a search finds.
+// Domains: conditions that select records in a search.
 
 import type { Env } from './env.ts';
 import { valueError } from './errors.ts';
@@ -18,7 +18,7 @@ const negated: Record<string, string> = {
 
 type Test = (row: Row) => boolean;
 
-/** A test of a model's rows. Throws as Odoo does for a field or an operator that it does not know. */
+/** Compiles a domain to a test of a model's rows. Throws like Odoo for an unknown field or operator. */
 export function testOf(env: Env, model: string, domain: Json): Test {
   const terms = Array.isArray(domain) ? [...domain] : [];
   const tests: Test[] = [];
@@ -40,7 +40,7 @@ function nextTest(env: Env, model: string, terms: Json[]): Test {
   }
   if (!Array.isArray(term) || term.length !== 3) throw valueError(`Invalid leaf ${python(term)}`);
   const [path, operator, value] = term as [string | number, string, Json];
-  // (1, '=', 1) and (0, '=', 1)
+  // Constant leaves: (1, '=', 1) and (0, '=', 1)
   if (typeof path === 'number') return () => path === value;
   return leafTest(env, model, path, operator, value);
 }
@@ -67,7 +67,7 @@ function leafTest(env: Env, model: string, path: string, operator: string, value
   return positive === operator ? isIn : (row) => !isIn(row);
 }
 
-/** What a leaf compares: each record of a relation, `false` where there is none. */
+/** The values that a leaf compares: each record of a relation, or `false` if there is none. */
 function valuesOf(env: Env, model: string, row: Row, field: Field): Json[] {
   const value = env.value(model, row, field.name);
   if (field.type === 'one2many' || field.type === 'many2many') {
@@ -108,7 +108,7 @@ function isHeld(env: Env, field: Field, held: Json, operator: string, value: Jso
   }
 }
 
-/** `%` and `_` are wildcards, `\` takes that from them. */
+/** `%` and `_` are wildcards; a backslash escapes them. */
 function likeOf(pattern: string, operator: string): RegExp {
   const body = pattern.replace(/\\(.)|%|_|[.*+?^${}()|[\]]/gs, (found, escaped: string | undefined) => {
     if (escaped !== undefined) return escaped.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -130,7 +130,7 @@ function hierarchyHas(env: Env, field: Field, model: string, row: Row, operator:
   return ids.some((id) => [...wanted].some((one) => parentsOf(one).includes(id)));
 }
 
-/** A value as Python writes it, in the texts of errors. */
+/** Formats a value like Python, for the texts of errors. */
 export function python(value: Json): string {
   if (value === true) return 'True';
   if (value === false) return 'False';

@@ -1,4 +1,4 @@
-// One request's view of the records: whose it is, in which company and language; and what every model can do.
+// The environment of one request: its user, company and language, with the operations that every model has.
 
 import type { FakeCore } from './core.ts';
 import { testOf } from './domain.ts';
@@ -32,7 +32,7 @@ export class Env {
   readonly core: FakeCore;
   readonly user: number;
   readonly context: Context;
-  /** Rights and companies are not asked, as in code of Odoo's own. */
+  /** True if rights and companies are not checked, as in Odoo's internal code. */
   readonly isSuper: boolean;
 
   constructor(core: FakeCore, user: number, context: Context = {}, isSuper = false) {
@@ -63,7 +63,7 @@ export class Env {
     return this.store.get('res.users', this.user) as Row;
   }
 
-  /** Companies whose records are seen: those that the context names, otherwise all of the user's. */
+  /** The companies whose records are visible: those in the context, or else all of the user's. */
   get companies(): number[] {
     const allowed = this.context.allowed_company_ids;
     return Array.isArray(allowed) && allowed.length > 0
@@ -71,13 +71,13 @@ export class Env {
       : (this.#userRow.company_ids as number[]);
   }
 
-  /** The company in which something new is. */
+  /** The company of new records. */
   get company(): number {
     const allowed = this.context.allowed_company_ids;
     return Array.isArray(allowed) && allowed.length > 0 ? (allowed[0] as number) : (this.#userRow.company_id as number);
   }
 
-  /** Words in the language of the context, or of the user where it names none. */
+  /** Translates a text into the language of the context, or else of the user. */
   say(text: string, ...values: (string | number)[]): string {
     return speak(this, text, values);
   }
@@ -102,7 +102,7 @@ export class Env {
     return field;
   }
 
-  /** The value of a field of a row: `false` where it is empty, ids of relations. */
+  /** The value of a row's field: `false` if it is empty, ids for relations. */
   value(model: string, row: Row, name: string): Json {
     if (name === 'id') return row.id;
     const field = this.fieldOf(model, name);
@@ -128,7 +128,7 @@ export class Env {
     return other === undefined ? false : this.#follow(relation ?? '', other, rest.join('.'));
   }
 
-  /** The rows that a relation of a row names. */
+  /** The rows that a relation of a row refers to. */
   related(model: string, row: Row, field: Field): Row[] {
     const value = this.value(model, row, field.name);
     const ids = Array.isArray(value) ? (value as number[]) : typeof value === 'number' ? [value] : [];
@@ -166,7 +166,7 @@ export class Env {
       for (const { name, isDown } of parts) {
         const [one, other] = [this.value(model, a, name), this.value(model, b, name)] as [never, never];
         if (one === other) continue;
-        // PostgreSQL has what is empty last, and first where the order is turned round.
+        // PostgreSQL sorts empty values last, and first in descending order.
         const isBefore = one === false ? false : other === false ? true : one < other;
         return isBefore !== isDown ? -1 : 1;
       }
@@ -174,7 +174,7 @@ export class Env {
     });
   }
 
-  /** Rows that exist and may be read; what is gone is left out. */
+  /** The rows that exist and that the user may read. Deleted rows are left out. */
   browse(model: string, ids: readonly number[], operation: 'read' | 'write' | 'unlink'): Row[] {
     checkAccess(this, model, operation);
     const rows = ids.flatMap((id) => {
@@ -286,7 +286,7 @@ export class Env {
     );
   }
 
-  /** Changes a row, without what its model would do beside. */
+  /** Changes a row without the rules of its model. */
   update(model: string, id: number, values: Values): void {
     const row = this.store.get(model, id);
     if (row === undefined) throw this.gone(model, id);
@@ -301,7 +301,7 @@ export class Env {
     this.store.put(model, { ...row, write_date: this.core.nowText(), write_uid: this.user });
   }
 
-  /** Values as a row holds them; lines of a one2many are rows of their own. */
+  /** Converts values to the form of a row. Lines of a one2many become separate rows. */
   #plain(model: string, values: Values, row: Row | null): Values {
     const plain: Values = {};
     for (const [name, value] of Object.entries(values)) {
@@ -348,7 +348,7 @@ export class Env {
     else next(mine);
   }
 
-  /** Removes a row and the external ids of it. */
+  /** Removes a row and its external ids. */
   remove(model: string, id: number): void {
     this.store.remove(model, id);
     for (const data of this.store.rows('ir.model.data')) {
@@ -357,7 +357,7 @@ export class Env {
   }
 }
 
-/** Ids after the commands of a many2many. */
+/** The ids after the commands of a many2many. */
 function linked(before: readonly number[], value: Json): number[] {
   const ids = new Set(before);
   for (const command of (Array.isArray(value) ? value : []) as [number, number, number[]][]) {

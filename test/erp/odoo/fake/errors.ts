@@ -1,7 +1,7 @@
-// Errors as Odoo raises them: the class that a client is told, and its words.
+// Odoo's errors: the class name that a client sees, and the text.
 
 export class OdooError extends Error {
-  /** Class with its module, as `error.data.name` has it. */
+  /** The class with its module, as in `error.data.name`. */
   readonly exception: string;
 
   constructor(exception: string, message: string) {
@@ -20,11 +20,11 @@ export const accessDenied = () => odoo('AccessDenied')('Access Denied');
 export const redirectWarning = odoo('RedirectWarning');
 export const valueError = (message: string) => new OdooError('builtins.ValueError', message);
 export const keyError = (message: string) => new OdooError('builtins.KeyError', message);
-/** Two transactions in each other's way, after Odoo's own five attempts. */
+/** Two transactions conflicted in all of Odoo's five attempts. */
 export const serializationFailure = () =>
   new OdooError('psycopg2.errors.SerializationFailure', 'could not serialize access due to concurrent update\n');
 
-/** HTTP status of an error at `/json/2`. */
+/** The HTTP status of an error at `/json/2`. */
 export function statusOf({ exception }: OdooError): number {
   switch (exception) {
     case 'odoo.exceptions.UserError':

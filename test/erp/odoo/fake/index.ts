@@ -1,5 +1,5 @@
-// An Odoo 17, 18 or 19 with its accounting that exists in memory only. It does what the real ones were seen to do
-// (conforms.test.ts asks both the same), and what people at one do to it.
+// A fake Odoo 17, 18 or 19 with accounting, in memory. It behaves as real ones were measured (conforms.test.ts sends
+// both the same calls). It also has the actions of people at Odoo.
 
 import type { Clock } from '../../../../src/domain/clock.ts';
 import type { OdooAnswer, OdooRequest } from '../client.ts';
@@ -21,7 +21,7 @@ export interface FakeOdooOptions {
 
 interface Key {
   key: string;
-  /** Row of res.users.apikeys. */
+  /** The id of the row in res.users.apikeys. */
   id: number;
 }
 
@@ -36,9 +36,9 @@ export class FakeOdoo {
   readonly core: FakeCore;
   readonly database: string;
   readonly #keys: Key[] = [];
-  /** Errors that the next calls of a method end with, after nothing was done. */
+  /** Planned errors of the next calls of a method, which then have no effect. */
   readonly #nextErrors = new Map<string, OdooError[]>();
-  /** Every call that came, for those who judge. */
+  /** All calls, for the judge. */
   readonly calls: { model: string; method: string; context: Context; user: number }[] = [];
 
   constructor({ version, clock, database = 'fake' }: FakeOdooOptions) {
@@ -51,12 +51,12 @@ export class FakeOdoo {
     return this.core.version;
   }
 
-  /** The books as nobody's rights hide them, for what people at Odoo do by hand and for those who judge. */
+  /** An environment without access checks, for manual changes in Odoo and for the judge. */
   inside(context: Context = {}): Env {
     return new Env(this.core, administrator, context, true);
   }
 
-  /** The call of a method that comes next ends with an error, and nothing is done. */
+  /** Makes the next call of the method fail without effect. */
   failNext(method: string, error: OdooError): void {
     this.#nextErrors.set(method, [...(this.#nextErrors.get(method) ?? []), error]);
   }
@@ -67,7 +67,7 @@ export class FakeOdoo {
     return found;
   }
 
-  /** A user of the company with groups, and what rights it has beside theirs: letters by model. */
+  /** Adds a user of the company with groups. `rights` are additional rights: letters by model. */
   addUser(login: string, password: string, groups: readonly string[], rights: Record<string, string> = {}): number {
     const env = this.inside();
     const [id = 0] = env.create('res.users', [{ name: login, login, password }]);
@@ -82,12 +82,12 @@ export class FakeOdoo {
     this.inside().update('res.users', this.userOf(login).id, { [field]: [[6, 0, ids]] });
   }
 
-  /** Takes rights of a model (letters) from a user; `''` gives them back. */
+  /** Removes rights (letters) of a model from a user; an empty text restores them. */
   takeRights(login: string, model: string, letters: string): void {
     this.core.takenRights.set(`${this.userOf(login).id} ${model}`, letters);
   }
 
-  /** A key of the API, with the time of its end. */
+  /** Adds an API key with an expiry time. */
   addKey(login: string, key: string, expires: string | false = false): void {
     const env = this.inside();
     const expiry = this.version === 17 ? {} : { expiration_date: expires };
@@ -97,7 +97,7 @@ export class FakeOdoo {
     this.#keys.push({ key, id });
   }
 
-  /** Answers a request; it never throws. */
+  /** Answers a request. It never throws. */
   handle({ path, headers, body }: OdooRequest): OdooAnswer {
     const { pathname } = new URL(path, 'http://odoo.invalid');
     let value: Json;
@@ -181,7 +181,7 @@ export class FakeOdoo {
     return this.#keyOwner(secret) === user.id;
   }
 
-  /** The user of a key that has not ended; null without one. */
+  /** The user of a valid key; null if there is none. */
   #keyOwner(secret: Json | undefined): number | null {
     const known = this.#keys.find(({ key }) => key === secret);
     const row = known === undefined ? undefined : this.core.store.get('res.users.apikeys', known.id);
@@ -245,7 +245,7 @@ export function page(status: number, body: string): OdooAnswer {
   return { status, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
 }
 
-/** An error of `/json/2`. */
+/** An error answer of `/json/2`. */
 function failed2(error: OdooError): OdooAnswer {
   const { exception: name, message } = error;
   const status = statusOf(error);

@@ -1,4 +1,4 @@
-// Lines of journal entries, and how Odoo keeps an entry balanced: it adds tax lines, takes them away, and adds a line that balances.
+// Lines of journal entries. Odoo keeps an entry balanced: it adds and removes tax lines, and adds a balancing line.
 
 import type { ModelRules } from './core.ts';
 import { cents, type Env, type Values } from './env.ts';
@@ -9,7 +9,7 @@ import type { Json, Row } from './store.ts';
 
 const fiscalFields = ['balance', 'tax_ids', 'tax_tag_ids', 'account_id', 'journal_id', 'currency_id', 'partner_id'];
 const taxFields = ['balance', 'tax_ids', 'tax_tag_ids'];
-/** Changes of these are the lines' sides of a tax report, computed anew with them. */
+/** If one of these fields changes, Odoo recomputes the side of the tax report on which a line counts. */
 const invertFields = ['tax_ids', 'tax_repartition_line_id', 'debit', 'credit', 'balance', 'tax_tag_ids'];
 const balancing = 'Automatic Balancing Line';
 
@@ -22,8 +22,8 @@ export function isBalanced(env: Env, move: number): boolean {
 }
 
 /**
- * Does something to entries, and then what Odoo does after it: taxes and the balancing line, unless the context says that it is to
- * skip that, and the check that they balance. Within another one, the outer one does it.
+ * Runs a change of entries, and then Odoo's sync: taxes, the balancing line and the check of the balance. The context
+ * can skip taxes and balancing line. Inside another change, only the outer one syncs.
  */
 export function synced<Result>(env: Env, work: () => { result: Result; moves: readonly number[] }): Result {
   const { core } = env;
@@ -59,7 +59,7 @@ function sync(env: Env, move: Row, hadTaxes: boolean): void {
   const hasTaxes = lines.some(({ tax_ids: taxes }) => (taxes as number[]).length > 0);
   const taxLines = lines.filter(({ tax_repartition_line_id: part }) => Boolean(part));
   if (!hasTaxes) {
-    // 17 takes any entry with a tax line and without taxes for one whose taxes are just being taken away.
+    // Odoo 17 treats an entry with a tax line and without taxes as if its taxes had just been removed.
     if (env.version === 17 ? taxLines.length === 0 : !hadTaxes) return;
     for (const { id } of taxLines) env.remove('account.move.line', id);
     if (env.version !== 17) for (const line of linesOf(env, move.id)) change(env, line, { tax_tag_ids: [] });
@@ -76,7 +76,7 @@ function sync(env: Env, move: Row, hadTaxes: boolean): void {
   }
 }
 
-/** The taxes of lines, computed, and a line for each. */
+/** Computes the taxes of lines and adds a tax line for each. */
 function addTaxLines(env: Env, move: Row, lines: readonly Row[]): void {
   const made = new Map<number, Values>();
   for (const line of lines) {
@@ -106,7 +106,7 @@ function addTaxLines(env: Env, move: Row, lines: readonly Row[]): void {
   }
 }
 
-/** A line of Odoo's own making. */
+/** Adds a line that Odoo created. */
 function insert(env: Env, move: Row, values: Values): void {
   const id = env.store.nextId('account.move.line');
   const at = env.core.nowText();
@@ -147,7 +147,7 @@ function unbalanced(env: Env, move: Row): Error {
   );
 }
 
-/** Debit, credit and balance, of which one or two are given. */
+/** Computes debit, credit and balance, of which one or two are given. */
 function amountsOf(values: Values, before?: Row): Values {
   const has = (field: string) => field in values;
   let balance: number;
@@ -159,7 +159,7 @@ function amountsOf(values: Values, before?: Row): Values {
   return { balance, amount_currency: balance, debit: Math.max(0, balance), credit: Math.max(0, -balance) };
 }
 
-/** On which side of a tax report the tags of a line count (17, 18). */
+/** The side of a tax report on which a line's tags count (17, 18). */
 function invertOf(env: Env, line: Values): boolean {
   const part = env.store.get('account.tax.repartition.line', (line.tax_repartition_line_id || 0) as number);
   const [first] = (line.tax_ids ?? []) as number[];
@@ -170,7 +170,7 @@ function invertOf(env: Env, line: Values): boolean {
   return isSale !== isRefund;
 }
 
-/** What a line gets that its maker does not say. */
+/** Adds default values to a new line. */
 function completed(env: Env, values: Values): Values {
   const account = env.store.get('account.account', values.account_id as number);
   if (env.store.get('account.account', (values.account_id || 0) as number) === undefined) throw misleading(env);
@@ -195,7 +195,7 @@ function idsIn(commands: Json | undefined): number[] {
   return (Array.isArray(commands) ? commands : []).flatMap((one) => (Array.isArray(one) ? (one[2] as number[]) : []));
 }
 
-/** The distribution that a model has for the line's account or partner. */
+/** The analytic distribution of the model for the line's account or partner. */
 function filledIn(env: Env, move: Row | undefined, account: Row | undefined, line: Values): Json {
   for (const model of env.store.rows('account.analytic.distribution.model')) {
     const { account_prefix: prefix, partner_id: partner, company_id: company } = model;
@@ -211,7 +211,7 @@ function filledIn(env: Env, move: Row | undefined, account: Row | undefined, lin
   return false;
 }
 
-/** A foreign key that is broken is told in words of another mishap. */
+/** Odoo reports a broken foreign key with the text of another error. */
 function misleading(env: Env): Error {
   return userError(
     `${env.say('The operation cannot be completed: another model requires the record being deleted. If possible, archive it instead.')}\n\n` +
@@ -287,7 +287,7 @@ function writeLine(env: Env, line: Row, values: Values, next: (ids: readonly num
   const breaking = ['account_id', 'balance', 'currency_id', ...(env.version === 19 ? [] : ['partner_id'])];
   if (line.matching_number && breaking.some(willChange)) {
     if (env.version !== 19) throw reconciled(env, line);
-    // 19 undoes the match without a word.
+    // Odoo 19 removes the match silently.
     unreconcile(env, [line]);
   }
   next([line.id], full);
@@ -297,14 +297,14 @@ function writeLine(env: Env, line: Row, values: Values, next: (ids: readonly num
   settleResidual(env, line.id);
 }
 
-/** 18 and 19 take a tax line away with such a change of a draft whose taxes nobody names, and find it unbalanced then. */
+/** If such a change of a draft names no taxes, Odoo 18 and 19 remove its tax line and then find it unbalanced. */
 function dropTaxLines(env: Env, move: number): void {
   const lines = linesOf(env, move);
   if (lines.some(({ tax_ids: taxes }) => (taxes as number[]).length > 0)) return;
   for (const { id, tax_repartition_line_id: part } of lines) if (part) env.remove('account.move.line', id);
 }
 
-/** What a line says of its side is forgotten where something else of its taxes is written, too. */
+/** Odoo also recomputes a line's side if other tax fields are written. */
 function recomputeInvert(env: Env, id: number, values: Values): void {
   const line = env.store.get('account.move.line', id);
   if (env.version === 19 || line === undefined || !invertFields.some((field) => field in values)) return;

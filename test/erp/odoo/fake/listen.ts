@@ -1,4 +1,4 @@
-// A fake Odoo behind a socket on the loopback interface, for those who cannot be given a function.
+// Serves a fake Odoo on the loopback interface, for code that needs an address.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// `load`: rows of texts, as of a table that somebody imports. A row with an external id that is known changes its record.
+// The method `load`: imports rows of texts. A row with a known external id changes its record.
 
 import type { Env, Values } from './env.ts';
 import { keyError, OdooError, valueError } from './errors.ts';
@@ -62,13 +62,13 @@ function textOf(error: Error): string {
   return `Unknown error during import: <class '${error.exception.replace('builtins.', '')}'>: ${error.message}`;
 }
 
-/** Cells of a record by path; those of lines are lists of their own. */
+/** The cells of a record by path. The cells of its lines are separate lists. */
 interface Cells {
   own: [path: string[], text: string][];
   lines: Map<string, Cells[]>;
 }
 
-/** A row whose own cells are all empty is another line of the record above it. */
+/** A row with cells of a line only is a further line of the record above it. */
 function recordsIn(env: Env, model: string, paths: string[][], data: readonly string[][]) {
   const isLine = (path: string[]) =>
     path.length > 1 && env.modelOf(model).fields.get(path[0] ?? '')?.type === 'one2many';
@@ -125,14 +125,14 @@ function loadOne(env: Env, model: string, cells: Cells): number {
   return id;
 }
 
-/** Lines that a record had before. */
+/** The ids of the lines that a record already has. */
 function lineIdsOf(env: Env, model: string, id: number, named: readonly [string, number, string][]): Set<number> {
   const row = env.store.get(model, id);
   const fields = new Set(named.map(([field]) => field));
   return new Set(row === undefined ? [] : [...fields].flatMap((field) => env.value(model, row, field) as number[]));
 }
 
-/** Gives new lines their external ids, in the order in which they were made. */
+/** Sets the external ids of new lines, in the order of creation. */
 function nameLines(
   env: Env,
   model: string,
@@ -164,7 +164,7 @@ function parts(externalId: string): { module: string; name: string } {
   return rest.length === 0 ? { module: '__import__', name: first } : { module: first, name: rest.join('.') };
 }
 
-/** The record of an external id; null where there is none. */
+/** The record with an external id; null if there is none. */
 export function recordOf(env: Env, externalId: string): number | null {
   const { module, name } = parts(externalId);
   const row = env.store.rows('ir.model.data').find((one) => one.module === module && one.name === name);
@@ -225,7 +225,7 @@ function cellValue(env: Env, field: Field, part: string | null, text: string, la
 
 const kinds: Record<string, string> = { '.id': 'database id', id: 'external id' };
 
-/** A record by its database id, its external id, or its name. */
+/** Finds a record by its database id, its external id, or its name. */
 function referTo(env: Env, field: Field, part: string | null, text: string, label: string): number {
   const relation = field.relation ?? '';
   const found =

@@ -1,4 +1,4 @@
-// Lock dates: which of them an entry violates, the date that it gets when it is posted all the same, and what they forbid.
+// Lock dates: which of them an entry violates, the new date of such an entry when it is posted, and refused changes.
 
 import type { Env, Values } from './env.ts';
 import { redirectWarning, userError } from './errors.ts';
@@ -23,7 +23,7 @@ interface Violation {
   date: string;
 }
 
-/** The latest date of a lock of a company and of those above it, for the user who asks. */
+/** The latest lock date of a company and its parents, for the current user. */
 export function lockDate(env: Env, company: number, field: string): string {
   const isAdministrator = groupsOf(env).has('account.group_account_manager');
   let latest = noDate;
@@ -37,7 +37,7 @@ export function lockDate(env: Env, company: number, field: string): string {
   return latest;
 }
 
-/** From when on a user, or everybody, may post all the same (18, 19); null without such an exception. */
+/** The date from which an exception allows a user, or all users, to post (18, 19); null without an exception. */
 function exceptionOf(env: Env, company: number, field: string, locked: string): string | null {
   const found = env.store
     .rows('account.lock_exception')
@@ -54,13 +54,13 @@ function exceptionOf(env: Env, company: number, field: string, locked: string): 
   return found[0] ?? null;
 }
 
-/** What is read of it: the first day of all where there is none. */
+/** The lock date as a client reads it. Without a lock, it is the first day of the calendar. */
 export function userLockDate(env: Env, row: Row, field: string): Json {
   const date = lockDate(env, row.id, field.replace(/^(user|max)_/, ''));
   return date === noDate ? '1-01-01' : date;
 }
 
-/** Locks that an entry violates, in the order of their dates. */
+/** The locks that an entry violates, in the order of their dates. */
 export function violations(env: Env, move: Row, date: string, hasTax: boolean): Violation[] {
   const company = move.company_id as number;
   const type = env.store.get('account.journal', move.journal_id as number)?.type;
@@ -77,7 +77,7 @@ export function violations(env: Env, move: Row, date: string, hasTax: boolean): 
     .toSorted((a, b) => (a.date < b.date ? -1 : 1));
 }
 
-/** The date of an entry that violates locks when it is posted. */
+/** The new date of an entry that violates locks when it is posted. */
 export function accountingDate(env: Env, locks: readonly Violation[], highest: string | null): string {
   const today = env.core.nowText().slice(0, 10);
   const first = dayAfter(locks.at(-1)?.date ?? today);
@@ -108,7 +108,7 @@ function listed(locks: readonly Violation[]): string {
   return locks.map(({ field, date }) => `${titles[field]} (${american(date)})`).join(', ');
 }
 
-/** Throws where a posted entry is in a locked period. */
+/** Throws if a posted entry is in a locked period. */
 export function checkFiscalLocks(env: Env, move: Row): void {
   const [...locks] = violations(env, move, move.date as string, false);
   if (locks.length === 0) return;
@@ -122,7 +122,7 @@ export function checkFiscalLocks(env: Env, move: Row): void {
   throw userError(env.say(isAdministrator ? text : text + more, date));
 }
 
-/** Throws where a line with taxes of a posted entry is in a period whose taxes are locked. */
+/** Throws if a line with taxes of a posted entry is in a period with locked taxes. */
 export function checkTaxLock(env: Env, line: Row): void {
   const move = env.store.get('account.move', line.move_id as number);
   if (move?.state !== 'posted' || !affectsTax(env, line)) return;
@@ -148,7 +148,7 @@ export function affectsTax(env: Env, line: Row): boolean {
   return ((line.tax_ids ?? []) as number[]).length > 0 || Boolean(line.tax_repartition_line_id) || tags.some(isTax);
 }
 
-/** What a change of a company's locks is refused for. */
+/** Throws if a change of a company's locks is not allowed. */
 export function checkNewLocks(env: Env, companies: readonly number[], values: Values): void {
   for (const id of companies) {
     const before = env.store.get('res.company', id)?.hard_lock_date;

@@ -1,4 +1,4 @@
-// The methods that a client may call, with the names of their arguments, by which `/json/2` takes them.
+// The methods that a client may call, with the argument names that `/json/2` uses.
 
 import { python } from './domain.ts';
 import { type Context, type Env, Float, type Values } from './env.ts';
@@ -12,9 +12,9 @@ import type { Json, Row } from './store.ts';
 type Arguments = Record<string, Json | undefined>;
 
 interface Method {
-  /** Whether its first argument are the records that it is about. */
+  /** True if the first argument is a list of record ids. */
   ofRecords: boolean;
-  /** Names of the others; those with `?` may be left out. */
+  /** The names of the other arguments; those with `?` are optional. */
   names: string[];
   run(env: Env, model: string, ids: number[], args: Arguments): unknown;
 }
@@ -39,7 +39,7 @@ const everyModel: Record<string, Method> = {
   search_count: model('domain limit?', (env, name, _, { domain }) => env.search(name, domain ?? []).length),
   search_read: model('domain? fields? offset? limit? order? load?', (env, name, _, args) => {
     const fields = (args.fields ?? null) as string[] | null;
-    // A field that is unknown is told before anything is read.
+    // Odoo checks for unknown fields before it reads.
     for (const field of fields ?? []) env.fieldOf(name, field);
     return env.read(name, env.search(name, args.domain ?? [], searchOptions(args)), fields, args.load === '');
   }),
@@ -136,7 +136,7 @@ const ofModel: Record<string, Record<string, Method>> = {
       const row = env.store.rows('ir.model.data').find((one) => `${one.module}.${one.name}` === externalId);
       const id = recordOf(env, externalId);
       if (row === undefined || id === null) throw valueError(`External ID not found in the system: ${externalId}`);
-      // Found for everybody; only whether the record may be seen is asked.
+      // Every user finds the external id; only access to the record is checked.
       const name = row.model as string;
       checkAccess(env, name, 'read');
       const record = env.store.get(name, id);
@@ -159,7 +159,7 @@ function methodOf(env: Env, name: string, method: string): Method | undefined {
   return laterModels[method] ?? (env.version === 19 ? of19[method] : undefined);
 }
 
-/** Calls a method as JSON-RPC does: arguments by their places, then by name. */
+/** Calls a method like JSON-RPC: with positional arguments, then named ones. */
 export function callByPlace(
   env: Env,
   name: string,
@@ -193,7 +193,7 @@ export function callByPlace(
   return found.run(env, name, ids, byName);
 }
 
-/** Calls a method as `/json/2` does: by names only. */
+/** Calls a method like `/json/2`: with named arguments only. */
 export function callByName(env: Env, name: string, method: string, named: Record<string, Json>): unknown {
   const notFound = (text: string) => new OdooError('werkzeug.exceptions.NotFound', text);
   if (!env.core.schema.has(name)) throw notFound(`the model '${name}' does not exist`);
@@ -226,7 +226,7 @@ function idsOf(value: Json): number[] {
   throw valueError(`Expected singleton or list of ids, not ${python(value)}`);
 }
 
-/** The context that is among the named arguments, and the others. */
+/** Separates the context from the other named arguments. */
 export function contextIn(named: Record<string, Json>): { context: Context; rest: Record<string, Json> } {
   const { context = {}, ...rest } = named;
   return { context: (context ?? {}) as Context, rest };

@@ -1,4 +1,5 @@
-// Journal entries: what is done to one beside what a client asks for. Posting moves dates, 17 throws tax lines away.
+// Journal entries: Odoo's changes in addition to those that a client requests. Posting changes dates, and Odoo 17
+// removes tax lines.
 
 import type { ModelRules } from './core.ts';
 import type { Env, Values } from './env.ts';
@@ -10,7 +11,7 @@ import { unreconcile } from './reconcile.ts';
 import { checkAccess, groupsOf, parentsOf } from './rights.ts';
 import type { Row } from './store.ts';
 
-/** Fields that 18 and 19 do not let anybody write on a posted entry. */
+/** The fields of a posted entry that Odoo 18 and 19 protect. */
 const unmodifiable = new Set([
   ...['invoice_line_ids', 'line_ids', 'invoice_date', 'date', 'partner_id', 'invoice_payment_term_id', 'currency_id'],
   ...['fiscal_position_id', 'invoice_cash_rounding_id'],
@@ -81,7 +82,7 @@ function defaultsOf(env: Env, values: Values): Values {
     journals.find(({ id }) => id === values.journal_id) ??
     journals.find((one) => one.type === 'general' && parentsOf(env, env.company).includes(one.company_id as number));
   const owner = (journal?.company_id as number | undefined) ?? env.company;
-  // A branch uses the journals of the company above it.
+  // A branch uses the journals of its parent company.
   const company = parentsOf(env, env.company).includes(owner) ? env.company : owner;
   const currency = env.store.get('res.company', company)?.currency_id ?? false;
   return {
@@ -91,7 +92,7 @@ function defaultsOf(env: Env, values: Values): Values {
   };
 }
 
-/** 17 gives the first draft of a period a number at once; 18 and 19 give none to drafts. */
+/** Odoo 17 numbers the first draft of a period at once; Odoo 18 and 19 do not number drafts. */
 function numberDraft(env: Env, id: number): void {
   const move = env.store.get('account.move', id);
   if (env.version !== 17 || move?.state !== 'draft' || fitsPeriod(env, move)) return;
@@ -117,7 +118,7 @@ function checkPosted(env: Env, id: number): void {
   for (const line of linesOf(env, id)) checkTaxLock(env, line);
 }
 
-/** `action_post`: numbers drafts, and dates them anew where their period is locked. */
+/** `action_post`: numbers drafts, and changes their dates if their period is locked. */
 export function post(env: Env, ids: readonly number[]): false {
   if (ids.length === 0) return false;
   const mayPost = env.isSuper || groupsOf(env).has('account.group_account_invoice');
@@ -172,7 +173,7 @@ export function backToDraft(env: Env, ids: readonly number[]): null {
     if (state === 'posted' && env.store.get('account.journal', journal as number)?.restrict_mode_hash_table) {
       throw userError(env.say('You cannot modify a posted entry of this journal because it is in strict mode.'));
     }
-    // 19 leaves the match of a draft in place.
+    // Odoo 19 keeps the matches of a draft.
     if (env.version !== 19) unreconcile(env, linesOf(env, id));
     env.write('account.move', [id], { state: 'draft' });
   }

@@ -1,4 +1,4 @@
-// The numbers of entries: JOURNAL/YEAR/MONTH/0001, or JOURNAL/YEAR/00001 where a journal counts by the year.
+// The numbers of entries: JOURNAL/YEAR/MONTH/0001, or JOURNAL/YEAR/00001 in a journal that counts by year.
 
 import type { Env } from './env.ts';
 import type { Row } from './store.ts';
@@ -18,7 +18,7 @@ export function isNumber(name: unknown): name is string {
   return typeof name === 'string' && name !== '' && name !== '/';
 }
 
-/** Numbers of other entries of its journal. */
+/** The numbers of other entries in the journal. */
 function others(env: Env, move: Row): string[] {
   return env.store
     .rows('account.move')
@@ -30,7 +30,7 @@ export function highestOf(env: Env, move: Row): string | null {
   return others(env, move).toSorted().at(-1) ?? null;
 }
 
-/** The next number in its period; of a draft of 17 only where it is the first there. */
+/** The next number in the period. A draft of Odoo 17 gets it only if it is the first there. */
 export function nextNumber(env: Env, move: Row): { number: string; isFirst: boolean } {
   const { prefix, digits } = prefixOf(env, move);
   const taken = others(env, move).filter((name) => name.startsWith(prefix));
@@ -42,7 +42,7 @@ export function fitsPeriod(env: Env, move: Row): boolean {
   return isNumber(move.name) && move.name.startsWith(prefixOf(env, move).prefix);
 }
 
-/** Whether no other entry of its period has a higher number. */
+/** True if no other entry of the period has a higher number. */
 export function isEndOfChain(env: Env, move: Row): boolean {
   const { name } = move;
   if (!isNumber(name)) return true;

@@ -1,4 +1,5 @@
-// Matching of lines: each pair of a debit and a credit is a partial match, and what they settle together a full one.
+// Matching of lines: each pair of a debit and a credit is a partial match; lines that settle each other get a full
+// match.
 
 import { cents, type Env } from './env.ts';
 import { userError } from './errors.ts';
@@ -70,7 +71,7 @@ function partialsOf(env: Env, id: number): Row[] {
   return env.store.rows(partialModel).filter((row) => row.debit_move_id === id || row.credit_move_id === id);
 }
 
-/** The lines that are matched with some, directly or through others. */
+/** The lines that are matched with the given ones, directly or through others. */
 function groupOf(env: Env, ids: readonly number[]): Set<number> {
   const group = new Set(ids);
   for (const id of group) {
@@ -82,7 +83,7 @@ function groupOf(env: Env, ids: readonly number[]): Set<number> {
   return group;
 }
 
-/** Writes on the lines of a group what their matches come to. */
+/** Updates the match fields on the lines of a group. */
 function tell(env: Env, ids: readonly number[]): void {
   const group = groupOf(env, ids);
   const partials = [...group].flatMap((id) => partialsOf(env, id));
@@ -103,7 +104,7 @@ function tell(env: Env, ids: readonly number[]): void {
   }
 }
 
-/** `remove_move_reconcile`: undoes every match of lines. */
+/** `remove_move_reconcile`: removes every match of the lines. */
 export function unreconcile(env: Env, lines: readonly Row[]): null {
   const ids = lines.map(({ id }) => id).filter((id) => partialsOf(env, id).length > 0);
   const group = groupOf(env, ids);

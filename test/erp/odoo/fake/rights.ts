@@ -1,4 +1,4 @@
-// Who may do what: groups, the rights that they give (the same in 17, 18 and 19), and which companies' records are seen.
+// Access rights: groups, their rights (the same in 17, 18 and 19), and the companies whose records are visible.
 
 import type { Env } from './env.ts';
 import { accessError } from './errors.ts';
@@ -6,7 +6,7 @@ import type { Row } from './store.ts';
 
 export type Operation = 'read' | 'write' | 'create' | 'unlink';
 
-/** External id, the groups that it implies, and its name in the texts of errors up to 18 and in 19. */
+/** The external id, the implied groups, and the name in error texts up to 18 and in 19. */
 export const groups: { id: string; implies: string[]; name: [upTo18: string, of19: string] }[] = [
   { id: 'base.group_user', implies: [], name: ['User types/Internal User', 'Role / User'] },
   { id: 'base.group_portal', implies: [], name: ['User types/Portal', 'Role / Portal'] },
@@ -48,7 +48,7 @@ export const groups: { id: string; implies: string[]; name: [upTo18: string, of1
   },
 ];
 
-/** 18 has other names for two of them. */
+/** Odoo 18 has other names for two groups. */
 const namesOf18: Record<string, string> = {
   'account.group_account_invoice': 'Invoicing/Invoicing',
   'account.group_account_manager': 'Invoicing/Administrator',
@@ -62,7 +62,7 @@ const full = 'account.group_account_user';
 const analytic = 'analytic.group_analytic_accounting';
 const rights = 'base.group_erp_manager';
 
-/** What groups may do: letters of read, write, create, unlink. */
+/** The rights of groups: letters for read, write, create, unlink. */
 const granted: Record<string, Record<string, string>> = {
   'account.move': { [billing]: 'rwcu', [administrator]: 'r', [readonly]: 'r', 'base.group_portal': 'r' },
   'account.move.line': { [billing]: 'rwcu', [readonly]: 'r' },
@@ -90,7 +90,7 @@ const granted: Record<string, Record<string, string>> = {
   'ir.module.module': { [user]: 'r' },
 };
 
-/** Groups of a user, with those that they imply. */
+/** The groups of a user, including implied ones. */
 export function groupsOf(env: Env, userId = env.user): Set<string> {
   const row = env.store.get('res.users', userId);
   const ids = (row?.[env.version === 19 ? 'group_ids' : 'groups_id'] ?? []) as number[];
@@ -117,7 +117,7 @@ export function mayAccess(env: Env, model: string, operation: Operation): boolea
 
 const verbs = { read: 'access', write: 'modify', create: 'create', unlink: 'delete' };
 
-/** Throws AccessError where the user's groups do not allow an operation. */
+/** Throws AccessError if the user's groups do not allow the operation. */
 export function checkAccess(env: Env, model: string, operation: Operation): void {
   if (mayAccess(env, model, operation)) return;
   const allowed = Object.entries(granted[model] ?? {})
@@ -139,7 +139,7 @@ function groupName(env: Env, group: string): string {
   return env.version === 18 ? (namesOf18[group] ?? upTo18) : upTo18;
 }
 
-/** Which rows a user sees: those of the companies at hand. */
+/** Selects the rows that a user sees: those of the current companies. */
 export function ruleOf(env: Env, model: string): (row: Row) => boolean {
   if (env.isSuper) return () => true;
   const companies = new Set(env.companies);
@@ -173,7 +173,7 @@ export function parentsOf(env: Env, company: number): number[] {
   return typeof parent === 'number' ? [company, ...parentsOf(env, parent)] : [company];
 }
 
-/** Throws AccessError where one of the rows is not among those that the user sees. */
+/** Throws AccessError if the user cannot see one of the rows. */
 export function checkRows(env: Env, model: string, rows: readonly Row[], operation: Operation): void {
   const rule = ruleOf(env, model);
   if (rows.every(rule)) return;

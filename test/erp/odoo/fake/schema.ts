@@ -1,5 +1,5 @@
-// The models that the fake has, with the fields that a client of accounting may ask for: a real server's fields_get says the same
-// of each (conforms.test.ts).
+// The models of the fake, with the fields that an accounting client may request. The fields_get of a real server
+// returns the same for each (conforms.test.ts).
 
 export type OdooVersion = 17 | 18 | 19;
 
@@ -8,12 +8,12 @@ export interface Field {
   type: string;
   /** The other model of a relation. */
   relation: string | null;
-  /** Of a one2many: the field of the other model that points back. */
+  /** For a one2many, the inverse field of the other model. */
   inverse: string | null;
   required: boolean;
   readonly: boolean;
   isStored: boolean;
-  /** Path whose value it has; null for one with a value of its own. */
+  /** The path of a related field's value; null for a field with its own value. */
   related: string | null;
   label: string;
 }
@@ -30,7 +30,10 @@ const logged = `
   write_date datetime ro "Last Updated on"
   display_name char ro ns`;
 
-/** One line a model, and one a field: name, type, relation, inverse, `!` required, `ro` readonly, `ns` not stored, =path, versions. */
+/**
+ * One line per model, and one per field: name, type, relation, inverse, `!` required, `ro` readonly, `ns` not stored,
+ * =path, versions.
+ */
 const text = `
 model account.move "Journal Entry" by date desc, name desc, id desc
   name char "Number"

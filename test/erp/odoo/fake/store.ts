@@ -1,13 +1,13 @@
-// Tables in memory, with transactions: what is changed in one that fails is put back.
+// Tables in memory with transactions: a failed transaction restores its changes.
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
-/** `false` where a field is empty, as in Odoo. */
+/** An empty field is `false`, as in Odoo. */
 export type Row = { readonly id: number; readonly [field: string]: Json };
 
 export class Store {
   readonly #tables = new Map<string, Map<number, Row>>();
   readonly #lastIds = new Map<string, number>();
-  /** How to put back what the open transactions have changed; the innermost is last. */
+  /** The functions that undo the changes of the open transactions; the innermost is last. */
   readonly #undo: (() => void)[][] = [];
 
   rows(model: string): Row[] {
@@ -18,7 +18,7 @@ export class Store {
     return this.#table(model).get(id);
   }
 
-  /** An id that no record had: sequences do not go back with a transaction. */
+  /** A new id. Like sequences in PostgreSQL, ids are not reused after a rollback. */
   nextId(model: string): number {
     const id = (this.#lastIds.get(model) ?? 0) + 1;
     this.#lastIds.set(model, id);
@@ -35,7 +35,7 @@ export class Store {
     this.#table(model).delete(id);
   }
 
-  /** All or nothing; within another one it is a savepoint. */
+  /** Runs all of `work` or none of it. Inside another transaction it is a savepoint. */
   transaction<Result>(work: () => Result): Result {
     const undo: (() => void)[] = [];
     this.#undo.push(undo);

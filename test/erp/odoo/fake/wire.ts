@@ -1,4 +1,4 @@
-// How values go over the wire: a number with a decimal point where the field has one, as Python writes it.
+// JSON like Python writes it: numbers of float fields have a decimal point.
 
 import { Float } from './env.ts';
 

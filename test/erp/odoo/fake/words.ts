@@ -1,5 +1,5 @@
-// The words of errors, in English and as Odoo's own translation has them in Finnish: who does not say in which language he wants
-// them gets those of the user.
+// The texts of errors in English and in Odoo's Finnish translation. Without a language in the context, a client gets
+// the user's language.
 
 import type { Env } from './env.ts';
 import { userError } from './errors.ts';
@@ -37,14 +37,16 @@ const finnish19: Record<string, string> = {
     'Et voi poistaa kirjattua kirjausriviä. Älä pelleile kirjanpidon kanssa; palauta kirjaus luonnokseksi ennen sen poistamista.',
 };
 
-/** A text of Odoo's with its values, in the language of the request. A text without a translation stays English, as there. */
+/**
+ * An Odoo text with its values, in the language of the request. A text without a translation stays English, as in Odoo.
+ */
 export function speak(env: Env, text: string, values: readonly (string | number)[]): string {
   const translated = languageOf(env) === 'fi_FI' ? (env.version === 19 && finnish19[text]) || finnish[text] : undefined;
   const left = [...values];
   return (translated ?? text).replace(/%s/g, () => String(left.shift() ?? ''));
 }
 
-/** Throws where the context names a language that is not installed (18, 19); 17 takes the user's instead. */
+/** Throws if the context names a language that is not installed (18, 19). Odoo 17 uses the user's language instead. */
 export function checkLanguage(env: Env): void {
   const { lang } = env.context;
   if (env.version === 17 || typeof lang !== 'string' || isInstalled(env, lang)) return;

@@ -19,7 +19,7 @@ import { demoBooks } from '../../../support/odoo-demo.ts';
 
 const odooDemo = fileURLToPath(new URL('../../../../mappings/odoo-demo.yaml', import.meta.url));
 
-/** Of the mapping: what clients owe. */
+/** The receivable account of the mapping. */
 const receivable = '121000';
 
 const add = (to: Map<string, Money>, name: string, amount: Money) =>
@@ -47,14 +47,14 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
   const delivered = () => untilDelivered(clinic);
   const audit = () => auditOdoo(odoo, clinic, odooDemo);
 
-  /** Every line, with the reference of its move; all moves are posted. */
+  /** Every line with the reference of its move. All moves are posted. */
   async function lines(): Promise<(OdooLine & { ref: string })[]> {
     const moves = await readMoves(accountant);
     expect(moves.filter(({ state }) => state !== 'posted')).toEqual([]);
     return moves.flatMap(({ ref, lines: own }) => own.map((line) => ({ ...line, ref })));
   }
 
-  /** Odoo’s open lines on the receivable by invoice, which our books have to have open, too; all matches are zero. */
+  /** Odoo's open receivable lines by invoice, which must be open in our books too. All matches add up to zero. */
   async function openItems(): Promise<Map<number, OdooLine[]>> {
     const invoices = await clinic.rows<{ key: string; invoice: number }>(
       `select u.erp_key as key, l.invoice_id as invoice from erp_unit u join entry_line l on l.entry_id = u.unit_id
@@ -175,7 +175,7 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
     return { code, E7: report.equations.E7 };
   };
 
-  /** The newest plain sales in Odoo: one receivable, debited, and revenue. */
+  /** The newest plain sales in Odoo: one debit on the receivable, and revenue. */
   const sales = () =>
     clinic.rows<{ id: string; unit: string; day: string }>(
       `select erp_id as id, unit_id as unit, erp_date::text as day from erp_unit u
@@ -209,14 +209,14 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
     expect(await reconcileErp()).toMatchObject({ code: 0 });
   });
 
-  // What Odoo lets an accountant do to a posted move, after a click on "Reset to draft".
+  // Changes that Odoo allows an accountant on a posted move after "Reset to draft".
   test.each([
     {
       ...{ n: 0, what: 'the date', audited: (unit: string) => new RegExp(`${unit} is of .*, and in Odoo of `) },
       change: ({ date }: OdooMove) => ({ date: dayBeside(date) }),
     },
     {
-      // The comparison looks at no contacts.
+      // The comparison does not include contacts.
       ...{ n: 1, what: 'the contact', audited: null },
       change: (move: OdooMove) => linesWith([[owed(move).id, { partner_id: false }]]),
     },
@@ -236,7 +236,7 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
     const { id, unit } = (await sales())[n]!;
     await resetToDraft(accountant, Number(id));
     const [move] = await readMoves(accountant, [['id', '=', Number(id)]]);
-    // Without this, Odoo 18 and 19 refuse a change of lines that have VAT.
+    // Without this context, Odoo 18 and 19 refuse to change lines with VAT.
     const context = { lang: 'en_US', allowed_company_ids: [odoo.id], skip_invoice_sync: true };
     await accountant.call('account.move', 'write', [[Number(id)], change(move!)], { context });
     await post(accountant, Number(id));
@@ -253,5 +253,5 @@ const revenue = ({ lines }: OdooMove) =>
 const linesWith = (changes: [id: number, values: object][]) => ({
   line_ids: changes.map(([id, values]) => [1, id, values]),
 });
-/** A day of the same month: another month's would not fit the number. */
+/** Another day of the same month, because the number contains the month. */
 const dayBeside = (day: string) => `${day.slice(0, 8)}${day.endsWith('-01') ? '02' : '01'}`;

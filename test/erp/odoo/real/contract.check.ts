@@ -43,7 +43,7 @@ describe
     await odoo?.release();
   });
 
-  /** Each case has an installation of its own, and so moves of its own: what others left says nothing. */
+  /** Each case has a new installation and therefore new moves, so that moves of other cases do not matter. */
   async function begin(): Promise<ContractSubject> {
     const { time, installation: plain, company, db, release, databaseId } = await newCompany({ owner, simulated });
     const mapping = parseMapping({ ...mappingData, erp: { ...mappingData.erp, ...contractWords } });

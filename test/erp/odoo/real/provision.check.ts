@@ -4,12 +4,12 @@ import { enterByHand, post, readMoves, resetToDraft, taxReport } from '../../../
 import { accountsOf, idIn, makeCompany, type OdooCompany, setLock } from '../../../support/odoo-company.ts';
 import { contractBooks } from '../../../support/odoo-demo.ts';
 
-/** What the tests of delivery take for granted: the company that they deliver into, and what its users may do. */
+/** Checks what the delivery tests assume: the company that they deliver into, and the rights of its users. */
 describe.skipIf(!hasOdoo)('a company that is made for tests in a real Odoo', () => {
   let company: OdooCompany;
   let admin: OdooPerson;
   let api: OdooPerson;
-  /** Without the right to look up external ids. */
+  /** A user without the right to look up external ids. */
   let plain: OdooPerson;
 
   beforeAll(async () => {
@@ -20,7 +20,10 @@ describe.skipIf(!hasOdoo)('a company that is made for tests in a real Odoo', () 
   });
   afterAll(() => company?.release());
 
-  /** Loads a draft as vetledger does: amounts as text, external ids on the move and on each line, the tax said and not computed. */
+  /**
+   * Loads a draft like vetledger: amounts as text, external ids on the move and on each line, and the tax given instead
+   * of computed.
+   */
   async function load(person: OdooPerson, key: string, date: string): Promise<number> {
     const accounts = await accountsOf(person);
     const tax = await idIn(person, 'account.tax', { name: '25.5%', type_tax_use: 'sale' });
@@ -187,7 +190,7 @@ describe.skipIf(!hasOdoo)('a company that is made for tests in a real Odoo', () 
     const late = await load(api, keyOf('late'), '2026-03-15');
     await post(api, late);
     await setLock(admin, null);
-    // Nothing is refused: it is posted on the last day of the next month.
+    // Odoo does not refuse it, but posts it on the last day of the next month.
     expect(await moveOf(late)).toMatchObject({ state: 'posted', date: '2026-04-30' });
   });
 });

@@ -1,4 +1,4 @@
-// Each thing at which Odoo does otherwise than it was asked to, and what vetledger's target has to make of it.
+// Cases in which Odoo does something else than requested, with the required behaviour of vetledger's target.
 
 import { deepStrictEqual, ok, rejects } from 'node:assert/strict';
 import type { OdooConfig } from '../../../../src/config/erp.ts';
@@ -43,12 +43,12 @@ export class Trap {
     this.target = this.#open();
   }
 
-  /** Another process, which remembers nothing. */
+  /** Opens a new target without the memory of the old one, like another process. */
   reopen(): void {
     this.target = this.#open();
   }
 
-  /** A sale of 100.00 and 25.50 of VAT. */
+  /** A sale of 100.00 with 25.50 of VAT. */
   sale(changes: Partial<ErpEntry> & { party?: ErpLine['party']; account?: string } = {}): ErpEntry {
     const unitId = `4711/invoice/${++this.#entries}/1`;
     const {
@@ -92,14 +92,14 @@ export class Trap {
     return found;
   }
 
-  /** What the target reads back differs in from what was sent; nothing, usually. */
+  /** The differences between the sent entry and the entry that the target reads back. */
   async differences(entry: ErpEntry, id: string): Promise<string[]> {
     const found = await this.read(id);
     const { capabilities } = this.target;
     return compareEntry(entry, found, { capabilities, decimals: 2 }).map(({ what }) => what);
   }
 
-  /** Creates and posts an entry, which has to come out as it was sent: by the target's reading and by the books themselves. */
+  /** Creates and posts an entry. It must be unchanged both for the target and in the books. */
   async isAsSent(entry: ErpEntry): Promise<void> {
     const [id = ''] = await this.create(entry);
     await this.target.post([id], request);
@@ -124,7 +124,7 @@ export class Trap {
 const everywhere: OdooVersion[] = [17, 18, 19];
 const refusedFor = (problem: string) => (error: unknown) => (error as ErpError).problem === problem;
 
-/** The locks that Odoo tells, latest first, are those that it posts by. */
+/** The locks that Odoo reports, latest first, are those that it applies when it posts. */
 async function tellsLock(trap: Trap, field: string): Promise<void> {
   trap.fake.lock('2026-02-28', field);
   const { lockedThrough } = await trap.target.periods(request);
@@ -216,7 +216,7 @@ export const trapCases: Record<string, TrapCase> = {
       for (const { id } of odoo.core.store.rows('res.lang')) env.update('res.lang', id, { active: true });
       env.write('res.users', [odoo.userOf(apiLogin).id], { lang: 'fi_FI' });
       await trap.create(trap.sale());
-      // What the target remembers is gone.
+      // Deletes what the target remembers.
       odoo.core.store.remove('account.account', trap.fake.idOf('account.account', 'code', '3000'));
       await rejects(trap.create(trap.sale()), refusedFor('erp_account_unknown'));
     },
@@ -315,13 +315,13 @@ export const trapCases: Record<string, TrapCase> = {
   },
 };
 
-/** Where a case needs another configuration: a branch of the company. */
+/** The cases that need another configuration: a branch of the company. */
 const inBranch = new Set([
   'a lock of the parent company is told',
   'an entry is in the company that the configuration names',
 ]);
 
-/** Runs a case; throws AssertionError where it does not hold. */
+/** Runs a case. Throws AssertionError if it fails. */
 export async function runTrap(name: string, version: OdooVersion, mutant: WireMutant = {}): Promise<void> {
   const found = trapCases[name];
   if (found === undefined) throw new Error(`no case ${name}`);
@@ -329,7 +329,7 @@ export async function runTrap(name: string, version: OdooVersion, mutant: WireMu
   await found.run(new Trap(version, mutant, config));
 }
 
-/** Makes a branch, which the user may use beside the company itself. */
+/** Creates a branch that the user may use in addition to the company. */
 function addBranch(fake: FakeCompany): Partial<OdooConfig> {
   const env = fake.odoo.inside();
   const parent = fake.company.id;

@@ -1,4 +1,4 @@
-// Targets that leave out what each trap of Odoo's asks for: the case of the trap has to fail for each.
+// Targets that omit the measure against one trap of Odoo. The case of the trap must fail for each.
 
 import type { OdooVersion } from '../fake/schema.ts';
 import type { SentCall, WireMutant } from './wire.ts';
@@ -27,7 +27,7 @@ function without(...columns: string[]): (call: SentCall) => void {
   };
 }
 
-/** Does not hear of a lock. */
+/** Does not receive some lock dates. */
 function deaf(...fields: string[]): NonNullable<WireMutant['result']> {
   return ({ model, method }, result) =>
     model === 'res.company' && method === 'search_read'
@@ -38,7 +38,7 @@ function deaf(...fields: string[]): NonNullable<WireMutant['result']> {
       : result;
 }
 
-/** Finds no contact of a client but the one that it has just made. */
+/** Finds only the contact of a client that it has just created. */
 function forgetful(): TrapMutant {
   let hasMade = false;
   return {
@@ -72,7 +72,7 @@ export const trapMutants: Record<string, TrapMutant> = {
       ) as [number, number, number];
       delete call.named.context.skip_invoice_sync;
       for (const row of data) {
-        // The tax of the fake's company; its own line is left to Odoo.
+        // This sends the tax of the fake's company, so that Odoo creates the tax line.
         if (row[tags] !== '' && row[part] === '') row[taxes] = '3';
         row[tags] = '';
         row[part] = '';

@@ -17,7 +17,7 @@ describe('a target that does not is noticed', () => {
 
   test('each trap has its mutant', () => {
     const withMutant = new Set(Object.values(trapMutants).map((mutant) => mutant.case));
-    // Which of two ways an entry is found by is one mutant's.
+    // One mutant covers both ways of finding an entry.
     withMutant.add('without the right to search external ids an entry is found by its reference');
     expect(Object.keys(trapCases).filter((name) => !withMutant.has(name))).toEqual([]);
   });

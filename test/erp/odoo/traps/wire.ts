@@ -1,29 +1,29 @@
-// What a target says to Odoo, changed on its way: so a test has a target that leaves something out, or does not look.
+// Changes the calls of a target on their way to Odoo, so that a test gets a target that omits or ignores something.
 
 import type { Answer, ErpRequest } from '../../../../src/erp/targets/api/http.ts';
 import type { OdooTransport } from '../../../../src/erp/targets/odoo/connection.ts';
 import { directWay } from '../fake/company.ts';
 import type { FakeOdoo } from '../fake/index.ts';
 
-/** A call of a method over JSON-RPC; what is changed in it is sent. */
+/** A method call over JSON-RPC. Changes to it are sent. */
 export interface SentCall {
   model: string;
   method: string;
-  /** By name, the context among them. */
+  /** Named arguments, including the context. */
   named: Record<string, unknown> & { context: Record<string, unknown> };
-  /** By place: ids. */
+  /** Positional arguments: ids. */
   places: unknown[];
 }
 
 export interface WireMutant {
   request?(call: SentCall): void;
-  /** What the target hears instead of a result. */
+  /** Replaces the result that the target receives. */
   result?(call: SentCall, result: unknown): unknown;
 }
 
 type Params = [unknown, unknown, unknown, string, string, unknown[], SentCall['named']];
 
-/** The way to a fake on which calls are changed; every call that was sent is kept. */
+/** A transport to a fake that changes calls. It keeps every sent call. */
 export class ChangedWay implements OdooTransport {
   readonly sent: ErpRequest[] = [];
   readonly #inner: OdooTransport;
@@ -49,7 +49,7 @@ export class ChangedWay implements OdooTransport {
     return { ...answer, text: JSON.stringify({ ...said, result: this.#mutant.result(call, said.result) }) };
   }
 
-  /** A request of ours that takes effect once more, when nobody waits for it any more. */
+  /** Sends a request again after its client has stopped waiting. */
   async repeat(method: string): Promise<void> {
     const request = this.sent.findLast(({ body }) => body.includes(`"account.move","${method}"`));
     if (request === undefined) throw new Error(`no ${method} was sent`);
