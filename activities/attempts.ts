@@ -2,28 +2,30 @@ import type { OpenStep } from '../src/db/open-steps.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
 
 /**
- * Attempts of one activity that end for a reason that no domain error explains: an unexpected error, no progress, a process that
- * died. After so many the window or backfill fails. With the pauses between them (workflows/options.ts, `working`) they take
- * about five minutes. An explained error says itself whether it is tried again, and is not counted.
+ * After this many unexplained failures of one activity, the window or backfill fails. A failure is unexplained if no
+ * domain error explains it: an unexpected error, no progress, or a process that died. With the pauses between attempts
+ * (`working` in workflows/options.ts) this takes about five minutes. A domain error says whether it is retried, and is
+ * not counted here.
  */
 export const unexplainedAttemptsAtMost = 10;
 
-/** Attempts to open a window; each failure counts. The next window asks the source again. */
+/** Attempts to open a window; each failure counts. The next window sends the requests again. */
 export const openingAttemptsAtMost = 3;
 
 /**
- * Attempts of a step whose process understands the installation otherwise than the one that opened its window: another process may take
- * it. Where none does, for some two minutes, the window fails.
+ * Attempts of a step in processes whose configuration of the installation differs from the one that opened the window.
+ * Each attempt gives a process with the right configuration the chance to take the step. After about two minutes
+ * without one, the window fails.
  */
 export const differingAttemptsAtMost = 8;
 
 /**
- * Work that does nothing for so long is stopped and tried again. The longest that one step can take by itself is a request with
- * all its attempts and pauses, nine minutes; waiting for the rate budget or for a lease is progress.
+ * An activity without progress for this long is stopped and retried. The longest single operation is a request with all
+ * its attempts and pauses: nine minutes. Waiting for the rate budget or for a lease counts as progress.
  */
 export const noProgressMinutes = 15;
 
-/** The work of an activity stands still. */
+/** An activity has made no progress for `noProgressMinutes`. */
 export class NoProgress extends Error {
   readonly code = 'no_progress';
   readonly todo = 'nothing: it is tried again by itself';
@@ -34,8 +36,9 @@ export class NoProgress extends Error {
 }
 
 /**
- * How many attempts before this one ended for a reason that nothing explains, by what they have left; null: nothing. The attempt just
- * before, where it did not come to its end, has died. One that left less did not even reach the database, which explains it.
+ * The number of earlier attempts that ended without an explanation. `left` is the row that they left in `open_step`;
+ * null if there is none. If the previous attempt did not record its end, its process died. An attempt that left no row
+ * could not reach the database, which explains its failure.
  */
 export function unexplainedBefore(
   attempt: number,
@@ -45,7 +48,10 @@ export function unexplainedBefore(
   return left.unexplained + (!left.isEnded && left.attempt === attempt - 1 ? 1 : 0);
 }
 
-/** Why an activity is not tried again; `last` is what ended its last attempt, null where its process died. */
+/**
+ * The error of an activity that is not retried any more. `last` is the error of its last attempt; null if its process
+ * died.
+ */
 export function tooManyAttempts(activity: string, unexplained: number, last: PlainError | null): PlainError {
   return {
     code: last?.code ?? 'process_died',

@@ -17,19 +17,27 @@ import { plainErrorOf } from './failures.ts';
 import { beating, ownHolder, withHeartbeat } from './heartbeat.ts';
 import { tellNumbers } from './write-back.ts';
 
-/** How long a request to begin a delivery may take at the end of a window. */
+/** Limit of the request that starts a delivery at the end of a window. */
 const requestTimeoutMs = 10_000;
 
-/** After so long the next slice may come to a process that serves the installation. */
+/**
+ * Pause before the next slice, if this process does not serve the installation. Another process may take that slice.
+ */
 const elsewherePauseMs = 1_000;
 
-/** How long open items are matched, and numbers written back, after a slice that leaves entries to send, and after one that does not. */
+/**
+ * Time limits for matching open items and for writing numbers back: the first one applies while entries are left to
+ * send.
+ */
 const besideBacklogMs = 5_000;
 const afterBacklogMs = 60_000;
 
 export function deliverActivities(deps: ActivityDeps) {
   return {
-    /** Pauses or resumes an installation's delivery, as `vetledger pause --delivery` does, for somebody in Temporal. */
+    /**
+     * Pauses or resumes the delivery of an installation after a signal from the Temporal UI. `vetledger pause
+     * --delivery` does the same.
+     */
     async holdDelivery({ installation }: DeliveryInput, isPause: boolean, { reason, by }: HoldNote): Promise<void> {
       const actedBy = { reason: storable(reason), actedBy: storable(by) };
       await beating(() =>
@@ -37,7 +45,7 @@ export function deliverActivities(deps: ActivityDeps) {
       );
     },
 
-    /** Delivers for some minutes what is due of an installation, and tells what is left. */
+    /** Delivers the due units of an installation for some minutes, and returns what is left. */
     async deliverSlice(input: DeliveryInput): Promise<DeliveryReport> {
       const { delivery } = deps;
       const known = deps.installations.get(input.installation);
@@ -58,7 +66,7 @@ export function deliverActivities(deps: ActivityDeps) {
             heartbeat.beat({ step: 'delivering', done: delivered, total: delivered + left }),
         });
         const { delivered, refused, left, nextDueMs, waitingFor } = slice;
-        // Entries go before what follows from them.
+        // Entries are sent first, since matching and write-back depend on them.
         const longestMs = left > 0 && waitingFor === null ? besideBacklogMs : afterBacklogMs;
         heartbeat.beat({ step: 'matching open items', done: 0, total: null });
         const items =
@@ -82,7 +90,7 @@ export function deliverActivities(deps: ActivityDeps) {
   };
 }
 
-/** The earlier of two times until something is due; null: never. */
+/** The earlier of two times until something is due; null means never. */
 function earlier(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other;
   return Math.min(one, other);
@@ -93,9 +101,9 @@ const nothingDue: DeliveryReport = {
   ...{ nextDueMs: null, waitingFor: null },
 };
 
-/** Why nothing of an installation is delivered until somebody does something; null where nothing keeps it. */
+/** The reason why no unit of an installation may be delivered until an operator acts; null if there is none. */
 async function obstacleOf({ db }: ActivityDeps, installation: InstallationConfig): Promise<PlainError | null> {
-  // The books of another clinic must not get into this one's ERP.
+  // The books of another clinic must not get into this clinic's ERP.
   const changed = await changedIdentity(db, installation);
   if (changed !== null) return changed;
   const company = companyKeyOf(installation.erp);
@@ -119,8 +127,9 @@ async function ended(
 }
 
 /**
- * At the end of a window: puts what it posted into the outbox, and asks for its delivery. Nothing of it fails the window, nor does
- * it wait for the ERP; what fails here, the next delivery does, which the daemon begins every five minutes.
+ * Runs at the end of a window: puts the posted units into the outbox and requests their delivery. A failure here never
+ * fails the window, and the window does not wait for the ERP. The daemon starts a delivery every five minutes, which
+ * makes up for a failure.
  */
 export async function requestDelivery(deps: ActivityDeps, installation: number): Promise<void> {
   const { delivery, db, log } = deps;

@@ -10,32 +10,30 @@ import type { Delivery } from '../src/erp/delivery.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { WindowOutcome } from '../workflows/messages.ts';
 
-/** What the activities are made from; everything from outside comes in here. */
+/** The dependencies of the activities. Tests replace them. */
 export interface ActivityDeps {
   db: Db;
-  /** Short statements that may not wait for a connection behind long ones; default: `db`. */
+  /** For short statements that must not wait for a connection behind long ones. Default: `db`. */
   promptDb?: Db;
   installations: ReadonlyMap<number, InstallationConfig>;
-  /** Whether a process at work serves an installation; default: no other one does. */
+  /** Whether a running process serves an installation. Default: no other process does. */
   isServed?: (installation: number) => Promise<boolean>;
   practice(installation: number): PracticeClient;
-  /** For health signals to the activity's own workflow, and to learn how another one ended. */
+  /** Sends health signals to the activity's own workflow, and reads how another workflow ended. */
   workflows: Pick<WorkflowClient, 'getHandle' | 'withDeadline'>;
   clock: () => Date;
   log: Logger;
-  /** Signs the books at the end of a window; null: they are not sealed. */
+  /** Signs the books at the end of a window. If null, the books are not sealed. */
   sealKey: Ed25519Key | null;
-  /** What a workflow that an operator starts is told of this process: a replay. */
+  /** Settings for a replay that an operator starts in the Temporal UI. */
   windows?: { timeoutSeconds: number; searchAttributes: boolean };
-  /** Whether scrubs run in this process. */
   scrubs?: boolean;
-  /** Delivery to ERPs; absent where nothing is delivered. */
+  /** Delivery to ERPs; absent if nothing is delivered. */
   delivery?: Delivery;
-  /** Begins the delivery of an installation, or tells the one under way that there may be due work. */
+  /** Starts the delivery of an installation, or signals the running one that units may be due. */
   requestDelivery?: (installation: number, timeoutMs: number) => Promise<void>;
   onProgress?: (progress: StepProgress) => void;
   onWindow?: (outcome: WindowOutcome) => void;
-  /** Told of what happens, as it happens. */
   onEvent?: (event: DaemonEvent) => void;
 }
 
@@ -46,7 +44,7 @@ export interface StepProgress {
   total: number | null;
 }
 
-/** No process at work serves an installation. */
+/** No running process serves an installation. */
 export class NotServed extends Error {
   readonly code = 'installation_not_served';
   readonly todo = 'start `vetledger run` with a configuration that has it: it goes on where it was';
@@ -56,14 +54,17 @@ export class NotServed extends Error {
   }
 }
 
-/** Throws NotServed: another process that serves it would have taken the step (elsewhere.ts). */
+/**
+ * Throws NotServed if this process does not serve the installation. If another process did, it would have taken the
+ * step (elsewhere.ts).
+ */
 export function installationOf({ installations }: Pick<ActivityDeps, 'installations'>, id: number): InstallationConfig {
   const found = installations.get(id);
   if (!found) throw new NotServed(id);
   return found;
 }
 
-/** An installation's lock dates as its source tells them, stored; a warning is logged where it cannot tell one. */
+/** The lock dates of an installation, read from the source and stored. Logs a warning if the source does not answer. */
 export function lockDates(
   deps: ActivityDeps,
   installation: number,

@@ -1,6 +1,7 @@
 /**
- * Processes on one task queue may serve different installations, and Temporal gives a step to any of them. One that does not serve the
- * step's installation leaves it to another one: the attempt fails, is repeated soon, and counts for nothing.
+ * Processes on one task queue may serve different installations, and Temporal may give a step to any of them. A process
+ * that does not serve the step's installation leaves the step to another one: the attempt fails, is repeated soon, and
+ * does not count.
  */
 
 import { activityInfo, Context } from '@temporalio/activity';
@@ -11,22 +12,28 @@ import { numberIn } from './log-ids.ts';
 
 type Served = Pick<ActivityDeps, 'installations' | 'isServed'>;
 
-/** Whether another process at work serves an installation, and this one does not. */
+/** Whether another running process serves an installation, and this one does not. */
 export async function isServedElsewhere({ installations, isServed }: Served, installation: number): Promise<boolean> {
   if (installations.has(installation) || isServed === undefined) return false;
-  // Where the database does not answer, the next attempt finds out.
+  // If the database does not answer, the next attempt checks again.
   return isServed(installation).catch(() => true);
 }
 
-/** These are not left: they need no configuration, or answer that another process has to take the next slice. */
+/**
+ * Activities that run in any process: they need no configuration, or they return that another process must take the
+ * next slice.
+ */
 const notLeft: ReadonlySet<string> = new Set(['holdDelivery', 'scrubSlice', 'deliverSlice']);
-/** These need no configuration, either. They are left for a while; then any process does them: a lost record leaves the window open. */
+/**
+ * Activities that record how a window ended. They need no configuration either, but the process of the installation
+ * gets ten attempts first. After that any process runs them, since a lost record would leave the window open.
+ */
 const endings: ReadonlySet<string> = new Set(['closeWindow', 'failWindow', 'noteNotOpened']);
 const endingsLeftAtMost = 10;
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
-/** The same activities; each leaves the work of an installation that only other processes serve to them. */
+/** Wraps the activities: an activity fails at once if only other processes serve its installation. */
 export function leavingElsewhere<Activities extends Record<string, Activity>>(
   activities: Activities,
   deps: Served,
@@ -43,10 +50,13 @@ export function leavingElsewhere<Activities extends Record<string, Activity>>(
   return Object.fromEntries(leaving) as Activities;
 }
 
-/** Between attempts that a process leaves: the process that serves the installation is to take the next one soon. */
+/**
+ * Pauses between attempts that a process leaves to others. They are short, so that the serving process gets the step
+ * soon.
+ */
 const leavingPauses = { firstMs: 100, longestMs: 5_000 };
 
-/** Fails this attempt, and has the next one know that it counts for nothing. */
+/** Fails this attempt. The heartbeat carries the number of such attempts, so that they do not count. */
 function leave(installation: number): ApplicationFailure {
   const { attempt, elsewhere } = attemptsBefore();
   Context.current().heartbeat({ elsewhere: elsewhere + 1 });
@@ -57,7 +67,10 @@ function leave(installation: number): ApplicationFailure {
   });
 }
 
-/** Which attempt this is, without those that a process left to another one, and how many these were: every heartbeat carries their number. */
+/**
+ * The number of this attempt without those that a process left to another one, and the number of these. Every heartbeat
+ * carries the latter.
+ */
 export function attemptsBefore(): { attempt: number; elsewhere: number } {
   const { attempt, heartbeatDetails } = activityInfo();
   const elsewhere = attempt > 1 ? (numberIn(heartbeatDetails, 'elsewhere') ?? 0) : 0;

@@ -23,7 +23,7 @@ import { fatal } from './failures.ts';
 import { ownHolder, ownWorkflow } from './heartbeat.ts';
 import { laneOf, releaseWindow } from './lane.ts';
 
-/** The window's end, as its workflow asks for it. */
+/** The end of a window, as its workflow passes it. */
 interface Ending {
   counts: WindowCounts;
   error: PlainError;
@@ -36,12 +36,13 @@ export async function closeWindow(
   counts: WindowCounts,
 ): Promise<WindowEnding> {
   const ended = await deps.db.transaction(async (trx) => {
-    // First: this waits for what still writes under the lease, so that nothing is written after the window's end.
+    // This comes first: it waits for transactions that still write under the lease, so that nothing is written after
+    // the window's end.
     await releaseWindow(trx, input, window);
     const { counts: all } = await withSteps(trx, ownWorkflow().runId, counts);
     const ended = await noteEnd(trx, window, { outcome: 'closed', counts: all, error: null });
     if (ended?.outcome !== 'closed') throw fatal(endedAlready(input, window, ended?.outcome ?? null));
-    // The next backfill starts anew.
+    // The next backfill starts from the beginning.
     if (input.kind === 'backfill') await forgetWalks(trx, input.installation, 'backfill');
     if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');
     await seal(deps, trx, input.installation);
@@ -51,7 +52,7 @@ export async function closeWindow(
   return { api: ended.api, ...(head ? { head } : {}) };
 }
 
-/** The end of a window that its opening closes, in the transaction that notes it. */
+/** Ends a window that its own opening closes, within the transaction that writes its row. */
 export async function releaseAndSeal(
   deps: ActivityDeps,
   trx: Connection,
@@ -76,11 +77,11 @@ export async function failWindow(
       limit: input.windowTimeoutSeconds === null ? null : limitText(input.windowTimeoutSeconds),
     });
     const ended = await noteEnd(trx, window, { outcome: 'failed', counts: noted.counts, error: explained });
-    // The first note of an end takes the steps away: when the end is noted again, the window's row has the error.
+    // The first record of an end removes the steps. If the end is recorded again, the window's row holds the error.
     const plain = ended === null ? endedAlready(input, window, null) : (ended.error ?? explained);
     const all = { ...noted.counts, api: ended?.api ?? noted.counts.api };
     if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');
-    // The row of another run keeps the end that it tells: this run's attempt has a row of its own.
+    // A window that another run has ended keeps that end. The attempt of this run gets a row of its own.
     const id =
       ended === null
         ? await noteReset(trx, input, window, { counts: all, error: plain, now: deps.clock() })
@@ -92,14 +93,16 @@ export async function failWindow(
   return { api: ended.counts.api, error: ended.plain, ...(head ? { head } : {}) };
 }
 
-/** What noteNotOpened writes down. */
 interface NotOpened {
   counts: WindowCounts;
   error: PlainError;
   beganAt: Date;
 }
 
-/** Notes an attempt that opened no window, or ends the window that it had opened before it was cancelled or its process died. */
+/**
+ * Records an attempt that opened no window. If the window was already open when it was cancelled or its process died,
+ * ends that window as failed.
+ */
 export async function noteNotOpened(
   deps: ActivityDeps,
   input: WindowInput,
@@ -145,7 +148,7 @@ async function noteReset(
   });
 }
 
-/** Why a window cannot be closed whose row is another's, or tells another end. */
+/** The error of a window that cannot be closed: its row belongs to another run, or records another end. */
 function endedAlready({ installation }: WindowInput, { id }: OpenWindow, outcome: 'failed' | null): PlainError {
   if (outcome === 'failed') {
     return {
@@ -161,7 +164,10 @@ function endedAlready({ installation }: WindowInput, { id }: OpenWindow, outcome
   };
 }
 
-/** A run's counts with what its steps that did not succeed have cost, and what still keeps them from going on. The steps are over. */
+/**
+ * Adds the cost of failed steps to a run's counts, and returns the last trouble of its steps. All steps are over by
+ * now.
+ */
 export async function withSteps(
   trx: Connection,
   runId: string,
@@ -175,8 +181,8 @@ export async function withSteps(
 }
 
 /**
- * Reports a window that has ended, and asks for the delivery of what it posted. Its line of the log and its result in Temporal have the
- * head of the books: who cuts the chain off in the database has to change both of them, too.
+ * Reports a window that has ended, and requests the delivery of its entries. The log line and the result in Temporal
+ * include the head of the books: a person who cuts the chain off in the database would have to change both, too.
  */
 export async function reportEnd(
   deps: ActivityDeps,
@@ -202,7 +208,10 @@ export async function reportEnd(
   return report;
 }
 
-/** Seals what was posted since the last seal. A failure is undone by itself: the window ends all the same, and the next one seals. */
+/**
+ * Seals the entries since the last seal. A failure rolls back only the seal; the window still ends, and the next one
+ * seals.
+ */
 async function seal({ sealKey, log }: ActivityDeps, trx: Connection, installation: number): Promise<void> {
   if (sealKey === null) return;
   try {

@@ -7,8 +7,8 @@ import type { ActivityDeps } from './deps.ts';
 import type { Heartbeat } from './heartbeat.ts';
 
 /**
- * A step of the delivery run: has the ERP's periods read where no batch was sent lately, so that posting knows of a close before
- * it posts into it. An ERP that does not tell them now fails nothing.
+ * A step of the delivery: reads the ERP's periods if no batch was sent recently, so that posting learns of a closed
+ * period in time. An ERP that does not answer fails nothing.
  */
 export async function readPeriods(
   deps: ActivityDeps,

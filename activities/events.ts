@@ -5,7 +5,10 @@ import type { DeliveryReport, WindowInput, WindowOutcome } from '../workflows/me
 import type { ActivityDeps } from './deps.ts';
 import { ownWorkflow } from './heartbeat.ts';
 
-/** What activities tell of as it happens (src/domain/events.ts): windows that open, do not open and end, and slices of deliveries. */
+/**
+ * The events that activities emit (src/domain/events.ts): windows that open, fail to open or end, and slices of
+ * deliveries.
+ */
 
 type Told = Pick<ActivityDeps, 'onEvent'>;
 
@@ -14,7 +17,7 @@ export function tellOpened({ onEvent }: Told, { installation, kind, trigger }: W
   onEvent?.({ event: 'window_opened', installation, window: id, kind, trigger, from, to, ...ownRun() });
 }
 
-/** Tells of an attempt to open a window that opened none; `window` is its row. */
+/** Emits that an attempt opened no window; `window` is the attempt's row. */
 export function tellNotOpened(
   { onEvent }: Told,
   { installation, window, error }: { installation: number; window: number; error: PlainError },
@@ -22,7 +25,7 @@ export function tellNotOpened(
   onEvent?.({ event: 'window_not_opened', installation, window, error, ...ownRun() });
 }
 
-/** Tells of a window that has ended; `run` is its workflow's, where another one notes its end. */
+/** Emits that a window has ended. `run` differs from the own run if another workflow records the end. */
 export function tellEnded({ onEvent }: Told, report: WindowOutcome, run = ownRun()): void {
   onEvent?.(endedEvent(report, run));
 }
@@ -36,7 +39,7 @@ export function endedEvent(report: WindowOutcome, run: WorkflowRun): DaemonEvent
   };
 }
 
-/** Tells of a slice of a delivery, also of one that had nothing to do: it shows that the ERP can be worked with. */
+/** Emits a slice of a delivery, even one without work: it shows that the ERP is reachable. */
 export function tellDelivery(
   { onEvent }: Told,
   installation: number,

@@ -15,9 +15,9 @@ import { NoProgress } from './attempts.ts';
 import { NotServed } from './deps.ts';
 
 /**
- * A domain error as Temporal is to treat it. A PracticeError that is retryable is retried, after the delay that the source
- * asked for; the other domain errors fail the window at once. The details carry the plain error for the commands. Any other
- * error is returned as it is, and Temporal retries it, as often as heartbeat.ts lets it.
+ * Turns an error into the failure that Temporal receives. A retryable PracticeError is retried after the delay that the
+ * source requested; other domain errors fail the window at once. The details hold the plain error for the commands. Any
+ * other error is returned unchanged, and Temporal retries it within the limits of heartbeat.ts.
  */
 export function toFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure) return error;
@@ -38,7 +38,7 @@ export function toFailure(error: unknown): unknown {
     };
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
-  // Retried: the next attempt reads the mapping in force.
+  // Retryable: the next attempt reads the mapping in force.
   if (error instanceof MappingSuperseded) {
     return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
   }
@@ -73,12 +73,12 @@ export function toFailure(error: unknown): unknown {
   return error;
 }
 
-/** The longest message of an unexpected error that a window's row holds. */
+/** Limit of an unexpected error's message in a window's row. */
 const messageCharacters = 500;
 
 /**
- * What ended an attempt where no domain error explains it; null where one does, or the activity was cancelled. `failure`: what
- * `toFailure` made of the error.
+ * The error of an attempt that no domain error explains; null if one does, or if the activity was cancelled. `failure`
+ * is the result of `toFailure`.
  */
 export function unexplainedError(error: unknown, failure: unknown): PlainError | null {
   if (error instanceof NoProgress) return plainErrorOf(error);
@@ -87,19 +87,19 @@ export function unexplainedError(error: unknown, failure: unknown): PlainError |
   return { code: 'unexpected', message, todo: 'report it with the log' };
 }
 
-/** The domain error that a failure tells; null where it tells none. */
+/** The domain error in a failure's details; null if there is none. */
 export function plainErrorIn(failure: unknown): PlainError | null {
   if (!(failure instanceof ApplicationFailure)) return null;
   const detail: unknown = failure.details?.[0];
   return isPlainError(detail) ? plainErrorOf(detail) : null;
 }
 
-/** Whether an activity is not tried again after this failure. */
+/** Whether Temporal must not retry the activity after this failure. */
 export function isFinal(failure: unknown): boolean {
   return failure instanceof ApplicationFailure && failure.nonRetryable === true;
 }
 
-/** The same failure, not to be tried again. */
+/** The same failure, marked as not retryable. */
 export function finalFailure(failure: unknown): unknown {
   if (failure instanceof ApplicationFailure) {
     const { message, type, details } = failure;
@@ -114,19 +114,18 @@ export function finalFailure(failure: unknown): unknown {
   return isUnexpected ? ApplicationFailure.fromError(failure, { nonRetryable: true }) : failure;
 }
 
-/** A failure that is not retried. */
 export function fatal(error: PlainError): ApplicationFailure {
   return ApplicationFailure.nonRetryable(error.message, error.code, error);
 }
 
-/** Only what every domain error has in common: its other fields do not belong into a history. */
+/** Only the common fields of domain errors: their other fields must not get into a history. */
 export function plainErrorOf({ code, message, todo }: PlainError): PlainError {
   return { code, message, todo };
 }
 
 /**
- * Makes an error fit for a history: without secrets and values of statements, in its stack and causes, too. Temporal's server
- * refuses a failure whose text is not well-formed, and would wait for the activity until its time-out.
+ * Removes secrets, values of statements and ill-formed characters from an error's message, stack and causes. Temporal's
+ * server refuses a failure with ill-formed text, and would wait for the activity until its time-out.
  */
 function makeTellable(error: Error): void {
   const said = error.message;

@@ -27,59 +27,67 @@ import { StepLog } from './step-log.ts';
 import { StepRow } from './step-row.ts';
 import { Waits } from './waits.ts';
 
-/** The heartbeat time-out is six times this (workflows/options.ts). */
+/** The heartbeat time-out is six times this interval (workflows/options.ts). */
 const heartbeatMs = 5_000;
-/** Every 20 s; a lease lasts 90 s (src/db/lease.ts). So often at most the step's row is written for what it has cost, too. */
+/**
+ * Every 20 s; a lease lasts 90 s (src/db/lease.ts). The step's row is also updated for its cost alone at most this
+ * often.
+ */
 const heartbeatsPerRenewal = 4;
-/** Heartbeats are counted, not time: neither a machine that sleeps nor a blocked process is taken for work that hangs. */
+/**
+ * Counts heartbeats instead of time, so that a sleeping machine or a blocked process does not look like work without
+ * progress.
+ */
 const heartbeatsUntilStopped = (noProgressMinutes * 60_000) / heartbeatMs;
 /** A longer wait for the rate budget is shown in the Temporal UI. */
 const longWaitMs = 30_000;
-/** Work that is to stop ends with its statement under way. What has not ended by then is left, and writes nothing any more. */
+/**
+ * Time for work to stop: it includes the end of a running statement. Work that has not stopped by then is abandoned;
+ * its lease keeps it from writing.
+ */
 export const stopWithinMs = statementTimeoutMs + 15_000;
 
 /**
- * Databases of which the last renewal of a lease failed: every activity renews every 20 s, and an outage of hours is told once. Any lease
- * that is held or renewed again ends it.
+ * Databases whose last renewal of a lease failed. Every activity renews every 20 s, so a long outage would log many
+ * warnings; this logs one. A successful renewal or a new lease removes the database from the set.
  */
 const unrenewed = new WeakSet<Db>();
 
 export interface Heartbeat {
-  /** Reports progress: it is sent with every heartbeat from now on, until the next report. */
+  /** Reports progress. Every heartbeat sends the latest report. */
   beat(progress: Omit<StepProgress, 'installation'>): void;
-  /** Sleeps; rejects when the work is to stop. */
+  /** Sleeps. Rejects if the work must stop. */
   pause(ms: number): Promise<void>;
-  /** Reports milliseconds waited for the rate budget since the last report; the workflow is told once of a long wait. */
+  /** Reports milliseconds of waiting for the rate budget. The workflow gets one signal if the wait is long. */
   waited(ms: number): void;
-  /** Renews a lease from here on, and stops the work when it is lost. */
+  /** Renews a lease from now on, and stops the work if the lease is lost. */
   hold(lease: Lease): LaneWriter;
-  /** Aborts when the work is to stop: the activity is cancelled, the lease is lost, or there is no progress. */
+  /** Aborts if the work must stop: the activity is cancelled, the lease is lost, or there is no progress. */
   signal: AbortSignal;
   /**
-   * A client of the practice API for this work: it stops with it, and its requests and failures count as the work's. With `limit` it
-   * stops with that, too, which its first request that fails aborts.
+   * A client of the practice API that stops with this work and counts its requests and failures here. If `limit` is
+   * given, the client stops with it too, and the first failed request aborts it.
    */
   client(of: PracticeClient, limit?: AbortController): PracticeClient;
-  /** What the requests of all attempts have cost so far. */
+  /** The cost of the requests of all attempts so far. */
   use(): ApiUse;
-  /** Which attempt of the activity this is; those that came to a process without the installation do not count. */
+  /** The number of this attempt, without attempts in processes that do not serve the installation. */
   attempt: number;
 }
 
-/** What the work of an activity belongs to. */
 interface WorkOf {
-  /** An attempt that fails leaves its row to the next one, and to the end of the window. */
+  /** A failed attempt keeps its row for the next attempt and for the end of the window. */
   isOfWindow?: boolean;
-  /** The activity fails for good where nothing of it has succeeded for so long. */
+  /** The activity fails for good after this time without any success. */
   givesUpAfterMs?: number;
-  /** The activity fails for good after so many attempts; each failure counts. */
+  /** The activity fails for good after this many attempts; each failure counts. */
   attemptsAtMost?: number;
 }
 
 /**
- * Runs an activity's work with heartbeats, which go on while it waits for the budget. Keeps the activity's row (`open_step`), tells the
- * workflow of retries and recovery, turns domain errors into failures, and stops work that makes no progress. Work that is to stop is
- * awaited: once this has ended, nothing of it is under way any more, so that the window may record its end and free its lease.
+ * Runs the work of an activity with heartbeats, which continue while it waits for the rate budget. Keeps the activity's
+ * row in `open_step`, signals retries and recovery to the workflow, converts errors, and stops work without progress.
+ * Awaits work that must stop: afterwards none of it runs, so the window may record its end and release its lease.
  */
 export async function withHeartbeat<T>(
   deps: ActivityDeps,
@@ -100,7 +108,7 @@ export async function withHeartbeat<T>(
   const key = { runId: ownWorkflow().runId, activity: activityId };
   const stepRow = new StepRow(promptDb, deps.log, { key, installation, step: activityType, attempt });
   let unexplained = 0;
-  /** What the attempts before this one have left is known. */
+  /** Whether this attempt has read what the earlier attempts left. */
   let isBegun = attempt === 1;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, stop.signal]);
@@ -121,7 +129,7 @@ export async function withHeartbeat<T>(
     const now = { step: progress?.step ?? activityType, heardAt, isFailing: trouble !== null };
     return { isEnded, unexplained, trouble, api: stepLog.use(), wait: isEnded ? null : waits.worthNoting(now) };
   };
-  /** Takes over from the attempts before. */
+  /** Reads what the earlier attempts left, and continues from there. */
   const begin = async () => {
     const left = await stepRow.left();
     unexplained = unexplainedBefore(attempt, left);
@@ -129,7 +137,7 @@ export async function withHeartbeat<T>(
     isBegun = true;
     if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
     await stepRow.began(state());
-    // The attempt before this one died before it could signal.
+    // The previous attempt died before it could send a signal.
     if (left?.isEnded !== true)
       await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
   };
@@ -156,16 +164,16 @@ export async function withHeartbeat<T>(
     if (isBegun) stepRow.note(state(), { withCost: isRenewal });
   }, heartbeatMs);
   const endRow = async (failure: unknown) => {
-    // What the row says of the attempts before stays.
+    // If this attempt has not read the row, it keeps what earlier attempts wrote there.
     if (!isBegun) return;
     if (!isOfWindow) return stepRow.forget();
-    // A final failure carries its error; only its cost needs the row.
+    // A final failure carries its error; the row is needed only for the cost.
     if (stepRow.isThere || stepLog.use().requests > 0 || !isFinal(failure)) await stepRow.failed(state(true));
   };
   const heartbeat: Heartbeat = {
     beat: (latest) => {
       progressed();
-      // Sent with the next heartbeat: Temporal's client would hold it back until then, after encoding it.
+      // The next heartbeat sends it. Sending it now would only encode it: Temporal's client holds it back until then.
       progress = latest;
       deps.onProgress?.({ installation, ...latest });
     },
@@ -191,7 +199,7 @@ export async function withHeartbeat<T>(
     client: (of, limit) => {
       const onOutcome = (error: PracticeError | null, action: string) => {
         if (error !== null) limit?.abort(error);
-        // An attempt before this one failed at the request that has just succeeded.
+        // An earlier attempt failed at the request that has now succeeded.
         if (!stepLog.requested(error, action) || attempt === 1) return;
         stepRow.note(state());
         void tellWorkflow(deps, { health: 'ok', note: '' });
@@ -223,11 +231,11 @@ export async function withHeartbeat<T>(
     if (last !== null) unexplained += 1;
     const explained = plainErrorIn(failure) ?? last;
     if (explained !== null) stepLog.failed(explained);
-    // Another process goes on with the step; until then its row says why it stands still.
+    // Another process continues the step. Until then the row shows why the step waits.
     else if (stepLog.trouble === null && isShutdown(error)) stepLog.failed(workerStopped);
     await endRow(failure);
     const { trouble } = stepLog;
-    // Without the row, Temporal's own count.
+    // If there is no row, Temporal's own count is used.
     if (explained !== null && trouble !== null && isTold(isBegun ? trouble.times : attempt) && !isFinal(failure)) {
       const said = `${activityType}: ${troubleText(trouble, deps.clock())}`;
       await tellWorkflow(deps, { health: 'retrying', note: said });
@@ -236,7 +244,7 @@ export async function withHeartbeat<T>(
     if (explained !== null && !isFinal(failure) && failingMs >= givesUpAfterMs)
       throw fatal(givenUp(activityType, failingMs));
     if (last === null) throw failure;
-    // Nothing but this line tells of it until the window is given up.
+    // Until the window fails, only this log line reports the error.
     deps.log.warn({ err: error, installation }, `${activityType} failed unexpectedly, attempt ${attempt}`);
     throw unexplained < unexplainedAttemptsAtMost ? failure : fatal(tooManyAttempts(activityType, unexplained, last));
   } finally {
@@ -250,20 +258,20 @@ const workerStopped: PlainError = {
   todo: 'start `vetledger run`: it goes on where it was',
 };
 
-/** What the SDK cancels activities with when their worker is shut down. */
+/** The SDK cancels activities with this failure when their worker shuts down. */
 function isShutdown(error: unknown): boolean {
   return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
 }
 
 /**
- * Whether the workflow is signalled of the error that is number `times` in a row: only of errors 1 to 4 and then of powers of two, since each
- * signal adds four events to the history. The step's row has each error.
+ * Whether to signal the workflow about error number `times` in a row: only errors 1 to 4 and then powers of two, since
+ * each signal adds four events to the history. The step's row has each error.
  */
 function isTold(times: number): boolean {
   return times <= 4 || Number.isInteger(Math.log2(times));
 }
 
-/** As `withHeartbeat`, for the work of an open window: it holds the window's lease. */
+/** As `withHeartbeat`, for the work of an open window: also holds the window's lease. */
 export function withLease<T>(
   deps: ActivityDeps,
   input: WindowInput,
@@ -282,13 +290,17 @@ export function withLease<T>(
   );
 }
 
-/** A first load has no time-out of its workflow: each of its steps may fail for as long as a window may last. */
+/**
+ * The workflow of a first load has no time-out. Instead, each of its steps may fail for as long as a window may last.
+ */
 function givesUpAfterMs({ kind, windowTimeoutSeconds }: WindowInput, { from }: OpenWindow): number {
   const isFirstLoad = kind === 'window' && from === null;
   return isFirstLoad && windowTimeoutSeconds !== null ? windowTimeoutSeconds * 1000 : Number.POSITIVE_INFINITY;
 }
 
-/** The end of a window whose step has failed for too long; its row says what with (explainedEnd). */
+/**
+ * The error of a window whose step has failed for too long. The window's row adds the step's last error (explainedEnd).
+ */
 function givenUp(activity: string, failingMs: number): PlainError {
   return {
     code: endCodes.givenUp,
@@ -298,8 +310,8 @@ function givenUp(activity: string, failingMs: number): PlainError {
 }
 
 /**
- * Runs short work that reports no progress. Its heartbeats show that it is under way: when its process or the server has died, or its
- * result got lost between the two, the next attempt begins after the heartbeat time-out.
+ * Runs short work without progress reports. Its heartbeats show that it is running: if its process or the server dies,
+ * or its result is lost, the next attempt begins after the heartbeat time-out.
  */
 export async function beating<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
@@ -311,7 +323,7 @@ export async function beating<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Signals the activity's own workflow; a signal that cannot be sent never fails the work. */
+/** Signals the activity's own workflow. A failure to signal never fails the work. */
 async function tellWorkflow(deps: ActivityDeps, note: HealthNote): Promise<void> {
   const { workflowId, runId } = ownWorkflow();
   try {
@@ -321,14 +333,14 @@ async function tellWorkflow(deps: ActivityDeps, note: HealthNote): Promise<void>
   }
 }
 
-/** The workflow this activity runs for. */
+/** The workflow that this activity belongs to. */
 export function ownWorkflow(): { workflowId: string; runId: string } {
   const { workflowExecution } = activityInfo();
   if (!workflowExecution) throw new Error('this activity runs in no workflow');
   return workflowExecution;
 }
 
-/** As whom this workflow's run holds a lease: all of its activities, in every attempt. */
+/** The holder name of leases of this workflow run. All its activities share it, in every attempt. */
 export function ownHolder(): string {
   const { workflowId, runId } = ownWorkflow();
   return `${workflowId}/${runId}`;

@@ -10,7 +10,6 @@ import { summariseActivities } from './summarise.ts';
 import { windowActivities } from './window.ts';
 import { writeBackActivities } from './write-back.ts';
 
-/** The activities of a worker, made from what they depend on. */
 export function createActivities(deps: ActivityDeps) {
   const all = {
     ...windowActivities(deps),

@@ -15,9 +15,9 @@ import type { WindowInput } from '../workflows/messages.ts';
 /** The right to write for one lane of an installation. */
 export interface LaneWriter {
   lease: Lease;
-  /** Write transactions of the lane's work; none begins once the work is to stop. */
+  /** Runs a write transaction of the lane. Starts none once the work must stop. */
   transact: Transact;
-  /** Records what has happened outside the database already: as `transact`, even when the work is to stop. */
+  /** As `transact`, but also while the work stops: it records what has already happened outside the database. */
   record: Transact;
 }
 
@@ -25,7 +25,7 @@ export function laneOf(kind: WindowInput['kind']): Lane {
   return kind === 'window' ? 'live' : kind;
 }
 
-/** `onBegun` is called before each transaction, what it returns after it, and `onEnded`, too. */
+/** Calls `onBegun` before each transaction. After it, calls the function that `onBegun` returned, and `onEnded`. */
 export function laneWriter(
   db: Db,
   lease: Lease,
@@ -49,14 +49,14 @@ export function laneWriter(
   };
 }
 
-/** The lease of an open window, renewed. Throws LeaseLost. */
+/** Renews the lease of an open window and returns it. Throws LeaseLost. */
 export async function renewedLease(db: Db, input: WindowInput, { token }: OpenWindow): Promise<Lease> {
   const lease = { installation: input.installation, lane: laneOf(input.kind), token };
   if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
   return lease;
 }
 
-/** Frees the lease of a window that ends, once nothing is written under it any more. */
+/** Releases the lease of a window that ends. Waits until no transaction writes under the lease. */
 export async function releaseWindow(trx: Connection, input: WindowInput, { token }: OpenWindow): Promise<void> {
   await releaseLease(trx, { installation: input.installation, lane: laneOf(input.kind), token });
 }

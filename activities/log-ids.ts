@@ -1,6 +1,6 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 
-/** What an activity is about, as every line of the log has it that is written while it runs. */
+/** The ids that every log line of a running activity carries. */
 interface LogIds {
   installation?: number;
   window?: number;
@@ -8,7 +8,7 @@ interface LogIds {
 
 const idsOf = new WeakMap<Context, LogIds>();
 
-/** The ids of the activity that is running here; none outside of one. A line's own fields go before them. */
+/** The ids of the running activity; empty outside of one. Fields of the log line itself take precedence. */
 export function logIds(): object {
   const context = asyncLocalStorage.getStore();
   if (context === undefined) return {};
@@ -23,7 +23,10 @@ export function logIds(): object {
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
-/** The same activities; each notes for the log what it is about: its input names the installation, and the window behind it. */
+/**
+ * Wraps the activities: each one sets its log ids from its arguments. The input holds the installation, the second
+ * argument the window.
+ */
 export function withLogIds<Activities extends Record<string, Activity>>(activities: Activities): Activities {
   const noted = Object.entries(activities).map(([name, activity]) => [
     name,

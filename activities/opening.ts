@@ -30,27 +30,30 @@ import { type Idle, idleState, nothingPulled, pullAtOpen } from './pull-at-open.
 import { sourceAccess } from './source-access.ts';
 import { failAbandoned } from './taking-over.ts';
 
-/** What has come of an opening. */
+/** The result of an opening. */
 export interface Opened {
   window: OpenWindow;
-  /** What has opened it: `webhook` where the Schedule was nudged. */
+  /** What started the window: `webhook` if a nudge started the Schedule. */
   trigger: string;
-  /** What it has pulled beside its first question. */
+  /** What the opening pulled besides its first request. */
   streams: StreamReport[];
-  /** Where all lists were pulled, and nothing waits to be posted, summed up or written back; else null. */
+  /** Set if all lists were pulled and nothing waits to be posted, summarised or written back; otherwise null. */
   idle: Idle | null;
-  /** The counts of a window that found nothing: it is over. */
+  /** The counts of a window that found nothing and is closed; otherwise null. */
   closed: WindowCounts | null;
 }
 
-/** What the first answer shows. */
+/** What the first answer of the source shows. */
 interface FirstAnswer {
   opened: Opening;
   interval: { from: string | null; to: string };
   remarks: Remark[];
 }
 
-/** The activity answers this where nothing was loaded before: the workflow then goes on as `firstLoad`. It is no failure of the window. */
+/**
+ * The activity fails with this if nothing was loaded before. The workflow then continues as `firstLoad`, and the window
+ * does not count as failed.
+ */
 const firstLoadNeeded: PlainError = {
   code: failureTypes.firstLoad,
   message: 'everything has to be read first',
@@ -58,10 +61,11 @@ const firstLoadNeeded: PlainError = {
 };
 
 /**
- * Opens a window under its lane's lease: asks the first question, pulls the lists where that is wanted, and writes the row. All that is
- * written by then but for records, the row, the cursors and the nudge, is one transaction: an opening that is killed before has opened
- * nothing, and its next attempt begins anew. A window that found nothing ends in it, too, so that most windows have no other. Where it
- * `pulls` and nothing was loaded before, it fails with `first_load`.
+ * Opens a window under its lane's lease: sends the first request, pulls the lists if `pulls` is set, and writes the
+ * window's row. Only records are written before the final transaction, which writes the row, the cursors and the nudge:
+ * an opening that dies earlier has opened nothing, and its next attempt starts over. A window that found nothing ends
+ * in the same transaction, so most windows need no other. With `pulls`, it fails with `first_load` if nothing was
+ * loaded before.
  */
 export async function openUnderLease(
   deps: ActivityDeps,
@@ -96,7 +100,7 @@ export async function openUnderLease(
   if (span !== null) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
   const answer = answerOf(input, installation, cursors, opened);
   for (const { code, message } of answer.remarks) deps.log.warn({ installation: id, code }, message);
-  // What a clock that was put back means for the cursors is noted with the row, before anything is asked by it.
+  // If the source's clock was put back, the cursors are corrected together with the row, before any request uses them.
   const isPulled = known !== null && !isPutBack(opened, cursors);
   const asked = { opened: savedReadAt(opened) };
   const pulled = isPulled ? await pullAtOpen(deps, input, heartbeat, writer, { window: asked, known }) : nothingPulled;
@@ -147,7 +151,7 @@ function answerOf(
   return { opened, interval, remarks: span === null ? [] : clockRemarks(opened, cursor, clockSkewLimitSeconds * 1000) };
 }
 
-/** Whether a window has found nothing that its row has to show. */
+/** Whether a window has found nothing that its row must show. */
 function foundNothing(
   { interval, remarks }: FirstAnswer,
   { censusDue }: Idle,
@@ -156,7 +160,7 @@ function foundNothing(
   return interval.from !== null && remarks.length === 0 && !censusDue && streams.every(({ pulled }) => pulled === 0);
 }
 
-/** What the window is to read of each stream; null: nothing. */
+/** The interval that the window reads of each stream; null if it reads nothing. */
 function spansOf(
   { kind, span, fromDate }: WindowInput,
   cursors: Cursors,
@@ -167,17 +171,20 @@ function spansOf(
   return kind === 'backfill' ? backfillSpans(cursors, fromDate, to) : openingSpans(cursors, opened, to);
 }
 
-/** The opening of a window that asks the source nothing. */
+/** The opening of a window that sends no request. */
 function unasked(now: Date): Opening {
   return { sourceTime: now, sourceTimeAtMost: now, askedAt: now, answeredAt: now, clock: 'unknown' };
 }
 
-/** What a replay's row shows as its interval: that of the invoices. */
+/** The interval that a replay's row shows: the one of the invoices. */
 function spanInterval({ invoice: { from, to } }: Span): { from: string | null; to: string } {
   return { from: from === null ? null : new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 
-/** A window's interval: from the watermark up to its first answer, which may lie a little before it. */
+/**
+ * A window's interval: from the watermark to the time of its first answer. If that answer has an earlier time, the
+ * interval is empty.
+ */
 function intervalOf(from: Date | null, opened: ReadAt): { from: string | null; to: string } {
   const to = agreedTime(opened);
   return { from: from && (from < to ? from : to).toISOString(), to: to.toISOString() };

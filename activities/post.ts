@@ -17,31 +17,30 @@ import { sourceAccess } from './source-access.ts';
 import { writesBack } from './write-back.ts';
 
 export interface PostReport {
-  /** Entries appended, reversals included. */
+  /** Entries appended, including reversals. */
   posted: number;
-  /** Documents held at the end. */
+  /** Documents held afterwards. */
   held: number;
-  /** Documents whose parts are to be fetched again before they are judged for good. */
+  /** Documents whose parts must be fetched again before the final judgement. */
   refetch: number;
-  /** For lock dates. */
+  /** The cost of reading lock dates. */
   api: ApiUse;
 }
 
-/** How far a first load has posted what it reads. */
+/** The progress of posting during a first load. */
 export interface LoadPosted {
-  /** Entries appended. */
   posted: number;
-  /** Whether the next pass may have more to post at once. */
+  /** Whether the next pass may find more to post at once. */
   isMore: boolean;
-  /** A text that estimates the rest of the load; null until each list has shown its count. */
+  /** An estimate of the rest of the load, in words; null until each list has shown its count. */
   left: string | null;
-  /** For lock dates. */
+  /** The cost of reading lock dates. */
   api: ApiUse;
 }
 
 export function postActivities(deps: ActivityDeps) {
   return {
-    /** Judges and posts every document that waits; `last`: even those whose parts could not be fetched again. */
+    /** Judges and posts all waiting documents. With `last`, also those whose parts could not be fetched again. */
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const installation = await withMappingInForce(deps.db, installationOf(deps, input.installation));
@@ -67,8 +66,8 @@ export function postActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Posts what a first load has read so far, and what nothing that it still reads can change: prepayments, and the
-     * invoices whose row sets the scan of all rows covers by now, with their payments.
+     * Posts documents during a first load that later records of the load cannot change: prepayments, and invoices whose
+     * row sets the scan already covers, with their payments.
      */
     async postInLoad(input: WindowInput, window: OpenWindow): Promise<LoadPosted> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {

@@ -19,25 +19,27 @@ import { presentDay } from './summarise.ts';
 import { writesBack } from './write-back.ts';
 
 /**
- * The longest that the opening of a window pulls: an idle window takes a fraction of it. The pull that is under way then ends at its
- * next request, and goes on in an activity of its own.
+ * Limit of the pulls during an opening; an idle window takes a fraction of it. At the limit, the running pull stops at
+ * its next request, and a separate activity continues it.
  */
 const pullsAtMostMs = 10_000;
 
-/** What the opening of a window has pulled: the lists that were read completely, and where their cursors move with its row. */
+/**
+ * What an opening has pulled: the completely read lists, and the cursor moves that are stored with the window's row.
+ */
 export interface PulledAtOpen {
   streams: StreamReport[];
   moves: CursorMove[];
-  /** All lists were. */
+  /** Whether all lists were read completely. */
   isComplete: boolean;
 }
 
 export const nothingPulled: PulledAtOpen = { streams: [], moves: [], isComplete: false };
 
 /**
- * Pulls the lists of a window that opens, as its pull activities do, within a bound. Whatever keeps a list from being read, a request
- * that fails first of all, leaves it to its own activity, which tries again, tells of it and notes it: this never fails. The cursors
- * stay where they are: they move in the transaction that writes the window's row.
+ * Pulls the lists while a window opens, within a time limit. It never fails: a list that cannot be read, for instance
+ * because a request fails, is left to its own activity, which retries and reports it. The cursors do not move here, but
+ * in the transaction that writes the window's row.
  */
 export async function pullAtOpen(
   deps: ActivityDeps,
@@ -73,17 +75,17 @@ async function pullAll(pull: (stream: RecordKind) => Promise<void>): Promise<voi
   const beside = await Promise.allSettled([pull('invoice'), pull('prepayment'), pull('payment')]);
   const failed = beside.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
-  // No older than their invoices, as in the window's own steps.
+  // Rows are pulled last, so that they are no older than their invoices, as in the window's own steps.
   await pull('row');
 }
 
-/** Nothing waits for the steps after the pull, but perhaps a census. */
+/** The steps after the pull have nothing to do, except perhaps a census. */
 export interface Idle {
   held: number;
   censusDue: boolean;
 }
 
-/** What the steps after the pull would find; null where one of them has something to do. */
+/** The counts for a window that closes at once; null if a step after the pull has something to do. */
 export async function idleState(db: Connection, configured: InstallationConfig, now: Date): Promise<Idle | null> {
   const { id, timezone } = configured;
   const { held, wanted, isMarked } = await countWaiting(db, id);

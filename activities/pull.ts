@@ -17,9 +17,8 @@ import { type SourceAccess, sourceAccess } from './source-access.ts';
 
 export interface StreamReport {
   stream: RecordKind;
-  /** Records received. */
   seen: number;
-  /** New or changed versions. */
+  /** New or changed versions of records. */
   pulled: number;
 }
 
@@ -50,7 +49,7 @@ export function pullActivities(deps: ActivityDeps) {
     pullPayments: stream('payment'),
     pullRows: stream('row'),
 
-    /** Fetches the parts of the next documents whose proofs failed again. */
+    /** Fetches again the parts of the next documents whose proofs failed. */
     async pullParts(input: WindowInput, window: OpenWindow): Promise<PullReport> {
       return withSource(input, window, async ({ context }) => {
         const reports = new Map<RecordKind, StreamReport>();
@@ -67,8 +66,8 @@ export function pullActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Pulls one list beside the live windows, whose cursors stay where they are: of a replay its span, of a backfill the whole list. A
-     * list that a backfill has walked to its end is not walked again until it ends.
+     * Pulls one list beside the live windows, whose cursors do not move. A replay pulls its interval; a backfill pulls
+     * the whole list. A backfill that has read a list to its end does not read it again when it resumes.
      */
     async backfillStream(input: WindowInput, window: OpenWindow, stream: RecordKind): Promise<PullReport> {
       return withSource(input, window, async ({ context }) => {
@@ -79,12 +78,12 @@ export function pullActivities(deps: ActivityDeps) {
       });
     },
 
-    /** Scans all rows by id, beside the other lists: each list has its own budget. */
+    /** Scans all rows by id, in parallel to the other lists: each list has its own rate budget. */
     async scanRows(input: WindowInput, window: OpenWindow): Promise<PullReport> {
       return withSource(input, window, async ({ context }) => [reportOf('row', await scanRows(context))]);
     },
 
-    /** Completes the row sets that a backfill's scan did not cover, once its invoices are there. */
+    /** Completes the row sets that a backfill's scan did not cover. Runs after all invoices are read. */
     async completeRows(input: WindowInput, window: OpenWindow): Promise<PullReport> {
       return withSource(input, window, async ({ context, ports }) => {
         await completeScan(context);

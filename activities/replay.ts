@@ -6,12 +6,12 @@ import type { PlannedReplay, ReplayRequest } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { fatal, plainErrorOf, toFailure } from './failures.ts';
 
-/** A replay may take the time-out of a window, and as much again for each day that it covers. */
+/** The time-out of a replay is the time-out of a window, multiplied by one plus the number of days that it covers. */
 const dayMs = 86_400_000;
 
 export function replayActivities(deps: ActivityDeps) {
   return {
-    /** Checks what an operator has asked for, in the Temporal UI perhaps, and works out the intervals. */
+    /** Checks the request of an operator, which may come from the Temporal UI, and computes the intervals. */
     async planReplay(request: ReplayRequest): Promise<PlannedReplay> {
       try {
         const { installation, wanted } = wantedOf(deps, request);
@@ -48,7 +48,7 @@ const requestSchema = z.strictObject({
 const inputTodo =
   'start it again with an input like {"installation": 4711, "failed": true}; docs/OPERATIONS.md has the others';
 
-/** What a request asks for. Throws UserError where it is wrong: it may have been typed into the Temporal UI. */
+/** Validates a request. Throws UserError if it is wrong, since an operator may have typed it into the Temporal UI. */
 function wantedOf(deps: Pick<ActivityDeps, 'installations'>, request: unknown) {
   const parsed = requestSchema.safeParse(request);
   if (!parsed.success) {

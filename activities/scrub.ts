@@ -7,11 +7,14 @@ import { isServedElsewhere } from './elsewhere.ts';
 import { ownHolder, withHeartbeat } from './heartbeat.ts';
 import { sourceAccess } from './source-access.ts';
 
-/** Requests of one slice. What is read is saved with each of them; a slice only bounds what a cancelled activity leaves. */
+/**
+ * Requests per slice. The position is saved after each request; a slice only limits what a cancelled activity leaves
+ * undone.
+ */
 const requestsAtMost = 50;
-/** After so long a process that may not scrub now asks again. */
+/** Pause before a process that may not scrub now checks again. */
 const elsewherePauseMs = 60_000;
-/** After so long the next slice may come to a process that serves the installation. */
+/** Pause before the next slice, if another process serves the installation. */
 const soonMs = 1_000;
 
 export function scrubActivities(deps: ActivityDeps) {
@@ -24,7 +27,7 @@ export function scrubActivities(deps: ActivityDeps) {
       if (!deps.scrubs) return { state: 'elsewhere', pauseMs: elsewherePauseMs };
       return withHeartbeat(deps, input, async (heartbeat): Promise<ScrubReport> => {
         const installation = installationOf(deps, input.installation);
-        // A source that is not the one of these books is not asked.
+        // No request is sent to a source that is not the one of these books.
         if (await changedIdentity(deps.db, installation)) return { state: 'elsewhere', pauseMs: elsewherePauseMs };
         const lease = await takeLease(deps.db, { installation: installation.id, lane: 'scrub' }, ownHolder());
         if (lease === null) return { state: 'elsewhere', pauseMs: elsewherePauseMs };

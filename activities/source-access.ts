@@ -16,7 +16,6 @@ const priorityOf: Record<PullOwner, number> = {
   scrub: priorities.scrub,
 };
 
-/** What the activities that ask the source work with. */
 export interface SourceAccess {
   context: PullContext;
   client: PracticeClient;

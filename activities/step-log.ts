@@ -7,12 +7,12 @@ import type { PlainError } from '../src/texts/plain-error.ts';
 import { addUse, noUse } from '../workflows/messages.ts';
 import { plainErrorOf } from './failures.ts';
 
-/** What an activity's attempts have cost so far, and what keeps them from going on. */
+/** The cost of an activity's attempts so far, and the trouble that keeps them from continuing. */
 export class StepLog {
   #before: ApiUse = noUse;
   readonly #clients: Pick<PracticeClient, 'counters'>[] = [];
   readonly #clock: () => Date;
-  /** The request that fails; null where that is not known. */
+  /** The request that fails; null if unknown. */
   #action: string | null = null;
   #trouble: Trouble | null = null;
 
@@ -20,7 +20,7 @@ export class StepLog {
     this.#clock = clock;
   }
 
-  /** Goes on with what the attempts before this one have left. */
+  /** Continues from what the earlier attempts left. */
   goOn({ api, trouble }: { api: ApiUse; trouble: Trouble | null }): void {
     this.#before = api;
     this.#trouble = trouble;
@@ -30,25 +30,28 @@ export class StepLog {
     return this.#trouble;
   }
 
-  /** A client whose requests are counted here. */
+  /** Counts the requests of a client here. */
   counted<Client extends Pick<PracticeClient, 'counters'>>(client: Client): Client {
     this.#clients.push(client);
     return client;
   }
 
-  /** What all attempts have cost so far. */
+  /** The cost of all attempts so far. */
   use(): ApiUse {
     return this.#clients.reduce((sum, client) => addUse(sum, useOf(client.counters())), this.#before);
   }
 
-  /** A request was answered, or failed and is repeated. Returns whether it ended the trouble. */
+  /**
+   * Records the result of a request: a success, or a failure that is repeated. Returns whether it ended the trouble.
+   */
   requested(error: PracticeError | null, action: string): boolean {
     if (error !== null) {
       this.#action = action;
       this.failed(plainErrorOf(error));
       return false;
     }
-    // The success of another request tells nothing of the one that fails; nor of an error that came from elsewhere.
+    // Only a success of the same request ends the trouble. The success of another request proves nothing, nor does it
+    // for other kinds of errors.
     if (this.#trouble === null || this.#action !== action) return false;
     this.#trouble = null;
     return true;

@@ -4,12 +4,11 @@ import { noteStep, type OpenStep, readStep, removeStep, type StepKey } from '../
 import type { Db } from '../src/db/pool.ts';
 import { noUse } from '../workflows/messages.ts';
 
-/** How an attempt is now. */
+/** The current state of an attempt. */
 type StepState = Omit<OpenStep, 'attempt'>;
 
 const nothingToSay: StepState = { isEnded: false, unexplained: 0, trouble: null, api: noUse, wait: null };
 
-/** What an attempt belongs to. */
 interface AttemptOf {
   key: StepKey;
   installation: number;
@@ -17,13 +16,13 @@ interface AttemptOf {
   attempt: number;
 }
 
-/** The row of an activity in `open_step`, as one attempt keeps it: one statement at a time, and none where there is nothing to say. */
+/** The row of an activity in `open_step`, written by one attempt: one statement at a time, and only on changes. */
 export class StepRow {
   readonly #db: Db;
   readonly #log: Logger;
   readonly #of: AttemptOf;
   #noted = nothingToSay;
-  /** There may be a row. */
+  /** Whether a row may exist. */
   #isThere = false;
   #writing: Promise<void> | null = null;
   #isOver = false;
@@ -34,38 +33,38 @@ export class StepRow {
     this.#of = of;
   }
 
-  /** What the attempts before have left, before this one writes. */
+  /** The row that earlier attempts left. Read it before this attempt writes. */
   async left(): Promise<OpenStep | null> {
     const found = await readStep(this.#db, this.#of.key);
     if (found !== null) this.#isThere = true;
     return found;
   }
 
-  /** Writes that this attempt is under way. */
+  /** Records that this attempt is running. */
   async began(now: StepState): Promise<void> {
     await this.#write(now);
   }
 
-  /** Writes how it is, where that has changed; what it has cost alone is no change unless `withCost`. */
+  /** Writes the state if it has changed. A changed cost alone counts as a change only with `withCost`. */
   note(now: StepState, { withCost = true } = {}): void {
     if (this.#isOver || this.#writing !== null) return;
     const compared = withCost ? now : { ...now, api: this.#noted.api };
     if (!isDeepStrictEqual(compared, this.#noted)) void this.#write(now);
   }
 
-  /** Writes how the attempt has ended. A database that is away cannot take it: Temporal has the failure, too. */
+  /** Records how the attempt ended. If the database does not answer, only Temporal has the failure. */
   async failed(now: StepState): Promise<void> {
     await this.#end();
     await this.#write(now);
   }
 
-  /** Removes the row: the activity has succeeded. */
+  /** Removes the row after a success. */
   async remove(): Promise<void> {
     await this.#end();
     if (this.#isThere) await removeStep(this.#db, this.#of.key, this.#of.attempt);
   }
 
-  /** Removes the row of a failed attempt that nothing goes on with. */
+  /** Removes the row of a failed attempt that nothing continues. */
   async forget(): Promise<void> {
     await this.remove().catch((error: unknown) => this.#tell(error));
   }

@@ -8,13 +8,13 @@ import { type ActivityDeps, installationOf } from './deps.ts';
 import { withLease } from './heartbeat.ts';
 
 export interface SummariseReport {
-  /** Daily summaries made, supplementary ones included. */
+  /** Daily summaries made, including supplementary ones. */
   summaries: number;
 }
 
 /**
- * Sums up the days that are over in the installation's zone, for posting mode `daily_summary`. Asked in either mode: entries
- * keep the mode they were appended under, and theirs may wait from before a change of the setting.
+ * Summarises the days that are over in the installation's time zone, for posting mode `daily_summary`. It runs in
+ * either mode: an entry keeps the mode in which it was appended, so old entries may wait after a change of the setting.
  */
 export function summariseActivities(deps: ActivityDeps) {
   return {
@@ -32,7 +32,7 @@ export function summariseActivities(deps: ActivityDeps) {
   };
 }
 
-/** The day in a zone that is not over yet. */
+/** The current day in a time zone. */
 export function presentDay(now: Date, timezone: string): CalendarDate {
   const day = businessDate(now.toISOString(), timezone);
   if (day === null) throw new Error(`the clock's ${now.toISOString()} is no instant`);

@@ -18,19 +18,22 @@ import { fatal } from './failures.ts';
 import { type Heartbeat, ownHolder, ownWorkflow } from './heartbeat.ts';
 import { laneOf } from './lane.ts';
 
-/** How much longer than a window may last another window of the installation is waited for. */
+/** How much longer than a window's time-out to wait for another window of the installation. */
 const leaseGraceMs = 120_000;
 const leasePollMs = 1_000;
-/** For Temporal's answer how a workflow ended. */
+/** Limit for Temporal's answer about how a workflow ended. */
 const describeTimeoutMs = 10_000;
 
-/** Takes the lease of the live lane, for this run; waits for another window until that one must have ended by itself. */
+/**
+ * Takes the lease of the live lane for this run. Waits for another window until that window's time-out must have ended
+ * it.
+ */
 export async function waitForLease(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {
   const scope = { installation: input.installation, lane: laneOf(input.kind) };
   const deadline = deps.clock().getTime() + (input.windowTimeoutSeconds ?? 0) * 1000 + leaseGraceMs;
   for (;;) {
     heartbeat.signal.throwIfAborted();
-    // From an attempt before this one, too, which writes nothing any more.
+    // Takes over the lease of an earlier attempt, too: that attempt writes nothing any more.
     const taken = await takeOverLease(deps.db, scope, ownHolder());
     if (taken !== null) return taken.lease;
     if (deps.clock().getTime() > deadline) {
@@ -46,8 +49,8 @@ export async function waitForLease(deps: ActivityDeps, input: WindowInput, heart
 }
 
 /**
- * Notes that windows of the lane which never noted their own end are over, and how: Temporal knows, or what they noted while they
- * were open. The caller holds the lane's lease.
+ * Ends windows of the lane that never recorded their end. Temporal knows how they ended, or their steps recorded it.
+ * The caller holds the lane's lease.
  */
 export async function failAbandoned(deps: ActivityDeps, input: WindowInput, transact: Transact): Promise<void> {
   const { installation, kind } = input;
@@ -60,12 +63,12 @@ export async function failAbandoned(deps: ActivityDeps, input: WindowInput, tran
 }
 
 /**
- * Closes the rows of windows, of every installation, whose run has ended and did not note its end: Temporal ended it, a person
- * terminated it, or Temporal lost it. Frees their leases. Stops at the first time that Temporal does not answer.
+ * Ends the windows of all installations whose run is over without a recorded end: Temporal ended it, an operator
+ * terminated it, or Temporal lost it. Releases their leases. Stops at the first request that Temporal does not answer.
  */
 export async function closeEnded(deps: EndedDeps): Promise<void> {
   for (const window of await unheldWindows(deps.db)) {
-    // Without the run: one that was made by a reset goes on with the row.
+    // The run id is left out: a run that was made by a reset continues with the row.
     const status = await statusOf(deps, window, undefined);
     if (status === null) return;
     if (status === 'RUNNING') continue;
@@ -101,7 +104,10 @@ async function noteAbandoned(
   tellEnded(deps, { installation, window: id, from, to, outcome: 'failed', error, ...counts }, run);
 }
 
-/** The state of a window's workflow as Temporal names it, `GONE` where it knows none; null where it does not answer. */
+/**
+ * The state of a window's workflow in Temporal's words, `GONE` if Temporal does not know it; null if Temporal does not
+ * answer.
+ */
 async function statusOf(
   { workflows, log }: EndedDeps,
   { installation, workflowId }: AbandonedWindow,
@@ -117,7 +123,7 @@ async function statusOf(
   }
 }
 
-/** How a workflow ended that could not note it. */
+/** The error of a workflow that could not record its end. */
 function endOf({ kind, installation }: AbandonedWindow, status: string | null): PlainError {
   const todo = kind === 'window' ? 'nothing is lost: the window that opens after it covers it' : 'run it again';
   const of = `${kind} of installation ${installation}`;
@@ -132,9 +138,9 @@ function endOf({ kind, installation }: AbandonedWindow, status: string | null): 
 }
 
 /**
- * Takes the lease of the backfill lane, from another backfill where one is open: one whose process was killed would otherwise
- * be retried beside this one and ask for the same pages. This one resumes its walks. The other one goes on where the source
- * lets this one not in.
+ * Takes the lease of the backfill lane, even from an open backfill. Otherwise a backfill whose process was killed would
+ * be retried beside this one and request the same pages. This backfill resumes the walks. If the source refuses it, the
+ * other one continues.
  */
 export async function takeOverBackfill(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {
   const scope = { installation: input.installation, lane: laneOf(input.kind) };
@@ -145,14 +151,14 @@ export async function takeOverBackfill(deps: ActivityDeps, input: WindowInput, h
     try {
       await deps.workflows.getHandle(open.workflowId, open.runId).terminate(superseded(input.installation).message);
     } catch (failure) {
-      // It has ended meanwhile, or with its Temporal server.
+      // It has ended meanwhile, or its Temporal server is gone.
       if (!(failure instanceof WorkflowNotFoundError)) throw failure;
     }
   }
   return lease ?? seizeLease(deps.db, scope, ownHolder());
 }
 
-/** Throws PracticeError where the source is not there or does not let us in. */
+/** Throws PracticeError if the source does not answer or refuses the credentials. */
 async function askOnce(deps: ActivityDeps, { installation }: WindowInput, heartbeat: Heartbeat): Promise<void> {
   const client = heartbeat.client(deps.practice(installation));
   await client.list('invoice', {}, null, { priority: priorities.backfill });

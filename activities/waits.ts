@@ -1,8 +1,8 @@
 import type { StepWait } from '../src/db/open-steps.ts';
 
-/** A shorter wait is not noted: most windows take less, and write nothing for it. */
+/** A shorter wait is not recorded. Most windows take less time, so they write no row. */
 const notedAfterMs = 5_000;
-/** Work without a wait that tells so little of itself for so long is shown with its step. */
+/** After this time without progress, the step itself is shown as the wait. */
 const stillAfterMs = 15_000;
 
 /** What an activity waits for now. */
@@ -14,14 +14,14 @@ export class Waits {
     this.#clock = clock;
   }
 
-  /** A wait begins; the function returned ends it. */
+  /** Starts a wait. Call the returned function to end it. */
   begin(what: string): () => void {
     const wait = { for: what, since: this.#clock() };
     this.#open.add(wait);
     return () => void this.#open.delete(wait);
   }
 
-  /** The longest wait, else the step that nothing was heard of; null where neither takes long, and nothing has failed. */
+  /** The longest current wait, or else the step without progress; null if neither takes long and nothing has failed. */
   worthNoting({ step, heardAt, isFailing }: { step: string; heardAt: Date; isFailing: boolean }): StepWait | null {
     const isOlder = (since: Date, ms: number) => this.#clock().getTime() - since.getTime() >= ms;
     const [oldest] = this.#open;

@@ -30,22 +30,23 @@ export interface OpenReport extends Omit<Opened, 'closed'> {
   api: ApiUse;
 }
 
-/** Of a window whose opening has found nothing. */
+/** A window whose opening found nothing and closed it. */
 export interface ClosedReport {
   closed: WindowOutcome;
-  /** As that of `OpenReport`. */
+  /** See `OpenReport`. */
   trigger: string;
 }
 
 export function windowActivities(deps: ActivityDeps) {
   return {
     /**
-     * Takes the lease of the installation's lane and asks the source its first question, so that a source that cannot be reached or
-     * refuses us is known before the window opens. `to` is the time of its answer by the earlier of the source's and the
-     * database's clock, `from` the watermark of the last closed window, or earlier where the source's clock was put back.
+     * Takes the lease of the installation's lane and sends the first request, so that an unreachable source or refused
+     * credentials are known before the window opens. `to` is the time of the first answer, by the earlier of the
+     * source's and the database's clock. `from` is the watermark of the last closed window, or earlier if the source's
+     * clock was put back.
      *
-     * With `pulls`, the first attempt pulls the lists, too, as far as that is quick: most windows find nothing, and end with this
-     * step. Another attempt leaves that to activities of their own. Before the first load it fails with `first_load`.
+     * With `pulls`, the first attempt also pulls the lists if that is quick: most windows find nothing, and end here.
+     * Later attempts leave the lists to their own activities. Before the first load it fails with `first_load`.
      */
     async openWindow(input: WindowInput, pulls: boolean): Promise<OpenReport | ClosedReport> {
       const opening = async (heartbeat: Heartbeat) => {
@@ -62,7 +63,7 @@ export function windowActivities(deps: ActivityDeps) {
         } catch (error) {
           await releaseLease(deps.db, lease);
           if (!(error instanceof PracticeError)) throw error;
-          // Not retried: the client has retried by itself, and the next window tries again.
+          // Not retried: the client has already retried, and the next window tries again.
           const plain = plainErrorOf(error);
           const { requestIds } = error;
           deps.log.error(
@@ -75,9 +76,7 @@ export function windowActivities(deps: ActivityDeps) {
       return withHeartbeat(deps, input, opening, { isOfWindow: true, attemptsAtMost: openingAttemptsAtMost });
     },
 
-    /**
-     * Once a day, and where one was asked for: every list's own count against the mirror (ACCOUNTING E6).
-     */
+    /** Compares the count of every list with the mirror, once a day or on request (ACCOUNTING E6). */
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const { context } = sourceAccess(deps, input, heartbeat, transact);
@@ -91,8 +90,8 @@ export function windowActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Notes an attempt to open a window that opened none: its row says why. Returns what it has cost. Where the window was open by then, and the attempt was
-     * cancelled or its process died, it is noted as failed.
+     * Records why an attempt opened no window, and returns its cost. If the window was already open when it was
+     * cancelled or its process died, records the window as failed.
      */
     async noteNotOpened(
       input: WindowInput,
@@ -103,12 +102,12 @@ export function windowActivities(deps: ActivityDeps) {
       return beating(() => noteNotOpened(deps, input, { counts, error, beganAt: new Date(beganAt) }));
     },
 
-    /** Returns what the window has cost, with its attempts that failed. */
+    /** Returns the cost of the window, including its failed attempts. */
     async closeWindow(input: WindowInput, window: OpenWindow, counts: WindowCounts): Promise<WindowEnding> {
       return beating(() => closeWindow(deps, input, window, counts));
     },
 
-    /** As `closeWindow`; where the window's end alone does not tell why, the error is what kept it from going on. */
+    /** As `closeWindow`. If the window was ended from outside, the returned error adds the trouble that held it up. */
     async failWindow(
       input: WindowInput,
       window: OpenWindow,
@@ -121,8 +120,8 @@ export function windowActivities(deps: ActivityDeps) {
 }
 
 /**
- * A Schedule may open a window before it was told of a pause, or while it could not be told. What somebody asks for by hand, such
- * as `vetledger sync`, opens all the same.
+ * A Schedule may start a window before a pause reaches it. Only windows of the Schedule are refused: a window that an
+ * operator requests, such as by `vetledger sync`, opens during a pause.
  */
 async function refuseWhilePaused({ db, log }: ActivityDeps, { installation, trigger }: WindowInput): Promise<void> {
   if (trigger !== 'schedule') return;
@@ -137,7 +136,7 @@ async function refuseWhilePaused({ db, log }: ActivityDeps, { installation, trig
   });
 }
 
-/** The window that the attempt before has closed, where its answer was lost. */
+/** The window that an earlier attempt closed, if its result was lost; null otherwise. */
 async function closedBefore({ db }: ActivityDeps, { installation }: WindowInput): Promise<ClosedReport | null> {
   const ended = await idleWindowOfRun(db, ownWorkflow().runId);
   if (ended === null) return null;

@@ -18,9 +18,9 @@ import { type Heartbeat, withLease } from './heartbeat.ts';
 import { type SourceAccess, sourceAccess } from './source-access.ts';
 
 export interface WriteBackReport {
-  /** Prepayments whose entry id a read after its write has shown. */
+  /** Prepayments whose entry id was seen in the source after it was written. */
   written: number;
-  /** Prepayments whose entry id was accepted, and that no later read has shown. */
+  /** Prepayments whose entry id the source accepted, but has not shown yet. */
   unconfirmed: number;
   api: ApiUse;
 }
@@ -28,8 +28,9 @@ export interface WriteBackReport {
 export function writeBackActivities(deps: ActivityDeps) {
   return {
     /**
-     * Tells the source the entry ids of posted prepayments. What the source refuses never fails the window. Where the ERP gives
-     * numbers the window writes nothing: the delivery run writes the number once the ERP has the entry. Nor does a copy of the books.
+     * Writes the entry ids of posted prepayments to the source. A refusal by the source never fails the window. If the
+     * ERP gives numbers, the window writes nothing: the delivery writes the number later. A copy of the books writes
+     * nothing either.
      */
     async writeBack(input: WindowInput, window: OpenWindow): Promise<WriteBackReport> {
       return withLease(deps, input, window, async (heartbeat, { lease, transact, record }) => {
@@ -71,22 +72,22 @@ function writeBackPorts(
   };
 }
 
-/** Whether windows tell the source entry ids at all. */
+/** Whether windows write entry ids to the source at all. */
 export async function writesBack(db: Connection, { erp, baseUrl }: InstallationConfig): Promise<boolean> {
   return !givesNumbers(erp) && !(await isBarred(db, sourceBar(baseUrl)));
 }
 
-/** A later time is left to the deliveries that the daemon begins. */
+/** Work that is due later is left to the deliveries that the daemon starts. */
 const longestWaitMs = 300_000;
-/** While the practice software is down. */
+/** Pause while the practice software does not answer. */
 const downPauseMs = 60_000;
 
 const nothingToTell: NumberReport = { written: 0, left: 0, taken: 0, nextDueMs: null, waitingFor: null };
 
 /**
- * A step of the delivery run: writes the ERP's numbers of delivered documents to the practice software, for `longestMs` at most. A
- * number that the source refuses never fails the delivery. It writes the mirror without a lane's lease: the later answer of a
- * record stands.
+ * A step of the delivery: writes the ERP's numbers of delivered documents to the practice software, for at most
+ * `longestMs`. A refusal by the source never fails the delivery. It updates the mirror without a lane's lease: the
+ * later answer about a record wins.
  */
 export async function tellNumbers(
   deps: ActivityDeps,
@@ -114,7 +115,10 @@ export async function tellNumbers(
   return { ...report, nextDueMs: nextSliceMs(report) };
 }
 
-/** Until a slice is worth its while for the numbers alone; null: the next that begins anyway, after five minutes at most, will do. */
+/**
+ * Milliseconds until the numbers alone justify a slice; null if the next regular slice, at most five minutes away, is
+ * early enough.
+ */
 function nextSliceMs({ nextDueMs, waitingFor }: NumberReport): number | null {
   if (nextDueMs === null || nextDueMs > longestWaitMs) return null;
   return waitingFor === null ? nextDueMs : Math.max(nextDueMs, downPauseMs);

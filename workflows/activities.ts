@@ -1,7 +1,7 @@
 import { type ActivityInterfaceFor, type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
-/** What the Temporal UI says beside each activity, in place of its name alone. A list's name follows where it is the third argument. */
+/** The text that the Temporal UI shows beside each activity. If the third argument names a list, the name is added. */
 const summaries: Record<keyof Activities, string> = {
   openWindow: 'take the lease, ask the first question, open the window',
   pullInvoices: 'pull changed invoices',
@@ -26,7 +26,7 @@ const summaries: Record<keyof Activities, string> = {
   scrubSlice: 'read a slice of records once more',
 };
 
-/** The activities under one profile of options, each with its summary. */
+/** The activities with one set of options. Each one shows its summary. */
 export function activitiesAs(options: ActivityOptions): ActivityInterfaceFor<Activities> {
   const plain = proxyActivities<Activities>(options);
   return new Proxy(plain, {

@@ -8,8 +8,8 @@ import { runSteps } from './steps.ts';
 const { backfillStream, completeRows, scanRows } = activitiesAs(working);
 
 /**
- * Walks every list of one installation from its beginning, all lists at once. It runs beside the live windows, with lower
- * priority in the budget, and never moves their cursors. After a stopped backfill the next one resumes at its pages.
+ * Reads every list of one installation from its beginning, all lists in parallel. It runs beside the live windows with
+ * lower priority, and never moves their cursors. After a stopped backfill, the next one resumes at the same pages.
  */
 export async function backfill(input: WindowInput): Promise<WindowOutcome | PausedOutcome> {
   checkWindowInput('backfill', input);

@@ -19,18 +19,18 @@ const { holdDelivery } = activitiesAs(closing);
 const dueSignal = defineSignal(dueSignalName);
 const pauseSignal = defineSignal<[unknown?]>(holdSignalNames.pause);
 const resumeSignal = defineSignal<[unknown?]>(holdSignalNames.resume);
-/** Between slices that settle nothing. */
+/** Pause limits after slices that settled nothing. */
 const shortestPauseMs = 1_000;
 const longestPauseMs = 300_000;
-/** After the first slice that failed; twice as long after each further one. */
+/** Pause after the first failed slice; it doubles with each further failure. */
 const failedPauseMs = 5_000;
-/** A slice that settles nothing while work is due is followed by a longer pause each time, up to this. */
+/** Limit of the pause while units are due but slices settle nothing. The pause doubles with each such slice. */
 const longestIdlePauseMs = 60_000;
 
 /**
- * Delivers what is due of one installation to its ERP, slice after slice, and ends when nothing is due and nobody has said
- * otherwise. Whoever makes due work signals it, and starts it where it does not run. While the ERP is down it waits; a signal, or
- * the time that the slice named, begins the next slice.
+ * Delivers the due units of one installation to its ERP, slice after slice, and ends when nothing is due. Code that
+ * makes units due sends a signal, and starts the workflow if it is not running. While the ERP is down, the workflow
+ * waits: a signal, or the time that the slice returned, starts the next slice.
  */
 export async function deliver(input: DeliveryInput): Promise<void> {
   checkDeliveryInput(input);
@@ -55,7 +55,7 @@ export async function deliver(input: DeliveryInput): Promise<void> {
   let idleSlices = 0;
   while (isToGoOn(longRuns.deliver.renewedAfterMs)) {
     await applyHolds();
-    // A signal that comes from here on may tell of work that the slice does not see any more.
+    // A later signal may concern units that this slice does not see.
     isSignalled = false;
     let pauseMs: number | null;
     try {
@@ -71,16 +71,19 @@ export async function deliver(input: DeliveryInput): Promise<void> {
       view.failed(rootCause(error) ?? 'an activity stopped without saying why', failures);
     }
     if (isSignalled) continue;
-    // A signal that comes with the completion makes Temporal refuse it: the workflow goes on here with `isSignalled`.
+    // If a signal arrives together with the completion, Temporal refuses the completion, and the loop continues here.
     if (pauseMs === null) return;
     if (pauseMs > 0) await condition(() => isSignalled, pauseMs);
   }
   await applyHolds();
-  // The next run begins with a slice, so a signal of this moment is not lost.
+  // The next run begins with a slice, so a signal that arrives now is not lost.
   await continueAsNew<typeof deliver>(input);
 }
 
-/** Milliseconds until the next slice; null: none is needed. `idleSlices`: how many in a row have settled nothing. */
+/**
+ * Milliseconds until the next slice; null if none is needed. `idleSlices` is the number of slices in a row that settled
+ * nothing.
+ */
 function pauseAfter({ nextDueMs, settled }: DeliveryReport, idleSlices: number): number | null {
   if (nextDueMs === null) return null;
   if (nextDueMs === 0 && settled > 0) return 0;

@@ -8,12 +8,15 @@ const healthSignal = defineSignal<[unknown?]>(healthSignalName);
 const installationKey = defineSearchAttributeKey('Installation', SearchAttributeType.KEYWORD);
 const healthKey = defineSearchAttributeKey('SyncHealth', SearchAttributeType.KEYWORD);
 
-/** Shows a delivery in the Temporal UI: its health as a search attribute, its counts and what it waits for as Markdown. */
+/**
+ * Shows a delivery in the Temporal UI: its health as a search attribute, its counts and the reason for waiting as
+ * Markdown.
+ */
 export class DeliveryView {
   private readonly input: DeliveryInput;
   private health: Health = 'ok';
   private note = '';
-  /** Of a signal that was not understood. */
+  /** The text about a signal with an invalid input. */
   private ignored = '';
   private last: DeliveryReport | null = null;
 
@@ -25,7 +28,7 @@ export class DeliveryView {
         { key: healthKey, value: 'ok' },
       ]);
     }
-    // What the slice under way waits for, until its report.
+    // The note of the running slice, until its report replaces it.
     setHandler(healthSignal, (said?: unknown) => {
       const told = healthNoteOf(said);
       if (told === null) this.ignore(healthSignalName);
@@ -46,7 +49,7 @@ export class DeliveryView {
     this.show('retrying', `Failed ${failures === 1 ? 'once' : `${failures} times in a row`}: ${message}`);
   }
 
-  /** Says that a signal was not understood. */
+  /** Shows that a signal had an invalid input. */
   ignore(signal: string): void {
     this.ignored = ignoredText(signal);
     this.show(this.health, this.note);

@@ -12,7 +12,9 @@ const toKey = defineSearchAttributeKey('WindowTo', SearchAttributeType.DATETIME)
 
 export type Health = 'ok' | 'waiting' | 'retrying' | 'held' | 'failed';
 
-/** Shows a window's interval, step, counts and health in the Temporal UI: as search attributes, and as Markdown details. */
+/**
+ * Shows a window's interval, step, counts and health in the Temporal UI: as search attributes, and as Markdown details.
+ */
 export class WindowView {
   private readonly input: WindowInput;
   private health: Health = 'ok';
@@ -21,9 +23,9 @@ export class WindowView {
   private window = '';
   private trigger: string;
   private counts: WindowCounts | null = null;
-  /** Of a signal that was not understood. */
+  /** The text about a signal with an invalid input. */
   private ignored = '';
-  /** Of a first load. */
+  /** What a first load still has to read. */
   private left = '';
 
   constructor(input: WindowInput) {
@@ -42,7 +44,7 @@ export class WindowView {
         this.show();
         return;
       }
-      // A signal of an activity that ends late does not change the state of a failed window.
+      // A late signal of an activity must not change the state of a failed window.
       if (this.health === 'failed') return;
       this.setHealth(told.health);
       this.note = told.note;
@@ -51,7 +53,7 @@ export class WindowView {
     this.show();
   }
 
-  /** The window by its number in `vetledger windows`. */
+  /** `number` is the window's number in `vetledger windows`. */
   opened(number: number, from: string | null, to: string, trigger: string): void {
     this.trigger = trigger;
     this.window = `Window ${number} · ${from ?? 'the beginning'} … ${to}`;
@@ -64,7 +66,7 @@ export class WindowView {
     }
   }
 
-  /** The number of a window that failed before this workflow learnt of its opening. */
+  /** Shows the number of a window that failed before this workflow got the result of its opening. */
   failedAs(number: number): void {
     this.window = `Window ${number}`;
     if (this.input.searchAttributes) upsertSearchAttributes([{ key: numberKey, value: String(number) }]);
@@ -80,7 +82,7 @@ export class WindowView {
     this.show();
   }
 
-  /** What a first load has left, shown from the next count on. */
+  /** Sets what a first load still has to read; the next count shows it. */
   isLeft(left: string | null): void {
     this.left = left === null ? '' : `Left: ${left}`;
   }
@@ -116,7 +118,7 @@ export class WindowView {
           `| ${api.requests} | ${api.weight} | ${Math.round(api.waited_seconds)} s |`,
       );
     }
-    // Markdown: an empty line between paragraphs, none between the rows of the table.
+    // Markdown needs an empty line between paragraphs, and none between the rows of a table.
     setCurrentDetails(
       lines
         .filter((line) => line !== '')

@@ -1,6 +1,7 @@
 /**
- * What comes from outside is checked before anything is read of it: a workflow's code that throws on an input would fail its workflow
- * task, which Temporal repeats for ever. Plain code, since a schema library would double the bundle.
+ * Checks inputs from outside before a workflow reads them. Workflow code that throws on an input would fail its
+ * workflow task, which Temporal repeats for ever. The checks are plain code, since a schema library would double the
+ * size of the bundle.
  */
 import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
 import type { PlainError } from '../src/texts/plain-error.ts';
@@ -43,10 +44,10 @@ function wrongFields(found: Record<string, unknown>, checks: Record<string, Chec
   return Object.entries(checks).flatMap(([name, check]) => (check(found[name]) ? [] : [name]));
 }
 
-/** Longest text of a signal that is shown. */
+/** Limit of a signal's text that is shown. */
 const longestNote = 2_000;
 
-/** What a signal of an activity says; null where it is nothing of the kind. */
+/** The content of a health signal; null if the input is not valid. */
 export function healthNoteOf(value: unknown): HealthNote | null {
   const said = fields(value);
   if (said === null) return null;
@@ -56,7 +57,6 @@ export function healthNoteOf(value: unknown): HealthNote | null {
   return { health: health as HealthNote['health'], note: (note as string).slice(0, longestNote) };
 }
 
-/** What the details of a workflow say of a signal that was not understood. */
 export function ignoredText(signal: string): string {
   return `A signal \`${signal}\` was ignored: its input is not one that this workflow knows.`;
 }
@@ -80,7 +80,7 @@ const isSpan = shaped({
   payment: isAsked,
 });
 
-/** Ends the workflow where its input is none of a window, backfill or replay. */
+/** Fails the workflow if its input is not valid for this kind of window. */
 export function checkWindowInput(kind: Kind, input: WindowInput): void {
   checkInput(`a ${kind}`, windowChecks(kind), input);
 }
@@ -93,7 +93,7 @@ export function checkScrubInput(input: ScrubInput): void {
   checkInput('a scrub', { installation: isId }, input);
 }
 
-/** A failure of the workflow, not of its task: whoever started it sees it, and it sticks nowhere. */
+/** Fails the workflow instead of its task: the caller sees the failure, and Temporal does not repeat it. */
 function checkInput(what: string, checks: Record<string, Check>, input: unknown): void {
   const found = fields(input);
   const wrong = found === null ? Object.keys(checks) : wrongFields(found, checks);

@@ -1,6 +1,6 @@
 /**
- * What travels between commands, workflows and activities. Only ids, cursors, counts and plain errors: a history never
- * holds a record or personal data.
+ * The data that commands, workflows and activities exchange. It holds only ids, cursors, counts and plain errors: a
+ * history never holds a record or personal data.
  */
 import type { ApiUse } from '../src/domain/api-use.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
@@ -9,37 +9,46 @@ import type { PlainError } from '../src/texts/plain-error.ts';
 
 export interface WindowInput {
   installation: number;
-  /** What started it: `schedule`, `sync`, `dev`, `backfill`, `replay` or `retry`. Shown in the Temporal UI and stored in `sync_window`. */
+  /**
+   * What started the window: `schedule`, `sync`, `dev`, `backfill`, `replay` or `retry`. It is shown in the Temporal UI
+   * and stored in `sync_window`.
+   */
   trigger: string;
   kind: 'window' | 'backfill' | 'replay';
   /** Seconds from opening until the window is cancelled; null for no limit (backfill). */
   windowTimeoutSeconds: number | null;
-  /** False where the cluster refused to register our search attributes: using them would fail the workflow task. */
+  /** False if the cluster refused to register our search attributes: using them would fail the workflow task. */
   searchAttributes: boolean;
-  /** Backfill only: invoices dated from this day; null for everything. */
+  /** Backfill only: reads invoices dated from this day; null for all invoices. */
   fromDate: string | null;
-  /** Replay only: what it reads again. Null: it asks the source nothing, and judges what was marked (`problems retry`). */
+  /**
+   * Replay only: the interval to read again. Null if it sends no request and only judges marked documents (`problems
+   * retry`).
+   */
   span?: Span | null;
 }
 
-/** The input of the workflow `replay`, as docs/OPERATIONS.md tells it: one of `windows`, `failed`, and `from` with `to`. */
+/**
+ * The input of the workflow `replay`, as docs/OPERATIONS.md describes it: one of `windows`, `failed`, or `from` with
+ * `to`.
+ */
 export interface ReplayRequest {
   installation: number;
   windows?: number[];
-  /** Every failed window that nothing covers yet. */
+  /** Every failed window that no later window covers. */
   failed?: true;
-  /** Times of the source: ISO 8601, without an offset in the installation's time zone. */
+  /** Times of the source in ISO 8601. Without an offset, they are in the installation's time zone. */
   from?: string;
   to?: string;
 }
 
-/** What the workflow `replay` is to do, planned from its request. */
+/** What the workflow `replay` does, planned from its request. */
 export interface PlannedReplay {
   installation: number;
-  /** As in WindowInput; each span has its own time-out. */
+  /** As in WindowInput; each interval has its own time-out. */
   searchAttributes: boolean;
   spans: { span: Span; timeoutSeconds: number }[];
-  /** Failed windows that a replay cannot repeat, in words. */
+  /** Texts about failed windows that a replay cannot repeat. */
   leftOut: string[];
 }
 
@@ -59,9 +68,9 @@ export interface WindowCounts {
   posted: number;
   held: number;
   delivered: number;
-  /** Prepayments whose entry id a read after its write has shown. */
+  /** Prepayments whose entry id was seen in the source after it was written. */
   written_back: number;
-  /** Prepayments whose entry id the source has accepted, and that no later read has shown; absent where there is none. */
+  /** Prepayments whose entry id the source accepted, but has not shown yet; absent if zero. */
   written_back_unconfirmed?: number;
   api: ApiUse;
 }
@@ -73,51 +82,50 @@ export interface WindowOutcome extends WindowCounts {
   to: string;
   outcome: 'closed' | 'failed';
   error?: PlainError;
-  /** What the window has to say beside its counts; absent where that is nothing. */
+  /** Remarks about the window besides its counts; absent if there are none. */
   remarks?: OpenWindow['remarks'];
-  /** Where the books ended then, for `ledger verify --head`; absent where the window did not note its end itself. */
+  /** The end of the books at that time, for `ledger verify --head`; absent if the window did not record its own end. */
   head?: BooksEnd;
 }
 
-/** The latest link of the journal's chain, by its place and its hash. */
+/** The latest link of the journal's hash chain: its sequence number and its hash. */
 export interface BooksEnd {
   seq: number;
   hash: string;
 }
 
-/** A window of the schedule that did not open, because the installation's windows are paused. */
+/** A window of the Schedule that did not open, because the installation's windows are paused. */
 export interface PausedOutcome {
   installation: number;
   outcome: 'paused';
-  /** Who has paused them, and why. */
+  /** Who paused the windows, and why. */
   message: string;
 }
 
-/** One interval that was replayed; `window` and `to` are null where it did not open. */
+/** One replayed interval; `window` and `to` are null if it did not open. */
 export interface ReplayedWindow extends Omit<WindowOutcome, 'window' | 'to'> {
   window: number | null;
   to: string | null;
-  /** The windows that it repeats. */
+  /** The windows that this interval repeats. */
   replayed: number[];
   failedToOpen?: PlainError;
 }
 
-/** What the workflow `replay` returns, or holds in the details of its failure. */
+/** What the workflow `replay` returns. If it fails, the details of its failure hold it. */
 export interface ReplayOutcome {
   windows: ReplayedWindow[];
   leftOut: string[];
 }
 
-/** What a window has cost, as its row tells: with its failed attempts. */
+/** The cost of a window as in its row, including failed attempts. */
 export interface WindowEnding {
   api: ApiUse;
   head?: BooksEnd;
 }
 
-/** An attempt that opened no window. */
 export interface NotOpenedEnding {
   api: ApiUse;
-  /** Its number in `vetledger windows`. */
+  /** The number of the attempt in `vetledger windows`. */
   window?: number;
 }
 
@@ -130,9 +138,9 @@ export interface ScrubInput {
 }
 
 export interface ScrubReport {
-  /** `off`: the configuration says so. `elsewhere`: another process scrubs. */
+  /** `off`: disabled in the configuration. `elsewhere`: another process scrubs. */
   state: 'off' | 'elsewhere' | 'first load' | 'waiting' | 'reading' | 'finished';
-  /** Milliseconds until there is something to do again. */
+  /** Milliseconds until the next slice. */
   pauseMs: number;
 }
 
@@ -142,38 +150,38 @@ export interface DeliveryInput {
   searchAttributes: boolean;
 }
 
-/** What a slice of delivery leaves: the outbox's counts, and what is to happen next. */
+/** What a slice of a delivery leaves: the counts of the outbox, and when the next slice is due. */
 export interface DeliveryReport {
-  /** Units that this slice settled: delivered, refused, or handed over. */
+  /** Units that this slice delivered, handed over, or got refused. */
   settled: number;
   delivered: number;
   refused: number;
   uncertain: number;
-  /** Drafts in the ERP that wait for the accountant. */
+  /** Drafts in the ERP that the accountant has not posted yet. */
   drafted: number;
-  /** Units that are sent by themselves sooner or later. */
+  /** Units that are sent automatically sooner or later. */
   left: number;
   /** Units that wait for `vetledger deliver --approve`. */
   unapproved: number;
-  /** Milliseconds until something is due; 0: now; null: nothing is, until somebody does something. */
+  /** Milliseconds until the next unit is due: 0 means now, null means that nothing is due until a user acts. */
   nextDueMs: number | null;
-  /** What keeps units from being sent: the ERP is down, somebody has paused the delivery. */
+  /** Why units are not sent: the ERP is down, or the delivery is paused. */
   waitingFor: PlainError | null;
 }
 
-/** The signal that there may be due work. It carries nothing: the outbox is the queue. */
+/** The signal that units may be due. It carries no data: the outbox is the queue. */
 export const dueSignalName = 'due';
 
-/** Signals that pause and resume a delivery, for use in Temporal; `vetledger pause --delivery` does the same. */
+/** Signals that pause and resume a delivery, for use in the Temporal UI. `vetledger pause --delivery` does the same. */
 export const holdSignalNames = { pause: 'pause', resume: 'resume' } as const;
 
-/** What they carry: who does it, and why. */
+/** The data of these signals: the user's name and reason. */
 export interface HoldNote {
   reason: string;
   by: string;
 }
 
-/** What somebody has written into such a signal, with words for what is missing; null where it is nothing of the kind. */
+/** The content of such a signal, with default texts for missing parts; null if the input is not valid. */
 export function holdNoteOf(value: unknown): HoldNote | null {
   if (value === undefined || value === null) return { reason: noReason, by: someone };
   if (typeof value === 'string') return { reason: value.trim().slice(0, longestNote) || noReason, by: someone };
@@ -190,7 +198,10 @@ const noReason = 'no reason was given';
 const someone = 'somebody in Temporal';
 const longestNote = 500;
 
-/** The signal that activities send to their own workflow: Temporal does not wake a workflow for an activity's retries or waits. */
+/**
+ * The signal that activities send to their own workflow. It is needed because Temporal does not inform a workflow of an
+ * activity's retries or waits.
+ */
 export interface HealthNote {
   health: 'ok' | 'waiting' | 'retrying';
   note: string;
@@ -223,7 +234,7 @@ export const noCounts: WindowCounts = {
 
 const countOf = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
 
-/** Counts with what a pull has received. */
+/** Adds the records that a pull received. */
 export function addReport(
   counts: WindowCounts,
   report: { streams: { stream: keyof typeof countOf; seen: number; pulled: number }[]; api: ApiUse },
@@ -238,32 +249,33 @@ export function addReport(
 }
 
 /**
- * After so many seconds Temporal ends the run of a window that has not ended by itself, because its task fails or no worker takes it. A
- * window waits for another one as long as its own time-out and two minutes, then takes its own time-out, and ends within minutes.
+ * Seconds after which Temporal ends a window's run that has not ended, because its task fails or no worker takes it. It
+ * covers the wait for another window (its time-out and two minutes), the window's own time-out, and some minutes to
+ * end.
  */
 export function runTimeoutSeconds(windowTimeoutSeconds: number): number {
   return 2 * windowTimeoutSeconds + 900;
 }
 
-/** The same of a first load, which takes as long as it takes. One that Temporal ends goes on where it was, with the next window. */
+/** The run time-out of a first load, whose length is not known. If Temporal ends it, the next window continues it. */
 export const firstLoadRunTimeout = '7 days';
 
-/** The same of a delivery and of a scrub, which begin a new run after a part of it. */
+/** The run time-outs of a delivery and of a scrub. Both begin a new run after `renewedAfterMs`. */
 export const longRuns = {
   deliver: { renewedAfterMs: 3_600_000, runTimeout: '3 hours' },
   scrub: { renewedAfterMs: 28_800_000, runTimeout: '1 day' },
 } as const;
 
-/** Failure types by which commands tell how a workflow failed. */
+/** Failure types by which commands recognise how a workflow failed. */
 export const failureTypes = {
-  /** The window did not open, and nothing has changed; the details hold a PlainError. */
+  /** The window did not open, and nothing has changed. The details hold a PlainError. */
   notOpened: 'window_not_opened',
-  /** The window did not open, because the installation's windows are paused: it ends without a failure. */
+  /** The window did not open because the installation's windows are paused. The workflow ends without a failure. */
   paused: 'windows_paused',
-  /** Everything has to be read first: the run goes on as the workflow `firstLoad`. */
+  /** Nothing was loaded before: the run continues as the workflow `firstLoad`. */
   firstLoad: 'first_load',
-  /** The window opened and failed, and the next one covers it; the details hold a WindowOutcome. */
+  /** The window opened and failed; the next one covers it. The details hold a WindowOutcome. */
   failed: 'window_failed',
-  /** The workflow was started with an input that is none; the details hold a PlainError. */
+  /** The workflow was started with an invalid input. The details hold a PlainError. */
   inputInvalid: 'input_invalid',
 } as const;

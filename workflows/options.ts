@@ -1,12 +1,15 @@
 import { ActivityCancellationType, type ActivityOptions, workflowInfo } from '@temporalio/workflow';
 
 /**
- * Named time-out profiles. An activity without a heartbeat for `heartbeatTimeout` is retried on another worker, so this is the
- * delay that a killed worker costs. Activities send a heartbeat every 5 seconds (activities/heartbeat.ts).
+ * Time-outs of activities. Temporal retries an activity without a heartbeat for `heartbeatTimeout` on another worker,
+ * so this is the delay after a worker was killed. Activities send a heartbeat every 5 seconds
+ * (activities/heartbeat.ts).
  */
 const heartbeatTimeout = '30 seconds';
 
-/** Whether a workflow without an end goes on in its run; a new run begins after so long, or when Temporal suggests it. */
+/**
+ * Whether an endless workflow stays in its run. A new run begins after `renewedAfterMs`, or if Temporal suggests it.
+ */
 export function isToGoOn(renewedAfterMs: number): boolean {
   const { continueAsNewSuggested, runStartTime } = workflowInfo();
   return !continueAsNewSuggested && Date.now() - runStartTime.getTime() < renewedAfterMs;
@@ -16,8 +19,8 @@ export function isToGoOn(renewedAfterMs: number): boolean {
 const closingAttempts = 20;
 
 /**
- * Opening a window. A source that does not answer fails it after a few attempts (activities/attempts.ts); the time-out leaves room to wait for another
- * window of the installation.
+ * Opens a window. If the source does not answer, it fails after a few attempts (activities/attempts.ts). The time-out
+ * leaves room to wait for another window of the installation.
  */
 export const opening: ActivityOptions = {
   startToCloseTimeout: '12 hours',
@@ -30,8 +33,8 @@ export const opening: ActivityOptions = {
 };
 
 /**
- * Opening a window that also pulls its lists. The workflow waits until the activity has stopped when it is cancelled: the window may
- * be open by then, and ends as cancelled.
+ * Opens a window and pulls its lists. On cancellation, the workflow waits until the activity has stopped: the window
+ * may be open by then, and must end as cancelled.
  */
 export const openingAndPulling: ActivityOptions = {
   ...opening,
@@ -39,9 +42,9 @@ export const openingAndPulling: ActivityOptions = {
 };
 
 /**
- * The work of a window: retried until the window itself is cancelled, where a domain error says that it may succeed later; for
- * any other reason as often as activities/attempts.ts says. The workflow waits until a cancelled activity has
- * stopped, so that nothing works on for a window that has ended.
+ * The work of a window. A retryable domain error is retried until the window is cancelled; any other error within the
+ * limits of activities/attempts.ts. The workflow waits until a cancelled activity has stopped, so that no activity
+ * works for an ended window.
  */
 export const working: ActivityOptions = {
   startToCloseTimeout: '12 hours',
@@ -50,13 +53,19 @@ export const working: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 };
 
-/** Reading from the database what a replay is to ask. Several attempts may come to processes that do not serve the installation. */
+/**
+ * Reads from the database what a replay must request. Several attempts may reach processes that do not serve the
+ * installation.
+ */
 export const planning: ActivityOptions = {
   startToCloseTimeout: '5 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds', maximumAttempts: 20 },
 };
 
-/** A slice of the scrub, which waits for the rate budget for half an hour at most. A failed one is tried again after a pause. */
+/**
+ * A slice of the scrub, which waits for the rate budget for at most half an hour. The workflow retries a failed slice
+ * after a pause.
+ */
 export const scrubbing: ActivityOptions = {
   startToCloseTimeout: '12 hours',
   heartbeatTimeout,
@@ -65,8 +74,8 @@ export const scrubbing: ActivityOptions = {
 };
 
 /**
- * A slice of delivery: some minutes of sending, then matching and writing back, each with a limit of its own. A failed one is
- * tried again by the workflow, after a pause: what was sent is in the outbox.
+ * A slice of delivery: some minutes of sending, then matching and writing back, each with its own limit. The workflow
+ * retries a failed slice after a pause; the outbox knows what was sent.
  */
 export const delivering: ActivityOptions = {
   startToCloseTimeout: '1 hour',
@@ -75,7 +84,7 @@ export const delivering: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-/** Recording how a window ended: short, with many attempts, because a lost record leaves the window open. */
+/** Records how a window ended: short work with many attempts, since a lost record leaves the window open. */
 export const closing: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout,

@@ -31,8 +31,9 @@ const { planReplay } = activitiesAs(planning);
 const { backfillStream } = activitiesAs(working);
 
 /**
- * Replays windows, or times, of one installation: each interval by a workflow of its own, one after the other. It may be
- * started in the Temporal UI (docs/OPERATIONS.md); the activity that plans it refuses an input that is wrong.
+ * Replays windows or times of one installation. A child workflow replays each interval, one after the other. An
+ * operator may start this workflow in the Temporal UI (docs/OPERATIONS.md); the planning activity refuses a wrong
+ * input.
  */
 export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
   const { installation, spans, leftOut, searchAttributes } = await planned(request);
@@ -74,8 +75,8 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
 }
 
 /**
- * Codes of a source that is gone as a whole, and of a replay that somebody stopped: the next interval would fare no better. Any other
- * failure is of its interval. What was left out is as uncovered as before.
+ * Error codes that would fail every further interval: the source is unreachable, or an operator stopped the replay. Any
+ * other failure concerns only its interval. The intervals left out stay uncovered.
  */
 const ofEverything: ReadonlySet<string> = new Set<PracticeErrorCode | EndCode>([
   ...(['unreachable', 'timeout', 'unauthorized', 'redirected'] as const),
@@ -86,7 +87,10 @@ function stopsTheRest(error: PlainError | undefined): boolean {
   return error !== undefined && ofEverything.has(error.code);
 }
 
-/** One interval, read beside the live windows: it moves none of their cursors. Without one, what was marked is judged again. */
+/**
+ * Replays one interval beside the live windows, and moves none of their cursors. Without an interval, judges the marked
+ * documents again.
+ */
 export async function replayWindow(input: WindowInput): Promise<WindowOutcome> {
   checkWindowInput('replay', input);
   const outcome = await runSteps(input, async (window, add) => {
@@ -102,7 +106,7 @@ export async function replayWindow(input: WindowInput): Promise<WindowOutcome> {
     add(await backfillStream(input, window, 'row'));
   });
   if (outcome.outcome !== 'paused') return outcome;
-  // A pause holds back what the schedule opens, and nothing else.
+  // A pause applies only to windows that the Schedule opens.
   throw ApplicationFailure.nonRetryable(outcome.message, 'unexpected');
 }
 
@@ -130,7 +134,7 @@ function failedWindow(installation: number, replayed: number[], error: unknown):
   };
 }
 
-/** The first detail of the failure behind an activity's or a child's. */
+/** The first detail of the failure that an activity or a child workflow had. */
 function detailOf<Detail>(error: unknown): Detail | null {
   const cause = error instanceof Error && error.cause instanceof ApplicationFailure ? error.cause : error;
   return cause instanceof ApplicationFailure ? ((cause.details?.[0] as Detail | undefined) ?? null) : null;

@@ -15,16 +15,16 @@ const { scrubSlice } = activitiesAs(scrubbing);
 
 const healthSignal = defineSignal<[unknown?]>(healthSignalName);
 const shortestPauseMs = 1_000;
-/** So often the configuration is looked at again. */
+/** The configuration is checked again at least this often. */
 const longestPauseMs = 3_600_000;
 const failedPauseMs = 300_000;
-/** Slices of one run; the next run goes on from the pass's position in the database. */
+/** Slices per run. The next run continues from the position in the database. */
 const slicesAtMost = 500;
 
-/** The scrub of one installation: slice after slice, with pauses between them, until the configuration turns it off. */
+/** Scrubs one installation: slice after slice, with pauses between them, until the configuration turns it off. */
 export async function scrub(input: ScrubInput): Promise<void> {
   checkScrubInput(input);
-  // Activities tell of long waits, which are nothing unusual here.
+  // Activities signal long waits, which are usual here.
   setHandler(healthSignal, () => undefined);
   for (let slices = 0; slices < slicesAtMost && isToGoOn(longRuns.scrub.renewedAfterMs); slices++) {
     let report: ScrubReport | null = null;

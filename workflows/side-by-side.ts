@@ -1,9 +1,9 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 
 /**
- * Runs activities at once, and adds the report of each as it comes: what one has done and cost counts, although another one fails.
- * When one fails, the others are cancelled and awaited before this rejects, so that nothing of a failed window still runs when the
- * next one opens.
+ * Runs activities in parallel, and adds the report of each as it ends: the work and cost of one count even if another
+ * one fails. If one fails, the others are cancelled and awaited before this rejects, so that no activity of a failed
+ * window runs when the next window opens.
  */
 export function allOrCancel<T>(start: () => Promise<T>[], add: (report: T) => void): Promise<void> {
   return CancellationScope.cancellable(async () => {
@@ -18,15 +18,19 @@ export function allOrCancel<T>(start: () => Promise<T>[], add: (report: T) => vo
   });
 }
 
-/** Between two passes where nothing new has come. Temporal's timers are as coarse as a second. */
+/** Pause between two passes without new records. Temporal's timers have a resolution of about one second. */
 const shortestPauseMs = 1_000;
-/** As a share of the time that has passed: the passes stay few however long the load takes, and the last one has little left to do. */
+/**
+ * The pause as a share of the elapsed time. It keeps the number of passes small in a long load, and leaves little work
+ * to the last pass.
+ */
 const pauseShare = 1 / 20;
 
 /**
- * The steps of a first load (DESIGN "Sync"): what is certain already is posted while the lists are pulled, and entry ids are written back
- * beside both. The rest is posted when everything is read, and `writeBack` is left to be called once more. `pullLists` calls `pulled`
- * after each list, `postSome` resolves to the number of its entries; it and `writeBack` say whether the next pass may have more to do at once.
+ * The steps of a first load (DESIGN "Sync"). While the lists are pulled, documents that later records cannot change are
+ * posted, and entry ids are written back. The rest is posted after all lists are read. The caller runs `writeBack` once
+ * more afterwards. `pullLists` calls `pulled` after each list. `postSome` and `writeBack` return whether the next pass
+ * may find more work at once.
  */
 export async function streamLoad({
   pullLists,
@@ -67,9 +71,9 @@ export async function streamLoad({
 }
 
 /**
- * Runs passes of a step until `isOver`: the first one after a pause, since most loads are small and over by then, the next one after
- * another, or once `news` has changed since the last one began. One that fails ends them: the step itself comes when the pull is over, and
- * says why.
+ * Repeats a step until `isOver`. The first pass waits, since most loads are small and end before it. The next pass
+ * begins after a pause, or as soon as `news` has changed. A failure ends the passes: the step runs once more after the
+ * pull, and reports the error then.
  */
 async function passes(
   step: () => Promise<boolean>,

@@ -31,16 +31,17 @@ const openAndPull = activitiesAs(openingAndPulling);
 const work = activitiesAs(working);
 const close = activitiesAs(closing);
 
-/** How often a window fetches documents' parts again after failed proofs; documents that still fail then are held. */
+/** How many times a window fetches parts of documents again after failed proofs. Documents that still fail are held. */
 const refetchRounds = 4;
 
-/** The opening has found that everything has to be read first. */
+/** The opening found that nothing was loaded before. */
 export class FirstLoadNeeded extends Error {}
 
 /**
- * The steps of a window or backfill (DESIGN "One way through"): open, pull, post, summarise, write back, count, close. Only
- * `pull` differs between the two; `done` are the lists that the opening has read already, with `pullsAtOpen`. A window whose opening has
- * found nothing is over with that; one whose opening has found that nothing waits closes at once. Throws FirstLoadNeeded.
+ * The steps of a window, backfill or replay (DESIGN "One way through"): open, pull, post, summarise, write back, count,
+ * close. They differ only in `pull`; `done` are the lists that the opening has already read, with `pullsAtOpen`. If the
+ * opening found nothing, the window is already closed. If it found that nothing waits, the window closes at once.
+ * Throws FirstLoadNeeded.
  */
 export async function runSteps(
   input: WindowInput,
@@ -73,7 +74,7 @@ export async function runSteps(
     const beganAt = workflowInfo().runStartTime.toISOString();
     const noted = await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
     counts = { ...counts, api: noted.api };
-    // Absent in a run that was under way before numbers were shown.
+    // Absent in runs that began before numbers were shown.
     if (noted.window !== undefined) view.failedAs(noted.window);
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
@@ -95,7 +96,7 @@ export async function runSteps(
   };
   const writeBack = async () => {
     const { written, unconfirmed, api } = await work.writeBack(input, window);
-    // What one pass has left unconfirmed is looked for again by the next.
+    // The next pass looks again for ids that this pass left unconfirmed.
     const { written_back_unconfirmed: _, ...others } = counts;
     counts = { ...others, written_back: counts.written_back + written, api: addUse(counts.api, api) };
     if (unconfirmed > 0) counts = { ...counts, written_back_unconfirmed: unconfirmed };
@@ -137,11 +138,12 @@ export async function runSteps(
     await work.summarise(input, window);
     view.at('writing back', counts);
     if (input.span !== null) await writeBack();
-    // A first load has just walked all lists, and proven its walks by the same counts: the next window counts.
+    // A first load has just read all lists and checked them against the same counts, so only later windows take the
+    // census.
     if (input.kind === 'window' && window.from !== null) await census();
   };
   const { windowTimeoutSeconds } = input;
-  // A first load takes as long as it takes: its activities end where they fail for too long (activities/heartbeat.ts).
+  // A first load has no time-out: its activities fail if they have no success for too long (activities/heartbeat.ts).
   const isUnlimited = windowTimeoutSeconds === null || isFirstLoad(input, window);
   const scope = isUnlimited ? null : new CancellationScope({ cancellable: true, timeout: windowTimeoutSeconds * 1000 });
   try {
@@ -161,7 +163,8 @@ export async function runSteps(
       ...head,
     };
   } catch (error) {
-    // A step that fails while it is being stopped is not tried again: it failed the window no more than the attempts before.
+    // A step that fails while it is being stopped is not retried, so its error is not the reason for the window's
+    // failure.
     const isStopped = isCancellation(error) || (scope?.consideredCancelled === true && !isFinal(error));
     const why = isStopped ? stoppedError(input) : plainError(error);
     const ending = await CancellationScope.nonCancellable(() => close.failWindow(input, window, counts, why));
@@ -192,7 +195,7 @@ function remarksOf({ remarks }: OpenWindow): Pick<WindowOutcome, 'remarks'> {
 }
 
 /**
- * Judges every document that waits. The parts of documents whose proofs failed are fetched again, for some rounds; the last
+ * Judges every waiting document. Parts of documents whose proofs failed are fetched again, for some rounds. The last
  * round decides about every document.
  */
 async function post(
@@ -206,25 +209,25 @@ async function post(
     const result = await work.post(input, window, last);
     count(result.posted, result.held);
     add({ streams: [], api: result.api });
-    // Parts that a document lacks are asked for by the next live window.
+    // The next live window requests the missing parts.
     if (result.refetch === 0 || last || input.span === null) return;
     add(await work.pullParts(input, window));
   }
 }
 
-/** A window before which nothing was read reads everything. */
+/** Whether the window reads everything, because nothing was read before. */
 function isFirstLoad({ kind }: WindowInput, { from }: OpenWindow): boolean {
   return kind === 'window' && from === null;
 }
 
-/** No later window reads again what a replay has not read, unless the window that it repeats is asked for anew. */
+/** No later window reads again what a replay has not read, unless the window that it repeats is requested again. */
 const cancelledTodo: Record<WindowInput['kind'], string> = {
   window: 'nothing is lost: the next window covers it',
   backfill: 'nothing is lost: `vetledger backfill` goes on where it was',
   replay: 'nothing has changed for the worse: run the replay again',
 };
 
-/** Why a window was stopped: somebody has cancelled its workflow, or its time was over. */
+/** Why a window was stopped: its workflow was cancelled, or its time-out passed. */
 function stoppedError({ kind, installation, windowTimeoutSeconds }: WindowInput): PlainError {
   const isCancelled = windowTimeoutSeconds === null || CancellationScope.current().consideredCancelled;
   const codes: Record<'cancelled' | 'givenUp', EndCode> = { cancelled: 'window_cancelled', givenUp: 'window_given_up' };
@@ -242,7 +245,7 @@ function stoppedError({ kind, installation, windowTimeoutSeconds }: WindowInput)
   };
 }
 
-/** Whether an activity failed for good, and would not have been tried again. */
+/** Whether an activity failed for good, and would not be retried. */
 function isFinal(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.nonRetryable === true;

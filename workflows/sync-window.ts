@@ -9,10 +9,10 @@ import { FirstLoadNeeded, runSteps } from './steps.ts';
 const { pullInvoices, pullPrepayments, pullPayments, pullRows, scanRows } = activitiesAs(working);
 
 /**
- * One window of one installation: everything that has changed in the source since the last closed window is pulled, posted and
- * written back. The lists are pulled at once, since each has its own budget. The rows of changed invoices are pulled last, so
- * that they are no older than their invoices (proof P2). What the opening of the window has pulled already is left out. Before the
- * first load the run goes on as `firstLoad`, so that Temporal bounds the runs of windows.
+ * One window of one installation: pulls, posts and writes back everything that changed in the source since the last
+ * closed window. The lists are pulled in parallel, since each has its own rate budget. The rows of changed invoices are
+ * pulled last, so that they are no older than their invoices (proof P2). Lists that the opening has pulled are left
+ * out. Before the first load, the run continues as `firstLoad`, so that Temporal can limit the run time of windows.
  */
 export async function syncWindow(input: WindowInput): Promise<WindowOutcome | PausedOutcome> {
   checkWindowInput('window', input);
@@ -42,8 +42,9 @@ export async function syncWindow(input: WindowInput): Promise<WindowOutcome | Pa
 }
 
 /**
- * The first window of an installation, which reads everything. It scans all rows beside the other lists, and then pulls only the row
- * sets that the scan did not cover. Where another window has loaded everything meanwhile, it reads what has changed since.
+ * The first window of an installation, which reads everything. It scans all rows in parallel to the other lists, and
+ * then pulls only the row sets that the scan did not cover. If another window has loaded everything meanwhile, it reads
+ * only later changes.
  */
 export async function firstLoad(input: WindowInput): Promise<WindowOutcome | PausedOutcome> {
   checkWindowInput('window', input);
