@@ -1,4 +1,5 @@
 import type { OpenStep } from '../src/db/open-steps.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
 
 /**
@@ -27,11 +28,14 @@ export const noProgressMinutes = 15;
 
 /** An activity has made no progress for `noProgressMinutes`. */
 export class NoProgress extends Error {
-  readonly code = 'no_progress';
-  readonly todo = 'nothing: it is tried again by itself';
+  readonly code: string;
+  readonly todo: string;
 
   constructor(activity: string, step: string | null) {
-    super(`${activity} made no progress for ${noProgressMinutes} minutes${step === null ? '' : `, while ${step}`}`);
+    const { code, message, todo } = windowErrors.noProgress({ activity, minutes: noProgressMinutes, step });
+    super(message);
+    this.code = code;
+    this.todo = todo;
   }
 }
 
@@ -53,11 +57,10 @@ export function unexplainedBefore(
  * died.
  */
 export function tooManyAttempts(activity: string, unexplained: number, last: PlainError | null): PlainError {
-  return {
+  return windowErrors.tooManyAttempts({
     code: last?.code ?? 'process_died',
-    message:
-      `${activity} failed ${unexplained} times for a reason that nothing explains; the last time: ` +
-      (last?.message ?? 'its process died, or stood still'),
-    todo: 'nothing is lost: the next window, or `vetledger backfill`, goes on where it was; report it with the log if it stays',
-  };
+    activity,
+    times: unexplained,
+    reason: last?.message ?? windowErrors.processDied,
+  });
 }

@@ -7,15 +7,17 @@ import { companyKeyOf } from '../src/erp/company.ts';
 import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/questions-of-outbox.ts';
 import { pauseDelivery, resumeDelivery } from '../src/erp/outbox/state.ts';
 import { barredError, isBarred } from '../src/ledger/adoption.ts';
+import { deliveryErrors } from '../src/texts/errors/deliveries.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
+import { stepTexts } from '../src/texts/steps.ts';
 import type { DeliveryInput, DeliveryReport, HoldNote } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { isServedElsewhere } from './elsewhere.ts';
 import { readPeriods } from './erp-periods.ts';
-import { tellDelivery } from './events.ts';
+import { emitDelivery } from './events.ts';
 import { plainErrorOf } from './failures.ts';
-import { beating, ownHolder, withHeartbeat } from './heartbeat.ts';
-import { tellNumbers } from './write-back.ts';
+import { ownHolder, withHeartbeat, withSimpleHeartbeat } from './heartbeat.ts';
+import { writeNumbersBack } from './write-back.ts';
 
 /** Limit of the request that starts a delivery at the end of a window. */
 const requestTimeoutMs = 10_000;
@@ -40,7 +42,7 @@ export function deliverActivities(deps: ActivityDeps) {
      */
     async holdDelivery({ installation }: DeliveryInput, isPause: boolean, { reason, by }: HoldNote): Promise<void> {
       const actedBy = { reason: storable(reason), actedBy: storable(by) };
-      await beating(() =>
+      await withSimpleHeartbeat(() =>
         deps.db.transaction((trx) => (isPause ? pauseDelivery : resumeDelivery)(trx, installation, actedBy)),
       );
     },
@@ -55,7 +57,7 @@ export function deliverActivities(deps: ActivityDeps) {
         const configured = await withMappingInForce(deps.db, known);
         const obstacle = await obstacleOf(deps, configured);
         if (obstacle !== null) return ended(deps, configured, { settled: 0, nextDueMs: null, waitingFor: obstacle });
-        heartbeat.beat({ step: 'delivering', done: 0, total: null });
+        heartbeat.beat({ step: stepTexts.delivering, done: 0, total: null });
         await delivery.enqueue(configured);
         const slice = await delivery.slice({
           installation: configured,
@@ -63,12 +65,12 @@ export function deliverActivities(deps: ActivityDeps) {
           signal: heartbeat.signal,
           pause: heartbeat.pause,
           onProgress: ({ delivered, left }) =>
-            heartbeat.beat({ step: 'delivering', done: delivered, total: delivered + left }),
+            heartbeat.beat({ step: stepTexts.delivering, done: delivered, total: delivered + left }),
         });
         const { delivered, refused, left, nextDueMs, waitingFor } = slice;
         // Entries are sent first, since matching and write-back depend on them.
         const longestMs = left > 0 && waitingFor === null ? besideBacklogMs : afterBacklogMs;
-        heartbeat.beat({ step: 'matching open items', done: 0, total: null });
+        heartbeat.beat({ step: stepTexts.matching, done: 0, total: null });
         const items =
           waitingFor === null
             ? await delivery.matchItems(
@@ -77,13 +79,13 @@ export function deliverActivities(deps: ActivityDeps) {
               )
             : { matched: 0, nextDueMs: null };
         if (waitingFor === null) await readPeriods(deps, configured, heartbeat);
-        const numbers = await tellNumbers(deps, configured, heartbeat, longestMs);
+        const numbers = await writeNumbersBack(deps, configured, heartbeat, longestMs);
         const report = await ended(deps, configured, {
           settled: delivered + refused + items.matched + numbers.written,
           nextDueMs: earlier(nextDueMs, earlier(items.nextDueMs, numbers.nextDueMs)),
           waitingFor: waitingFor === null ? numbers.waitingFor : plainErrorOf(waitingFor),
         });
-        tellDelivery(deps, input.installation, report, { delivered, refused });
+        emitDelivery(deps, input.installation, report, { delivered, refused });
         return report;
       });
     },
@@ -109,13 +111,7 @@ async function obstacleOf({ db }: ActivityDeps, installation: InstallationConfig
   const company = companyKeyOf(installation.erp);
   if (company !== null && (await isBarred(db, { kind: 'company', key: company }))) return barredError(installation.id);
   const pause = await pauseOf(db, installation.id);
-  return (
-    pause && {
-      code: 'delivery_paused',
-      message: `the delivery of installation ${installation.id} was paused by ${pause.acted_by}: ${pause.reason}`,
-      todo: 'Run `vetledger deliver resume` when it may go on.',
-    }
-  );
+  return pause && deliveryErrors.paused({ installation: installation.id, by: pause.acted_by, reason: pause.reason });
 }
 
 async function ended(
@@ -138,12 +134,12 @@ export async function requestDelivery(deps: ActivityDeps, installation: number):
   try {
     await delivery.enqueue(configured);
   } catch (err) {
-    log.warn({ err, installation }, 'what was posted is not in the outbox yet; the next delivery puts it there');
+    log.warn({ err, installation }, 'the posted units are not in the outbox yet; the next delivery adds them');
   }
   try {
     const { nextDueMs } = await dueWork(db, installation);
     if (nextDueMs !== null) await deps.requestDelivery?.(installation, requestTimeoutMs);
   } catch (err) {
-    log.warn({ err, installation }, 'the delivery was not begun; the daemon begins it within five minutes');
+    log.warn({ err, installation }, 'the delivery could not be started; the daemon starts it within five minutes');
   }
 }

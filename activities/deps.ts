@@ -8,6 +8,7 @@ import type { DaemonEvent } from '../src/domain/events.ts';
 import type { Ed25519Key } from '../src/domain/signature.ts';
 import type { Delivery } from '../src/erp/delivery.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { WindowOutcome } from '../workflows/messages.ts';
 
 /** The dependencies of the activities. Tests replace them. */
@@ -46,11 +47,14 @@ export interface StepProgress {
 
 /** No running process serves an installation. */
 export class NotServed extends Error {
-  readonly code = 'installation_not_served';
-  readonly todo = 'start `vetledger run` with a configuration that has it: it goes on where it was';
+  readonly code: string;
+  readonly todo: string;
 
   constructor(installation: number) {
-    super(`no process that is at work serves installation ${installation}`);
+    const { code, message, todo } = windowErrors.notServed({ installation });
+    super(message);
+    this.code = code;
+    this.todo = todo;
   }
 }
 
@@ -75,7 +79,7 @@ export function lockDates(
   return storedLockDates({ db: deps.db, transact }, client, installation, (department) =>
     deps.log.warn(
       { installation, department },
-      'the source does not tell this department’s lock date; the last known one is used',
+      'the source does not return this department’s lock date; the last known one is used',
     ),
   );
 }

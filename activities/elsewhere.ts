@@ -7,6 +7,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { backoffMs } from '../src/domain/backoff.ts';
+import { workflowTexts } from '../src/texts/temporal.ts';
 import type { ActivityDeps } from './deps.ts';
 import { numberIn } from './log-ids.ts';
 
@@ -23,47 +24,48 @@ export async function isServedElsewhere({ installations, isServed }: Served, ins
  * Activities that run in any process: they need no configuration, or they return that another process must take the
  * next slice.
  */
-const notLeft: ReadonlySet<string> = new Set(['holdDelivery', 'scrubSlice', 'deliverSlice']);
+const runAnywhere: ReadonlySet<string> = new Set(['holdDelivery', 'scrubSlice', 'deliverSlice']);
 /**
  * Activities that record how a window ended. They need no configuration either, but the process of the installation
  * gets ten attempts first. After that any process runs them, since a lost record would leave the window open.
  */
-const endings: ReadonlySet<string> = new Set(['closeWindow', 'failWindow', 'noteNotOpened']);
-const endingsLeftAtMost = 10;
+const endingActivities: ReadonlySet<string> = new Set(['closeWindow', 'failWindow', 'noteNotOpened']);
+const attemptsWhereServed = 10;
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
 /** Wraps the activities: an activity fails at once if only other processes serve its installation. */
-export function leavingElsewhere<Activities extends Record<string, Activity>>(
+export function onlyWhereServed<Activities extends Record<string, Activity>>(
   activities: Activities,
   deps: Served,
 ): Activities {
-  const leaving = Object.entries(activities).map(([name, activity]) => [
+  const wrapped = Object.entries(activities).map(([name, activity]) => [
     name,
     async (...args: never[]) => {
       const installation = numberIn(args[0], 'installation');
-      const isToRun = notLeft.has(name) || (endings.has(name) && activityInfo().attempt > endingsLeftAtMost);
+      const isToRun =
+        runAnywhere.has(name) || (endingActivities.has(name) && activityInfo().attempt > attemptsWhereServed);
       if (isToRun || installation === null || !(await isServedElsewhere(deps, installation))) return activity(...args);
-      throw leave(installation);
+      throw leftToOther(installation);
     },
   ]);
-  return Object.fromEntries(leaving) as Activities;
+  return Object.fromEntries(wrapped) as Activities;
 }
 
 /**
  * Pauses between attempts that a process leaves to others. They are short, so that the serving process gets the step
  * soon.
  */
-const leavingPauses = { firstMs: 100, longestMs: 5_000 };
+const pauses = { firstMs: 100, longestMs: 5_000 };
 
 /** Fails this attempt. The heartbeat carries the number of such attempts, so that they do not count. */
-function leave(installation: number): ApplicationFailure {
+function leftToOther(installation: number): ApplicationFailure {
   const { attempt, elsewhere } = attemptsBefore();
   Context.current().heartbeat({ elsewhere: elsewhere + 1 });
   return ApplicationFailure.create({
     type: 'installation_elsewhere',
-    message: `this process does not serve installation ${installation}: another one takes over attempt ${attempt}`,
-    nextRetryDelay: backoffMs(elsewhere + 1, leavingPauses),
+    message: workflowTexts.servedElsewhere({ installation, attempt }),
+    nextRetryDelay: backoffMs(elsewhere + 1, pauses),
   });
 }
 

@@ -6,6 +6,7 @@ import { chainHead } from '../src/ledger/journal/chain.ts';
 import { sealBooks } from '../src/ledger/seals.ts';
 import { forgetWalks } from '../src/sync/saved-walks.ts';
 import { endWindowRow, insertFailedWindow, type OpenWindow, openWindowOfRun } from '../src/sync/sync-windows.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
 import {
   addUse,
@@ -18,7 +19,7 @@ import {
 } from '../workflows/messages.ts';
 import { requestDelivery } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
-import { tellEnded, tellNotOpened } from './events.ts';
+import { emitEnded, emitNotOpened } from './events.ts';
 import { fatal } from './failures.ts';
 import { ownHolder, ownWorkflow } from './heartbeat.ts';
 import { laneOf, releaseWindow } from './lane.ts';
@@ -81,7 +82,7 @@ export async function failWindow(
     const plain = ended === null ? endedAlready(input, window, null) : (ended.error ?? explained);
     const all = { ...noted.counts, api: ended?.api ?? noted.counts.api };
     if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');
-    // A window that another run has ended keeps that end. The attempt of this run gets a row of its own.
+    // A window that another run has ended keeps that end. The attempt of this run gets a separate row.
     const id =
       ended === null
         ? await noteReset(trx, input, window, { counts: all, error: plain, now: deps.clock() })
@@ -118,14 +119,14 @@ export async function noteNotOpened(
     if (open === null) {
       const attempt = { installation, kind, trigger, counts, error, ...run, beganAt };
       const window = await insertFailedWindow(trx, attempt);
-      return { api, window, tell: () => tellNotOpened(deps, { installation, window, error }) };
+      return { api, window, tell: () => emitNotOpened(deps, { installation, window, error }) };
     }
     await freeLease(trx, { installation, lane: laneOf(kind) }, ownHolder());
     await noteEnd(trx, open, { outcome: 'failed', counts, error });
     const { id: window, from, to } = open;
     return {
       ...{ api, window },
-      tell: () => tellEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts }),
+      tell: () => emitEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts }),
     };
   });
   tell();
@@ -150,18 +151,8 @@ async function noteReset(
 
 /** The error of a window that cannot be closed: its row belongs to another run, or records another end. */
 function endedAlready({ installation }: WindowInput, { id }: OpenWindow, outcome: 'failed' | null): PlainError {
-  if (outcome === 'failed') {
-    return {
-      code: 'window_superseded',
-      message: `window ${id} of installation ${installation} was found without its lease, and noted as failed`,
-      todo: 'nothing: the window that has taken over covers it',
-    };
-  }
-  return {
-    code: 'window_reset',
-    message: `window ${id} of installation ${installation} has ended: a reset of its workflow cannot run it again`,
-    todo: `nothing has changed; to ask for its interval once more, run \`vetledger replay ${id}\``,
-  };
+  const window = { window: id, installation };
+  return outcome === 'failed' ? windowErrors.superseded(window) : windowErrors.reset(window);
 }
 
 /**
@@ -204,7 +195,7 @@ export async function reportEnd(
     head: await chainHead(deps.db, input.installation),
   };
   deps.onWindow?.(report);
-  tellEnded(deps, report);
+  emitEnded(deps, report);
   return report;
 }
 

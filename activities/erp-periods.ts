@@ -24,7 +24,7 @@ export async function readPeriods(
     if (!(error instanceof ErpError)) throw error;
     deps.log.warn(
       { installation: configured.id, code: error.problem ?? error.means },
-      `the ERP’s periods were not read: ${error.message}`,
+      `the ERP’s periods could not be read: ${error.message}`,
     );
   }
 }

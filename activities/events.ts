@@ -10,23 +10,27 @@ import { ownWorkflow } from './heartbeat.ts';
  * deliveries.
  */
 
-type Told = Pick<ActivityDeps, 'onEvent'>;
+type EventSink = Pick<ActivityDeps, 'onEvent'>;
 
-export function tellOpened({ onEvent }: Told, { installation, kind, trigger }: WindowInput, window: OpenWindow): void {
+export function emitOpened(
+  { onEvent }: EventSink,
+  { installation, kind, trigger }: WindowInput,
+  window: OpenWindow,
+): void {
   const { id, from, to } = window;
   onEvent?.({ event: 'window_opened', installation, window: id, kind, trigger, from, to, ...ownRun() });
 }
 
 /** Emits that an attempt opened no window; `window` is the attempt's row. */
-export function tellNotOpened(
-  { onEvent }: Told,
+export function emitNotOpened(
+  { onEvent }: EventSink,
   { installation, window, error }: { installation: number; window: number; error: PlainError },
 ): void {
   onEvent?.({ event: 'window_not_opened', installation, window, error, ...ownRun() });
 }
 
 /** Emits that a window has ended. `run` differs from the own run if another workflow records the end. */
-export function tellEnded({ onEvent }: Told, report: WindowOutcome, run = ownRun()): void {
+export function emitEnded({ onEvent }: EventSink, report: WindowOutcome, run = ownRun()): void {
   onEvent?.(endedEvent(report, run));
 }
 
@@ -40,8 +44,8 @@ export function endedEvent(report: WindowOutcome, run: WorkflowRun): DaemonEvent
 }
 
 /** Emits a slice of a delivery, even one without work: it shows that the ERP is reachable. */
-export function tellDelivery(
-  { onEvent }: Told,
+export function emitDelivery(
+  { onEvent }: EventSink,
   installation: number,
   { left, waitingFor }: DeliveryReport,
   { delivered, refused }: { delivered: number; refused: number },

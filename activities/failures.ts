@@ -1,7 +1,7 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { InstallationDiffers } from '../src/bookkeeping/identity.ts';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-versions.ts';
-import { isLostConnection, isRetriable, tellable } from '../src/db/database-errors.ts';
+import { errorText, isLostConnection, isRetriable } from '../src/db/database-errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import { UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
@@ -10,6 +10,8 @@ import { causeOfRefusal } from '../src/domain/refusals.ts';
 import { storable } from '../src/domain/text.ts';
 import { isPlainError } from '../src/domain/trouble.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
+import { serviceErrors } from '../src/texts/errors/services.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
 import { NoProgress } from './attempts.ts';
 import { NotServed } from './deps.ts';
@@ -31,11 +33,7 @@ export function toFailure(error: unknown): unknown {
     });
   }
   if (error instanceof ListUnprovable) {
-    const plain = {
-      code: 'list_unprovable',
-      message: `A list of the practice API could not be read completely: ${error.message}.`,
-      todo: 'run `vetledger doctor` to see which filters the server honours; nothing was skipped, the next window asks again',
-    };
+    const plain = serviceErrors.listUnprovable({ reason: error.message });
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
   // Retryable: the next attempt reads the mapping in force.
@@ -52,24 +50,16 @@ export function toFailure(error: unknown): unknown {
     return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
   }
   if (isLostConnection(error)) {
-    const plain = {
-      code: 'postgres_unreachable',
-      message: `The connection to PostgreSQL was lost: ${tellable(error)}`,
-      todo: 'Check with `vetledger doctor` that the database is up; it is tried again by itself.',
-    };
+    const plain = serviceErrors.postgresConnectionLostInWindow({ reason: errorText(error) });
     return ApplicationFailure.retryable(plain.message, plain.code, plain);
   }
   if (isRetriable(error)) {
-    const plain = {
-      code: 'database_busy',
-      message: `PostgreSQL ended a transaction because of others beside it, again and again: ${tellable(error)}`,
-      todo: 'nothing: it is tried again by itself',
-    };
+    const plain = serviceErrors.databaseBusy({ reason: errorText(error) });
     return ApplicationFailure.retryable(plain.message, plain.code, plain);
   }
   const refusal = causeOfRefusal(error);
   if (refusal) return ApplicationFailure.retryable(refusal.message, refusal.code, refusal);
-  if (error instanceof Error) makeTellable(error);
+  if (error instanceof Error) cleanForHistory(error);
   return error;
 }
 
@@ -83,8 +73,8 @@ const messageCharacters = 500;
 export function unexplainedError(error: unknown, failure: unknown): PlainError | null {
   if (error instanceof NoProgress) return plainErrorOf(error);
   if (error instanceof TemporalFailure || failure !== error) return null;
-  const message = (error instanceof Error ? error.message : tellable(error)).slice(0, messageCharacters);
-  return { code: 'unexpected', message, todo: 'report it with the log' };
+  const message = (error instanceof Error ? error.message : errorText(error)).slice(0, messageCharacters);
+  return windowErrors.unexpected({ reason: message });
 }
 
 /** The domain error in a failure's details; null if there is none. */
@@ -127,12 +117,11 @@ export function plainErrorOf({ code, message, todo }: PlainError): PlainError {
  * Removes secrets, values of statements and ill-formed characters from an error's message, stack and causes. Temporal's
  * server refuses a failure with ill-formed text, and would wait for the activity until its time-out.
  */
-function makeTellable(error: Error): void {
-  const said = error.message;
-  const told = tellable(error);
-  const stack = error.stack ?? '';
-  error.message = told;
-  error.stack = storable(redact(stack.replace(said, () => told)));
-  if (error.cause instanceof Error) makeTellable(error.cause);
+function cleanForHistory(error: Error): void {
+  const { message, stack = '' } = error;
+  const cleaned = errorText(error);
+  error.message = cleaned;
+  error.stack = storable(redact(stack.replace(message, () => cleaned)));
+  if (error.cause instanceof Error) cleanForHistory(error.cause);
   else if (error.cause !== undefined) error.cause = undefined;
 }

@@ -6,10 +6,13 @@ import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
 import { endWithin, sleep } from '../src/domain/concurrency.ts';
 import type { PracticeError } from '../src/domain/practice-error.ts';
-import { endCodes, troubleText } from '../src/domain/trouble.ts';
+import { troubleText } from '../src/domain/trouble.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
+import { waitTexts } from '../src/texts/steps.ts';
+import { workflowTexts } from '../src/texts/temporal.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
 import {
   differingAttemptsAtMost,
@@ -116,30 +119,33 @@ export async function withHeartbeat<T>(
   let progress: Omit<StepProgress, 'installation'> | null = null;
   let heartbeats = 0;
   let waitedMs = 0;
-  let isWaitTold = false;
+  let isWaitSignalled = false;
   let heartbeatsWithoutProgress = 0;
-  let heardAt = deps.clock();
+  let progressAt = deps.clock();
   const waits = new Waits(deps.clock);
   const progressed = () => {
     heartbeatsWithoutProgress = 0;
-    heardAt = deps.clock();
+    progressAt = deps.clock();
   };
   const state = (isEnded = false) => {
     const { trouble } = stepLog;
-    const now = { step: progress?.step ?? activityType, heardAt, isFailing: trouble !== null };
-    return { isEnded, unexplained, trouble, api: stepLog.use(), wait: isEnded ? null : waits.worthNoting(now) };
+    const now = { step: progress?.step ?? activityType, progressAt, isFailing: trouble !== null };
+    return { isEnded, unexplained, trouble, api: stepLog.use(), wait: isEnded ? null : waits.longest(now) };
   };
   /** Reads what the earlier attempts left, and continues from there. */
   const begin = async () => {
     const left = await stepRow.left();
     unexplained = unexplainedBefore(attempt, left);
-    if (left !== null) stepLog.goOn(left);
+    if (left !== null) stepLog.resume(left);
     isBegun = true;
     if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
     await stepRow.began(state());
     // The previous attempt died before it could send a signal.
     if (left?.isEnded !== true)
-      await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
+      await signalWorkflow(deps, {
+        health: 'retrying',
+        note: workflowTexts.attempt({ activity: activityType, attempt }),
+      });
   };
   const renew = async (lease: Lease) => {
     try {
@@ -148,7 +154,7 @@ export async function withHeartbeat<T>(
     } catch (error) {
       const level = unrenewed.has(deps.db) ? 'debug' : 'warn';
       unrenewed.add(deps.db);
-      deps.log[level]({ err: error, installation }, 'lease not renewed; it is tried again, and told once');
+      deps.log[level]({ err: error, installation }, 'the lease was not renewed; this is retried, and logged once');
     }
   };
   const send = () => context.heartbeat(elsewhere === 0 ? progress : { ...progress, elsewhere });
@@ -184,15 +190,15 @@ export async function withHeartbeat<T>(
     waited: (ms) => {
       progressed();
       waitedMs += ms;
-      if (waitedMs < longWaitMs || isWaitTold) return;
-      isWaitTold = true;
-      const told = { health: 'waiting', note: `${activityType} waits for the rate budget` } as const;
-      void tellWorkflow(deps, told);
+      if (waitedMs < longWaitMs || isWaitSignalled) return;
+      isWaitSignalled = true;
+      const note = workflowTexts.waitsForBudget({ activity: activityType });
+      void signalWorkflow(deps, { health: 'waiting', note });
     },
     hold: (lease) => {
       held = lease;
       unrenewed.delete(deps.db);
-      const onBegun = () => waits.begin('PostgreSQL, for a transaction to be written');
+      const onBegun = () => waits.begin(waitTexts.transaction);
       return laneWriter(deps.db, lease, { signal, onBegun, onEnded: progressed });
     },
     signal,
@@ -202,7 +208,7 @@ export async function withHeartbeat<T>(
         // An earlier attempt failed at the request that has now succeeded.
         if (!stepLog.requested(error, action) || attempt === 1) return;
         stepRow.note(state());
-        void tellWorkflow(deps, { health: 'ok', note: '' });
+        void signalWorkflow(deps, { health: 'ok', note: '' });
       };
       const stops = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
       return stepLog.counted(
@@ -218,27 +224,27 @@ export async function withHeartbeat<T>(
     const result = await endWithin(stopWithinMs, work(heartbeat), signal, () =>
       deps.log.error(
         { installation, reason: String(signal.reason) },
-        `${activityType} did not stop within ${stopWithinMs / 1000} s; its lease keeps it from writing`,
+        `${activityType} did not stop within ${stopWithinMs / 1000} s; it cannot write any more, since its lease has expired`,
       ),
     );
     await stepRow.remove();
-    if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
+    if (attempt > 1 || isWaitSignalled) await signalWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
-    const told = toFailure(error);
-    const last = unexplainedError(error, told);
-    const failure = attempt < attemptsAtMost ? told : finalFailure(told);
+    const converted = toFailure(error);
+    const last = unexplainedError(error, converted);
+    const failure = attempt < attemptsAtMost ? converted : finalFailure(converted);
     if (last !== null) unexplained += 1;
     const explained = plainErrorIn(failure) ?? last;
     if (explained !== null) stepLog.failed(explained);
     // Another process continues the step. Until then the row shows why the step waits.
-    else if (stepLog.trouble === null && isShutdown(error)) stepLog.failed(workerStopped);
+    else if (stepLog.trouble === null && isShutdown(error)) stepLog.failed(windowErrors.workerStopped());
     await endRow(failure);
     const { trouble } = stepLog;
     // If there is no row, Temporal's own count is used.
-    if (explained !== null && trouble !== null && isTold(isBegun ? trouble.times : attempt) && !isFinal(failure)) {
-      const said = `${activityType}: ${troubleText(trouble, deps.clock())}`;
-      await tellWorkflow(deps, { health: 'retrying', note: said });
+    if (explained !== null && trouble !== null && isSignalled(isBegun ? trouble.times : attempt) && !isFinal(failure)) {
+      const note = workflowTexts.trouble({ activity: activityType, trouble: troubleText(trouble, deps.clock()) });
+      await signalWorkflow(deps, { health: 'retrying', note });
     }
     const failingMs = trouble === null ? 0 : deps.clock().getTime() - Date.parse(trouble.failingSince);
     if (explained !== null && !isFinal(failure) && failingMs >= givesUpAfterMs)
@@ -252,12 +258,6 @@ export async function withHeartbeat<T>(
   }
 }
 
-const workerStopped: PlainError = {
-  code: 'worker_stopped',
-  message: 'the process that ran the window was stopped, and no other one has taken it over',
-  todo: 'start `vetledger run`: it goes on where it was',
-};
-
 /** The SDK cancels activities with this failure when their worker shuts down. */
 function isShutdown(error: unknown): boolean {
   return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
@@ -267,7 +267,7 @@ function isShutdown(error: unknown): boolean {
  * Whether to signal the workflow about error number `times` in a row: only errors 1 to 4 and then powers of two, since
  * each signal adds four events to the history. The step's row has each error.
  */
-function isTold(times: number): boolean {
+function isSignalled(times: number): boolean {
   return times <= 4 || Number.isInteger(Math.log2(times));
 }
 
@@ -302,18 +302,14 @@ function givesUpAfterMs({ kind, windowTimeoutSeconds }: WindowInput, { from }: O
  * The error of a window whose step has failed for too long. The window's row adds the step's last error (explainedEnd).
  */
 function givenUp(activity: string, failingMs: number): PlainError {
-  return {
-    code: endCodes.givenUp,
-    message: `${activity} failed for ${Math.round(failingMs / 1000)} s without a success`,
-    todo: 'nothing is lost: the next window goes on where it was',
-  };
+  return windowErrors.failingTooLong({ activity, seconds: Math.round(failingMs / 1000) });
 }
 
 /**
  * Runs short work without progress reports. Its heartbeats show that it is running: if its process or the server dies,
  * or its result is lost, the next attempt begins after the heartbeat time-out.
  */
-export async function beating<T>(work: () => Promise<T>): Promise<T> {
+export async function withSimpleHeartbeat<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), heartbeatMs);
   try {
@@ -324,12 +320,12 @@ export async function beating<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Signals the activity's own workflow. A failure to signal never fails the work. */
-async function tellWorkflow(deps: ActivityDeps, note: HealthNote): Promise<void> {
+async function signalWorkflow(deps: ActivityDeps, note: HealthNote): Promise<void> {
   const { workflowId, runId } = ownWorkflow();
   try {
     await deps.workflows.getHandle(workflowId, runId).signal(healthSignalName, note);
   } catch (error) {
-    deps.log.debug({ err: error }, 'health not signalled');
+    deps.log.debug({ err: error }, 'the health could not be signalled');
   }
 }
 

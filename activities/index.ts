@@ -1,6 +1,6 @@
 import { deliverActivities } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
-import { leavingElsewhere } from './elsewhere.ts';
+import { onlyWhereServed } from './elsewhere.ts';
 import { withLogIds } from './log-ids.ts';
 import { postActivities } from './post.ts';
 import { pullActivities } from './pull.ts';
@@ -21,7 +21,7 @@ export function createActivities(deps: ActivityDeps) {
     ...summariseActivities(deps),
     ...writeBackActivities(deps),
   };
-  return withLogIds(leavingElsewhere(all, deps));
+  return withLogIds(onlyWhereServed(all, deps));
 }
 
 export type Activities = ReturnType<typeof createActivities>;

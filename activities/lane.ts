@@ -32,7 +32,7 @@ export function laneWriter(
   { signal, onBegun, onEnded }: { signal: AbortSignal; onBegun: () => () => void; onEnded: () => void },
 ): LaneWriter {
   const never = new AbortController().signal;
-  const told =
+  const observed =
     (transact: Transact): Transact =>
     async (work) => {
       const over = onBegun();
@@ -44,8 +44,8 @@ export function laneWriter(
     };
   return {
     lease,
-    transact: told(leasedTransactions(db, lease, { signal, onEnded })),
-    record: told(leasedTransactions(db, lease, { signal: never, onEnded })),
+    transact: observed(leasedTransactions(db, lease, { signal, onEnded })),
+    record: observed(leasedTransactions(db, lease, { signal: never, onEnded })),
   };
 }
 

@@ -18,6 +18,7 @@ import { isPutBack, moveStreams, notePutBack } from '../src/sync/streams.ts';
 import { type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { changedFrom } from '../src/sync/watermark.ts';
 import type { Remark } from '../src/terms.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
 import { addReport, failureTypes, noCounts, type WindowCounts, type WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
@@ -54,11 +55,7 @@ interface FirstAnswer {
  * The activity fails with this if nothing was loaded before. The workflow then continues as `firstLoad`, and the window
  * does not count as failed.
  */
-const firstLoadNeeded: PlainError = {
-  code: failureTypes.firstLoad,
-  message: 'everything has to be read first',
-  todo: 'nothing: the same window does it',
-};
+const firstLoadNeeded: PlainError = windowErrors.firstLoadNeeded({ code: failureTypes.firstLoad });
 
 /**
  * Opens a window under its lane's lease: sends the first request, pulls the lists if `pulls` is set, and writes the
@@ -95,7 +92,7 @@ export async function openUnderLease(
   const { span } = input;
   const opened =
     span === null
-      ? unasked(deps.clock())
+      ? withoutRequest(deps.clock())
       : await openWithInvoices(context, input.fromDate, { span, known: known ?? undefined });
   if (span !== null) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
   const answer = answerOf(input, installation, cursors, opened);
@@ -172,7 +169,7 @@ function spansOf(
 }
 
 /** The opening of a window that sends no request. */
-function unasked(now: Date): Opening {
+function withoutRequest(now: Date): Opening {
   return { sourceTime: now, sourceTimeAtMost: now, askedAt: now, answeredAt: now, clock: 'unknown' };
 }
 

@@ -9,6 +9,7 @@ import { countWaiting } from '../src/documents/count.ts';
 import { leftText, loadLeft } from '../src/sync/load-left.ts';
 import { acceptNextSets, scanSoFar } from '../src/sync/scan-so-far.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import { stepTexts } from '../src/texts/steps.ts';
 import { countUnwrittenEntryIds } from '../src/writeback/entry-ids.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
@@ -56,9 +57,9 @@ export function postActivities(deps: ActivityDeps) {
           onHeld: ({ kind, id }, error) =>
             deps.log.error(
               { installation: installation.id, document: `${kind} ${id}`, ...describeUnexpected(error) },
-              'posting failed; held',
+              'posting failed; the document is held',
             ),
-          onProgress: (judged) => heartbeat.beat({ step: 'posting', done: judged, total: null }),
+          onProgress: (judged) => heartbeat.beat({ step: stepTexts.posting, done: judged, total: null }),
         });
         const { held, wanted } = await countWaiting(deps.db, installation.id);
         return { posted, held, refetch: wanted, api: heartbeat.use() };
@@ -76,7 +77,7 @@ export function postActivities(deps: ActivityDeps) {
         const lockDateOf = lockDates(deps, installation.id, heartbeat, transact);
         const contextFor = postingContexts(installation, lockDateOf, deps.clock);
         const poster = { db, installation, contextFor, windowId: window.id, transact };
-        const beat = (done: number) => heartbeat.beat({ step: 'posting', done, total: null });
+        const beat = (done: number) => heartbeat.beat({ step: stepTexts.posting, done, total: null });
         const prepayments = await postPrepaymentsInLoad(poster);
         let posted = prepayments.entries;
         beat(posted);

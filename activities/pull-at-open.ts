@@ -49,7 +49,10 @@ export async function pullAtOpen(
   { window, known }: { window: Pick<OpenWindow, 'opened'>; known: KnownState },
 ): Promise<PulledAtOpen> {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new Error('the lists are not read by now')), pullsAtMostMs);
+  const timer = setTimeout(
+    () => limit.abort(new Error('the time limit for pulls during an opening has passed')),
+    pullsAtMostMs,
+  );
   const limited: Heartbeat = { ...heartbeat, client: (of) => heartbeat.client(of, limit) };
   const { context, ports } = sourceAccess(deps, input, limited, transact);
   const streams: StreamReport[] = [];
@@ -64,7 +67,7 @@ export async function pullAtOpen(
     });
     isComplete = true;
   } catch (err) {
-    deps.log.debug({ err, installation: input.installation }, 'lists are left to activities of their own');
+    deps.log.debug({ err, installation: input.installation }, 'lists are left to their own activities');
   } finally {
     clearTimeout(timer);
   }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../src/domain/errors.ts';
 import { leftOutText, planReplay, replayTime, type Wanted } from '../src/sync/replay/plan.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
+import { replayErrors } from '../src/texts/errors/replays.ts';
 import type { PlannedReplay, ReplayRequest } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { fatal, plainErrorOf, toFailure } from './failures.ts';
@@ -45,39 +46,23 @@ const requestSchema = z.strictObject({
   to: z.string().max(40).optional(),
 });
 
-const inputTodo =
-  'start it again with an input like {"installation": 4711, "failed": true}; docs/OPERATIONS.md has the others';
-
 /** Validates a request. Throws UserError if it is wrong, since an operator may have typed it into the Temporal UI. */
 function wantedOf(deps: Pick<ActivityDeps, 'installations'>, request: unknown) {
   const parsed = requestSchema.safeParse(request);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
-    throw new UserError(
-      { code: 'replay_input', message: `the input of the replay is wrong: ${where}${issue?.message}`, todo: inputTodo },
-      2,
-    );
+    const field = issue?.path.join('.') ?? '';
+    throw new UserError(replayErrors.inputInvalid({ field, reason: issue?.message ?? '' }), 2);
   }
   const { installation: id, windows, failed, from, to } = parsed.data;
   const installation = deps.installations.get(id);
   if (!installation) {
     const known = [...deps.installations.keys()].join(', ');
-    throw new UserError(
-      {
-        code: 'installation_unknown',
-        message: `installation ${id} is not one of this worker’s`,
-        todo: `use one of ${known}`,
-      },
-      2,
-    );
+    throw new UserError(replayErrors.installationUnknown({ installation: id, known }), 2);
   }
   const hasTimes = from !== undefined || to !== undefined;
   if ([windows !== undefined, failed === true, hasTimes].filter(Boolean).length !== 1) {
-    throw new UserError(
-      { code: 'replay_input', message: 'a replay takes one of windows, failed, and from with to', todo: inputTodo },
-      2,
-    );
+    throw new UserError(replayErrors.oneOfThree(), 2);
   }
   const wanted: Wanted = windows
     ? { by: 'windows', windows }

@@ -21,7 +21,7 @@ export class StepLog {
   }
 
   /** Continues from what the earlier attempts left. */
-  goOn({ api, trouble }: { api: ApiUse; trouble: Trouble | null }): void {
+  resume({ api, trouble }: { api: ApiUse; trouble: Trouble | null }): void {
     this.#before = api;
     this.#trouble = trouble;
   }

@@ -7,7 +7,7 @@ import { noUse } from '../workflows/messages.ts';
 /** The current state of an attempt. */
 type StepState = Omit<OpenStep, 'attempt'>;
 
-const nothingToSay: StepState = { isEnded: false, unexplained: 0, trouble: null, api: noUse, wait: null };
+const initialState: StepState = { isEnded: false, unexplained: 0, trouble: null, api: noUse, wait: null };
 
 interface AttemptOf {
   key: StepKey;
@@ -21,7 +21,7 @@ export class StepRow {
   readonly #db: Db;
   readonly #log: Logger;
   readonly #of: AttemptOf;
-  #noted = nothingToSay;
+  #noted = initialState;
   /** Whether a row may exist. */
   #isThere = false;
   #writing: Promise<void> | null = null;
@@ -66,7 +66,7 @@ export class StepRow {
 
   /** Removes the row of a failed attempt that nothing continues. */
   async forget(): Promise<void> {
-    await this.remove().catch((error: unknown) => this.#tell(error));
+    await this.remove().catch((error: unknown) => this.#logFailure(error));
   }
 
   get isThere(): boolean {
@@ -85,13 +85,13 @@ export class StepRow {
       () => {
         this.#noted = now;
       },
-      (error: unknown) => this.#tell(error),
+      (error: unknown) => this.#logFailure(error),
     );
     await this.#writing;
     this.#writing = null;
   }
 
-  #tell(error: unknown): void {
-    this.#log.debug({ err: error, installation: this.#of.installation }, 'the state of a step was not noted');
+  #logFailure(error: unknown): void {
+    this.#log.debug({ err: error, installation: this.#of.installation }, 'the state of a step could not be recorded');
   }
 }

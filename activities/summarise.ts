@@ -3,6 +3,7 @@ import { businessDate } from '../src/domain/dates.ts';
 import { summariseDays } from '../src/ledger/summaries/summarise.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { CalendarDate } from '../src/terms.ts';
+import { stepTexts } from '../src/texts/steps.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
 import { withLease } from './heartbeat.ts';
@@ -23,7 +24,7 @@ export function summariseActivities(deps: ActivityDeps) {
         const { id, timezone } = installationOf(deps, input.installation);
         const before = presentDay(deps.clock(), timezone);
         const summaries = await summariseDays(transact, id, { before, windowId: window.id }, (done) =>
-          beat({ step: 'summing up days', done, total: null }),
+          beat({ step: stepTexts.summarising, done, total: null }),
         );
         if (summaries >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'summarise');
         return { summaries };
@@ -35,6 +36,6 @@ export function summariseActivities(deps: ActivityDeps) {
 /** The current day in a time zone. */
 export function presentDay(now: Date, timezone: string): CalendarDate {
   const day = businessDate(now.toISOString(), timezone);
-  if (day === null) throw new Error(`the clock's ${now.toISOString()} is no instant`);
+  if (day === null) throw new Error(`${now.toISOString()} is not an instant`);
   return day;
 }

@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { freeLease, type Lease, seizeLease, type Transact, takeLease, takeOverLease } from '../src/db/lease.ts';
-import { endCodes, explainedEnd } from '../src/domain/trouble.ts';
+import { explainedEnd } from '../src/domain/trouble.ts';
 import { priorities } from '../src/practice/budget.ts';
 import {
   type AbandonedWindow,
@@ -9,11 +9,13 @@ import {
   openBackfills,
   unheldWindows,
 } from '../src/sync/sync-windows.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
+import { stepTexts } from '../src/texts/steps.ts';
 import { noCounts, type WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withSteps } from './ending.ts';
-import { tellEnded } from './events.ts';
+import { emitEnded } from './events.ts';
 import { fatal } from './failures.ts';
 import { type Heartbeat, ownHolder, ownWorkflow } from './heartbeat.ts';
 import { laneOf } from './lane.ts';
@@ -37,13 +39,9 @@ export async function waitForLease(deps: ActivityDeps, input: WindowInput, heart
     const taken = await takeOverLease(deps.db, scope, ownHolder());
     if (taken !== null) return taken.lease;
     if (deps.clock().getTime() > deadline) {
-      throw fatal({
-        code: 'window_busy',
-        message: `another window of installation ${input.installation} is still under way`,
-        todo: 'wait for it to end (see `vetledger windows`); a window killed on the way frees its place by itself',
-      });
+      throw fatal(windowErrors.busy({ installation: input.installation }));
     }
-    heartbeat.beat({ step: 'waiting for another window', done: 0, total: null });
+    heartbeat.beat({ step: stepTexts.waitingForWindow, done: 0, total: null });
     await heartbeat.pause(leasePollMs);
   }
 }
@@ -57,7 +55,7 @@ export async function failAbandoned(deps: ActivityDeps, input: WindowInput, tran
   const abandoned = await abandonedWindows(deps.db, installation, { kind, exceptRun: ownWorkflow().runId });
   for (const window of abandoned) {
     const status = kind === 'backfill' ? null : await statusOf(deps, window, window.runId);
-    const ended = kind === 'backfill' ? superseded(installation) : endOf(window, status);
+    const ended = kind === 'backfill' ? windowErrors.backfillSuperseded({ installation }) : endOf(window, status);
     await noteAbandoned(deps, transact, window, ended);
   }
 }
@@ -101,7 +99,7 @@ async function noteAbandoned(
   const { counts, error } = noted;
   deps.log.warn({ installation, window: id, workflowId, ...error }, 'a window was abandoned');
   const run = { workflow_id: workflowId, run_id: runId };
-  tellEnded(deps, { installation, window: id, from, to, outcome: 'failed', error, ...counts }, run);
+  emitEnded(deps, { installation, window: id, from, to, outcome: 'failed', error, ...counts }, run);
 }
 
 /**
@@ -118,22 +116,20 @@ async function statusOf(
     return (await workflows.withDeadline(Date.now() + describeTimeoutMs, describe)).status.name;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'GONE';
-    log.debug({ err: error, installation }, 'Temporal does not tell how a window ended');
+    log.debug({ err: error, installation }, 'Temporal did not answer how a window ended');
     return null;
   }
 }
 
 /** The error of a workflow that could not record its end. */
 function endOf({ kind, installation }: AbandonedWindow, status: string | null): PlainError {
-  const todo = kind === 'window' ? 'nothing is lost: the window that opens after it covers it' : 'run it again';
-  const of = `${kind} of installation ${installation}`;
   switch (status) {
     case 'TERMINATED':
-      return { code: endCodes.terminated, message: `the workflow of the ${of} was terminated in Temporal`, todo };
+      return windowErrors.terminated({ kind, installation });
     case 'TIMED_OUT':
-      return { code: endCodes.timedOut, message: `Temporal ended the ${of}: it took longer than its run may`, todo };
+      return windowErrors.timedOut({ kind, installation });
     default:
-      return { code: endCodes.interrupted, message: `the ${of} ended without noting how`, todo };
+      return windowErrors.interrupted({ kind, installation });
   }
 }
 
@@ -149,7 +145,9 @@ export async function takeOverBackfill(deps: ActivityDeps, input: WindowInput, h
   if (lease === null || others.length > 0) await askOnce(deps, input, heartbeat);
   for (const open of others) {
     try {
-      await deps.workflows.getHandle(open.workflowId, open.runId).terminate(superseded(input.installation).message);
+      await deps.workflows
+        .getHandle(open.workflowId, open.runId)
+        .terminate(windowErrors.backfillSuperseded(input).message);
     } catch (failure) {
       // It has ended meanwhile, or its Temporal server is gone.
       if (!(failure instanceof WorkflowNotFoundError)) throw failure;
@@ -162,12 +160,4 @@ export async function takeOverBackfill(deps: ActivityDeps, input: WindowInput, h
 async function askOnce(deps: ActivityDeps, { installation }: WindowInput, heartbeat: Heartbeat): Promise<void> {
   const client = heartbeat.client(deps.practice(installation));
   await client.list('invoice', {}, null, { priority: priorities.backfill });
-}
-
-function superseded(installation: number): PlainError {
-  return {
-    code: 'backfill_superseded',
-    message: `another backfill of installation ${installation} has taken the place of this one`,
-    todo: 'nothing is lost: the other one goes on where this one was',
-  };
 }

@@ -1,4 +1,5 @@
 import type { StepWait } from '../src/db/open-steps.ts';
+import { waitTexts } from '../src/texts/steps.ts';
 
 /** A shorter wait is not recorded. Most windows take less time, so they write no row. */
 const notedAfterMs = 5_000;
@@ -22,10 +23,10 @@ export class Waits {
   }
 
   /** The longest current wait, or else the step without progress; null if neither takes long and nothing has failed. */
-  worthNoting({ step, heardAt, isFailing }: { step: string; heardAt: Date; isFailing: boolean }): StepWait | null {
+  longest({ step, progressAt, isFailing }: { step: string; progressAt: Date; isFailing: boolean }): StepWait | null {
     const isOlder = (since: Date, ms: number) => this.#clock().getTime() - since.getTime() >= ms;
     const [oldest] = this.#open;
     if (oldest !== undefined && (isFailing || isOlder(oldest.since, notedAfterMs))) return oldest;
-    return isFailing || isOlder(heardAt, stillAfterMs) ? { for: `the end of a step: ${step}`, since: heardAt } : null;
+    return isFailing || isOlder(progressAt, stillAfterMs) ? { for: waitTexts.step({ step }), since: progressAt } : null;
   }
 }

@@ -4,7 +4,9 @@ import { takeCensusIfDue } from '../src/sync/census.ts';
 import { idleWindowOfRun } from '../src/sync/idle-windows.ts';
 import { windowPause } from '../src/sync/pauses.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
+import { stepTexts } from '../src/texts/steps.ts';
 import {
   type ApiUse,
   type FailedEnding,
@@ -19,9 +21,9 @@ import {
 import { openingAttemptsAtMost } from './attempts.ts';
 import type { ActivityDeps } from './deps.ts';
 import { closeWindow, failWindow, noteNotOpened, reportEnd } from './ending.ts';
-import { tellOpened } from './events.ts';
+import { emitOpened } from './events.ts';
 import { fatal, plainErrorOf } from './failures.ts';
-import { beating, type Heartbeat, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
+import { type Heartbeat, ownWorkflow, withHeartbeat, withLease, withSimpleHeartbeat } from './heartbeat.ts';
 import { type Opened, openUnderLease } from './opening.ts';
 import { sourceAccess } from './source-access.ts';
 import { takeOverBackfill, waitForLease } from './taking-over.ts';
@@ -57,7 +59,7 @@ export function windowActivities(deps: ActivityDeps) {
         try {
           const { closed, ...opened } = await openUnderLease(deps, input, heartbeat, heartbeat.hold(lease), pulls);
           const { window, trigger } = opened;
-          tellOpened(deps, { ...input, trigger }, window);
+          emitOpened(deps, { ...input, trigger }, window);
           if (closed !== null) return { closed: await reportEnd(deps, input, window, closed, null), trigger };
           return { ...opened, api: heartbeat.use() };
         } catch (error) {
@@ -80,7 +82,7 @@ export function windowActivities(deps: ActivityDeps) {
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const { context } = sourceAccess(deps, input, heartbeat, transact);
-        heartbeat.beat({ step: 'counting', done: 0, total: null });
+        heartbeat.beat({ step: stepTexts.counting, done: 0, total: null });
         for (const line of await takeCensusIfDue(context)) {
           if (line.source === line.shown && line.gone.length === 0 && line.missing === 0) continue;
           deps.log.warn({ installation: input.installation, ...line }, 'the source’s count differs from the mirror');
@@ -99,12 +101,12 @@ export function windowActivities(deps: ActivityDeps) {
       error: PlainError,
       beganAt: string,
     ): Promise<NotOpenedEnding> {
-      return beating(() => noteNotOpened(deps, input, { counts, error, beganAt: new Date(beganAt) }));
+      return withSimpleHeartbeat(() => noteNotOpened(deps, input, { counts, error, beganAt: new Date(beganAt) }));
     },
 
     /** Returns the cost of the window, including its failed attempts. */
     async closeWindow(input: WindowInput, window: OpenWindow, counts: WindowCounts): Promise<WindowEnding> {
-      return beating(() => closeWindow(deps, input, window, counts));
+      return withSimpleHeartbeat(() => closeWindow(deps, input, window, counts));
     },
 
     /** As `closeWindow`. If the window was ended from outside, the returned error adds the trouble that held it up. */
@@ -114,7 +116,7 @@ export function windowActivities(deps: ActivityDeps) {
       counts: WindowCounts,
       error: PlainError,
     ): Promise<FailedEnding> {
-      return beating(() => failWindow(deps, input, window, { counts, error }));
+      return withSimpleHeartbeat(() => failWindow(deps, input, window, { counts, error }));
     },
   };
 }
@@ -129,11 +131,7 @@ async function refuseWhilePaused({ db, log }: ActivityDeps, { installation, trig
   if (pause === null) return;
   const { actedBy, reason } = pause;
   log.info({ installation, by: actedBy, reason }, 'no window was opened: the windows are paused');
-  throw fatal({
-    code: failureTypes.paused,
-    message: `the windows of installation ${installation} were paused by ${actedBy}: ${reason}`,
-    todo: `Run \`vetledger resume --installation ${installation}\` when they may go on.`,
-  });
+  throw fatal(windowErrors.paused({ code: failureTypes.paused, installation, by: actedBy, reason }));
 }
 
 /** The window that an earlier attempt closed, if its result was lost; null otherwise. */

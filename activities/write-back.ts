@@ -8,6 +8,7 @@ import { isBarred, sourceBar } from '../src/ledger/adoption.ts';
 import { PageReader } from '../src/sync/read-again.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { RecordKind } from '../src/terms.ts';
+import { stepTexts } from '../src/texts/steps.ts';
 import { closeSourcePeriods } from '../src/writeback/close-periods.ts';
 import { writeBackEntryIds } from '../src/writeback/entry-ids.ts';
 import { type NumberReport, writeBackNumbers } from '../src/writeback/numbers.ts';
@@ -66,7 +67,7 @@ function writeBackPorts(
     elapsed: () => performance.now(),
     read: (document) => client.readExternalId(document, priority),
     send: (document) => client.writeExternalId(document, priority),
-    onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
+    onProgress: (done) => heartbeat.beat({ step: stepTexts.writingBack, done, total: null }),
     onRefused: ({ kind, id }, { code, message }) =>
       log.warn({ installation, document: `${kind} ${id}`, code }, message),
   };
@@ -82,22 +83,22 @@ const longestWaitMs = 300_000;
 /** Pause while the practice software does not answer. */
 const downPauseMs = 60_000;
 
-const nothingToTell: NumberReport = { written: 0, left: 0, taken: 0, nextDueMs: null, waitingFor: null };
+const nothingWritten: NumberReport = { written: 0, left: 0, taken: 0, nextDueMs: null, waitingFor: null };
 
 /**
  * A step of the delivery: writes the ERP's numbers of delivered documents to the practice software, for at most
  * `longestMs`. A refusal by the source never fails the delivery. It updates the mirror without a lane's lease: the
  * later answer about a record wins.
  */
-export async function tellNumbers(
+export async function writeNumbersBack(
   deps: ActivityDeps,
   configured: InstallationConfig,
   heartbeat: Heartbeat,
   longestMs: number,
 ): Promise<NumberReport> {
   const { id: installation, erp } = configured;
-  if (!givesNumbers(erp)) return nothingToTell;
-  if (await isBarred(deps.db, sourceBar(configured.baseUrl))) return nothingToTell;
+  if (!givesNumbers(erp)) return nothingWritten;
+  if (await isBarred(deps.db, sourceBar(configured.baseUrl))) return nothingWritten;
   const transact = transactionsOf(deps.db);
   const source = sourceAccess(deps, { installation, kind: 'window' }, heartbeat, transact);
   const endMs = performance.now() + longestMs;
@@ -108,7 +109,7 @@ export async function tellNumbers(
     await closeSourcePeriods(installation, company, {
       ...{ db: deps.db, transact, client: source.client, signal: heartbeat.signal },
       onClosed: (department, through) =>
-        deps.log.info({ installation, department, through }, 'the period is closed in the practice software, too'),
+        deps.log.info({ installation, department, through }, 'the period was also closed in the practice software'),
       onRefused: (department, message) => deps.log.warn({ installation, department }, message),
     });
   }

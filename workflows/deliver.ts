@@ -1,4 +1,5 @@
 import { condition, continueAsNew, defineSignal, isCancellation, rootCause, setHandler } from '@temporalio/workflow';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import { activitiesAs } from './activities.ts';
 import { DeliveryView } from './delivery-view.ts';
 import { checkDeliveryInput } from './inputs.ts';
@@ -11,7 +12,7 @@ import {
   holdSignalNames,
   longRuns,
 } from './messages.ts';
-import { closing, delivering, isToGoOn } from './options.ts';
+import { closing, delivering, isToContinue } from './options.ts';
 
 const { deliverSlice } = activitiesAs(delivering);
 const { holdDelivery } = activitiesAs(closing);
@@ -40,8 +41,8 @@ export async function deliver(input: DeliveryInput): Promise<void> {
     isSignalled = true;
   });
   const holds: { isPause: boolean; note: HoldNote }[] = [];
-  const hold = (isPause: boolean) => (said?: unknown) => {
-    const note = holdNoteOf(said);
+  const hold = (isPause: boolean) => (input?: unknown) => {
+    const note = holdNoteOf(input);
     if (note) holds.push({ isPause, note });
     else view.ignore(isPause ? holdSignalNames.pause : holdSignalNames.resume);
     isSignalled = true;
@@ -53,7 +54,7 @@ export async function deliver(input: DeliveryInput): Promise<void> {
   };
   let failures = 0;
   let idleSlices = 0;
-  while (isToGoOn(longRuns.deliver.renewedAfterMs)) {
+  while (isToContinue(longRuns.deliver.renewedAfterMs)) {
     await applyHolds();
     // A later signal may concern units that this slice does not see.
     isSignalled = false;
@@ -68,7 +69,7 @@ export async function deliver(input: DeliveryInput): Promise<void> {
       if (isCancellation(error)) throw error;
       failures += 1;
       pauseMs = Math.min(longestPauseMs, failedPauseMs * 2 ** Math.min(failures - 1, 10));
-      view.failed(rootCause(error) ?? 'an activity stopped without saying why', failures);
+      view.failed(rootCause(error) ?? windowErrors.activityStopped, failures);
     }
     if (isSignalled) continue;
     // If a signal arrives together with the completion, Temporal refuses the completion, and the loop continues here.

@@ -1,7 +1,8 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineSignal, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { workflowTexts } from '../src/texts/temporal.ts';
 import type { Health } from './health.ts';
-import { healthNoteOf, ignoredText } from './inputs.ts';
+import { healthNoteOf } from './inputs.ts';
 import { type DeliveryInput, type DeliveryReport, healthSignalName } from './messages.ts';
 
 const healthSignal = defineSignal<[unknown?]>(healthSignalName);
@@ -29,10 +30,10 @@ export class DeliveryView {
       ]);
     }
     // The note of the running slice, until its report replaces it.
-    setHandler(healthSignal, (said?: unknown) => {
-      const told = healthNoteOf(said);
-      if (told === null) this.ignore(healthSignalName);
-      else this.show(this.health, told.note);
+    setHandler(healthSignal, (input?: unknown) => {
+      const signalled = healthNoteOf(input);
+      if (signalled === null) this.ignore(healthSignalName);
+      else this.show(this.health, signalled.note);
     });
     this.show('ok', '');
   }
@@ -40,18 +41,18 @@ export class DeliveryView {
   report(report: DeliveryReport): void {
     const { waitingFor, nextDueMs, refused, unapproved } = report;
     this.last = report;
-    const note = waitingFor === null ? '' : `Waiting: ${waitingFor.message} What to do: ${waitingFor.todo}`;
+    const note = waitingFor === null ? '' : workflowTexts.deliveryWaits(waitingFor);
     if (waitingFor !== null && nextDueMs !== null) this.show('waiting', note);
     else this.show(waitingFor !== null || refused + unapproved > 0 ? 'held' : 'ok', note);
   }
 
   failed(message: string, failures: number): void {
-    this.show('retrying', `Failed ${failures === 1 ? 'once' : `${failures} times in a row`}: ${message}`);
+    this.show('retrying', workflowTexts.deliveryFailed({ times: failures, reason: message }));
   }
 
   /** Shows that a signal had an invalid input. */
   ignore(signal: string): void {
-    this.ignored = ignoredText(signal);
+    this.ignored = workflowTexts.ignoredSignal({ signal });
     this.show(this.health, this.note);
   }
 
@@ -64,20 +65,20 @@ export class DeliveryView {
   }
 
   private markdown(): string {
-    const parts = [`**Delivery of installation ${this.input.installation}** · ${this.health}`];
+    const parts = [workflowTexts.delivery({ installation: this.input.installation, health: this.health })];
     if (this.note !== '') parts.push(this.note);
     if (this.ignored !== '') parts.push(this.ignored);
     if (this.last !== null) {
       const { delivered, left, drafted, unapproved, refused, uncertain } = this.last;
       parts.push(
         [
-          '| delivered | left | drafts | waiting for consent | refused | uncertain |',
+          workflowTexts.deliveryHeadings,
           '|---|---|---|---|---|---|',
           `| ${delivered} | ${left} | ${drafted} | ${unapproved} | ${refused} | ${uncertain} |`,
         ].join('\n'),
       );
-      if (refused > 0) parts.push('`vetledger problems` tells what was refused, why, and what to do.');
-      if (unapproved > 0) parts.push('`vetledger deliver --approve --through DATE` gives the consent.');
+      if (refused > 0) parts.push(workflowTexts.refused);
+      if (unapproved > 0) parts.push(workflowTexts.unapproved);
     }
     return parts.join('\n\n');
   }

@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineSignal, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { healthNoteOf, ignoredText } from './inputs.ts';
+import { workflowTexts } from '../src/texts/temporal.ts';
+import { healthNoteOf } from './inputs.ts';
 import { healthSignalName, type WindowCounts, type WindowInput } from './messages.ts';
 
 const healthSignal = defineSignal<[unknown?]>(healthSignalName);
@@ -37,17 +38,17 @@ export class WindowView {
         { key: healthKey, value: 'ok' },
       ]);
     }
-    setHandler(healthSignal, (said?: unknown) => {
-      const told = healthNoteOf(said);
-      if (told === null) {
-        this.ignored = ignoredText(healthSignalName);
+    setHandler(healthSignal, (input?: unknown) => {
+      const signalled = healthNoteOf(input);
+      if (signalled === null) {
+        this.ignored = workflowTexts.ignoredSignal({ signal: healthSignalName });
         this.show();
         return;
       }
       // A late signal of an activity must not change the state of a failed window.
       if (this.health === 'failed') return;
-      this.setHealth(told.health);
-      this.note = told.note;
+      this.setHealth(signalled.health);
+      this.note = signalled.note;
       this.show();
     });
     this.show();
@@ -56,7 +57,7 @@ export class WindowView {
   /** `number` is the window's number in `vetledger windows`. */
   opened(number: number, from: string | null, to: string, trigger: string): void {
     this.trigger = trigger;
-    this.window = `Window ${number} · ${from ?? 'the beginning'} … ${to}`;
+    this.window = workflowTexts.windowInterval({ number, from, to });
     if (this.input.searchAttributes) {
       upsertSearchAttributes([
         { key: numberKey, value: String(number) },
@@ -68,7 +69,7 @@ export class WindowView {
 
   /** Shows the number of a window that failed before this workflow got the result of its opening. */
   failedAs(number: number): void {
-    this.window = `Window ${number}`;
+    this.window = workflowTexts.window({ number });
     if (this.input.searchAttributes) upsertSearchAttributes([{ key: numberKey, value: String(number) }]);
   }
 
@@ -84,7 +85,7 @@ export class WindowView {
 
   /** Sets what a first load still has to read; the next count shows it. */
   isLeft(left: string | null): void {
-    this.left = left === null ? '' : `Left: ${left}`;
+    this.left = left === null ? '' : workflowTexts.left({ left });
   }
 
   ended(health: Health, step: string, counts: WindowCounts, note = ''): void {
@@ -100,9 +101,9 @@ export class WindowView {
   }
 
   private show(): void {
-    const { counts } = this;
+    const { counts, trigger, step, health } = this;
     const lines = [
-      `**Installation ${this.input.installation}** · ${this.trigger} · **${this.step}** · ${this.health}`,
+      workflowTexts.windowState({ installation: this.input.installation, trigger, step, health }),
       this.window,
       this.note,
       this.ignored,
@@ -111,9 +112,9 @@ export class WindowView {
     if (counts) {
       const { pulled, api } = counts;
       lines.push(
-        `| pulled | posted | held | written back | requests | weight | waited for the rate budget |`,
+        workflowTexts.windowHeadings,
         `|---|---|---|---|---|---|---|`,
-        `| ${pulled.invoices} invoices, ${pulled.rows} rows, ${pulled.payments} payments, ${pulled.prepayments} prepayments ` +
+        `| ${workflowTexts.pulled(pulled)} ` +
           `| ${counts.posted} | ${counts.held} | ${counts.written_back} ` +
           `| ${api.requests} | ${api.weight} | ${Math.round(api.waited_seconds)} s |`,
       );

@@ -4,7 +4,8 @@
  * size of the bundle.
  */
 import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
-import type { PlainError } from '../src/texts/plain-error.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
+import { workflowTexts } from '../src/texts/temporal.ts';
 import type { DeliveryInput, HealthNote, ScrubInput, WindowInput } from './messages.ts';
 import { failureTypes } from './messages.ts';
 
@@ -49,16 +50,12 @@ const longestNote = 2_000;
 
 /** The content of a health signal; null if the input is not valid. */
 export function healthNoteOf(value: unknown): HealthNote | null {
-  const said = fields(value);
-  if (said === null) return null;
-  const { health, note } = said;
+  const found = fields(value);
+  if (found === null) return null;
+  const { health, note } = found;
   const checks = { health: oneOf('ok', 'waiting', 'retrying'), note: (text: unknown) => typeof text === 'string' };
-  if (wrongFields(said, checks).length > 0) return null;
+  if (wrongFields(found, checks).length > 0) return null;
   return { health: health as HealthNote['health'], note: (note as string).slice(0, longestNote) };
-}
-
-export function ignoredText(signal: string): string {
-  return `A signal \`${signal}\` was ignored: its input is not one that this workflow knows.`;
 }
 
 const windowChecks = (kind: Kind): Record<string, Check> => ({
@@ -82,27 +79,27 @@ const isSpan = shaped({
 
 /** Fails the workflow if its input is not valid for this kind of window. */
 export function checkWindowInput(kind: Kind, input: WindowInput): void {
-  checkInput(`a ${kind}`, windowChecks(kind), input);
+  checkInput(kind, windowChecks(kind), input);
 }
 
 export function checkDeliveryInput(input: DeliveryInput): void {
-  checkInput('a delivery', { installation: isId, searchAttributes: isFlag }, input);
+  checkInput('delivery', { installation: isId, searchAttributes: isFlag }, input);
 }
 
 export function checkScrubInput(input: ScrubInput): void {
-  checkInput('a scrub', { installation: isId }, input);
+  checkInput('scrub', { installation: isId }, input);
 }
 
 /** Fails the workflow instead of its task: the caller sees the failure, and Temporal does not repeat it. */
-function checkInput(what: string, checks: Record<string, Check>, input: unknown): void {
+function checkInput(kind: string, checks: Record<string, Check>, input: unknown): void {
   const found = fields(input);
   const wrong = found === null ? Object.keys(checks) : wrongFields(found, checks);
   if (wrong.length === 0) return;
-  const plain: PlainError = {
+  const plain = windowErrors.inputInvalid({
     code: failureTypes.inputInvalid,
-    message: `the input of ${what} is wrong: ${found === null ? 'it is no object' : wrong.join(', ')}`,
-    todo: 'nothing was done; leave it to `vetledger` and its Schedules to start it',
-  };
-  setCurrentDetails(`**${plain.message}** ${plain.todo}`);
+    kind,
+    wrong: found === null ? windowErrors.inputNoObject : wrong.join(', '),
+  });
+  setCurrentDetails(workflowTexts.error(plain));
   throw ApplicationFailure.nonRetryable(plain.message, failureTypes.inputInvalid, plain);
 }

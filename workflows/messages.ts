@@ -6,6 +6,7 @@ import type { ApiUse } from '../src/domain/api-use.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
+import { workflowTexts } from '../src/texts/temporal.ts';
 
 export interface WindowInput {
   installation: number;
@@ -183,19 +184,18 @@ export interface HoldNote {
 
 /** The content of such a signal, with default texts for missing parts; null if the input is not valid. */
 export function holdNoteOf(value: unknown): HoldNote | null {
-  if (value === undefined || value === null) return { reason: noReason, by: someone };
-  if (typeof value === 'string') return { reason: value.trim().slice(0, longestNote) || noReason, by: someone };
+  if (value === undefined || value === null) return { reason: noReason, by: userOfTemporal };
+  if (typeof value === 'string') return { reason: value.trim().slice(0, longestNote) || noReason, by: userOfTemporal };
   if (typeof value !== 'object' || Array.isArray(value)) return null;
-  const said = new Map<string, unknown>(Object.entries(value));
-  for (const [key, text] of said) if (!holdKeys.has(key) || typeof text !== 'string') return null;
-  const textOf = (key: string) => (said.get(key) as string | undefined)?.trim().slice(0, longestNote);
-  return { reason: textOf('reason') || noReason, by: textOf('by') || someone };
+  const fields = new Map<string, unknown>(Object.entries(value));
+  for (const [key, text] of fields) if (!holdKeys.has(key) || typeof text !== 'string') return null;
+  const textOf = (key: string) => (fields.get(key) as string | undefined)?.trim().slice(0, longestNote);
+  return { reason: textOf('reason') || noReason, by: textOf('by') || userOfTemporal };
 }
 
 const holdKeys: ReadonlySet<string> = new Set(['reason', 'by'] satisfies (keyof HoldNote)[]);
 
-const noReason = 'no reason was given';
-const someone = 'somebody in Temporal';
+const { noReason, userOfTemporal } = workflowTexts;
 const longestNote = 500;
 
 /**

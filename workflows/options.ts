@@ -10,7 +10,7 @@ const heartbeatTimeout = '30 seconds';
 /**
  * Whether an endless workflow stays in its run. A new run begins after `renewedAfterMs`, or if Temporal suggests it.
  */
-export function isToGoOn(renewedAfterMs: number): boolean {
+export function isToContinue(renewedAfterMs: number): boolean {
   const { continueAsNewSuggested, runStartTime } = workflowInfo();
   return !continueAsNewSuggested && Date.now() - runStartTime.getTime() < renewedAfterMs;
 }

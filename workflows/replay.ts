@@ -9,7 +9,9 @@ import {
 } from '@temporalio/workflow';
 import type { PracticeErrorCode } from '../src/domain/practice-error.ts';
 import type { EndCode } from '../src/domain/trouble.ts';
+import { replayErrors } from '../src/texts/errors/replays.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
+import { workflowTexts } from '../src/texts/temporal.ts';
 import { activitiesAs } from './activities.ts';
 import { checkWindowInput } from './inputs.ts';
 import {
@@ -53,7 +55,7 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
         workflowId: `${workflowInfo().workflowId}/${n + 1}`,
         args: [input],
         workflowRunTimeout: runTimeoutSeconds(timeoutSeconds) * 1000,
-        staticSummary: `replay of installation ${installation}, interval ${n + 1} of ${spans.length}`,
+        staticSummary: workflowTexts.replayInterval({ installation, number: n + 1, total: spans.length }),
       });
       windows.push({ ...outcome, replayed: span.windows });
     } catch (error) {
@@ -61,12 +63,11 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
       windows.push(failedWindow(installation, span.windows, error));
       const rest = spans.length - n - 1;
       if (rest > 0 && stopsTheRest(windows.at(-1)?.error)) {
-        const intervals = rest === 1 ? '1 more interval' : `${rest} more intervals`;
-        leftOut.push(`${intervals}, since this one failed: run the replay again`);
+        leftOut.push(workflowTexts.intervalsLeftOut({ count: rest }));
         break;
       }
     }
-    setCurrentDetails(`**Installation ${installation}** · ${windows.length} of ${spans.length} intervals replayed`);
+    setCurrentDetails(workflowTexts.replayProgress({ installation, done: windows.length, total: spans.length }));
   }
   const outcome: ReplayOutcome = { windows, leftOut };
   const failed = windows.find(({ error }) => error);
@@ -78,13 +79,13 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
  * Error codes that would fail every further interval: the source is unreachable, or an operator stopped the replay. Any
  * other failure concerns only its interval. The intervals left out stay uncovered.
  */
-const ofEverything: ReadonlySet<string> = new Set<PracticeErrorCode | EndCode>([
+const codesThatStopAll: ReadonlySet<string> = new Set<PracticeErrorCode | EndCode>([
   ...(['unreachable', 'timeout', 'unauthorized', 'redirected'] as const),
   ...(['window_cancelled', 'window_terminated'] as const),
 ]);
 
 function stopsTheRest(error: PlainError | undefined): boolean {
-  return error !== undefined && ofEverything.has(error.code);
+  return error !== undefined && codesThatStopAll.has(error.code);
 }
 
 /**
@@ -116,7 +117,7 @@ async function planned(request: ReplayRequest): Promise<PlannedReplay> {
   } catch (error) {
     if (isCancellation(error)) throw error;
     const plain = detailOf<PlainError>(error) ?? unexplained(error);
-    setCurrentDetails(`**${plain.message}** ${plain.todo}`);
+    setCurrentDetails(workflowTexts.error(plain));
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
 }
@@ -141,9 +142,5 @@ function detailOf<Detail>(error: unknown): Detail | null {
 }
 
 function unexplained(error: unknown): PlainError {
-  return {
-    code: 'unexpected',
-    message: rootCause(error) ?? 'the replay stopped without saying why',
-    todo: 'run `vetledger doctor`, then the replay again',
-  };
+  return replayErrors.failed({ reason: rootCause(error) ?? replayErrors.stopped });
 }

@@ -6,10 +6,11 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
+import { workflowTexts } from '../src/texts/temporal.ts';
 import { activitiesAs } from './activities.ts';
 import { checkScrubInput } from './inputs.ts';
 import { healthSignalName, longRuns, type ScrubInput, type ScrubReport } from './messages.ts';
-import { isToGoOn, scrubbing } from './options.ts';
+import { isToContinue, scrubbing } from './options.ts';
 
 const { scrubSlice } = activitiesAs(scrubbing);
 
@@ -26,14 +27,15 @@ export async function scrub(input: ScrubInput): Promise<void> {
   checkScrubInput(input);
   // Activities signal long waits, which are usual here.
   setHandler(healthSignal, () => undefined);
-  for (let slices = 0; slices < slicesAtMost && isToGoOn(longRuns.scrub.renewedAfterMs); slices++) {
+  for (let slices = 0; slices < slicesAtMost && isToContinue(longRuns.scrub.renewedAfterMs); slices++) {
     let report: ScrubReport | null = null;
     try {
       report = await scrubSlice(input);
-      setCurrentDetails(`**Installation ${input.installation}** · ${report.state}`);
+      setCurrentDetails(workflowTexts.scrubState({ installation: input.installation, state: report.state }));
     } catch (error) {
       if (isCancellation(error)) throw error;
-      setCurrentDetails(`**Installation ${input.installation}** · a slice failed; the next one goes on where it was`);
+      const state = workflowTexts.scrubFailed;
+      setCurrentDetails(workflowTexts.scrubState({ installation: input.installation, state }));
     }
     if (report?.state === 'off') return;
     await sleep(Math.min(longestPauseMs, Math.max(shortestPauseMs, report?.pauseMs ?? failedPauseMs)));

@@ -8,8 +8,9 @@ import {
 } from '@temporalio/workflow';
 import type { PullReport, StreamReport } from '../activities/pull.ts';
 import type { OpenReport } from '../activities/window.ts';
-import { type EndCode, isPlainError } from '../src/domain/trouble.ts';
+import { isPlainError } from '../src/domain/trouble.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import { windowErrors } from '../src/texts/errors/windows.ts';
 import type { PlainError } from '../src/texts/plain-error.ts';
 import { activitiesAs } from './activities.ts';
 import { type Health, WindowView } from './health.ts';
@@ -220,29 +221,11 @@ function isFirstLoad({ kind }: WindowInput, { from }: OpenWindow): boolean {
   return kind === 'window' && from === null;
 }
 
-/** No later window reads again what a replay has not read, unless the window that it repeats is requested again. */
-const cancelledTodo: Record<WindowInput['kind'], string> = {
-  window: 'nothing is lost: the next window covers it',
-  backfill: 'nothing is lost: `vetledger backfill` goes on where it was',
-  replay: 'nothing has changed for the worse: run the replay again',
-};
-
 /** Why a window was stopped: its workflow was cancelled, or its time-out passed. */
 function stoppedError({ kind, installation, windowTimeoutSeconds }: WindowInput): PlainError {
   const isCancelled = windowTimeoutSeconds === null || CancellationScope.current().consideredCancelled;
-  const codes: Record<'cancelled' | 'givenUp', EndCode> = { cancelled: 'window_cancelled', givenUp: 'window_given_up' };
-  if (isCancelled) {
-    return {
-      code: codes.cancelled,
-      message: `the ${kind} of installation ${installation} was cancelled before it was done`,
-      todo: cancelledTodo[kind],
-    };
-  }
-  return {
-    code: codes.givenUp,
-    message: `the ${kind} of installation ${installation} took longer than ${windowTimeoutSeconds} s`,
-    todo: `${kind === 'replay' ? cancelledTodo.replay : 'nothing is lost: the next window covers it'}; raise window_timeout_minutes if this happens again`,
-  };
+  if (isCancelled) return windowErrors.cancelled({ kind, installation });
+  return windowErrors.tookTooLong({ kind, installation, seconds: windowTimeoutSeconds });
 }
 
 /** Whether an activity failed for good, and would not be retried. */
@@ -258,11 +241,7 @@ function plainError(error: unknown): PlainError {
     const detail: unknown = root.details?.[0];
     if (isPlainError(detail)) return { code: detail.code, message: detail.message, todo: detail.todo };
     const { type, message } = root;
-    return { code: type ?? 'unexpected', message, todo: 'run `vetledger doctor`; the next window covers this one' };
+    return windowErrors.failed({ code: type ?? 'unexpected', reason: message });
   }
-  return {
-    code: 'unexpected',
-    message: rootCause(error) ?? 'an activity stopped without saying why',
-    todo: 'run `vetledger doctor`; the next window covers this one',
-  };
+  return windowErrors.failed({ code: 'unexpected', reason: rootCause(error) ?? windowErrors.activityStopped });
 }

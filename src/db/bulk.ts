@@ -1,14 +1,14 @@
 import { type Binding, type Connection, execute } from './rows.ts';
 
-/** A column's value in a row to insert; a list becomes a PostgreSQL array. */
+/** A column's value in a row to insert. A list becomes a PostgreSQL array. */
 type Value = string | number | boolean | null | readonly (number | string)[];
 
-/** Column names and their PostgreSQL types, in the order of the statement; an array's type ends with `[]`. */
+/** Column names and their PostgreSQL types, in the order of the statement. An array type ends with `[]`. */
 export type ColumnTypes<Row> = Record<keyof Row & string, string>;
 
 /**
- * Many rows as one array parameter per column: `from` is a table expression named `alias`, for `from` and `join`; `bindings` are its
- * parameters. PostgreSQL reads arrays in half the time that it needs for the same rows as json.
+ * Passes many rows as one array parameter per column. `from` is a table expression named `alias`, for `from` and
+ * `join`; `bindings` are its parameters. PostgreSQL reads arrays twice as fast as the same rows in JSON.
  */
 export function rowsAsArrays<Row extends Record<keyof Row, Value>>(
   alias: string,
@@ -17,7 +17,8 @@ export function rowsAsArrays<Row extends Record<keyof Row, Value>>(
 ): { from: string; bindings: Binding[] } {
   const columns = Object.entries<string>(types) as [keyof Row & string, string][];
   const names = columns.map(([name]) => name).join(', ');
-  // PostgreSQL has no arrays of arrays of different lengths: each list is sent as the text of an array, and cast to one.
+  // PostgreSQL has no arrays of arrays of different lengths. Each list is sent as the text of an array, and cast to an
+  // array.
   const selected = columns.map(([name, type]) => (isList(type) ? `${name}::${type}` : name)).join(', ');
   const unnested = columns.map(([, type]) => `?::${isList(type) ? 'text' : type}[]`).join(', ');
   const unnest = `unnest(${unnested}) as ${alias}(${names})`;
@@ -30,7 +31,7 @@ export function rowsAsArrays<Row extends Record<keyof Row, Value>>(
   };
 }
 
-/** Inserts rows in one statement; no rows, no statement. `types` names the columns. */
+/** Inserts rows in one statement; runs none if there are no rows. `types` names the columns. */
 export async function insertRows<Row extends Record<keyof Row, Value>>(
   db: Connection,
   table: string,
@@ -42,7 +43,7 @@ export async function insertRows<Row extends Record<keyof Row, Value>>(
   await execute(db, sql, bindings);
 }
 
-/** The statement that `insertRows` runs, to be one of several in a `with`. */
+/** The statement of `insertRows`, for use inside a `with`. */
 export function insertion<Row extends Record<keyof Row, Value>>(
   table: string,
   types: ColumnTypes<Row>,
@@ -61,7 +62,7 @@ function listText(value: Value): Value {
   return Array.isArray(value) ? arrayText(value) : value;
 }
 
-/** PostgreSQL's text of an array of one dimension. */
+/** A one-dimensional array in PostgreSQL's text format. */
 function arrayText(values: readonly Value[]): string {
   return `{${values.map(elementText).join(',')}}`;
 }

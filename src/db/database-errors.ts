@@ -4,39 +4,43 @@ import { redact } from '../domain/redact.ts';
 import { storable } from '../domain/text.ts';
 import type { Transact } from './lease.ts';
 
-// SQLSTATE class 08 (connection), 57P (shutdown) and 25P03 (a transaction that stood still too long, whose session PostgreSQL ended); the
-// others are the network's.
+// SQLSTATE class 08 (connection), 57P (shutdown) and 25P03 (PostgreSQL ended the session of an idle transaction). The
+// other codes are network errors.
 const lostConnectionCodes = /^(08\w{3}|57P\d\d|25P03|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT)$/;
 
 const codelessLoss =
   /(?:^| - )(?:Connection terminated\b.*|Connection ended unexpectedly|Client has encountered a connection error\b.*)$/;
 
-/** Whether a statement failed because PostgreSQL could not be reached, or because no connection of the pool became free in time. */
+/**
+ * Whether a statement failed because PostgreSQL could not be reached, or because no connection of the pool became free
+ * in time.
+ */
 export function isLostConnection(error: unknown): error is Error {
   if (error instanceof knex.KnexTimeoutError) return true;
-  // The driver gives these no code, and knex puts the statement before them.
+  // The driver sets no code on these errors, and knex puts the statement in front of the message.
   if (error instanceof Error && codelessLoss.test(error.message)) return true;
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'string' && lostConnectionCodes.test(error.code)
   );
 }
 
-// Deadlock, serialization failure, lock not available: the same transaction may succeed a moment later.
+// Deadlock, serialization failure, lock not available: the same transaction may succeed later.
 const retryCodes = /^(40001|40P01|55P03)$/;
-// Invalid data, a violated constraint, a limit of the program, a trigger's own exception.
+// Invalid data, a violated constraint, a limit of the program, an exception raised by a trigger.
 const dataCodes = /^(22|23|44|54|P0)\w{3}$/;
 const sqlState = /^[0-9A-Z]{5}$/;
-// Of the operating system (ENOSPC, EPIPE), not of Node (ERR_…).
+// Codes of the operating system (ENOSPC, EPIPE), without codes of Node (ERR_…).
 const systemCode = /^E(?!RR_)[A-Z0-9]+$/;
 
-/** Whether a transaction was ended only because of others beside it. */
+/** Whether a transaction failed only because of a conflict with other transactions. */
 export function isRetriable(error: unknown): boolean {
   return retryCodes.test(codeOf(error) ?? '');
 }
 
 /**
- * Whether a failure may be due to what was to be stored, or to one record of it: never what the connection, a time-out, the
- * database's state (disk, rights, schema) or a domain error (they have a `todo`) explains.
+ * Whether the stored data, or one record of it, may have caused a failure. False if the failure has another
+ * explanation: the connection, a time-out, the state of the database (disk, rights, schema), or a domain error (these
+ * have a `todo`).
  */
 export function isOfTheData(error: unknown): boolean {
   if (!(error instanceof Error) || error.name === 'AbortError' || 'todo' in error) return false;
@@ -46,7 +50,7 @@ export function isOfTheData(error: unknown): boolean {
   return sqlState.test(code) ? dataCodes.test(code) : !systemCode.test(code);
 }
 
-/** The kind of an unexpected error in words that hold no data: its name, or PostgreSQL's code. */
+/** The kind of an unexpected error without any data: its name, or PostgreSQL's code. */
 export function kindOfError(error: unknown): string {
   const code = codeOf(error);
   if (code !== undefined && sqlState.test(code)) return `PostgreSQL error ${code}`;
@@ -54,7 +58,10 @@ export function kindOfError(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown error';
 }
 
-/** An unexpected error for the log: its kind and where it was thrown. Its message is left out, since it may quote a record. */
+/**
+ * Describes an unexpected error for the log: its kind and where it was thrown. Its message is left out, since it may
+ * quote a record.
+ */
 export function describeUnexpected(error: unknown): { error: string; at: string[] } {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
   return { error: kindOfError(error), at: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
@@ -62,7 +69,7 @@ export function describeUnexpected(error: unknown): { error: string; at: string[
 
 const attempts = 5;
 
-/** Runs the work in a transaction, again where it was ended only because of others beside it. */
+/** Runs the work in a transaction, and repeats it after conflicts with other transactions. */
 export async function retryingTransaction<T>(
   transact: Transact,
   work: (trx: Knex.Transaction) => Promise<T>,
@@ -79,12 +86,12 @@ export async function retryingTransaction<T>(
 const longestTold = 8 * 1024;
 
 /**
- * What an error says, without secrets and without values: PostgreSQL quotes the values that it cannot read (SQLSTATE class 22),
- * and they may be personal data. Its details, which quote whole rows, are no part of the message.
+ * The message of an error without secrets and values. PostgreSQL quotes the values that it cannot read (SQLSTATE class
+ * 22), and they may be personal data. The error's details, which quote whole rows, are not part of the message.
  */
-export function tellable(error: unknown): string {
+export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return storable(redact(String(error), longestTold));
-  if (error instanceof AggregateError && error.errors.length > 0) return tellable(error.errors[0]);
+  if (error instanceof AggregateError && error.errors.length > 0) return errorText(error.errors[0]);
   const code = codeOf(error) ?? '';
   const said = error.message || error.name;
   if (!sqlState.test(code)) return storable(redact(said, longestTold));
@@ -92,7 +99,9 @@ export function tellable(error: unknown): string {
   return storable(redact(`${withoutValues} (SQLSTATE ${code})`, longestTold));
 }
 
-/** From the first to the last quotation mark, of whatever language the server speaks: what stands between may be personal data. */
+/**
+ * Replaces the text from the first to the last quotation mark, in any language of the server: it may be personal data.
+ */
 function withoutQuoted(said: string): string {
   return said.replace(/["“”„«»‹›「」『』].*["“”„«»‹›「」『』]/s, '"…"');
 }

@@ -4,7 +4,7 @@ import { type Lane, type LeaseScope, lanes } from './lease.ts';
 import { type Connection, rows } from './rows.ts';
 import { storedTrouble } from './stored-schemas.ts';
 
-/** Who holds leases of an installation that have not expired, lane by lane. */
+/** The holders of an installation's leases that have not expired, by lane. */
 export function leaseHolders(db: Connection, installation: number): Promise<{ lane: Lane; holder: string }[]> {
   return rows(
     db,
@@ -18,17 +18,19 @@ export function leaseHolders(db: Connection, installation: number): Promise<{ la
 /** The work that holds a lane of an installation. */
 export interface LaneAtWork extends LeaseScope {
   holder: string;
-  /** Since when. */
   takenAt: Date;
-  /** Its lease is renewed: false where its process was killed, or stands still. */
+  /** Whether the lease is being renewed; false if its process was killed or hangs. */
   isAlive: boolean;
-  /** What it waits for, and since when: of steps side by side the one that fails, else the one that has waited longest. */
+  /**
+   * What the work waits for. Of several parallel steps, this is the failing one, or else the one that has waited
+   * longest.
+   */
   waitsFor: string | null;
   waitsSince: Date | null;
   trouble: Trouble | null;
 }
 
-/** The lanes of these installations that are held, or were held by a process that is not heard of any more. */
+/** The lanes of these installations that are held, or were held by a process that no longer responds. */
 export function lanesAtWork(db: Connection, installations: readonly number[]): Promise<LaneAtWork[]> {
   return rows(
     db,

@@ -5,26 +5,26 @@ import { type Db, statementTimeoutMs } from './pool.ts';
 import { type Connection, execute, maybeRow, row } from './rows.ts';
 
 /**
- * One holder at a time for each lane of an installation, and for the delivery to each company of an ERP (table `lease`). The token is
- * a fencing token: it grows with each new holder and with each release, and every write transaction under the lease checks it
- * (`holdLease`). So a holder that was given up writes nothing any more, however long its process lives on. Work of one process takes,
- * renews and releases it by `withLease` (with-lease.ts); a window's activities hold one lease in turn.
+ * A lease (table `lease`) gives one holder at a time the right to work on a lane of an installation, or to deliver to a
+ * company of an ERP. The token is a fencing token: it increases with each new holder and with each release, and every
+ * write transaction under the lease checks it (`holdLease`). So a former holder writes nothing any more, however long
+ * its process lives. Work within one process uses `withLease` (with-lease.ts); a window's activities share one lease.
  *
- * The lock is `for key share`: writers under one lease do not wait for each other, nor for a renewal, which changes no key. Whoever
- * takes, seizes or releases the lease locks its row `for update`, and so waits for the write transactions under way.
+ * The row lock is `for key share`: writers under one lease do not wait for each other, nor for a renewal, which changes
+ * no key. Taking, seizing and releasing a lease lock its row `for update`, and so wait for running write transactions.
  */
 
 export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** A lane of an installation; with `company`, the delivery to that company of an ERP (`companyScope`). */
+/** A lane of an installation. With `company`, the delivery to that company of an ERP (`companyScope`). */
 export interface LeaseScope {
   installation: number;
   lane: Lane;
   company?: string;
 }
 
-/** Several installations may be delivered to one company: its lease is none of theirs. */
+/** Several installations may be delivered to one company, so its lease belongs to no installation. */
 export function companyScope(company: string): LeaseScope & { company: string } {
   return { installation: 0, lane: 'delivery', company };
 }
@@ -32,7 +32,7 @@ export function companyScope(company: string): LeaseScope & { company: string } 
 /** A lease as its holder knows it. */
 export type Lease<Scope extends LeaseScope = LeaseScope> = Scope & { token: number };
 
-/** Somebody else has the lease now: the work that held it before may not go on. */
+/** Another holder has the lease now, so the former holder must stop. */
 export class LeaseLost extends Error {
   readonly code: 'window_superseded' | 'erp_company_lost';
   readonly todo = 'nothing: the work that has taken over covers this one';
@@ -43,14 +43,14 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Somebody else has the lease, and has not given it back in time. */
+/** Another holder has the lease, and did not release it in time. */
 export class LeaseBusy extends Error {
   constructor(scope: LeaseScope) {
     super(`the lease of ${named(scope)} has another holder`);
   }
 }
 
-/** Nobody renewed the lease in time, and nobody has taken it: whoever renews it may go on. */
+/** The lease expired without a renewal, and nobody else took it. After a renewal the work may continue. */
 export class LeaseExpired extends Error {
   readonly code = 'lease_expired';
   readonly todo = 'nothing: it is tried again by itself';
@@ -64,7 +64,10 @@ function named({ installation, lane, company }: LeaseScope): string {
   return company === undefined ? `installation ${installation}, lane ${lane},` : 'the ERP’s company';
 }
 
-/** A lease outlives a few renewals that fail; the lease of a process that was killed is free after this time. */
+/**
+ * Seconds until a lease expires without renewal. It covers a few failed renewals, and it is the delay after a holder's
+ * process was killed.
+ */
 export function leaseSeconds({ company }: LeaseScope): number {
   return company === undefined ? 90 : companyLeaseSeconds;
 }
@@ -73,7 +76,7 @@ export const companyLeaseSeconds = 30;
 const ofScope = 'installation = ? and lane = ? and company = ?';
 const bindingsOf = ({ installation, lane, company }: LeaseScope) => [installation, lane, company ?? ''];
 
-/** Takes the lease, or renews it for the same holder; null while another holder has it, or still writes under it. */
+/** Takes the lease, or renews it for the same holder. Null while another holder has it, or still writes under it. */
 export async function takeLease<Scope extends LeaseScope>(
   db: Connection,
   scope: Scope,
@@ -90,8 +93,8 @@ export async function takeLease<Scope extends LeaseScope>(
 }
 
 /**
- * As `takeLease`, but the same holder's name is the next attempt of the same work: it takes over from the one before at once, which
- * writes nothing any more. `isLeft`: the holder before did not end in order.
+ * As `takeLease`, but the same holder name means the next attempt of the same work: it takes the lease over at once,
+ * and the earlier attempt writes nothing any more. `isLeft`: the previous holder did not end cleanly.
  */
 export async function takeOverLease<Scope extends LeaseScope>(
   db: Connection,
@@ -121,7 +124,7 @@ export async function takeOverLease<Scope extends LeaseScope>(
   return taken === null ? null : { lease: { ...scope, token: taken.token }, isLeft: taken.isLeft };
 }
 
-/** Takes the lease from whoever holds it, once the write transactions under way are over. */
+/** Takes the lease from its holder, after the holder's running write transactions have ended. */
 export async function seizeLease<Scope extends LeaseScope>(
   db: Db,
   scope: Scope,
@@ -144,10 +147,13 @@ export async function seizeLease<Scope extends LeaseScope>(
   });
 }
 
-/** A renewal so soon after the one before writes nothing: each activity of a window renews, some milliseconds apart. */
+/**
+ * A renewal within this time after another one writes nothing: the activities of a window renew within milliseconds of
+ * each other.
+ */
 const renewedForSeconds = 10;
 
-/** Keeps a lease alive, one that has expired and that nobody took included; false when it is lost. */
+/** Renews a lease, even an expired one that nobody else took; false if it is lost. */
 export async function renewLease(db: Connection, lease: Lease): Promise<boolean> {
   const seconds = leaseSeconds(lease);
   const held = await maybeRow(
@@ -166,9 +172,12 @@ export async function renewLease(db: Connection, lease: Lease): Promise<boolean>
   return renewed > 0;
 }
 
-/** Frees a lease that is still held, once the write transactions under way are over. `isInOrder`: nothing of its work goes on. */
+/**
+ * Releases a lease that is still held, after running write transactions have ended. `isInOrder`: the work ended
+ * cleanly.
+ */
 export async function releaseLease(db: Connection, lease: Lease, { isInOrder = true } = {}): Promise<void> {
-  // The token moves on and the holder goes, so that neither a late renewal nor a late attempt brings the lease back.
+  // A new token and an empty holder keep a late renewal or a late attempt from getting the lease back.
   await execute(
     db,
     `with held as (select installation, lane, company from lease where ${ofScope} and token = ? for update)
@@ -179,8 +188,8 @@ export async function releaseLease(db: Connection, lease: Lease, { isInOrder = t
 }
 
 /**
- * Locks the lease's row until the end of the transaction: nobody can take the lease, or release it, before. The first statement
- * of every write transaction of a lane's work. Throws LeaseLost and LeaseExpired.
+ * Locks the lease's row until the end of the transaction, so that the lease cannot be taken or released before. It is
+ * the first statement of every write transaction under a lease. Throws LeaseLost and LeaseExpired.
  */
 export async function holdLease(trx: Connection, lease: Lease): Promise<void> {
   const held = await maybeRow(
@@ -190,11 +199,12 @@ export async function holdLease(trx: Connection, lease: Lease): Promise<void> {
     [...bindingsOf(lease), lease.token],
   );
   if (held === null) throw new LeaseLost(lease);
-  // What came of a request to an ERP is noted however late, as long as nobody has taken over.
+  // The result of a request to an ERP is stored even after the lease expired, as long as nobody else has taken the
+  // lease.
   if (!held.alive && lease.company === undefined) throw new LeaseExpired(lease);
 }
 
-/** Frees the lease of a holder that works no more, once the write transactions under way are over. */
+/** Releases the lease of a holder that does not run any more, after its write transactions have ended. */
 export async function freeLease(db: Connection, { installation, lane }: LeaseScope, holder: string): Promise<void> {
   const held = await maybeRow(
     db,
@@ -205,7 +215,7 @@ export async function freeLease(db: Connection, { installation, lane }: LeaseSco
   if (held !== null) await releaseLease(db, { installation, lane, token: held.token });
 }
 
-/** One write transaction under a lease. Throws LeaseLost and LeaseExpired. */
+/** Runs one write transaction under a lease. Throws LeaseLost and LeaseExpired. */
 export function underLease<Result>(
   db: Db,
   lease: Lease,
@@ -217,17 +227,16 @@ export function underLease<Result>(
   });
 }
 
-/** Runs a write transaction. */
 export type Transact = <Result>(work: (trx: Knex.Transaction) => Promise<Result>) => Promise<Result>;
 
-/** Write transactions of no lane: of a command that runs while none of its installation's lanes does. */
+/** Write transactions without a lane, for a command that runs while no lane of its installation is at work. */
 export function transactionsOf(db: Db): Transact {
   return (work) => db.transaction(work);
 }
 
 /**
- * Write transactions of a lane's work: each holds the lease, and none begins once `signal` has aborted. One under way is
- * finished then, or rolled back where that takes longer than a statement may; `onEnded` is called after each.
+ * Write transactions of a lane's work. Each one holds the lease, and none starts after `signal` has aborted. A running
+ * one is completed then, or rolled back if that takes longer than a statement may. `onEnded` is called after each.
  */
 export function leasedTransactions(
   db: Db,

@@ -7,27 +7,30 @@ import { ensureRole, grantBackup, grantRuntime, type LoginRole, rolesSql } from 
 import { type Connection, execute, row, rows } from './rows.ts';
 
 /**
- * The versions of PostgreSQL that are supported: 15 is the oldest that its own project still mends (until November 2027), 18
- * the newest that this program was tried on. A newer one is used, and `doctor` says that it was not tried.
+ * Supported versions of PostgreSQL: 15 is the oldest that its project maintains (until November 2027), 18 the newest
+ * that vetledger was tested with. A newer one is accepted, and `doctor` reports that it was not tested.
  */
 export const supportedPostgres = { oldest: 15, newestTried: 18 } as const;
 
 const insufficientPrivilege = '42501';
 
 export interface MigrateOptions {
-  /** The role that gets the rights of the runtime, and is made if it is missing. Without one the connection's role does all. */
+  /**
+   * The role that gets the rights of the runtime; it is created if missing. Without it, the role of the connection does
+   * everything.
+   */
   runtime?: LoginRole | undefined;
-  /** Default: those of this version. */
+  /** Default: the migrations of this version. */
   known?: Migration[];
-  /** A migration waits no longer for a table that another transaction uses. */
+  /** Limit of the wait for a table that another transaction uses. */
   lockTimeoutMs?: number;
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations that it applied, in order. Each is a transaction with the row
- * that notes it, so an interrupted one has changed nothing. Several processes may call this at once: they take turns. Throws
- * UserError when another build or version made the database, when a runtime role is missing that this connection cannot make, or
- * when a table was in use for too long.
+ * Brings the schema up to date and returns the names of the applied migrations, in order. Each migration is one
+ * transaction that also records it, so an interrupted one changes nothing. Several processes may call this at the same
+ * time: they take turns. Throws UserError if another build or version created the database, if a runtime role is
+ * missing that this connection cannot create, or if a table was in use for too long.
  */
 export async function migrate(db: Db, options: MigrateOptions = {}): Promise<string[]> {
   const known = options.known ?? knownMigrations();
@@ -38,13 +41,13 @@ export async function migrate(db: Db, options: MigrateOptions = {}): Promise<str
   }
 }
 
-/** Applies the first migration that is missing, and gives the other roles their rights; null where none was missing. */
+/** Applies the first missing migration, and grants the other roles their rights; null if none was missing. */
 async function applyNext(
   trx: Connection,
   known: Migration[],
   { runtime, lockTimeoutMs = 60_000 }: MigrateOptions,
 ): Promise<string | null> {
-  // Also since `create … if not exists` fails when two processes run it at the same moment.
+  // The lock also prevents an error: `create … if not exists` fails if two processes run it at the same moment.
   await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger migrate', 0))`);
   await refuseOldPostgres(trx);
   if (runtime && !(await ensureRole(trx, runtime))) throw await runtimeMissing(trx, runtime.name);
@@ -64,7 +67,7 @@ async function applyNext(
 async function apply(trx: Connection, { name, sql, hash }: Migration, lockTimeoutMs: number): Promise<void> {
   await execute(trx, `set local lock_timeout = ${lockTimeoutMs}`);
   try {
-    // A question mark would stand for a parameter.
+    // knex would read a question mark as a parameter.
     await execute(trx, sql.replaceAll('?', '\\?'));
   } catch (error) {
     throw isRetriable(error) ? tablesInUse(name, error) : error;
@@ -73,8 +76,8 @@ async function apply(trx: Connection, { name, sql, hash }: Migration, lockTimeou
 }
 
 /**
- * Checks that this program can work with the database as it is: its PostgreSQL is supported, and exactly the migrations that this
- * version knows were applied. Throws UserError that says what to run.
+ * Checks that this program can use the database: its PostgreSQL is supported, and exactly the migrations of this
+ * version were applied. Throws a UserError with the command to run.
  */
 export async function checkSchema(db: Connection, known = knownMigrations()): Promise<void> {
   await refuseOldPostgres(db);
@@ -101,8 +104,8 @@ export async function checkSchema(db: Connection, known = knownMigrations()): Pr
 }
 
 /**
- * Names of the migrations that the database lacks; null where it has no schema of ours. Throws UserError when another build or
- * version made it.
+ * Names of the migrations that the database lacks; null if it has no vetledger schema. Throws UserError if another
+ * build or version created it.
  */
 export async function missingMigrations(db: Connection, known = knownMigrations()): Promise<string[] | null> {
   if (!(await hasSchema(db))) return null;
@@ -114,7 +117,7 @@ export async function missingMigrations(db: Connection, known = knownMigrations(
 
 interface Applied {
   name: string;
-  /** Null where a build applied it that noted names only. */
+  /** Null if an old build applied it that stored only names. */
   hash: string | null;
 }
 
@@ -136,7 +139,7 @@ function missingOf(known: Migration[], applied: Applied[]): Migration[] {
   return known.filter(({ name }) => !hashes.has(name));
 }
 
-/** Whether the database has our schema: one without it is empty for us. */
+/** Whether the database has the vetledger schema. Without it, the database counts as empty. */
 export async function hasSchema(db: Connection): Promise<boolean> {
   const { found } = await row(
     db,

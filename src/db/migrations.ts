@@ -5,13 +5,13 @@ import { basename } from 'node:path';
 export interface Migration {
   name: string;
   sql: string;
-  /** SHA-256 of `sql`, in hex: the database notes it. */
+  /** SHA-256 of `sql` in hex, stored in the database. */
   hash: string;
 }
 
 const folder = new URL('./migrations/', import.meta.url);
 
-/** The migrations that this version knows, in the order of their names, in which they are applied. */
+/** The migrations of this version, in the order of their names, in which they are applied. */
 export function knownMigrations(): Migration[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))

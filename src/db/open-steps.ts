@@ -7,28 +7,28 @@ import { type Connection, execute, maybeRow, rows } from './rows.ts';
 import { storedTrouble, storedUse } from './stored-schemas.ts';
 
 /**
- * Activities that do not simply go on (table `open_step`): an attempt failed, waits or takes long. Their rows are the one place that
- * says why, since when, how often, and what the attempts have cost. Most activities never have one.
+ * Rows of `open_step`: activities with a failed attempt, a wait or a long run time. They are the only place that shows
+ * why, since when, how often, and at what cost. Most activities never have a row.
  */
 
-/** An activity of a workflow's run, by Temporal's ids. */
+/** An activity of a workflow run, by Temporal's ids. */
 export interface StepKey {
   runId: string;
   activity: string;
 }
 
 export interface OpenStep {
-  /** The attempt that wrote this; those that came to a process without the installation do not count. */
+  /** The attempt that wrote this. Attempts in processes that do not serve the installation do not count. */
   attempt: number;
-  /** Whether it came to its end; the process of one that did not has died, or stood still for too long. */
+  /** Whether the attempt recorded its end. If not, its process died or hung. */
   isEnded: boolean;
-  /** Attempts so far that ended for a reason that nothing explains. */
+  /** Attempts so far that ended without an explanation. */
   unexplained: number;
-  /** What keeps the activity from going on. */
+  /** The errors that keep the activity from continuing. */
   trouble: Trouble | null;
-  /** What its attempts have cost so far. */
+  /** The cost of its attempts so far. */
   api: ApiUse;
-  /** What it waits for; null: it goes on, or has waited for less than five seconds. */
+  /** What the activity waits for; null if it continues, or has waited less than five seconds. */
   wait: StepWait | null;
 }
 
@@ -42,7 +42,7 @@ const troubleColumn = nullable(storedJson('open_step.trouble', storedTrouble));
 const useColumn = storedJson('open_step.api', storedUse);
 const ofActivity = 'run_id = ? and activity = ?';
 
-/** What the attempts before have left; null: nothing. */
+/** The row that earlier attempts left; null if there is none. */
 export async function readStep(db: Connection, key: StepKey): Promise<OpenStep | null> {
   const found = await maybeRow(
     db,
@@ -60,7 +60,10 @@ export async function readStep(db: Connection, key: StepKey): Promise<OpenStep |
   return { ...step, wait: waitsFor !== null && waitsSince !== null ? { for: waitsFor, since: waitsSince } : null };
 }
 
-/** Writes how an activity is. Absolute, so that writing it twice changes nothing; nothing where a later attempt has written. */
+/**
+ * Stores the whole state of an activity, so that storing it twice changes nothing. Does nothing if a later attempt has
+ * written.
+ */
 export async function noteStep(
   db: Connection,
   { runId, activity }: StepKey,
@@ -82,12 +85,12 @@ export async function noteStep(
   );
 }
 
-/** Removes what the attempts up to this one have left. */
+/** Removes the row of this attempt or an earlier one. */
 export async function removeStep(db: Connection, { runId, activity }: StepKey, attempt: number): Promise<void> {
   await execute(db, `delete from open_step where ${ofActivity} and attempt <= ?`, [runId, activity, attempt]);
 }
 
-/** Removes what the activities of a run have left, and returns it: the run is over. */
+/** Removes and returns the rows of a run that is over. */
 export function takeSteps(db: Connection, runId: string): Promise<Pick<OpenStep, 'trouble' | 'api'>[]> {
   return rows(
     db,
@@ -97,7 +100,9 @@ export function takeSteps(db: Connection, runId: string): Promise<Pick<OpenStep,
   );
 }
 
-/** Removes rows that an attempt wrote after the end of its window, and those of activities whose process died and that nothing repeats. */
+/**
+ * Removes rows that an attempt wrote after its window had ended, and rows of activities that died and are not retried.
+ */
 export function pruneSteps(db: Db, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Reads a long result page by page (keyset pagination), so that one page is in memory at a time. `read` is given the last row of
- * the page before, null for the first page, and returns at most `size` rows; a shorter page is the last one.
+ * Reads a long result page by page (keyset pagination), so that only one page is in memory. `read` receives the last
+ * row of the previous page, null for the first page, and returns at most `size` rows. A shorter page is the last one.
  */
 export async function* pages<Row>(size: number, read: (after: Row | null) => Promise<Row[]>): AsyncGenerator<Row[]> {
   for (let after: Row | null = null; ; ) {
@@ -15,7 +15,10 @@ export async function* pages<Row>(size: number, read: (after: Row | null) => Pro
   }
 }
 
-/** As `pages`; the next page is read while the caller works on this one. A caller that leaves early has one more page read. */
+/**
+ * As `pages`, but reads the next page while the caller works on this one. If the caller stops early, one extra page was
+ * read.
+ */
 export async function* pagesAhead<Row>(
   size: number,
   read: (after: Row | null) => Promise<Row[]>,
@@ -27,7 +30,7 @@ export async function* pagesAhead<Row>(
     next = page.length < size ? null : read(last);
     // Its error is thrown when the page is awaited.
     next?.catch(() => undefined);
-    // A statement leaves at the end of the turn, not before the caller's work.
+    // The statement is sent at the end of the turn; this keeps the caller's work from delaying it.
     await nextTurn();
     yield page;
   }

@@ -4,11 +4,11 @@ import { redact } from '../domain/redact.ts';
 
 export type Db = Knex;
 
-/** Everything of ours lives in this schema, so that a database can be shared. */
+/** All tables of vetledger are in this schema, so that a database can be shared. */
 export const schemaName = 'vetledger';
 
-// int8 and numeric must not become floats: ids are checked safe integers, amounts stay text (in lists, too), dates stay
-// `YYYY-MM-DD`, json and jsonb stay the wire's text (read by src/records/json.ts where it is needed).
+// int8 and numeric must not become floats: ids become checked safe integers, and amounts stay text, also in lists.
+// Dates stay `YYYY-MM-DD`. json and jsonb stay text, which src/records/json.ts parses where needed.
 const types = new pg.TypeOverrides();
 types.setTypeParser(20, (text) => {
   const value = Number(text);
@@ -24,9 +24,9 @@ types.setTypeParser(1016, (text) =>
 types.setTypeParser(1231, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',')));
 
 /**
- * Connections of a process for this number of installations: 10 and 2 for each, at most 60. More would only wait inside
- * PostgreSQL; no connection is held while waiting for a rate budget. `work` is for everything that may take long; `prompt` for short
- * statements that may not wait behind it, because nothing would go on without them: renewals of leases, and the rate budget.
+ * Connections of a process for this number of installations: 10 plus 2 per installation, at most 60. More connections
+ * would only wait inside PostgreSQL; none is held during a wait for a rate budget. `work` is for long statements.
+ * `prompt` is for short statements that must not wait behind them: renewals of leases, and the rate budget.
  */
 export function poolSizes(installations: number): { work: number; prompt: number } {
   const all = Math.min(60, 10 + 2 * installations);
@@ -34,33 +34,32 @@ export function poolSizes(installations: number): { work: number; prompt: number
   return { work: all - prompt, prompt };
 }
 
-/** Nothing that one statement does takes longer. */
+/** Time limit of every statement. */
 export const statementTimeoutMs = 120_000;
 
 /**
- * PostgreSQL ends a transaction that has sent nothing for so long. A process that is cut off from it (its machine lost power, the network
- * dropped its connections) leaves transactions open, whose locks would keep everyone else waiting until TCP gives up, after two hours.
+ * PostgreSQL ends a transaction that sends nothing for this time. A process that lost its connection (power failure,
+ * network) leaves transactions open; otherwise their locks would block others for two hours, until TCP gives up.
  */
 export const idleTransactionTimeoutMs = 30_000;
 
 export interface DatabaseOptions {
-  /** Connections at most. */
+  /** Limit of open connections. */
   max?: number;
   statementTimeoutMs?: number;
-  /** Default: `idleTransactionTimeoutMs`. */
   idleTransactionTimeoutMs?: number;
-  /** Longest wait for a connection. */
+  /** Limit of the wait for a connection. */
   acquireTimeoutMs?: number;
-  /** A connection is used no longer, however often it is. Default: for as long as it is used every 30 s. */
+  /** A connection is closed after this time, however often it is used. Default: it is closed after 30 s without use. */
   connectionLifetimeMs?: number;
-  /** Takes what the pool reports, for example that no connection could be made. Default: stderr. */
+  /** Receives messages of the pool, for example a failure to connect. Default: stderr. */
   report?: (line: string) => void;
 }
 
 /**
- * A pool of connections to PostgreSQL. Every statement has a time-out (`statementTimeoutMs`), so have waiting for a connection and a
- * transaction in which nothing happens. A `url` that is a function is asked again for each use: when its answer changes, connections are made to the new
- * one. The caller ends the pool with `db.destroy()`.
+ * A pool of connections to PostgreSQL. Time-outs limit every statement (`statementTimeoutMs`), the wait for a
+ * connection, and idle transactions. A `url` that is a function is called before each use; if its result changes, new
+ * connections use the new one. The caller ends the pool with `db.destroy()`.
  */
 export function openDatabase(url: string | (() => string), options: DatabaseOptions = {}): Db {
   const write = options.report ?? ((line: string) => console.error(line));
@@ -80,7 +79,7 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
   };
   const db = knex({
     client: 'pg',
-    // Otherwise knex writes the values of a failed statement, personal data, into its error.
+    // Otherwise knex writes the values of a failed statement, which are personal data, into its error.
     compileSqlOnError: false,
     connection: (typeof url === 'string' ? settings(url) : following(url)) as Knex.PgConnectionConfig,
     searchPath: [schemaName],
@@ -98,10 +97,10 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
       },
     },
     acquireConnectionTimeout: options.acquireTimeoutMs ?? 30_000,
-    // knex writes to stdout unless told otherwise, and stdout is the command's result.
+    // By default knex writes to stdout, but stdout holds the command's result.
     log: { debug: report, warn: report, error: report, deprecate: (what, instead) => report(`${what}: ${instead}`) },
   });
-  // Messages of errors are kept and shown: a statement is no part of what they tell.
+  // Error messages are stored and shown, so they must not contain the statement.
   db.on('query-error', (error: unknown, { sql }: { sql: string }) => {
     const prefix = `${sql} - `;
     if (error instanceof Error && error.message.startsWith(prefix)) error.message = error.message.slice(prefix.length);
@@ -110,31 +109,32 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
 }
 
 /**
- * A session keeps `default_transaction_read_only` as it was when it began: one that met it is closed, or it would stay read-only after the
- * database is writable again.
+ * A session keeps the value that `default_transaction_read_only` had at its beginning. A session that got this error is
+ * closed, or it would stay read-only after the database is writable again.
  */
 const readOnlyTransaction = '25006';
 
-/** A connection of the driver, with the mark by which knex closes it before its next use. */
+/** A connection of the driver. knex closes it before its next use if the mark is set. */
 interface PgConnection {
   connection: { on(event: 'errorMessage', listener: (error: { code?: string }) => void): void };
   __knex__disposed?: string;
 }
 
 /**
- * Lets a transaction that only reads wait for whoever takes what it reads (a pager, a slow disk): it holds no lock that others wait for.
+ * Removes the idle limit for a transaction that only reads. It may wait for a slow reader (a pager, a slow disk), and
+ * holds no lock that others wait for.
  */
 export async function withoutIdleTimeout(trx: Knex.Transaction): Promise<void> {
   await trx.raw('set local idle_in_transaction_session_timeout = 0');
 }
 
-/** The connections of a pool now, and how many are waited for. */
+/** The current connections of a pool, and the number of callers that wait for one. */
 export function poolState(db: Db): { used: number; free: number; waiting: number; limit: number } {
   const { pool } = db.client as { pool: Pool };
   return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires(), limit: pool.max };
 }
 
-/** knex's pool (tarn), as far as it is read. */
+/** The part of knex's pool (tarn) that is used here. */
 interface Pool {
   max: number;
   numUsed(): number;

@@ -1,10 +1,13 @@
 import type { Db } from './pool.ts';
 import { execute } from './rows.ts';
 
-/** Rows of a statement that removes what is old: it ends within milliseconds, so others do not wait for it. */
+/** Rows per statement that removes old rows. It ends within milliseconds, so others do not wait for it. */
 export const pruneBatch = 500;
 
-/** Runs a statement that removes at most `pruneBatch` rows older than `age` (its one parameter) until none is left; returns how many. */
+/**
+ * Repeats a statement that removes at most `pruneBatch` rows older than `age` (its one parameter) until none is left.
+ * Returns the number of removed rows.
+ */
 export async function pruneInBatches(db: Db, sql: string, age: number, signal: AbortSignal): Promise<number> {
   let removed = 0;
   while (!signal.aborted) {

@@ -3,17 +3,17 @@ import { schemaName } from './pool.ts';
 import { type Connection, execute, maybeRow, row, rows } from './rows.ts';
 
 /**
- * Two roles: the owner migrates the schema, the runtime role is what every other command connects as. The runtime role owns
- * nothing and cannot change or delete what is in the journal, whatever a defect or an intruder makes it send.
+ * There are two roles. The owner migrates the schema; the runtime role runs every other command. The runtime role owns
+ * nothing and cannot change or delete the journal, even after a defect or an intrusion.
  */
 
-/** A role that connects with a password; null where it signs in in another way. */
+/** A role that connects with a password; null if it signs in without one. */
 export interface LoginRole {
   name: string;
   password: string | null;
 }
 
-/** The role that a connection URL names; null where it names none. */
+/** The role in a connection URL; null if the URL names no role. */
 export function roleOfUrl(url: string): LoginRole | null {
   const { username, password } = new URL(url);
   if (username === '') return null;
@@ -21,8 +21,8 @@ export function roleOfUrl(url: string): LoginRole | null {
 }
 
 /**
- * Makes the role if it is not there; false where this connection lacks the right to. A password that the role has already
- * stays as it is.
+ * Creates the role if it is missing; false if this connection lacks the right to do so. An existing role keeps its
+ * password.
  */
 export async function ensureRole(db: Connection, role: LoginRole): Promise<boolean> {
   const { found, mayCreate } = await roleState(db, role.name);
@@ -51,7 +51,7 @@ async function roleState(db: Connection, name: string): Promise<{ found: boolean
   return { found: state.found, mayCreate: state.may_create };
 }
 
-/** Statements that a superuser runs once, for an owner and a runtime role; the passwords are for them to choose. */
+/** Statements that a superuser runs once, for an owner and a runtime role. The superuser chooses the passwords. */
 export function rolesSql(owner: string, runtime: string, database: string): string[] {
   const [as, to, of] = [owner, runtime, database].map(identifier);
   return [
@@ -63,9 +63,9 @@ export function rolesSql(owner: string, runtime: string, database: string): stri
 }
 
 /**
- * Gives a role the rights of the runtime: to read and add in the journal, to read which migrations were applied, and ordinary
- * rights on the rest. The journal's tables are those whose trigger refuses changes. Given anew by each migration, so that
- * they cover what it made.
+ * Grants a role the rights of the runtime: to read and add to the journal, to read the applied migrations, and ordinary
+ * rights on all other tables. The journal's tables are those whose trigger refuses changes. Each migration grants the
+ * rights again, so that they cover new tables.
  */
 export async function grantRuntime(trx: Connection, role: string): Promise<void> {
   const to = identifier(role);
@@ -83,7 +83,7 @@ export async function grantRuntime(trx: Connection, role: string): Promise<void>
 /** The role that deploy/postgres/backup.sh connects as. */
 const backupRole = 'vetledger_backup';
 
-/** Gives the backup's role its rights, where somebody has made it: to read everything, and to note that a backup succeeded. */
+/** Grants the backup role its rights, if the role exists: to read everything, and to record a successful backup. */
 export async function grantBackup(trx: Connection): Promise<void> {
   if (!(await roleState(trx, backupRole)).found) return;
   const statements = [
@@ -108,7 +108,7 @@ async function journalTables(db: Connection): Promise<string[]> {
   return found.map(({ name }) => name);
 }
 
-/** What the role of this connection may do that a runtime role may not; empty where it is one. */
+/** Rights of the connection's role that a runtime role must not have; empty for a proper runtime role. */
 export async function rightsBeyondRuntime(db: Connection): Promise<string[]> {
   const tables = await journalTables(db);
   const found = await row(
@@ -128,7 +128,6 @@ export async function rightsBeyondRuntime(db: Connection): Promise<string[]> {
   ];
 }
 
-/** The role of this connection. */
 export async function currentRole(db: Connection): Promise<string> {
   const found = await maybeRow(db, { name: text }, 'select current_user::text as name');
   return found?.name ?? '';
@@ -138,7 +137,7 @@ function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A question mark would stand for a parameter. */
+/** knex would read a question mark as a parameter. */
 function asWritten(statement: string): string {
   return statement.replaceAll('?', '\\?');
 }

@@ -6,18 +6,18 @@ import type { Db } from './pool.ts';
 /** A pool, or a transaction of it. */
 export type Connection = Db | Knex.Transaction;
 
-/** A parameter for a `?` of a statement; an array becomes one array of PostgreSQL. */
+/** A parameter for a `?` of a statement. An array becomes one PostgreSQL array. */
 export type Binding = string | number | boolean | Date | null | readonly (string | number | boolean | Date | null)[];
 
 /**
- * A result does not match the shape declared for it: a defect of the statement or of the schema, never of a user's data. Its stack leads to
- * the statement, which is no part of the message.
+ * A result does not match its declared shape. The cause is a defect of the statement or the schema, never a user's
+ * data. The stack leads to the statement, which the message leaves out.
  */
 export class UnexpectedResult extends Error {
   readonly code = 'unexpected_result';
 }
 
-/** Stored JSON that is not what we store: somebody changed the row by hand, or the disk did. */
+/** Stored JSON that vetledger cannot have written: the row was changed by hand, or the disk is damaged. */
 export class DamagedRow extends UserError {
   constructor(place: string, row: string, why: string) {
     super(
@@ -38,8 +38,8 @@ interface Result {
 }
 
 /**
- * The rows of one SQL statement. `shape` names the result's columns and their types: the names and types are checked once per
- * result, nulls and enumerations in every row. Throws UnexpectedResult where they do not agree.
+ * Returns the rows of one SQL statement. `shape` declares the result's columns and types. Names and types are checked
+ * once per result, nulls and enumerations in every row. Throws UnexpectedResult if they differ.
  */
 export async function rows<S extends Shape>(
   db: Connection,
@@ -54,7 +54,7 @@ export async function rows<S extends Shape>(
   return result.rows as RowOf<S>[];
 }
 
-/** The first row, or null where there is none. */
+/** The first row; null if there is none. */
 export async function maybeRow<S extends Shape>(
   db: Connection,
   shape: S,
@@ -64,7 +64,10 @@ export async function maybeRow<S extends Shape>(
   return (await rows(db, shape, sql, bindings))[0] ?? null;
 }
 
-/** The first row of a statement that always returns one (an aggregate, an `insert … returning`). Throws UnexpectedResult without one. */
+/**
+ * The first row of a statement that always returns one (an aggregate, an `insert … returning`). Throws UnexpectedResult
+ * if there is none.
+ */
 export async function row<S extends Shape>(
   db: Connection,
   shape: S,
@@ -76,7 +79,7 @@ export async function row<S extends Shape>(
   return first;
 }
 
-/** Runs a statement for its effect; returns how many rows it touched. */
+/** Runs a statement for its effect, and returns the number of affected rows. */
 export async function execute(db: Connection, sql: string, bindings: readonly Binding[] = []): Promise<number> {
   return (await run(db, sql, bindings)).rowCount ?? 0;
 }
@@ -137,7 +140,7 @@ function readValue(
   throw new DamagedRow(place, nameOf(row), why.join('; '));
 }
 
-/** ` of the row with installation 4711, id 12`: its numbers, which hold nothing personal. */
+/** Names the row by its numeric columns, which hold nothing personal: ` of the row with installation 4711, id 12`. */
 function nameOf(row: Record<string, unknown>): string {
   const numbers = Object.entries(row).filter(([, value]) => typeof value === 'number');
   return numbers.length === 0

@@ -3,8 +3,8 @@ import { type Db, schemaName } from './pool.ts';
 import { rows } from './rows.ts';
 
 /**
- * The schema of a migrated database as SQL text, in an order that depends on names only: tables with their columns and
- * constraints, indexes, views, functions and triggers. Kept as src/db/schema.sql, so that a review shows what a migration changes.
+ * The schema of a migrated database as SQL text, ordered by name: tables with their columns and constraints, indexes,
+ * views, functions and triggers. It is stored as src/db/schema.sql, so that a review shows what a migration changes.
  */
 export async function schemaText(db: Db): Promise<string> {
   const parts = [
@@ -34,7 +34,7 @@ async function statements(db: Db, sql: string): Promise<string[]> {
   return found.map(({ line }) => `${line.trim()};`);
 }
 
-// The table of applied migrations is made by src/db/migrate.ts.
+// src/db/migrate.ts creates the table of applied migrations.
 const ours = `n.nspname = ? and c.relkind = 'r' and c.relname not like 'migration%'`;
 
 const columnsSql = `
@@ -48,7 +48,7 @@ const columnsSql = `
   left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
   where ${ours} order by c.relname, a.attnum`;
 
-// Not-null constraints stand with their columns.
+// Not-null constraints are listed with their columns.
 const constraintsSql = `
   select c.relname::text as table_name, 'constraint ' || k.conname || ' ' || pg_get_constraintdef(k.oid) as line
   from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace

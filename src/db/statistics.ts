@@ -1,9 +1,11 @@
 import { type Connection, execute } from './rows.ts';
 
-/** Rows that one piece of work adds or changes, from which on it does not wait for autovacuum, which looks once a minute. */
+/**
+ * Work that adds or changes this many rows refreshes the statistics itself, since autovacuum checks only once a minute.
+ */
 export const refreshStatisticsFromRows = 500;
 
-/** Tables that grow with the clinic, by what fills them. */
+/** Tables that grow with the clinic, by the work that fills them. */
 const filledBy = {
   pull: ['mirror_record', 'document'],
   post: ['document', 'entry', 'entry_line', 'summary_waiting'],
@@ -13,8 +15,9 @@ const filledBy = {
 } as const;
 
 /**
- * Brings PostgreSQL's statistics of the tables that a piece of work has filled up to date: without them it plans the next statements
- * as if the tables were nearly empty. Each table is a transaction of its own, so that `db` is a pool and two of these never deadlock.
+ * Refreshes PostgreSQL's statistics of the tables that some work has filled. Without them, PostgreSQL plans the next
+ * statements as if the tables were nearly empty. Pass a pool as `db`: each table gets its own transaction, so that two
+ * calls never deadlock.
  */
 export async function refreshStatistics(db: Connection, filled: keyof typeof filledBy): Promise<void> {
   for (const table of filledBy[filled]) await execute(db, 'select refresh_statistics(?)', [table]);

@@ -3,7 +3,7 @@ import type { ApiUse } from '../domain/api-use.ts';
 import type { Trouble } from '../domain/trouble.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
-/** What JSON has to be that several columns hold (`storedJson`). */
+/** Schemas of JSON that several columns hold (`storedJson`). */
 export const storedError: z.ZodType<PlainError> = z.object({ code: z.string(), message: z.string(), todo: z.string() });
 
 export const storedUse: z.ZodType<ApiUse> = z.object({

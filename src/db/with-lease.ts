@@ -19,10 +19,9 @@ export interface LeasePorts {
   signal: AbortSignal;
 }
 
-/** How the lease is taken. */
 export interface LeaseWait {
   holder: string;
-  /** How long it waits for another holder to end. Default: it does not wait. */
+  /** Limit of the wait for another holder to end. Default: no wait. */
   waitMs?: number;
   /** Called once, before the first wait. */
   onWaiting?(): void;
@@ -47,15 +46,18 @@ export async function waitForLease<Scope extends LeaseScope>(
   }
 }
 
-/** A lease at work. */
+/** A lease that is held by running work. */
 export interface Held {
-  /** Aborts with the caller's, and when somebody else has the lease. */
+  /** Aborts with the caller's signal, and if the lease is lost. */
   signal: AbortSignal;
-  /** Write transactions of the work; of one whose lease is lost, none is written. */
+  /** Runs a write transaction. Writes nothing if the lease is lost. */
   transact: Transact;
 }
 
-/** Does work under a lease that it takes, or waits for: it is renewed meanwhile and given back at the end. Throws LeaseBusy, LeaseLost. */
+/**
+ * Takes a lease, or waits for it, and runs work under it. The lease is renewed meanwhile and released at the end.
+ * Throws LeaseBusy and LeaseLost.
+ */
 export async function withLease<Result>(
   ports: LeasePorts & LeaseWait,
   scope: LeaseScope,
@@ -64,7 +66,7 @@ export async function withLease<Result>(
   return keepLease(ports, await waitForLease(ports, scope, ports), work);
 }
 
-/** As `withLease`, with a lease that was taken already. Work that fails leaves it as one that did not end in order. */
+/** As `withLease`, for a lease that is already held. If the work fails, the lease is marked as not ended cleanly. */
 export async function keepLease<Result>(
   { db, clock, signal }: LeasePorts,
   lease: Lease,
@@ -85,7 +87,7 @@ export async function keepLease<Result>(
     over.abort();
     await renewing;
     await releaseLease(db, lease, { isInOrder }).catch((error: unknown) => {
-      // Without a database the lease runs out by itself; the failure of the work is what is told.
+      // If the database does not answer, the lease expires automatically. The caller gets the failure of the work.
       if (isInOrder) throw error;
     });
   }
@@ -99,7 +101,7 @@ async function keepRenewing(
   while (!over.aborted) {
     await clock.sleep(everyMs, over).catch(() => undefined);
     if (over.aborted) return;
-    // A database that is away for a moment is asked again; every write checks the lease itself.
+    // If the database does not answer for a moment, the renewal is repeated later. Every write checks the lease anyway.
     const isHeld = await renewLease(db, lease).catch(() => true);
     if (!isHeld) {
       lost.abort(new LeaseLost(lease));

@@ -82,7 +82,7 @@ export function explainedEnd(
     return { code, todo, message: `${said}; the window was given up${limit === null ? '' : ` after ${limit}`}` };
   }
   const isAnEnd = Object.values<string>(endCodes).includes(ended.code);
-  return isAnEnd ? { ...ended, message: `${ended.message}; before that: ${said}` } : ended;
+  return isAnEnd ? { ...ended, message: `${ended.message.replace(/\.$/, '')}; before that: ${said}` } : ended;
 }
 
 /** `30 min`, `8 s` */

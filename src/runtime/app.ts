@@ -27,62 +27,72 @@ import { createLog } from './log.ts';
 import { Outages } from './outages.ts';
 import { systemClock } from './system-clock.ts';
 
-/** The open services and clients of a command; `close` releases them all. */
+/** The open services and clients of a command. `close` releases them all. */
 export interface App {
   config: Config;
   db: Db;
-  /** A small pool beside it, for short statements that may not wait for long ones: renewals of leases, and the rate budget. */
+  /**
+   * A small second pool for short statements that must not wait behind long ones: renewals of leases, and the rate
+   * budget.
+   */
   promptDb: Db;
-  /** One connection beside the pools: heartbeats do not wait for them. */
+  /** A separate connection for this process's heartbeats, so that they do not wait for the pools. */
   presenceDb: Db;
-  /** A connection that lives for a moment only: what it meets is what a new connection meets. */
+  /** A connection that is closed after a moment, so that each probe tests a new connection. */
   probeDb: Db;
-  /** Part of the keys of entries in ERPs: a database that takes another's place keeps it. */
+  /** Part of the keys of entries in ERPs. A database that replaces another one keeps its id. */
   databaseId: string;
-  /** Part of workflow ids and task queues, so that several databases can share a Temporal cluster. A copy has another one. */
+  /**
+   * Part of workflow ids and task queues, so that several databases can share a Temporal cluster. A copy gets another
+   * name.
+   */
   temporalName: string;
-  /** Null when the command needs no Temporal (`AppOptions.temporal`). */
+  /** Null if the command needs no Temporal (`AppOptions.temporal`). */
   temporal: { address: string; namespace: string; uiUrl: string | null } | null;
-  /** Writes to stderr. */
   log: Logger;
   clock: () => Date;
-  /** What happens in this process, for whoever tells of it. */
+  /** The events of this process, for listeners that print or count them. */
   events: Events;
-  /** Which services do not answer. */
+  /** The services that do not answer. */
   outages: Outages;
-  /** Starts an embedded server again that has died; false where it is not ours, or runs. Throws ServiceError where that fails. */
+  /**
+   * Restarts an embedded server that has died; false if the server is not embedded, or is running. Throws ServiceError
+   * if the restart fails.
+   */
   revive: Record<'postgres' | 'temporal', () => Promise<boolean>>;
   /** The practice API client of an installation, one per App. Throws ConfigError for an unknown installation. */
   practice(installation: number): PracticeClient;
-  /** The rate budget that `practice(installation)` takes from. */
+  /** The rate budget that `practice(installation)` uses. */
   budget(installation: number): Budget;
-  /** Has the next `practice(installation)` be made from the configuration as it is then; what has one keeps it. */
+  /**
+   * Makes the next `practice(installation)` call create a client from the current configuration. Running work keeps the
+   * old client.
+   */
   retirePractice(installation: number): void;
-  /** Delivery to the installations' ERPs. */
   delivery: Delivery;
   close(): Promise<void>;
 }
 
 export interface AppOptions {
-  /** `if reachable`: without Temporal the command does what it can, and `progress` is told. */
+  /** `if reachable`: without Temporal, the command does what it can, and reports that to `progress`. */
   temporal: boolean | 'if reachable';
   /** Called with one line for each slow step. */
   progress: (line: string) => void;
   env: NodeJS.ProcessEnv;
-  /** Log level unless VETLEDGER_LOG sets one. Default: `warn`. */
+  /** Log level, unless VETLEDGER_LOG sets one. Default: `warn`. */
   logLevel?: 'error' | 'warn' | 'info';
-  /** Whether an embedded database gets the migrations that it lacks; without it the command refuses to start. */
+  /** Whether an embedded database gets the migrations that it lacks. Otherwise the command refuses to start. */
   upgradesEmbedded?: boolean;
-  /** Whether a source that has refused to let us in is left alone for a time: in the daemon. */
+  /** Whether to wait before signing in again after the source refused the credentials. The daemon does. */
   pacesSignIn?: boolean;
-  /** Whether an embedded Temporal server that this command starts serves its web UI: for the demo. */
+  /** Whether an embedded Temporal server that this command starts serves its web UI, for the demo. */
   ui?: boolean;
 }
 
 /**
- * Connects to the services, or starts embedded ones, and checks that the database has the schema that this version needs; an
- * empty embedded database gets it. Throws ServiceError when a service is missing, UserError where the schema does not fit;
- * whatever was opened by then is released.
+ * Connects to the services, or starts embedded ones, and checks that the database has the schema of this version. An
+ * empty embedded database gets the schema. Throws ServiceError if a service is missing, and UserError if the schema
+ * does not fit; everything opened by then is released.
  */
 export async function openApp(config: Config, options: AppOptions): Promise<App> {
   const opened: (() => Promise<unknown>)[] = [];
@@ -103,7 +113,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   };
   try {
     const starting = options.temporal ? startTemporal(services).catch(whereNeeded(options)) : Promise.resolve(null);
-    // Both start at the same time. When one fails, the other is released by the catch block below.
+    // Both start at the same time. If one fails, the catch block below releases the other.
     const [postgres, temporal] = await Promise.allSettled([acquirePostgres(services), starting]);
     for (const service of [postgres, temporal]) {
       if (service.status === 'fulfilled' && service.value) opened.push(service.value.release);
@@ -115,7 +125,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     const events = new Events(clock);
     const outages = new Outages(log, events, clock);
     const { currentUrl } = postgres.value;
-    // Each connection that cannot be made is reported; an outage that is known is told by itself.
+    // Reports each failed connection. During a known outage it is only a debug line, since the outage itself was
+    // reported.
     const report = (line: string) => log[outages.of('postgres') === null ? 'warn' : 'debug']({ database: true }, line);
     const sizes = poolSizes(config.installations.length);
     const db = openDatabase(currentUrl, { max: sizes.work, report });
@@ -171,13 +182,16 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   }
 }
 
-/** Most commands ask Temporal nothing, and its client takes longer to load than most of them to run. */
+/**
+ * Imported only when needed: most commands do not use Temporal, and its client takes longer to load than most commands
+ * take to run.
+ */
 async function startTemporal(services: ServicesOptions): Promise<TemporalHandle> {
   const { acquireTemporal } = await import('../embedded/temporal.ts');
   return acquireTemporal(services);
 }
 
-/** What a Temporal that cannot be reached means for a command. */
+/** Handles an unreachable Temporal: an error, or a progress line for a command that can do without it. */
 function whereNeeded({ temporal, progress }: AppOptions): (error: unknown) => null {
   return (error) => {
     if (temporal !== 'if reachable' || !(error instanceof ServiceError)) throw error;
@@ -196,20 +210,19 @@ interface Practice {
   budget: Budget;
 }
 
-/** What every installation's client is made with. */
 interface PracticePorts {
   db: Db;
   promptDb: Db;
   log: Logger;
-  /** Key of the marks of refused secrets. */
+  /** Key under which refused secrets are stored. */
   databaseId: string;
-  /** Whether a source that has refused us is left alone for a time. */
+  /** Whether to wait before signing in again after a refusal. */
   pacesSignIn: boolean;
 }
 
 function practicesOf(config: Config, ports: PracticePorts) {
   const made = new Map<number, Practice>();
-  /** Clients of installations that were configured differently, or not any more: what runs may still use them. */
+  /** Clients of installations whose configuration has changed or is gone. Running work may still use them. */
   const retired: Practice[] = [];
   return {
     of(id: number): Practice {
@@ -267,7 +280,9 @@ function secretOf({ auth }: InstallationConfig): Secret {
   return secretFile === undefined ? fixedSecret(value) : fileSecret(value, () => readSecretFile(secretFile).secret);
 }
 
-/** The log with the installation in each line; inside an activity, its ids come by themselves (activities/log-ids.ts). */
+/**
+ * Adds the installation to each log line. Inside an activity, its ids are added automatically (activities/log-ids.ts).
+ */
 function logOf(log: Logger, installation: number): Log {
   return {
     debug: (fields: object, message: string) => log.debug({ installation, ...fields }, message),
@@ -275,7 +290,6 @@ function logOf(log: Logger, installation: number): Log {
   };
 }
 
-/** The configured authentication of an installation: a token, or client credentials. */
 function authOf(
   installation: InstallationConfig,
   { transport, secret, log }: { transport: Transport; secret: Secret; log: Log },
@@ -289,7 +303,7 @@ function authOf(
   });
 }
 
-/** The configuration of an installation. Throws ConfigError for an unknown one. */
+/** The configuration of an installation. Throws ConfigError if it is unknown. */
 export function installationOf(config: Config, id: number): InstallationConfig {
   const found = config.installations.find((installation) => installation.id === id);
   if (found) return found;

@@ -11,8 +11,8 @@ import { presenceTimes } from './presence-times.ts';
 const migrationTimeoutMs = 3_600_000;
 
 /**
- * Checks that the database has the schema of this version. An empty embedded database gets it, and with `upgradesEmbedded` an
- * embedded one gets the migrations that it lacks.
+ * Checks that the database has the schema of this version. An empty embedded database gets it. With `upgradesEmbedded`,
+ * an embedded database gets the migrations that it lacks.
  */
 export async function prepareSchema(postgres: PostgresHandle, db: Db, upgradesEmbedded: boolean): Promise<void> {
   if (postgres.embedded && (upgradesEmbedded || !(await hasSchema(db)))) await migrateAsOwner(postgres);
@@ -20,8 +20,8 @@ export async function prepareSchema(postgres: PostgresHandle, db: Db, upgradesEm
 }
 
 /**
- * Brings the schema up to date as the owner of the tables, and gives the runtime role its rights where there are two. Returns the
- * names of the migrations that it applied. Throws UserError while processes that know only the present schema are at work.
+ * Brings the schema up to date as the owner of the tables, and grants the runtime role its rights if there are two
+ * roles. Returns the names of the applied migrations. Throws UserError while processes of an older version are running.
  */
 export function migrateAsOwner(postgres: Urls): Promise<string[]> {
   return asOwner(postgres, async (owner, runtime) => {
@@ -51,7 +51,7 @@ async function refuseBesideProcesses(owner: Db, missing: string[]): Promise<void
   );
 }
 
-/** Runs what needs the owner of the tables; `runtime` is the role that the program runs as, where it is another. */
+/** Runs work that needs the owner of the tables. `runtime` is the role of the program, if it is another one. */
 async function asOwner<T>(
   { url, ownerUrl }: Urls,
   work: (owner: Db, runtime: { runtime?: LoginRole }) => Promise<T>,

@@ -1,6 +1,6 @@
 import type { DaemonEvent, TimedEvent } from '../domain/events.ts';
 
-/** Passes the daemon's events on to whoever prints or counts them, in the order in which they happened. */
+/** Passes the daemon's events to listeners in the order in which they happened. */
 export class Events {
   readonly #clock: () => Date;
   readonly #listeners = new Set<(event: TimedEvent) => void>();
@@ -14,7 +14,7 @@ export class Events {
     for (const listener of this.#listeners) listener(timed);
   }
 
-  /** Calls the listener with each event from now on; returns the function that ends it. */
+  /** Calls the listener with each event from now on. Returns a function that removes the listener. */
   on(listener: (event: TimedEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -1,13 +1,12 @@
 import { writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { logIds } from '../../activities/log-ids.ts';
-import { tellable } from '../db/database-errors.ts';
+import { errorText } from '../db/database-errors.ts';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
 
-/** Where the log's lines go. */
 interface Destination {
   write(line: string): unknown;
 }
@@ -19,8 +18,8 @@ const longestLine = 256 * 1024;
 const shownOfLonger = 8 * 1024;
 
 /**
- * The program's log: JSON lines with the ids of what they are about, without secrets, without values of statements, and without
- * characters that a terminal obeys. Lines about an installation carry its name, too. Throws ConfigError for a level that does not exist.
+ * The program's log: JSON lines with ids, without secrets, values of statements, and control characters of terminals.
+ * Lines about an installation include its name. Throws ConfigError for an unknown level.
  */
 export function createLog(
   level: string,
@@ -47,10 +46,10 @@ export function createLog(
   );
 }
 
-/** Of an error only what is told: its other properties may quote rows and statements. */
+/** Keeps only the safe properties of an error: others may quote rows and statements. */
 function errorLine(error: unknown): object {
-  if (!(error instanceof Error)) return { message: tellable(error) };
-  const message = tellable(error);
+  if (!(error instanceof Error)) return { message: errorText(error) };
+  const message = errorText(error);
   const stack = error.stack?.replace(error.message, () => message);
   return {
     type: error.name,
@@ -62,7 +61,7 @@ function errorLine(error: unknown): object {
   };
 }
 
-/** A line for one that is too long: cut, it would be no JSON. */
+/** Replaces a line that is too long. A cut line would not be valid JSON. */
 function beginningOf(line: string): string {
   const msg = 'a line of the log was too long: this is its beginning';
   return `${JSON.stringify({ level: pino.levels.values.warn, msg, line: redact(line, shownOfLonger) })}\n`;

@@ -3,10 +3,10 @@ import type { Dependency } from '../domain/events.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import type { Events } from './events.ts';
 
-/** What is known of a service that does not answer. */
+/** A service that does not answer. */
 export interface Outage {
   dependency: Dependency;
-  /** Null where it concerns all installations. */
+  /** Null if the outage concerns all installations. */
   installation: number | null;
   since: Date;
   error: PlainError;
@@ -20,8 +20,9 @@ const names: Record<Dependency, string> = {
 };
 
 /**
- * Which services do not answer, as this process has found them. Each outage is told once as an error and once, when it is over, as
- * information with its length: in the log and as an event. Between the two, finding it again says nothing.
+ * The services that do not answer, as this process has found. Each outage is reported once as an error, and once as
+ * information with its length when it is over, in the log and as an event. Further failures in between are not
+ * reported.
  */
 export class Outages {
   readonly #log: Logger;
@@ -35,7 +36,7 @@ export class Outages {
     this.#clock = clock;
   }
 
-  /** The service did not answer, or refuses to work. */
+  /** Call this if the service does not answer, or refuses to work. */
   down(dependency: Dependency, error: PlainError, installation: number | null = null): void {
     const key = keyOf(dependency, installation);
     const known = this.#current.get(key);
@@ -45,7 +46,7 @@ export class Outages {
     this.#events.emit({ event: 'outage', dependency, installation, error });
   }
 
-  /** The service answers. */
+  /** Call this if the service answers. */
   up(dependency: Dependency, installation: number | null = null): void {
     const key = keyOf(dependency, installation);
     const known = this.#current.get(key);

@@ -1,9 +1,8 @@
 export interface PresenceTimes {
-  /** Between two heartbeats. */
   heartbeatMs: number;
-  /** A process that was not heard of for so long is forgotten: it was killed, or stands still. */
+  /** A process without a heartbeat for this time counts as ended: it was killed, or hangs. */
   forgottenAfterSeconds: number;
-  /** A process that has not reached the database for so long ends: it can do nothing, and its manager can start it anew. */
+  /** A process that cannot reach the database for this time ends. Its supervisor can restart it. */
   databaseLostMs: number;
 }
 

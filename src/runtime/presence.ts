@@ -1,13 +1,14 @@
 /**
- * Which processes are at work on a database, and which installations each of them serves (table `daemon`). Their configurations need not
- * agree: a step of an installation that its process does not serve is left to another one (activities/elsewhere.ts).
+ * The running processes of a database, and the installations that each of them serves (table `daemon`). Their
+ * configurations may differ: a process leaves a step of an installation that it does not serve to another process
+ * (activities/elsewhere.ts).
  */
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bool, instant, integer, nullable } from '../db/columns.ts';
-import { tellable } from '../db/database-errors.ts';
+import { errorText } from '../db/database-errors.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
@@ -20,20 +21,20 @@ import type { App } from './app.ts';
 import { type PresenceTimes, presenceTimes } from './presence-times.ts';
 import { ownVersion } from './version.ts';
 
-/** Longest wait for a heartbeat's answer. */
+/** Limit of the wait for a heartbeat's answer. */
 const answerTimeoutMs = 10_000;
 
 export interface Presence {
-  /** Rejects with a UserError when this process must not work any more; never resolves. */
+  /** Rejects with a UserError if this process must stop working; never resolves. */
   failed: Promise<never>;
-  /** Tells the other processes at once which installations this one serves from now on. */
+  /** Informs the other processes at once which installations this one serves from now on. */
   serve(installations: readonly InstallationId[]): Promise<void>;
-  /** Takes this process off the list. */
+  /** Removes this process from the table. */
   end(): Promise<void>;
 }
 
 interface Work {
-  /** What the user started: `run`, `sync`. */
+  /** The command that the user started: `run`, `sync`. */
   command: string;
   /** The configured task queue. */
   taskQueue: string;
@@ -41,7 +42,7 @@ interface Work {
   times?: Partial<PresenceTimes>;
 }
 
-/** Registers this process and keeps it registered. */
+/** Registers this process, and keeps it registered. */
 export async function enter(app: App, work: Work): Promise<Presence> {
   const presence = new Registered(app, work);
   await presence.begin();
@@ -57,7 +58,7 @@ class Registered implements Presence {
   readonly #ended = new AbortController();
   #installations: readonly InstallationId[];
   #fail: (error: UserError) => void = () => undefined;
-  #beating: Promise<void> = Promise.resolve();
+  #heartbeats: Promise<void> = Promise.resolve();
 
   constructor(app: App, work: Work) {
     this.#app = app;
@@ -72,7 +73,7 @@ class Registered implements Presence {
 
   async begin(): Promise<void> {
     await this.#heartbeat();
-    this.#beating = this.#beat();
+    this.#heartbeats = this.#beat();
   }
 
   serve(installations: readonly InstallationId[]): Promise<void> {
@@ -82,7 +83,7 @@ class Registered implements Presence {
 
   async end(): Promise<void> {
     this.#ended.abort();
-    await this.#beating;
+    await this.#heartbeats;
     try {
       await within(answerTimeoutMs, execute(this.#app.presenceDb, 'delete from daemon where id = ?', [this.#id]));
     } catch (err) {
@@ -111,7 +112,7 @@ class Registered implements Presence {
     }
   }
 
-  /** Writes the whole row: it may have been pruned while the process stood still. */
+  /** Writes the whole row, since it may have been pruned while the process was suspended. */
   async #heartbeat(): Promise<void> {
     const { command, taskQueue } = this.#work;
     const temporalGoneSince = this.#app.outages.of('temporal')?.since ?? null;
@@ -129,16 +130,15 @@ class Registered implements Presence {
   }
 }
 
-/** Of the rows of `daemon`: those that were heard of lately. */
+/** Selects rows of `daemon` with a recent heartbeat. */
 const isAtWork = `heard_at > clock_timestamp() - make_interval(secs => ${presenceTimes.forgottenAfterSeconds})`;
 
-/** Whether a process is at work on this database now. */
 export async function anyProcessAtWork(db: Connection): Promise<boolean> {
   const { found } = await row(db, { found: bool }, `select exists (select from daemon where ${isAtWork}) as found`);
   return found;
 }
 
-/** Which installations a daemon or a command that runs windows serves now, on this task queue. */
+/** The installations that running processes serve on this task queue. */
 export async function servedInstallations(db: Connection, taskQueue: string): Promise<Set<InstallationId>> {
   const served = await rows(
     db,
@@ -149,12 +149,15 @@ export async function servedInstallations(db: Connection, taskQueue: string): Pr
   return new Set(served.map(({ installation }) => installation));
 }
 
-/** A statement that changes nothing and fails where nothing can be written. */
+/** A statement that changes nothing, but fails if the database is read-only. */
 export async function tryWriting(db: Connection): Promise<void> {
   await execute(db, 'update daemon set heard_at = heard_at where false');
 }
 
-/** Since when the processes at work have not reached Temporal, the first that noticed; null where none has. */
+/**
+ * The time since which a running process cannot reach Temporal; null if all can. Of several processes, the earliest
+ * time.
+ */
 export async function temporalGoneSince(db: Connection): Promise<Date | null> {
   const { since } = await row(
     db,
@@ -175,7 +178,7 @@ function databaseLost(lostMs: number, cause: unknown): UserError {
   return new UserError(
     {
       code: 'postgres_unreachable',
-      message: `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${tellable(cause)}`,
+      message: `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${errorText(cause)}`,
       todo: 'Start it again, and then this command: nothing is lost and nothing posted twice.',
     },
     3,
@@ -183,7 +186,7 @@ function databaseLost(lostMs: number, cause: unknown): UserError {
   );
 }
 
-/** Removes daemons that were not heard of for so many days; returns how many. */
+/** Removes processes without a heartbeat for this many days. Returns the number of removed rows. */
 export function pruneDaemons(db: Db, days: number, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

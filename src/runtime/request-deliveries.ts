@@ -6,13 +6,16 @@ import { type App, installationOf } from './app.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 import { withTemporalClient } from './temporal-client.ts';
 
-/** Longest time for asking Temporal. */
+/** Limit of a request to Temporal. */
 const callTimeoutMs = 10_000;
 
-/** The task queue whose workflows have no further name: the default one (src/config/schema.ts). */
+/** The default task queue (src/config/schema.ts). Its name is left out of workflow ids. */
 const unnamedQueue = 'vetledger';
 
-/** An installation's part of names in Temporal. Another task queue has names of its own, so that daemons leave each other's alone. */
+/**
+ * An installation's part of names in Temporal. It includes the task queue, so that daemons on different queues do not
+ * interfere.
+ */
 export function nameOnQueue(
   { temporalName, config }: Pick<App, 'temporalName' | 'config'>,
   installation: number,
@@ -21,12 +24,12 @@ export function nameOnQueue(
   return `${installation}-${temporalName}${taskQueue === unnamedQueue ? '' : `-${taskQueue}`}`;
 }
 
-/** The one workflow that delivers an installation's general ledger. */
+/** The id of the one workflow that delivers an installation's general ledger. */
 export function deliveryId(app: Pick<App, 'temporalName' | 'config'>, installation: number): string {
   return `deliver/${nameOnQueue(app, installation)}`;
 }
 
-/** The function that begins a delivery, or signals the one under way. It may be called at any time, by any process, any number of times. */
+/** Returns a function that starts a delivery, or signals the running one. Any process may call it at any time. */
 export function deliveryRequests(
   app: Pick<App, 'temporalName' | 'config'>,
   client: Client,
@@ -50,7 +53,7 @@ export function deliveryRequests(
   };
 }
 
-/** Whether the delivery of an installation is under way, waiting for its ERP included. */
+/** Whether the delivery of an installation is running; waiting for its ERP counts as running. */
 export async function isDelivering(
   app: Pick<App, 'temporalName' | 'config'>,
   client: Client,
@@ -67,7 +70,7 @@ export async function isDelivering(
   }
 }
 
-/** As the requests of an engine, without workers: what is begun goes on where a process delivers. */
+/** Requests deliveries from a command without workers. The deliveries run in a process that has workers. */
 export async function requestDeliveriesOnce(app: App, installations: readonly number[]): Promise<void> {
   if (!app.temporal || installations.length === 0) return;
   await withTemporalClient(app, async (client, connection) => {
@@ -78,7 +81,7 @@ export async function requestDeliveriesOnce(app: App, installations: readonly nu
   });
 }
 
-/** Deliveries have a queue of their own: an ERP that is slow must not take the places of windows. */
+/** Deliveries have a separate queue, so that a slow ERP does not block windows. */
 export function deliveryQueueOf({ temporalName, config }: Pick<App, 'temporalName' | 'config'>): string {
   return `${config.temporal.taskQueue}-${temporalName}-delivery`;
 }

@@ -7,7 +7,7 @@ import { pruneWalks } from '../sync/saved-walks.ts';
 import { pruneWindows } from '../sync/sync-windows.ts';
 import { pruneDaemons } from './presence.ts';
 
-/** For how many days what is prunable is kept; 0: for ever. */
+/** Retention in days; 0 keeps everything. */
 export interface Retention {
   windowDays: number;
   versionDays: number;
@@ -15,7 +15,7 @@ export interface Retention {
   daemonDays: number;
 }
 
-/** Rows removed of each kind. */
+/** Number of removed rows of each kind. */
 export interface Pruned {
   windows: number;
   versions: number;
@@ -26,8 +26,8 @@ export interface Pruned {
 }
 
 /**
- * Whether this process is to prune now: one a day among all daemons of the database. The day begins with the claim, so that a
- * daemon that is killed while it prunes costs one day's pruning and no more.
+ * Whether this process must prune now: only one daemon of the database does, once a day. The day starts with this call,
+ * so a daemon that is killed while it prunes skips at most one day.
  */
 export async function claimPruning(db: Db): Promise<boolean> {
   const claimed = await execute(
@@ -40,8 +40,9 @@ export async function claimPruning(db: Db): Promise<boolean> {
 }
 
 /**
- * Removes what is older than the retention, in small batches: windows, replaced versions of records, walks nobody goes on with,
- * daemons long gone, expired slots, steps of runs that are over. Never a version that an entry was posted from, reversed or not, and nothing of the journal.
+ * Removes rows older than the retention in small batches: windows, replaced versions of records, abandoned walks, ended
+ * daemons, expired slots, and steps of ended runs. It never removes a version that an entry was posted from, nor any
+ * part of the journal.
  */
 export async function prune(db: Db, retention: Retention, signal: AbortSignal): Promise<Pruned> {
   const { windowDays, versionDays, walkDays, daemonDays } = retention;

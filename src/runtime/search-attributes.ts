@@ -22,9 +22,9 @@ function encoded(type: 'KEYWORD' | 'DATETIME') {
 }
 
 /**
- * Registers our search attributes in a namespace where they are missing, and waits until queries by them are accepted
- * (30 s at most). Where the server refuses, prints one warning and returns false: the program then runs without them, because
- * upserting an unregistered attribute fails a workflow task for ever.
+ * Registers missing search attributes in a namespace, and waits at most 30 s until queries accept them. If the server
+ * refuses, reports one warning and returns false: the program then runs without them, since an unregistered attribute
+ * would fail a workflow task for ever.
  */
 export async function ensureSearchAttributes(
   connection: Connection,
@@ -54,7 +54,7 @@ export async function ensureSearchAttributes(
   }
 }
 
-/** Retries, because servers answer from caches that lag behind a registration by seconds. */
+/** Retries, because a server's cache may lag behind a registration by seconds. */
 async function confirm(accepted: () => Promise<unknown>): Promise<void> {
   const deadline = performance.now() + confirmTimeoutMs;
   for (;;) {

@@ -1,5 +1,4 @@
 import type { Clock } from '../domain/clock.ts';
 import { sleep } from '../domain/concurrency.ts';
 
-/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep };

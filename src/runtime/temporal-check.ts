@@ -7,7 +7,7 @@ import { ensureSearchAttributes } from './search-attributes.ts';
 const connectTimeout = '5 seconds';
 const describeTimeoutMs = 5_000;
 
-/** A Temporal server that answered, with the namespace found there. */
+/** A Temporal server that answered, and its namespace. */
 export interface TemporalFinding {
   address: string;
   namespace: string;
@@ -16,8 +16,9 @@ export interface TemporalFinding {
 }
 
 /**
- * Reaches the configured Temporal server, or starts the embedded one for the duration of the check, looks its namespace up
- * and registers our search attributes. Throws ServiceError, or the gRPC error of a server that does not answer.
+ * Connects to the configured Temporal server, or starts the embedded one for the duration of the check. Looks its
+ * namespace up and registers our search attributes. Throws ServiceError, or the gRPC error of a server that does not
+ * answer.
  */
 export async function checkTemporal(
   { dataDir, temporal: { address, namespace, security } }: Pick<Config, 'dataDir' | 'temporal'>,

@@ -4,8 +4,8 @@ import { findBinding } from './binding/bind.ts';
 import { refusalError } from './binding/judge.ts';
 
 /**
- * Does the work with a client of the app's Temporal, for a command that runs no worker. Throws UserError `database_copied` where the
- * database looks like a copy, or `temporal_replaced`, unless `forCopies`: what the command names belongs to the original then.
+ * Runs work with a Temporal client, for a command without workers. Throws UserError `database_copied` if the database
+ * looks like a copy, or `temporal_replaced`, unless `forCopies` is set: the workflows would belong to the original.
  */
 export async function withTemporalClient<T>(
   app: App,

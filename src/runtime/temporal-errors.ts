@@ -1,15 +1,16 @@
-/** Errors of Temporal's client, by their members: loading the client would cost each command more than most of them do. */
+/**
+ * Recognises errors of Temporal's client by their properties: loading the client takes longer than most commands run.
+ */
 
 import type { PlainError } from '../texts/plain-error.ts';
 
-/** Whether it is an error of gRPC. */
 export function isGrpcServiceError(error: unknown): error is Error & { code: number; details: string } {
   if (!(error instanceof Error)) return false;
   const { details, metadata } = error as { details?: unknown; metadata?: unknown };
   return typeof details === 'string' && typeof metadata === 'object' && metadata !== null;
 }
 
-/** What to tell where the Temporal server answers that it has no such namespace; null for every other error. */
+/** The error for a missing namespace; null for every other error. */
 export function namespaceMissing(error: unknown): PlainError | null {
   const name = missingNamespace(error);
   if (name === null) return null;

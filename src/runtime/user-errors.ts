@@ -1,4 +1,4 @@
-import { isLostConnection, tellable } from '../db/database-errors.ts';
+import { errorText, isLostConnection } from '../db/database-errors.ts';
 import { codeOf, UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { causeOfRefusal } from '../domain/refusals.ts';
@@ -7,7 +7,9 @@ import { DialectError } from '../records/dialect.ts';
 import { serviceErrors } from '../texts/errors/services.ts';
 import { isGrpcServiceError, namespaceMissing } from './temporal-errors.ts';
 
-/** Turns any error into one that a user can act on. Only here do the errors of the layers get their exit codes. */
+/**
+ * Converts any error into one that a user can act on. Only this function assigns exit codes to errors of other layers.
+ */
 export function toUserError(error: unknown): UserError {
   if (error instanceof UserError) return error;
   const refusal = causeOfRefusal(error);
@@ -17,7 +19,7 @@ export function toUserError(error: unknown): UserError {
   if (error instanceof DialectError) return new UserError(error, 2, error);
   const namespace = namespaceMissing(error);
   if (namespace) return new UserError(namespace, 3, error);
-  const reason = tellable(error);
+  const reason = errorText(error);
   if (isGrpcServiceError(error)) return new UserError(serviceErrors.temporalRequestFailed({ reason }), 3, error);
   if (codeOf(error) === '57014') return new UserError(serviceErrors.queryTimeout(), 3, error);
   if (isLostConnection(error)) return new UserError(serviceErrors.postgresConnectionLost({ reason }), 3, error);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 let version: string | null = null;
 
-/** The program's version, as package.json has it. */
+/** The program's version, from package.json. */
 export function ownVersion(): string {
   if (version === null) {
     const parsed: { version: string } = JSON.parse(

@@ -17,22 +17,26 @@ import { ensureSearchAttributes } from './search-attributes.ts';
 
 /** Time between a worker's shutdown and the cancellation of its running activities. */
 const shutdownGraceTime = '10 seconds';
-/** After that the worker ends without them: a supervisor allows a process 30 s to end. */
+/** After this time the worker ends without waiting for activities. A supervisor gives a process 30 s to end. */
 const shutdownForceTime = '20 seconds';
-/** Activities learn of a cancellation from a heartbeat. The SDK's default delays heartbeats by up to 80 % of their time-out. */
+/**
+ * Activities learn of a cancellation by a heartbeat. By default, the SDK delays heartbeats by up to 80 % of their
+ * time-out.
+ */
 const maxHeartbeatThrottleInterval = '5 seconds';
 
 /**
- * Concurrent activities of a worker. Each list waits for its rate budget in an activity of its own, and a waiting activity
- * costs next to nothing. With fewer slots than lists, a few throttled installations would block all others.
+ * Concurrent activities of a worker. Each list waits for its rate budget in its own activity, and a waiting activity
+ * costs little. With fewer slots than lists, a few throttled installations would block all others.
  */
 function activitySlots(installations: number): number {
   return 20 + 5 * installations;
 }
 
 /**
- * Workflows whose state the worker of backfills and scrubs keeps. Each installation has a scrub, which sleeps nearly all the time and is
- * rebuilt from its short history when it wakes. The other workers keep what the SDK takes for right: their workflows work all the time.
+ * Cached workflows of the worker for backfills and scrubs. Each installation has a scrub, which sleeps most of the time
+ * and is rebuilt from its short history when it continues. The other workers use the SDK's default, since their
+ * workflows are always active.
  */
 const keptScrubs = 100;
 
@@ -42,17 +46,18 @@ export interface Engine {
   taskQueue: string;
   backfillQueue: string;
   deliveryQueue: string;
-  /** Begins the delivery of an installation, or tells the one under way that there may be due work. */
+  /** Starts the delivery of an installation, or signals the running one that units may be due. */
   requestDelivery(installation: number, timeoutMs?: number): Promise<void>;
-  /** False when the cluster refused our search attributes; workflows then set none. */
+  /** False if the cluster refused our search attributes; workflows then set none. */
   searchAttributes: boolean;
-  /** The state of each worker of this process. */
   workers(): WorkerState[];
-  /** Rejects when a worker fails, and when this process must not go on (src/runtime/presence.ts); never resolves. */
+  /** Rejects if a worker fails, or if this process must stop (src/runtime/presence.ts); never resolves. */
   failed: Promise<never>;
-  /** Takes no more work from now on; activities that are under way get some seconds to end, then they are cancelled. */
+  /** Accepts no more work. Running activities get some seconds to end, and are then cancelled. */
   drain(): void;
-  /** Serves these installations from now on, and follows their mapping files; gives them with the mappings in force. */
+  /**
+   * Serves these installations from now on, and follows their mapping files. Returns them with the mappings in force.
+   */
   serve(config: Served): Promise<InstallationConfig[]>;
   stop(): Promise<void>;
 }
@@ -61,25 +66,26 @@ type Served = Pick<Config, 'installations' | 'followMappingFile'>;
 
 export interface WorkerState {
   queue: string;
-  /** As the SDK names it: `RUNNING`, `DRAINING`, `FAILED` and so on. */
+  /** The state in the SDK's words: `RUNNING`, `DRAINING`, `FAILED` and so on. */
   runState: string;
-  /** Whether it asks for workflow tasks and for activities. */
+  /** Whether the worker polls for workflow tasks and for activities. */
   isPolling: boolean;
 }
 
 export interface EngineOptions {
-  /** The only kind of windows that are run, beside deliveries; `delivery`: none. Default: all. */
+  /** The only kind of windows to run, besides deliveries; `delivery` runs none. Default: all. */
   only?: WindowInput['kind'] | 'delivery';
-  /** What the user started, as other processes are told. */
+  /** The command that the user started, as the table `daemon` shows it. */
   command?: string;
-  /** Whether scrubs run here: in daemons, not in commands that run a window. */
+  /** Whether scrubs run here: in daemons, but not in commands that run a window. */
   scrubs?: boolean;
   times?: Partial<PresenceTimes>;
 }
 
 /**
- * Connects a Temporal client and starts this process's workers: one for live windows, one for backfills, and one for deliveries
- * where there are any. A worker takes about 60 MB, so a command that runs windows of one kind starts only that one (`only`).
+ * Connects a Temporal client and starts this process's workers: one for live windows, one for backfills, and one for
+ * deliveries if there are any. A worker takes about 60 MB, so a command that runs one kind of windows starts only that
+ * worker (`only`).
  */
 export async function startEngine(
   app: App,
@@ -112,7 +118,7 @@ export async function startEngine(
   }
 }
 
-/** Puts changed mapping files in force, and says where one is not. */
+/** Puts changed mapping files in force, and logs the files that are not in force. */
 async function startMappings(app: App, { installations, followMappingFile }: Served): Promise<InstallationConfig[]> {
   const started = await followMappingFiles(app.db, installations, { followFile: followMappingFile });
   for (const one of started) {
@@ -182,7 +188,7 @@ async function startWorkers(
         taskQueue: queue,
         workflowBundle: { codePath: workflowBundlePath },
         activities,
-        // Otherwise Temporal repeats the task that throws, until the run's time-out.
+        // Otherwise Temporal repeats a task that throws, until the time-out of the run.
         workflowFailureErrorTypes: { '*': ['Error'] },
         shutdownGraceTime,
         shutdownForceTime,
@@ -235,8 +241,9 @@ function stateOf(worker: Worker): WorkerState {
 let runtimeInstalled = false;
 
 /**
- * Once per process: routes the SDK's log lines to our log and leaves signals to the commands. Only a daemon serves the SDK's metrics:
- * a command that works beside it has the same configuration, and would find the address taken. Throws UserError where it cannot listen.
+ * Runs once per process: sends the SDK's log lines to our log, and leaves signals to the commands. Only a daemon serves
+ * the SDK's metrics: a command beside it has the same configuration, and would find the address in use. Throws
+ * UserError if it cannot listen.
  */
 function installRuntime(app: App, isDaemon: boolean): void {
   if (runtimeInstalled) return;

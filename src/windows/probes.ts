@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { tellable } from '../db/database-errors.ts';
+import { errorText } from '../db/database-errors.ts';
 import { within } from '../domain/concurrency.ts';
 import { causeOfRefusal } from '../domain/refusals.ts';
 import { reasonOf } from '../embedded/service-error.ts';
@@ -17,7 +17,7 @@ export async function probePostgres({ probeDb }: Pick<App, 'probeDb'>, timeoutMs
     return (
       causeOfRefusal(error) ?? {
         code: 'postgres_unreachable',
-        message: `PostgreSQL does not answer: ${tellable(error)}`,
+        message: `PostgreSQL does not answer: ${errorText(error)}`,
         todo: 'Start it again, or see why it cannot be reached; what was under way goes on by itself.',
       }
     );

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { openingAttemptsAtMost } from '../../activities/attempts.ts';
 import { type ActivityDeps, installationOf } from '../../activities/deps.ts';
-import { leavingElsewhere } from '../../activities/elsewhere.ts';
+import { onlyWhereServed } from '../../activities/elsewhere.ts';
 import { type Heartbeat, withHeartbeat } from '../../activities/heartbeat.ts';
 import { createActivities } from '../../activities/index.ts';
 import { differentIdentity } from '../../src/bookkeeping/identity.ts';
@@ -54,7 +54,7 @@ async function attempt(
   environment.on('heartbeat', (note: unknown) => sent.push(note));
   const deps = depsOf(serving);
   const options = { isOfWindow: true, attemptsAtMost };
-  const { [name]: activity } = leavingElsewhere(
+  const { [name]: activity } = onlyWhereServed(
     { [name]: (given: typeof input) => withHeartbeat(deps, given, work, options) },
     deps,
   );

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { noProgressMinutes, unexplainedAttemptsAtMost } from '../../activities/attempts.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { beating, type Heartbeat, stopWithinMs, withHeartbeat } from '../../activities/heartbeat.ts';
+import { type Heartbeat, stopWithinMs, withHeartbeat, withSimpleHeartbeat } from '../../activities/heartbeat.ts';
 import { takeLease } from '../../src/db/lease.ts';
 import { noteStep, type OpenStep, readStep } from '../../src/db/open-steps.ts';
 import type { Db } from '../../src/db/pool.ts';
@@ -155,7 +155,7 @@ describe('on virtual time', () => {
     await vi.advanceTimersByTimeAsync(stopWithinMs);
     const error = await failed;
     expect(error).toMatchObject({ type: 'no_progress', nonRetryable: false });
-    expect(String(error)).toContain(`no progress for ${noProgressMinutes} minutes, while pulling rows`);
+    expect(String(error)).toContain(`no progress for ${noProgressMinutes} minutes (step: pulling rows)`);
     expect(sent.at(-1)).toEqual({ step: 'pulling rows', done: 200, total: null });
     expect(await row()).toMatchObject({ unexplained: 1, isEnded: true });
     expect(log.join('')).toContain('did not stop within');
@@ -166,7 +166,7 @@ describe('on virtual time', () => {
     const sent: number[] = [];
     environment.on('heartbeat', () => sent.push(Date.now()));
     const written = Promise.withResolvers<string>();
-    const outcome = environment.run(() => beating(() => written.promise));
+    const outcome = environment.run(() => withSimpleHeartbeat(() => written.promise));
     await minutes(1);
     expect(sent).toHaveLength(12);
     written.resolve('closed');
@@ -187,7 +187,7 @@ describe('on virtual time', () => {
       return answer;
     };
     const failing = new Proxy(db, { get: (real, name) => (name === 'raw' ? raw : Reflect.get(real, name)) });
-    const told = () => log.filter((line) => line.includes('lease not renewed')).length;
+    const told = () => log.filter((line) => line.includes('the lease was not renewed')).length;
     const lease = await freshLease();
     const working = [1, 2].map(() =>
       attempt(
@@ -417,7 +417,7 @@ describe('errors that nothing explains', () => {
         details: [
           {
             code: 'unexpected',
-            message: `scanRows failed ${number} times for a reason that nothing explains; the last time: x is not a function`,
+            message: `scanRows failed ${number} times for an unknown reason. The last error: x is not a function`,
           },
         ],
       });

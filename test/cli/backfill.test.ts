@@ -56,7 +56,7 @@ test('a backfill that is stopped goes on where it was, and leaves the live windo
   expect(notesOf(stderr)).toMatch(estimate);
   expect(json().windows[0].error).toMatchObject({
     code: 'window_cancelled',
-    todo: expect.stringContaining('`vetledger backfill` goes on where it was'),
+    todo: expect.stringContaining('`vetledger backfill` continues from there'),
   });
   expect(await cursors()).toEqual(before);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { tellable } from '../../src/db/database-errors.ts';
+import { errorText } from '../../src/db/database-errors.ts';
 import { businessDate, instantOf } from '../../src/domain/dates.ts';
 import { parseMoney } from '../../src/domain/money.ts';
 import { isNear, nearest } from '../../src/domain/nearest.ts';
@@ -74,7 +74,7 @@ const functions: Record<string, (value: string) => unknown> = {
   storable,
   clip: (value) => clip(value, 1_000),
   withoutEnd: (value) => [withoutEnd(value, '/'), withoutEnd(value, '\n')],
-  tellable: (value) => tellable(Object.assign(new Error(value), { code: '22P02' })),
+  errorText: (value) => errorText(Object.assign(new Error(value), { code: '22P02' })),
   parseMoney,
   businessDate: (value) => [
     businessDate(value, 'Europe/Helsinki'),

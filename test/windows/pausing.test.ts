@@ -29,21 +29,21 @@ test.each([
 });
 
 test.each([
-  [undefined, { reason: 'no reason was given', by: 'somebody in Temporal' }],
-  ['  closing ', { reason: 'closing', by: 'somebody in Temporal' }],
+  [undefined, { reason: 'no reason was given', by: 'a user of the Temporal UI' }],
+  ['  closing ', { reason: 'closing', by: 'a user of the Temporal UI' }],
   [
     { reason: 'closing', by: 'Bo' },
     { reason: 'closing', by: 'Bo' },
   ],
   [
     { reason: '', by: '' },
-    { reason: 'no reason was given', by: 'somebody in Temporal' },
+    { reason: 'no reason was given', by: 'a user of the Temporal UI' },
   ],
   [{ reason: 7 }, null],
   [{ why: 'closing' }, null],
   [['x'], null],
   [[1, 2], null],
-  [{ reason: 'x'.repeat(900) }, { reason: 'x'.repeat(500), by: 'somebody in Temporal' }],
+  [{ reason: 'x'.repeat(900) }, { reason: 'x'.repeat(500), by: 'a user of the Temporal UI' }],
   [7, null],
 ])('what a signal carries: %j', (said, note) => {
   expect(holdNoteOf(said)).toEqual(note);

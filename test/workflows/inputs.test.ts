@@ -23,10 +23,10 @@ const input = () =>
 const span = { windows: [], invoice: {}, prepayment: {}, row: {}, payment: {} };
 
 test.each<[string, string, () => unknown[], string]>([
-  ['no input', 'syncWindow', () => [], 'it is no object'],
-  ['text', 'syncWindow', () => ['4711'], 'it is no object'],
-  ['null', 'backfill', () => [null], 'it is no object'],
-  ['a list', 'deliver', () => [[]], 'it is no object'],
+  ['no input', 'syncWindow', () => [], 'it is not an object'],
+  ['text', 'syncWindow', () => ['4711'], 'it is not an object'],
+  ['null', 'backfill', () => [null], 'it is not an object'],
+  ['a list', 'deliver', () => [[]], 'it is not an object'],
   ['nothing in it', 'scrub', () => [{}], 'installation'],
   ['a wrong installation', 'deliver', () => [{ installation: '4711', searchAttributes: true }], 'installation'],
   ['another kind', 'backfill', () => [input()], 'kind'],
@@ -46,7 +46,7 @@ test.each<[string, string, () => unknown[], string]>([
   expect((failure as WorkflowFailedError).cause).toMatchObject({
     type: 'input_invalid',
     nonRetryable: true,
-    message: expect.stringMatching(new RegExp(`is wrong: ${wrong}$`)),
+    message: expect.stringMatching(new RegExp(`is wrong: ${wrong}\\.$`)),
   });
   const { events } = await handle.fetchHistory();
   expect(events!.some((event) => event.activityTaskScheduledEventAttributes)).toBe(false);

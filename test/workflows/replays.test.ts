@@ -140,12 +140,12 @@ describe('started in the Temporal UI', () => {
   });
 
   test.each([
-    ['nothing', undefined, 'the input of the replay is wrong'],
+    ['nothing', undefined, 'The input of the replay is wrong'],
     ['a word too many', { installation: 4711, failed: true, all: true }, 'Unrecognized key'],
-    ['two choices', { installation: 4711, failed: true, windows: [1] }, 'one of windows, failed, and from with to'],
+    ['two choices', { installation: 4711, failed: true, windows: [1] }, 'exactly one of'],
     ['no such window', { installation: 4711, windows: [999] }, 'has no window 999'],
     ['a window of the first load', { installation: 4711, windows: [1] }, 'loads everything'],
-    ['another installation', { installation: 4712, failed: true }, 'installation 4712 is not one of'],
+    ['another installation', { installation: 4712, failed: true }, 'does not serve installation 4712'],
     ['a time that is none', { installation: 4711, from: 'yesterday', to: '2026-01-01' }, '“yesterday” is no time'],
   ])('%s is refused plainly', async (_name, input, message) => {
     const error = await fromTheUi(input).catch((failure: unknown) => failure);
@@ -236,7 +236,7 @@ test('a failure of one interval leaves the others to be asked; a source that is 
     { unauthorizedOnce: { count: 9 } },
   );
   expect(gone).toMatchObject([{ outcome: 'failed', error: { code: 'unauthorized' }, replayed: [windows[0]] }]);
-  expect(leftOut).toEqual(['2 more intervals, since this one failed: run the replay again']);
+  expect(leftOut).toEqual(['2 more intervals, because this one failed: run the replay again']);
 });
 
 test('a replay that is cancelled says that it is to be run again: no later window covers it', async () => {
@@ -257,6 +257,6 @@ test('a replay that is cancelled says that it is to be run again: no later windo
   );
   expect(JSON.parse(row.error!)).toMatchObject({
     code: 'window_cancelled',
-    todo: 'nothing has changed for the worse: run the replay again',
+    todo: 'Nothing was lost or changed twice. Run the replay again.',
   });
 });

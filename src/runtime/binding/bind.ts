@@ -16,7 +16,7 @@ interface Found {
   verdict: Verdict;
 }
 
-/** Compares the database with what Temporal holds of it. */
+/** Compares the database with the record of it in Temporal. */
 export async function findBinding(app: Ports, client: Client): Promise<Found> {
   const here = { ...(await whereDatabaseIs(app.db)), namespace: await namespaceId(client) };
   const noted = await notedBinding(app.db);
@@ -27,9 +27,9 @@ export async function findBinding(app: Ports, client: Client): Promise<Found> {
 }
 
 /**
- * Binds the database to the Temporal namespace where nothing is bound yet, and renews the incarnation with `renews`. Throws UserError
- * `database_copied` where this database looks like a copy, and `temporal_replaced` where it finds another namespace. Processes of one
- * database take turns.
+ * Binds the database to the Temporal namespace if nothing is bound yet, and renews the incarnation with `renews`.
+ * Throws UserError `database_copied` if this database looks like a copy, and `temporal_replaced` if the namespace is
+ * another one. Processes of one database take turns.
  */
 export async function ensureBound(app: Ports, client: Client, { renews }: { renews: boolean }): Promise<void> {
   await app.db.transaction(async (turn) => {
@@ -43,13 +43,16 @@ export async function ensureBound(app: Ports, client: Client, { renews }: { rene
   });
 }
 
-/** What is wrong where the configured namespace is another one than the database is bound to, by one question to each; otherwise null. */
+/**
+ * The error if the database is bound to another namespace than the configured one; otherwise null. Sends one request to
+ * the database and one to Temporal.
+ */
 export async function replacedTemporal(
   db: Connection,
   { address }: Pick<Config['temporal'], 'address'>,
   client: Client,
 ): Promise<PlainError | null> {
-  // A development server of ours has no data that somebody else could need: the database is bound to a new one by itself.
+  // An embedded development server has no data that others need: the database is bound to a new one automatically.
   if (address === null) return null;
   const noted = await notedBinding(db);
   const namespace = await namespaceId(client);
@@ -59,8 +62,8 @@ export async function replacedTemporal(
 }
 
 /**
- * Writes a new incarnation on both sides. The database's commits what comes before Temporal is told, and what has come after: a
- * process that ends in between leaves one of two that are both right.
+ * Stores a new incarnation on both sides. The database stores the intention before the call to Temporal, and the result
+ * after it. If the process ends in between, either incarnation is valid.
  */
 export async function bind(app: Ports, client: Client, here: Whereabouts, noted: NotedBinding | null): Promise<void> {
   const next = randomUUID();

@@ -4,19 +4,19 @@ import type { App } from '../app.ts';
 import { holdBinding } from './held.ts';
 
 const callTimeoutMs = 10_000;
-/** Workflows that are ended; what is left beyond them waits for workers that never come, and does no harm. */
+/** Limit of terminated workflows. Further ones wait for workers that never come, and do no harm. */
 const endedAtMost = 2_000;
 
 /**
- * Keeps the original of a restored database from starting again, and puts aside what it left in Temporal. Gives what could not be
- * put aside, as lines.
+ * Keeps the original of a restored database from starting again, and puts aside its schedules and workflows in
+ * Temporal. Returns a line for each that could not be put aside.
  */
 export async function fenceOriginal(
   { temporalName }: Pick<App, 'temporalName'>,
   client: Client,
   newName: string,
 ): Promise<string[]> {
-  // Nobody has noted this incarnation: whoever starts with the old name is behind.
+  // The original does not know this incarnation, so it will refuse to start.
   await holdBinding(client, temporalName, randomUUID(), { system: `replaced by ${newName}`, database: '' });
   const left: string[] = [];
   const tidy = async (what: string, work: () => Promise<void>) => {

@@ -2,8 +2,8 @@ import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@tem
 import type { HeldBinding, Whereabouts } from './judge.ts';
 
 /**
- * Temporal's side of the binding: the note of a paused Schedule that never starts anything. A Schedule outlives every retention, and
- * whoever looks at it reads what it is for.
+ * Temporal's side of the binding: the note of a paused Schedule that never starts anything. A Schedule outlives every
+ * retention period, and its note explains its purpose in the Temporal UI.
  */
 
 const callTimeoutMs = 10_000;
@@ -18,7 +18,7 @@ export async function heldBinding(client: Client, name: string): Promise<HeldBin
       client.schedule.getHandle(bindingId(name)).describe(),
     );
     const incarnation = /incarnation ([0-9a-f-]{36})/.exec(state.note ?? '')?.[1];
-    // A note that somebody has changed proves nothing: the next start writes it anew.
+    // A note that was changed by hand proves nothing. The next start writes it again.
     return incarnation === undefined ? null : { incarnation };
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;
@@ -44,7 +44,7 @@ export async function holdBinding(
           workflowType: 'binding',
           workflowId: bindingId(name),
           taskQueue: 'vetledger-binding',
-          // Somebody may trigger it by mistake: it then ends by itself.
+          // If an operator triggers it by mistake, the workflow ends automatically.
           workflowExecutionTimeout: '1 minute',
         },
       });
@@ -55,7 +55,7 @@ export async function holdBinding(
   });
 }
 
-/** The id of the configured namespace; null where the server does not tell it. */
+/** The id of the configured namespace; null if the server does not return it. */
 export async function namespaceId(client: Client): Promise<string | null> {
   const { namespace } = client.options;
   try {

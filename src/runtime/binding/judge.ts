@@ -2,50 +2,51 @@ import { UserError } from '../../domain/errors.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 
 /**
- * A database and the Temporal namespace that it works with know each other: both hold the incarnation, a random id that each start
- * of the daemon renews. A copy shows by its server, by the timeline of a restored server, or by an incarnation that is behind.
+ * A database and its Temporal namespace are bound to each other: both store the incarnation, a random id that each
+ * start of the daemon renews. A copy is recognised by another server, by the timeline of a restored server, or by an
+ * old incarnation.
  */
 
-/** Where a database is, and the namespace it finds. Null: the server does not tell. */
+/** The place of a database, and its namespace. Null values are those that the server does not return. */
 export interface Whereabouts {
-  /** PostgreSQL's system identifier, which each new cluster has its own of. */
+  /** PostgreSQL's system identifier, which is unique for each cluster. */
   system: string | null;
-  /** The database's number in it. */
+  /** The database's OID in the cluster. */
   database: string | null;
-  /** Grows when a server is restored to a point in time, and when a standby takes over. */
+  /** The timeline increases when a server is restored to a point in time, and when a standby takes over. */
   timeline: string | null;
-  /** The id of the Temporal namespace, which a new one of the same name does not have. */
+  /** The id of the Temporal namespace. A new namespace of the same name has another id. */
   namespace: string | null;
 }
 
-/** What the database has noted. */
+/** The binding as the database stores it. */
 export interface NotedBinding extends Whereabouts {
   incarnation: string;
-  /** The incarnation that was being written when a process ended. */
+  /** The incarnation that was being stored when a process ended; null otherwise. */
   next: string | null;
 }
 
-/** What Temporal holds. */
+/** The binding as Temporal stores it. */
 export interface HeldBinding {
   incarnation: string;
 }
 
 export type Verdict =
-  /** Nothing is noted yet, or what Temporal held is lost for sure. */
+  /** Nothing is bound yet, or Temporal has certainly lost its record. */
   { is: 'to bind'; remark: string | null } | { is: 'bound' } | Refusal;
 
 interface Refusal {
   is: 'refused';
   evidence: string;
-  /** Whether only Temporal differs: its data may come back, and then all goes on by itself. */
+  /** Whether only Temporal differs. Its data may come back, and vetledger then continues automatically. */
   isTemporal: boolean;
 }
 
-/** What the configuration says of the servers. */
+/** What the configuration allows. */
 export interface Trust {
-  /** The Temporal server is the embedded one. */
+  /** Whether the Temporal server is the embedded one. */
   isEmbedded: boolean;
-  /** A promoted standby of the same server may go on (`database_failover: trusted`). */
+  /** Whether a promoted standby of the same server is accepted (`database_failover: trusted`). */
   trustsFailover: boolean;
 }
 
@@ -73,7 +74,7 @@ export function judgeBinding(
     return refused(`its PostgreSQL server was restored, or a standby has taken over (${timelines})`);
   }
   if (differ(here.namespace, noted.namespace)) {
-    // The development server's file belongs to us: who deleted it made no copy of the database.
+    // The embedded development server's file is ours. Deleting it makes no copy of the database.
     if (isEmbedded && !hasFailedOver)
       return { is: 'to bind', remark: 'the development server of Temporal is a new one' };
     const evidence = `it was bound to another Temporal namespace (${noted.namespace}) than the configured one (${here.namespace})`;
@@ -104,7 +105,7 @@ function refused(evidence: string): Verdict {
   return { is: 'refused', evidence, isTemporal: false };
 }
 
-/** Only what both tell can differ. */
+/** Values differ only if both are known. */
 function differ(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && one !== other;
 }
@@ -114,7 +115,7 @@ function isNewer(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && Number.parseInt(one, 16) > Number.parseInt(other, 16);
 }
 
-/** Why nothing is opened, and the ways on. */
+/** The error of a refusal, with the ways to continue. */
 export function refusalOf({ evidence, isTemporal }: Refusal): PlainError {
   if (isTemporal) {
     return {
@@ -130,7 +131,10 @@ export function refusalOf({ evidence, isTemporal }: Refusal): PlainError {
   };
 }
 
-/** The same for a command: only what may pass by itself lets a supervisor start the daemon again (exit code 3). */
+/**
+ * The error for a command. Exit code 3 lets a supervisor restart the daemon; it is used only if the cause may disappear
+ * without an operator.
+ */
 export function refusalError(refusal: Refusal): UserError {
   const { code, message, todo } = refusalOf(refusal);
   return new UserError({ code, message, todo }, refusal.isTemporal ? 3 : 2);

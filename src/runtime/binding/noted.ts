@@ -14,10 +14,10 @@ const bindingSchema: z.ZodType<NotedBinding> = z.object({
   ...{ namespace: z.string().nullable(), incarnation: z.string(), next: z.string().nullable() },
 });
 
-/** SQLSTATE of a right that is missing, of a function that does not exist, and of one that the server does not support. */
+/** SQLSTATEs of a missing right, a missing function, and a function that the server does not support. */
 const untold: ReadonlySet<string> = new Set(['42501', '42883', '0A000']);
 
-/** Which PostgreSQL this is. A server that keeps it from us, as some rented ones do, tells nothing. */
+/** Identifies this PostgreSQL server. Some hosted servers do not return the values; they are null then. */
 export async function whereDatabaseIs(db: Connection): Promise<Omit<Whereabouts, 'namespace'>> {
   try {
     return await row(
@@ -44,7 +44,7 @@ export async function noteBinding(db: Connection, binding: NotedBinding | null):
   else await saveMeta(db, bindingKey, JSON.stringify(binding));
 }
 
-/** The name of this database in Temporal: part of workflow ids and task queues. At first it is the database's id. */
+/** The name of this database in Temporal, part of workflow ids and task queues. Initially it is the database's id. */
 export async function temporalName(db: Connection, databaseId: string): Promise<string> {
   const found = await maybeRow(db, { value: text }, 'select value from meta where key = ?', [nameKey]);
   return found?.value ?? databaseId;

@@ -4,20 +4,23 @@ import type { App } from '../app.ts';
 import { ensureBound } from './bind.ts';
 import { whereDatabaseIs } from './noted.ts';
 
-/** A database whose disk was put back is noticed by an incarnation that is behind, so it must not stay the same for long. */
+/** A database restored from an old disk is recognised by its old incarnation, so the incarnation must change often. */
 const renewEveryMs = 3_600_000;
-/** How soon a standby that has taken over is noticed: its binding is renewed then, so that the server before it is behind. */
+/**
+ * Interval of checks for a standby that has taken over. The binding is then renewed, so that the former server has an
+ * old incarnation.
+ */
 const lookEveryMs = 5_000;
 
 export interface Renewing {
-  /** Rejects where Temporal has come to know another state of this database than its own; never resolves. */
+  /** Rejects if Temporal knows a later state of this database than the database itself; never resolves. */
   failed: Promise<never>;
   stop(): Promise<void>;
 }
 
 /**
- * Renews the incarnation every hour, and as soon as PostgreSQL is on another timeline. What fails for another reason than a copy is tried
- * again with the next one.
+ * Renews the incarnation every hour, and as soon as PostgreSQL is on another timeline. A failure that does not show a
+ * copy is retried with the next renewal.
  */
 export function startRenewing(
   app: App,
@@ -41,7 +44,7 @@ export function startRenewing(
     }
   };
   const look = async () => {
-    // An outage shows in the heartbeats.
+    // The heartbeats report an outage.
     const now = await whereDatabaseIs(app.presenceDb).catch(() => null);
     if (now === null || now.timeline === null || now.timeline === timeline) return;
     if (timeline === null || (await renew())) timeline = now.timeline;

@@ -1,13 +1,13 @@
 import type { Figures } from '../../queries/figures.ts';
 
-/** How old figures may be before they are read anew. */
+/** Age after which figures are read again. */
 const freshMs = 15_000;
-/** How long a scrape waits for them; it shows the ones before otherwise. */
+/** Limit of a scrape's wait for new figures. After it, the scrape shows the last ones. */
 const waitMs = 8_000;
 
 /**
- * Keeps figures that are expensive to read: they are read when somebody asks and the last ones are older than 15 s, by one reader at
- * a time. Where that takes too long, or fails, the last ones stay, with their age.
+ * Caches figures that are expensive to read. They are read if a scrape needs them and the last ones are older than 15
+ * s, by one reader at a time. If reading takes too long or fails, the last ones stay, with their age.
  */
 export class Collector {
   readonly #read: () => Promise<Figures>;

@@ -1,23 +1,23 @@
 /**
- * The daemon's metrics (docs/OPERATIONS.md has a table of them). Labels are an installation's id and words of fixed lists, so that
- * their number is bounded, and none holds personal data. Deploy/prometheus/alerts.yaml is made of them.
+ * The daemon's metrics (listed in docs/OPERATIONS.md). Labels are installation ids and words of fixed lists, so that
+ * their number is limited and none holds personal data. The alerts in deploy/prometheus/alerts.yaml use these metrics.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { TimedEvent } from '../../domain/events.ts';
 import type { Figures } from '../../queries/figures.ts';
 
-/** What a scrape shows beside the figures of the database, read at that moment. */
+/** The values of a scrape that do not come from events. */
 export interface Readings {
   installations: readonly number[];
   version: string;
   /** Whether PostgreSQL and Temporal answer, as far as this process knows. */
   dependencies: Record<'postgres' | 'temporal', boolean>;
   pool: { used: number; free: number; waiting: number; limit: number };
-  /** What this process has asked of each installation's practice API so far. */
+  /** The requests of this process to each installation's practice API so far. */
   requests: ReadonlyMap<number, { requests: number; weight: number; throttled: number; waitedSeconds: number }>;
-  /** The figures of the database, and how old they are; null before they were read for the first time. */
+  /** Figures from the database, with their age; null before the first reading. */
   figures: { values: Figures; ageSeconds: number } | null;
-  /** What the watch over the windows has seen of each installation. */
+  /** What the watch over the windows knows of each installation. */
   watched: readonly {
     installation: number;
     intervalSeconds: number;
@@ -57,7 +57,7 @@ export class Metrics {
     for (const dependency of ['postgres', 'temporal', 'practice_api', 'erp']) this.#outages.inc({ dependency }, 0);
   }
 
-  /** Begins the series of an installation at 0: an increase from nothing is none to Prometheus. */
+  /** Starts the series of an installation at 0: Prometheus sees no increase in a series that starts above 0. */
   begin(installation: number): void {
     for (const outcome of ['closed', 'failed', 'not_opened']) this.#windows.inc({ installation, outcome }, 0);
     this.#delivered.inc({ installation }, 0);
@@ -90,7 +90,7 @@ export class Metrics {
     const gauges = this.#gauges;
     for (const gauge of Object.values(gauges)) gauge.reset();
     for (const counter of Object.values(this.#counted)) counter.reset();
-    // A series without labels is 0 after that, which would be a backup of 1970.
+    // `reset` sets a series without labels to 0, which would mean a backup in 1970.
     gauges.backupAt.remove();
     gauges.info.set({ version: now.version }, 1);
     for (const [dependency, isUp] of Object.entries(now.dependencies)) gauges.up.set({ dependency }, isUp ? 1 : 0);
@@ -143,7 +143,8 @@ export class Metrics {
     );
     for (const { installation, ok, checked_at, failing } of of(found.verdicts)) {
       if (ok !== null) gauges.reconciled.set({ installation }, ok ? 1 : 0);
-      // The age of what was never reconciled has no bound; during a first load there is nothing to reconcile.
+      // An installation that was never reconciled shows 0 after its first closed window. During a first load there is
+      // nothing to reconcile.
       if (checked_at !== null || synced.has(installation))
         gauges.reconciledAt.set({ installation }, (checked_at?.getTime() ?? 0) / 1000);
       gauges.reconcileFailing.set({ installation }, failing ? 1 : 0);
@@ -236,7 +237,7 @@ export class Metrics {
     };
   }
 
-  /** Counters that are kept elsewhere and copied at each scrape. */
+  /** Counters whose values are kept elsewhere and copied at each scrape. */
   #makeCounted() {
     return {
       requests: this.#counter('vetledger_api_requests_total', 'Requests to the practice API.', byInstallation),
