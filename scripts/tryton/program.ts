@@ -147,9 +147,9 @@ export async function run(command: string, args: string[], options: RunOptions):
   });
   if (failure === null) return;
   const last = output.trim().split('\n').slice(-3).join(' | ');
-  throw new ServiceError(
-    'tryton_install_failed',
-    `Tryton could not be set up: ${command} ${failure}${last ? `: ${last}` : ''}.`,
-    'Check that python3 with its venv module is installed (Debian: python3-venv) and that PyPI can be reached, then try again.',
-  );
+  throw new ServiceError({
+    code: 'tryton_install_failed',
+    message: `Tryton could not be set up: ${command} ${failure}${last ? `: ${last}` : ''}.`,
+    todo: 'Check that python3 with its venv module is installed (Debian: python3-venv) and that PyPI can be reached, then try again.',
+  });
 }

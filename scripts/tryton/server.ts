@@ -180,12 +180,8 @@ export async function startTryton(options: TrytonOptions): Promise<TrytonServer>
     };
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError(
-      'tryton_start_failed',
-      `The demo's Tryton of ${dataDir} could not be started: ${reasonOf(error)}`,
-      `Look at ${logFile}.`,
-      error,
-    );
+    const message = `The demo's Tryton of ${dataDir} could not be started: ${reasonOf(error)}`;
+    throw new ServiceError({ code: 'tryton_start_failed', message, todo: `Read ${logFile}.` }, error);
   }
 }
 

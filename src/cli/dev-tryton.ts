@@ -49,7 +49,8 @@ const script = fileURLToPath(new URL('../../scripts/tryton/main.ts', import.meta
 export async function startDemoTryton({ dataDir, sharedDir, env, stderr }: DemoOptions): Promise<DemoErp> {
   if (!existsSync(script)) {
     const todo = 'Run `npm start -- --erp tryton` in a checkout of vetledger.';
-    throw new ServiceError('tryton_start_failed', 'The demo’s Tryton is a script of the checkout.', todo);
+    const message = 'The demo’s Tryton is a script of the checkout.';
+    throw new ServiceError({ code: 'tryton_start_failed', message, todo });
   }
   const portFile = join(dataDir, 'dev', 'tryton-port');
   const port = existsSync(portFile) ? ['--port', readFileSync(portFile, 'utf8')] : [];
@@ -93,7 +94,8 @@ async function startedBy(output: NodeJS.ReadableStream, hasPort: boolean): Promi
     const { code, message, todo = '' } = said.error;
     const isInstall = code === 'tryton_install_failed';
     const advice = hasPort && !isInstall ? `${todo} If another program has its port now, end that one.` : todo;
-    throw new ServiceError(isInstall ? code : 'tryton_start_failed', message, advice);
+    throw new ServiceError({ code: isInstall ? code : 'tryton_start_failed', message, todo: advice });
   }
-  throw new ServiceError('tryton_start_failed', 'The demo’s Tryton ended before it was started.', 'Try it again.');
+  const message = 'The demo’s Tryton ended before it was started.';
+  throw new ServiceError({ code: 'tryton_start_failed', message, todo: 'Try it again.' });
 }

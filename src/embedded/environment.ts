@@ -1,17 +1,22 @@
-/** What every program that we start may know of our environment: nothing that could be a secret. */
+/** Environment variables that every started program gets. None of them can contain a secret. */
 const common = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
-/** How a program reaches the network from here, for those that download. */
+/** Environment variables that describe network access, for programs that download. */
 const network = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'];
 
-/** The environment of a server: a list of what it gets, because nobody can list what it must not get. */
+/**
+ * The environment of a server. It is a list of allowed names, because a list of forbidden names could never be
+ * complete.
+ */
 export function serverEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return picked(env, (name) => common.includes(name));
+  return pick(env, (name) => common.includes(name));
 }
 
-/** The environment of a program that downloads or builds another one: proxies and certificates, and Go's own settings. */
+/**
+ * The environment of a program that downloads or builds another one. It adds proxies, certificates and Go's settings.
+ */
 export function installerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return picked(
+  return pick(
     env,
     (name) =>
       common.includes(name) ||
@@ -22,6 +27,6 @@ export function installerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   );
 }
 
-function picked(env: NodeJS.ProcessEnv, isWanted: (name: string) => boolean): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => isWanted(name)));
+function pick(env: NodeJS.ProcessEnv, isAllowed: (name: string) => boolean): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isAllowed(name)));
 }

@@ -8,14 +8,17 @@ import { acquireEmbeddedTemporal, type TemporalHandle } from './temporal.ts';
 
 const prefix = 'vetledger-ephemeral-';
 
-/** A PostgreSQL with an empty database in a temporary folder, without waits for the disk. `release` deletes it. */
+/**
+ * Starts a PostgreSQL with an empty database in a temporary folder, without waits for the disk. `release` stops it and
+ * deletes the folder.
+ */
 export function startEphemeralPostgres(progress: (line: string) => void = () => {}): Promise<PostgresHandle> {
   return inTemporaryFolder((dataDir) =>
     acquireEmbeddedPostgres({ dataDir, progress, env: process.env }, { durable: false }),
   );
 }
 
-/** A Temporal development server in memory, without its web UI. `release` ends it. */
+/** Starts a Temporal development server in memory, without its web UI. `release` stops it. */
 export function startEphemeralTemporal(progress: (line: string) => void = () => {}): Promise<TemporalHandle> {
   return inTemporaryFolder((dataDir) =>
     acquireEmbeddedTemporal({ dataDir, progress, env: process.env }, { durable: false }),
@@ -27,7 +30,7 @@ async function inTemporaryFolder<T extends { release(): Promise<void> }>(
 ): Promise<T> {
   await removeAbandoned();
   const dataDir = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-  // Under root, PostgreSQL runs as another user, who must be able to enter subfolders.
+  // If this process is root, PostgreSQL runs as another user, who must be able to enter subfolders.
   chmodSync(dataDir, 0o711);
   try {
     const handle = await start(dataDir);
@@ -44,7 +47,7 @@ async function inTemporaryFolder<T extends { release(): Promise<void> }>(
   }
 }
 
-/** Removes servers and folders left behind by killed processes. */
+/** Removes servers and folders that killed processes left behind. */
 async function removeAbandoned(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     if (identify(Number(name.slice(prefix.length).split('-')[0])) !== null) continue;
@@ -52,7 +55,7 @@ async function removeAbandoned(): Promise<void> {
     try {
       if ((await usersOfData(dataDir)).length === 0) removeData(dataDir);
     } catch {
-      // The folder is another user's, or another process is removing it. Neither may keep this process from starting.
+      // The folder belongs to another user, or another process is removing it. Neither should prevent the start.
     }
   }
 }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { serverFailures } from '../texts/errors/servers.ts';
 import { serverEnvironment } from './environment.ts';
 import type { Account } from './processes.ts';
 
@@ -9,14 +10,17 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** The user's cache folder for this program (XDG_CACHE_HOME or ~/.cache), or one under `dataDir` where that cannot be written. */
+/**
+ * The user's cache folder for this program (XDG_CACHE_HOME or ~/.cache). If it is not writable, a folder under
+ * `dataDir`.
+ */
 export function cacheFolder(env: NodeJS.ProcessEnv, dataDir: string): string {
   const xdg = env.XDG_CACHE_HOME;
   const base = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.cache');
   return firstWritable([join(base, 'vetledger'), join(dataDir, 'cache')]);
 }
 
-/** Where root keeps programs that other accounts run. */
+/** The folder in which root keeps programs that other accounts run. */
 export function commonCacheFolder(): string {
   return firstWritable([
     '/var/cache/vetledger',
@@ -25,7 +29,7 @@ export function commonCacheFolder(): string {
   ]);
 }
 
-/** Where root keeps the data of servers that run as an account which cannot enter the data folder. */
+/** The folder in which root keeps the data of servers whose account cannot enter the data folder. */
 export function commonDataFolder(): string {
   return firstWritable(['/var/lib/vetledger', join('/var/tmp', 'vetledger-data')]);
 }
@@ -36,9 +40,10 @@ function firstWritable(candidates: string[]): string {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o755 });
       accessSync(folder, constants.W_OK | constants.X_OK);
-      // In a parent writable by everybody, another user may have created it.
+      // In a folder that is writable for all users, another user may have created it.
       const { uid } = lstatSync(folder);
-      if (process.getuid && uid !== process.getuid()) throw new Error(`${folder} belongs to user ${uid}`);
+      if (process.getuid && uid !== process.getuid())
+        throw new Error(serverFailures.folderOfAnotherUser({ folder, owner: uid }));
       return folder;
     } catch (error) {
       reason = error;
@@ -47,7 +52,7 @@ function firstWritable(candidates: string[]): string {
   throw reason;
 }
 
-/** Whether an account can enter a folder (null: this process's own account). */
+/** Whether an account can enter a folder. Null is the account of this process. */
 export function canEnter(folder: string, account: Account | null): boolean {
   const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], {
     cwd: '/',

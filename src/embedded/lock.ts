@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } f
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sleep } from '../domain/concurrency.ts';
+import { serverFailures } from '../texts/errors/servers.ts';
 import { privateFile, privateFolder } from './processes.ts';
 
 const sqliteBusy = 5;
@@ -18,21 +19,21 @@ export class LockTimeout extends Error {
   readonly holder: string;
 
   constructor(file: string, holder: string, waitMs: number) {
-    super(`${file} has been locked by process ${holder} for over ${Math.round(waitMs / 1000)} s`);
+    super(serverFailures.lockTimeout({ file, holder, seconds: Math.round(waitMs / 1000) }));
     this.name = 'LockTimeout';
     this.holder = holder;
   }
 }
 
 /**
- * Runs `work` while holding an exclusive lock on `file`, between processes and within this one.
+ * Runs `work` while holding an exclusive lock on `file`, both between processes and within this one.
  *
- * It is SQLite's lock on an empty database. The operating system releases it when its holder dies in any way, so there are no
- * stale locks.
+ * It is SQLite's lock on an empty database. The operating system releases it when its holder ends in any way, so there
+ * are no stale locks.
  */
 export async function withLock<T>(file: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(file), { recursive: true, mode: privateFolder });
-  // SQLite would create it for everybody to read.
+  // SQLite would create the file readable for all users.
   closeSync(openSync(file, 'a', privateFile));
   const database = new DatabaseSync(file, { timeout: 0 });
   const holderFile = `${file}.holder`;

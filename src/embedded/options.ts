@@ -1,19 +1,22 @@
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 
 export interface ServicesOptions {
-  /** Folder of this installation's own data; embedded servers keep theirs below it. */
+  /** Folder for this installation's data. Embedded servers keep their data below it. */
   dataDir: string;
-  /** A PostgreSQL to use instead of the embedded one (`database_url`). */
+  /** A PostgreSQL to use in place of the embedded one (`database_url`). */
   databaseUrl?: string | undefined;
-  /** Where to connect as the owner of the tables, on a given PostgreSQL (`migrate_database_url`). */
+  /** The URL for connecting as the owner of the tables, on a given PostgreSQL (`migrate_database_url`). */
   migrateDatabaseUrl?: string | undefined;
-  /** host:port of a Temporal server to use instead of the embedded one (`temporal.address`). */
+  /** host:port of a Temporal server to use in place of the embedded one (`temporal.address`). */
   temporalAddress?: string | undefined;
-  /** How connections to that server are protected. */
+  /** TLS settings of the connections to that server. */
   temporalSecurity?: TemporalSecurity | undefined;
-  /** Whether an embedded Temporal server that this call starts serves its web UI (default false). Everybody on the machine can use it. */
+  /**
+   * Whether an embedded Temporal server that this call starts serves its web UI (default false). All users of the
+   * machine can use it.
+   */
   ui?: boolean | undefined;
-  /** A fixed port for the embedded Temporal server; without it, that of its last start, or a free one. */
+  /** A fixed port for the embedded Temporal server. Without it, the port of its last start, or a free one. */
   temporalPort?: number | undefined;
   /** Receives one line for every slow step. */
   progress: (line: string) => void;

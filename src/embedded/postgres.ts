@@ -3,6 +3,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { codeOf } from '../domain/errors.ts';
+import { serverErrors } from '../texts/errors/servers.ts';
+import type { PlainError } from '../texts/plain-error.ts';
+import { serverProgress } from '../texts/progress.ts';
 import { serverEnvironment } from './environment.ts';
 import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
@@ -24,27 +27,27 @@ const reachTimeoutMs = 5_000;
 const queryTimeoutMs = 30_000;
 const startTimeoutMs = 60_000;
 
-/** The role that the program runs as on an embedded server; the cluster's superuser owns the tables. */
+/** The role that commands use on an embedded server. The cluster's superuser owns the tables. */
 const runtimeRole = 'vetledger_runtime';
 
 export interface PostgresHandle {
-  /** As the runtime role: what every command works with. */
+  /** URL for the runtime role, which all commands use. */
   url: string;
-  /** As the owner of the tables; the same as `url` on a given server with a single role. */
+  /** URL for the owner of the tables. It equals `url` on a given server with a single role. */
   ownerUrl: string;
-  /** The server's URL now: another process may have started the embedded one again on another port. */
+  /** The server's present URL. Another process may have restarted the embedded server on another port. */
   currentUrl(): string;
   embedded: boolean;
-  /** Starts an embedded server again that has died; false where it runs, or another process has started it by now. */
+  /** Restarts an embedded server that has died. False if it runs, or if another process has restarted it. */
   revive(): Promise<boolean>;
-  /** Ends this use of the server; the last user of an embedded server stops it. */
+  /** Ends this use of the server. The last user of an embedded server stops it. */
   release(): Promise<void>;
 }
 
 /**
- * The given PostgreSQL, after checking within 5 s that it answers; otherwise the embedded one of `dataDir`, started or joined
- * (DESIGN: The service parts and how they start).
- * Throws ServiceError `postgres_unreachable` or `postgres_start_failed`.
+ * Returns the given PostgreSQL, after checking within 5 s that it answers. Without one, starts or joins the embedded
+ * server of `dataDir` (DESIGN: The service parts and how they start). Throws ServiceError `postgres_unreachable` or
+ * `postgres_start_failed`.
  */
 export async function acquirePostgres(options: ServicesOptions): Promise<PostgresHandle> {
   if (options.databaseUrl) {
@@ -55,7 +58,7 @@ export async function acquirePostgres(options: ServicesOptions): Promise<Postgre
   return acquireEmbeddedPostgres(options, { durable: true });
 }
 
-/** The embedded server. `durable: false` skips all waits for the disk, for data that nobody keeps. */
+/** Starts or joins the embedded server. `durable: false` skips all waits for the disk, for temporary data. */
 export async function acquireEmbeddedPostgres(
   options: ServicesOptions,
   { durable }: { durable: boolean },
@@ -73,7 +76,7 @@ export async function acquireEmbeddedPostgres(
       },
       start: async ({ place, binaries }, record) => {
         if (!clusterExists(place.folder)) {
-          options.progress(`PostgreSQL: creating its database in ${place.folder}`);
+          options.progress(serverProgress.creatingDatabase({ folder: place.folder }));
           await createCluster(place, binaries, durable);
         }
         const left = await postmasterLeft(place.folder);
@@ -92,7 +95,7 @@ export async function acquireEmbeddedPostgres(
         const started = record(child.pid, { port, uiPort: null });
         const password = clusterPassword(place.folder);
         await waitUntilAnswers('PostgreSQL', started, () => answers(port, password), startTimeoutMs, logFile);
-        options.progress(`PostgreSQL: ready on 127.0.0.1:${port}`);
+        options.progress(serverProgress.ready({ server: 'PostgreSQL', port }));
       },
       answers: (record) => answers(record.port, clusterPassword(placeOfCluster(dataDir, options.progress).folder)),
       stop: stopPostgres,
@@ -124,7 +127,7 @@ export function postgresFolder(dataDir: string): string {
   return join(dataDir, 'services', 'postgres');
 }
 
-/** A fast shutdown, then an immediate one without a checkpoint, then a kill. */
+/** Tries a fast shutdown, then an immediate one without a checkpoint, then a kill. */
 export function stopPostgres(record: ServerRecord): Promise<void> {
   return stopProcess(record, [
     { signal: 'SIGINT', waitMs: 30_000 },
@@ -137,7 +140,7 @@ function urlOf(port: number, password: string, name: string, role = superuser): 
   return `postgresql://${role}:${password}@127.0.0.1:${port}/${name}`;
 }
 
-/** Made of the superuser's, which alone is kept. */
+/** Derived from the superuser's password, so that only one password is stored. */
 function runtimePassword(password: string): string {
   return createHmac('sha256', password).update(runtimeRole).digest('hex');
 }
@@ -156,8 +159,9 @@ function settings(port: number, durable: boolean): string[] {
 }
 
 /**
- * A server of this cluster that runs without a record, because its starter was killed before writing one. Removes the pid file
- * when its process id now belongs to another program, since PostgreSQL would refuse to start.
+ * A server of this cluster that runs without a record, because its starter was killed before writing one. If the
+ * process id in the pid file now belongs to another program, the file is removed, since PostgreSQL would refuse to
+ * start.
  */
 async function postmasterLeft(folder: string): Promise<{ pid: number; port: number } | null> {
   const file = join(folder, 'postmaster.pid');
@@ -197,7 +201,7 @@ async function ensure(url: string, find: string, make: string): Promise<void> {
   try {
     await query(url, make);
   } catch (error) {
-    // When two processes start together, both may find it missing; one of them creates it.
+    // If two processes start together, both may find it missing, and one of them creates it.
     if (!['42P04', '42710', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }
@@ -208,7 +212,8 @@ async function query(url: string, sql: string, timeoutMs = queryTimeoutMs): Prom
     connectionTimeoutMillis: reachTimeoutMs,
     query_timeout: timeoutMs,
   });
-  // Without a listener, a connection that breaks while idle would end the process. The query fails by itself.
+  // Without a listener, a connection that breaks while idle would end the process. A query on it fails with its own
+  // error.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -224,29 +229,19 @@ async function checkReachable(url: string): Promise<void> {
     const { host, port } = new pg.Client({ connectionString: url });
     place = `${host}:${port}`;
   } catch {
-    throw new ServiceError(
-      'postgres_unreachable',
-      'database_url (DATABASE_URL) is not a PostgreSQL URL.',
-      'Correct database_url (DATABASE_URL).',
-    );
+    throw new ServiceError(serverErrors.postgresUrlInvalid());
   }
   try {
     await query(url, 'select 1', reachTimeoutMs);
   } catch (error) {
-    throw new ServiceError(
-      'postgres_unreachable',
-      `PostgreSQL at ${place}, set by database_url (DATABASE_URL), cannot be used: ${reasonOf(error)}`,
-      unusableTodo(codeOf(error) ?? ''),
-      error,
-    );
+    throw new ServiceError(unusable(codeOf(error) ?? '', { place, reason: reasonOf(error) }), error);
   }
 }
 
-function unusableTodo(code: string): string {
-  // SQLSTATE class 28: the server is up and does not let this role in, which is also how it answers before the role is made.
-  if (code.startsWith('28'))
-    return 'Correct the user and password of database_url (DATABASE_URL). If the role does not exist yet, run `vetledger migrate` with migrate_database_url (OPERATIONS "Two roles").';
-  if (code === '3D000') return 'Make that database, or correct its name in database_url (DATABASE_URL).';
-  if (code === '57P03') return 'Wait until the server has started, and run the command again.';
-  return 'Start that server, or correct database_url (DATABASE_URL).';
+function unusable(code: string, failure: { place: string; reason: string }): PlainError {
+  // SQLSTATE class 28: the server runs and refuses this role. It also answers so before the role exists.
+  if (code.startsWith('28')) return serverErrors.postgresRoleRefused(failure);
+  if (code === '3D000') return serverErrors.postgresDatabaseMissing(failure);
+  if (code === '57P03') return serverErrors.postgresStarting(failure);
+  return serverErrors.postgresUnreachable(failure);
 }

@@ -3,19 +3,20 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { sleep } from '../domain/concurrency.ts';
+import { serverFailures } from '../texts/errors/servers.ts';
 import { serverEnvironment } from './environment.ts';
 
-/** Modes of what we keep: locks, records of servers, logs and data, none of which is for other users. */
+/** Modes of locks, records of servers, logs and data. None of them is readable for other users. */
 export const privateFolder = 0o700;
 export const privateFile = 0o600;
 
-/** A process, by id and start time, because process ids are reused. */
+/** A process by id and start time, because process ids are reused. */
 export interface ProcessIdentity {
   pid: number;
   started: string;
 }
 
-/** A user of the operating system to run a server as. */
+/** A user of the operating system that runs a server. */
 export interface Account {
   uid: number;
   gid: number;
@@ -26,13 +27,13 @@ export class ExitedEarly extends Error {
   readonly log: string;
 
   constructor(label: string, log: string) {
-    super(`${label} ended while it was starting${log ? `: ${log}` : ''}`);
+    super(serverFailures.exitedEarly({ server: label, output: log }));
     this.name = 'ExitedEarly';
     this.log = log;
   }
 }
 
-/** The identity of a living process. Null when there is none, or only a zombie that its parent has not reaped. */
+/** The identity of a running process. Null if there is none, or only a zombie that its parent has not reaped. */
 export function identify(pid: number): ProcessIdentity | null {
   const started = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
   return started === null ? null : { pid, started };
@@ -67,7 +68,7 @@ function startFromPs(pid: number): string | null {
   }
 }
 
-/** Sends each signal in turn until the process has ended. Throws when it outlives the last one. */
+/** Sends the signals one after another until the process has ended. Throws if it still runs after the last one. */
 export async function stopProcess(
   identity: ProcessIdentity,
   steps: readonly { signal: NodeJS.Signals; waitMs: number }[],
@@ -82,7 +83,7 @@ export async function stopProcess(
     const deadline = performance.now() + waitMs;
     while (isRunning(identity) && performance.now() < deadline) await sleep(25);
   }
-  if (isRunning(identity)) throw new Error(`process ${identity.pid} does not end`);
+  if (isRunning(identity)) throw new Error(serverFailures.doesNotEnd(identity));
 }
 
 export interface ServerCommand {
@@ -94,16 +95,16 @@ export interface ServerCommand {
 }
 
 /**
- * Starts a server in a session of its own, so that the terminal's Ctrl-C does not end it before its users have shut down.
- * Its output replaces `logFile`.
+ * Starts a server in a separate session, so that Ctrl-C in the terminal does not end it before its users have shut
+ * down. Its output replaces `logFile`.
  */
 export function spawnServer(server: ServerCommand): Promise<ChildProcess & { pid: number }> {
   mkdirSync(dirname(server.logFile), { recursive: true, mode: privateFolder });
   const log = openSync(server.logFile, 'w', privateFile);
-  // The server inherits it: what it keeps is its owner's only.
+  // The server inherits this mask, so only its owner can read its files.
   const before = process.umask(0o077);
   const child = spawn(server.command, server.args, {
-    // The account that the server runs as may be unable to enter our folder; every account can enter this one.
+    // The server's account may be unable to enter the current folder. Every account can enter `/`.
     cwd: '/',
     detached: true,
     env: server.env,
@@ -119,7 +120,9 @@ export function spawnServer(server: ServerCommand): Promise<ChildProcess & { pid
   });
 }
 
-/** Waits until `answers` returns true. Throws `ExitedEarly` when the process ends first, an Error after `timeoutMs`. */
+/**
+ * Waits until `answers` returns true. Throws `ExitedEarly` if the process ends first, and an Error after `timeoutMs`.
+ */
 export async function waitUntilAnswers(
   label: string,
   identity: ProcessIdentity,
@@ -131,13 +134,14 @@ export async function waitUntilAnswers(
   while (!(await answers())) {
     if (!isRunning(identity)) throw new ExitedEarly(label, lastLines(logFile, 5));
     if (performance.now() > deadline) {
-      throw new Error(`${label} did not answer within ${timeoutMs / 1000} s: ${lastLines(logFile, 5)}`);
+      const output = lastLines(logFile, 5);
+      throw new Error(serverFailures.noAnswer({ server: label, seconds: timeoutMs / 1000, output }));
     }
     await sleep(100);
   }
 }
 
-/** The last lines of a file, joined into one; empty when there is no such file. */
+/** The last lines of a file, joined into one. Empty if there is no such file. */
 export function lastLines(file: string, count: number): string {
   try {
     return readFileSync(file, 'utf8').trim().split('\n').slice(-count).join(' | ');
@@ -146,7 +150,7 @@ export function lastLines(file: string, count: number): string {
   }
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/** A port of 127.0.0.1 that is free at present. Another process may still take it. */
 export function freePort(): Promise<number> {
   return listenOnce(0);
 }

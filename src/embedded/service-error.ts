@@ -1,19 +1,13 @@
 import { redact } from '../domain/redact.ts';
+import { serverErrors } from '../texts/errors/servers.ts';
+import type { PlainError } from '../texts/plain-error.ts';
 
-export type ServiceErrorCode =
-  | 'postgres_unreachable'
-  | 'temporal_unreachable'
-  | 'postgres_start_failed'
-  | 'temporal_start_failed'
-  | 'tryton_install_failed'
-  | 'tryton_start_failed';
-
-/** PostgreSQL, Temporal or the demo's Tryton is missing: `message` says what happened, `todo` what to do. Neither contains a secret. */
+/** PostgreSQL, Temporal or the demo's Tryton cannot be used. The texts contain no secret. */
 export class ServiceError extends Error {
-  readonly code: ServiceErrorCode;
+  readonly code: string;
   readonly todo: string;
 
-  constructor(code: ServiceErrorCode, message: string, todo: string, cause?: unknown) {
+  constructor({ code, message, todo }: PlainError, cause?: unknown) {
     super(redact(message), cause === undefined ? undefined : { cause });
     this.name = 'ServiceError';
     this.code = code;
@@ -21,14 +15,16 @@ export class ServiceError extends Error {
   }
 }
 
-/** The message of any error. Of Node.js's aggregate errors, which have one error per address tried, the first. */
+/**
+ * The message of any error. Node.js reports one error per tried address as an AggregateError; its first error is used.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   if (error instanceof Error) return error.message || error.name;
   return String(error);
 }
 
-/** The error of an embedded server that did not start. `setting` is the setting that names another server instead. */
+/** The error of an embedded server that did not start. `setting` is the configuration key that names another server. */
 export function startFailure(
   code: 'postgres_start_failed' | 'temporal_start_failed',
   dataDir: string,
@@ -36,18 +32,11 @@ export function startFailure(
   setting: string,
   cause: unknown,
 ): ServiceError {
-  const name = code === 'postgres_start_failed' ? 'PostgreSQL' : 'Temporal server';
-  const reason = reasonOf(cause);
-  const isFull = /ENOSPC|No space left on device|disk is full/i.test(reason);
-  const forbidden = ['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException)?.code ?? '');
-  return new ServiceError(
-    code,
-    `The embedded ${name} of ${dataDir} could not be started: ${reason}`,
-    isFull
-      ? `Make room on the disk of ${dataDir}, or set another data_dir (VETLEDGER_DATA_DIR).`
-      : forbidden
-        ? `Start as the user who owns ${dataDir}, or set another data_dir (VETLEDGER_DATA_DIR).`
-        : `Look at ${logFile}, or set ${setting} to a ${name} of your own.`,
-    cause,
-  );
+  const server = code === 'postgres_start_failed' ? 'PostgreSQL' : 'Temporal server';
+  const failure = { code, server, folder: dataDir, reason: reasonOf(cause) };
+  const isFull = /ENOSPC|No space left on device|disk is full/i.test(failure.reason);
+  const isForbidden = ['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException)?.code ?? '');
+  if (isFull) return new ServiceError(serverErrors.diskFull(failure), cause);
+  if (isForbidden) return new ServiceError(serverErrors.folderForbidden(failure), cause);
+  return new ServiceError(serverErrors.startFailed({ ...failure, logFile, setting }), cause);
 }

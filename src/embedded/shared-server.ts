@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '../domain/concurrency.ts';
+import { serverProgress } from '../texts/progress.ts';
 import { withLock } from './lock.ts';
 import { ExitedEarly, identify, isRunning, type ProcessIdentity, privateFile, privateFolder } from './processes.ts';
 
 const lockWaitMs = 150_000;
 const joinWaitMs = 60_000;
-/** Wait between attempts while an earlier server is still ending. */
+/** Wait between attempts while an earlier server is still shutting down. */
 const notGoneYetMs = 1_000;
 const startAttempts = 3;
-/** How old what `current` tells may be. */
+/** After this time `current` reads the record again. */
 const rereadAfterMs = 500;
 
-/** A running server, as `server.json` of its folder records it. */
+/** A running server, as `server.json` in its folder records it. */
 export interface ServerRecord extends ProcessIdentity {
   port: number;
   uiPort: number | null;
@@ -26,7 +27,10 @@ export interface SharedServerSpec<Prepared> {
   /** Folder of the lock, the server's record and its users. */
   folder: string;
   progress: (line: string) => void;
-  /** Steps that can take minutes and need no lock, such as installing the program. Not called when a server is running already. */
+  /**
+   * Steps that can take minutes and need no lock, such as installing the program. It is not called if a server is
+   * running.
+   */
   prepare: () => Promise<Prepared>;
   /** Starts the server, calls `record` with its process id at once, and resolves when the server answers. */
   start: (prepared: Prepared, record: (pid: number, ports: Ports) => ServerRecord) => Promise<void>;
@@ -35,27 +39,27 @@ export interface SharedServerSpec<Prepared> {
 }
 
 export interface SharedServer {
-  /** The server as it was joined or started. */
+  /** The server as this process joined or started it. */
   record: ServerRecord;
-  /** The server as recorded now: it may have died and been started again by another process. */
+  /** The server as it is recorded at present. Another process may have restarted it. */
   current(): ServerRecord;
-  /** Tells the other users that the server was started again, as another process. */
+  /** Records the new process of a restarted server, so that the other users find it. */
   replaced(pid: number): ServerRecord;
-  /** Starts the server again if its process has ended; false where one runs, be it another process that started it. */
+  /** Restarts the server if its process has ended. False if it runs, even if another process has restarted it. */
   revive(): Promise<boolean>;
-  /** Ends this use of the server; the last user stops it. Calling it again does nothing. */
+  /** Ends this use of the server. The last user stops it. Further calls do nothing. */
   release(): Promise<void>;
 }
 
-/** What is done about a server that somebody else runs: nothing. */
+/** A server that vetledger did not start is neither restarted nor stopped. */
 export const notOurs: Pick<SharedServer, 'revive' | 'release'> = {
   revive: async () => false,
   release: async () => {},
 };
 
 /**
- * Joins the server of a folder, or starts one. Each user registers with a file of its process id and start time. Users that
- * died do not count, and a server whose users have all died is joined by the next start.
+ * Joins the server of a folder, or starts one. Each user registers with a file that contains its process id and start
+ * time. Users that died do not count. The next start joins a server whose users have all died.
  */
 export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): Promise<SharedServer> {
   const folder = serverFolder(spec.folder);
@@ -65,7 +69,7 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
       folder.lockFile,
       {
         waitMs: lockWaitMs,
-        onWait: (holder) => spec.progress(`${spec.label}: waiting for process ${holder}, which starts or stops it`),
+        onWait: (holder) => spec.progress(serverProgress.waitingForHolder({ server: spec.label, holder })),
       },
       work,
     );
@@ -75,7 +79,7 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
     if (record === null) return null;
     if (isRunning(record)) {
       if (folder.livingUsers().length === 0)
-        spec.progress(`${spec.label}: joining process ${record.pid}, left running earlier`);
+        spec.progress(serverProgress.joining({ server: spec.label, pid: record.pid }));
       const deadline = performance.now() + joinWaitMs;
       while (isRunning(record) && performance.now() < deadline) {
         if (await spec.answers(record)) {
@@ -84,7 +88,7 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
         }
         await sleep(250);
       }
-      spec.progress(`${spec.label}: process ${record.pid} does not answer; starting anew`);
+      spec.progress(serverProgress.notAnswering({ server: spec.label, pid: record.pid }));
       await spec.stop(record);
     }
     folder.forget();
@@ -108,9 +112,9 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
       } catch (error) {
         for (const record of recorded) await spec.stop(record);
         folder.forget();
-        // Another process can take the free port between its choice and the server's start.
+        // Another process can take the free port before the server starts to listen.
         const portLost = error instanceof ExitedEarly && /address already in use/i.test(error.log);
-        // A server killed a moment ago can still hold its lock file or its children's shared memory.
+        // A server that was killed a moment ago can still hold its lock file or its children's shared memory.
         const notGoneYet =
           error instanceof ExitedEarly && /lock file .* already exists|pre-existing shared memory/i.test(error.log);
         if ((!portLost && !notGoneYet) || attempt === startAttempts) throw error;
@@ -165,7 +169,10 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
   };
 }
 
-/** Stops the server of a folder if all its users have died. Returns the process ids of those that live; none: the folder is unused now. */
+/**
+ * Stops the server of a folder if all its users have died. Returns the process ids of the living users. If the list is
+ * empty, the folder is not in use.
+ */
 export async function stopAbandoned(path: string, stop: (record: ServerRecord) => Promise<void>): Promise<number[]> {
   const folder = serverFolder(path);
   return withLock(folder.lockFile, { waitMs: 5_000 }, async () => {
@@ -178,7 +185,7 @@ export async function stopAbandoned(path: string, stop: (record: ServerRecord) =
   });
 }
 
-/** The server that the record of a folder names, running or not; null without one. Leaves the folder as it is. */
+/** The server that a folder's record names, running or not. Null if there is no record. It changes nothing. */
 export function recordedServer(path: string): ServerRecord | null {
   return readJson<ServerRecord>(recordFileOf(path));
 }
@@ -197,7 +204,7 @@ function serverFolder(path: string) {
       mkdirSync(usersFolder, { recursive: true, mode: privateFolder });
       writeWhole(file, identify(process.pid));
     },
-    /** The process ids of the living users; removes the files of the others. */
+    /** The process ids of the living users. It removes the files of all others. */
     livingUsers: (): number[] => {
       const living: number[] = [];
       for (const name of readNames(usersFolder)) {

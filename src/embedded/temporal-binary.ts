@@ -13,6 +13,8 @@ import {
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../domain/redact.ts';
+import { serverErrors, serverFailures } from '../texts/errors/servers.ts';
+import { serverProgress } from '../texts/progress.ts';
 import { installerEnvironment, serverEnvironment } from './environment.ts';
 import { cacheFolder } from './folders.ts';
 import { withLock } from './lock.ts';
@@ -26,7 +28,7 @@ const downloadTimeoutMs = 300_000;
 const buildTimeoutMs = 900_000;
 const progressEveryMs = 10_000;
 
-/** Puts the program `temporal` into an empty folder and returns its path. Throws when that fails. */
+/** Installs the program `temporal` into an empty folder and returns its path. Throws if that fails. */
 export type Installer = (folder: string, options: ServicesOptions) => Promise<string>;
 
 /** The ways to install the program, in the order in which they are tried. */
@@ -36,8 +38,8 @@ export const installers: readonly { name: string; install: Installer }[] = [
 ];
 
 /**
- * The path of the Temporal CLI: on the PATH, in the user's cache folder, or installed into it
- * (DESIGN: The service parts and how they start). Throws ServiceError `temporal_start_failed` naming every way tried.
+ * The path of the Temporal CLI: on the PATH, in the user's cache folder, or installed into it (DESIGN: The service
+ * parts and how they start). Throws ServiceError `temporal_start_failed`, which names every way that was tried.
  */
 export async function temporalBinary(options: ServicesOptions, ways = installers): Promise<string> {
   const onPath = programOnPath('temporal', options.env);
@@ -49,7 +51,7 @@ export async function temporalBinary(options: ServicesOptions, ways = installers
 
   const lock = {
     waitMs: buildTimeoutMs + downloadTimeoutMs + 60_000,
-    onWait: (holder: string) => options.progress(`Temporal: waiting for process ${holder}, which is installing it`),
+    onWait: (holder: string) => options.progress(serverProgress.waitingForInstallation({ holder })),
   };
   return withLock(join(cache, 'install.lock'), lock, async () => {
     if (await runs(cached)) return cached;
@@ -63,7 +65,7 @@ async function install(
   cached: string,
   ways: typeof installers,
 ): Promise<string> {
-  // Folders of installations that were killed. This process holds the lock, so no other one is using them.
+  // These folders belong to killed installations. No other process uses them, because this process holds the lock.
   for (const name of readdirSync(cache)) {
     if (name.startsWith('install-')) rmSync(join(cache, name), { recursive: true, force: true });
   }
@@ -73,33 +75,29 @@ async function install(
     try {
       const built = await way.install(folder, options);
       chmodSync(built, 0o755);
-      if (!(await runs(built))) throw new Error('the installed program does not run');
+      if (!(await runs(built))) throw new Error(serverFailures.installedDoesNotRun);
       mkdirSync(join(cache, 'bin'), { recursive: true });
       renameSync(built, cached);
-      options.progress(`Temporal: installed as ${cached}`);
+      options.progress(serverProgress.installed({ path: cached }));
       return cached;
     } catch (error) {
       const reason = reasonOf(error).trim().split('\n').slice(-3).join(' | ');
       failures.push(`${way.name}: ${reason}`);
-      options.progress(`Temporal: ${way.name} did not work`);
+      options.progress(serverProgress.wayFailed({ way: way.name }));
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   }
-  throw new ServiceError(
-    'temporal_start_failed',
-    `There is no Temporal server to use: temporal.address (TEMPORAL_ADDRESS) is empty, \`temporal\` is not on the PATH, there is no ${cached}, and installing it failed (${failures.join('; ')}).`,
-    `Do one of these: set TEMPORAL_ADDRESS to a running server; put the Temporal CLI on the PATH or copy it to ${cached}; give access to temporal.download; install Go, which builds it.`,
-  );
+  throw new ServiceError(serverErrors.temporalNotInstalled({ cached, failures: failures.join('; ') }));
 }
 
 async function downloadWithSdk(folder: string, options: ServicesOptions): Promise<string> {
   if (findOptionalPackage('@temporalio/testing') === null) {
-    throw new Error(`its npm package @temporalio/testing is not installed; ${installOptionalPackages} installs it`);
+    throw new Error(serverFailures.packageMissing({ install: installOptionalPackages }));
   }
-  options.progress('Temporal: downloading its development server');
+  options.progress(serverProgress.downloading);
   const script = fileURLToPath(new URL(`./temporal-download${isPacked ? '.js' : '.ts'}`, import.meta.url));
-  // A process group of its own, so that the server which the script starts as a test can be killed with it.
+  // The script starts the server once as a test. In a separate process group, both can be killed together.
   const child = spawn(process.execPath, [script, folder], {
     detached: true,
     env: installerEnvironment(options.env),
@@ -110,7 +108,7 @@ async function downloadWithSdk(folder: string, options: ServicesOptions): Promis
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The group has ended already.
+      // The group has already ended.
     }
   };
   process.once('exit', killGroup);
@@ -130,32 +128,35 @@ async function downloadWithSdk(folder: string, options: ServicesOptions): Promis
     process.removeListener('exit', killGroup);
   }
   const [file] = readdirSync(folder);
-  if (!file) throw new Error('it downloaded no file');
+  if (!file) throw new Error(serverFailures.nothingDownloaded);
   return join(folder, file);
 }
 
 async function buildWithGo(folder: string, options: ServicesOptions): Promise<string> {
   const go = programOnPath('go', options.env) ?? executable('/usr/local/go/bin/go');
-  if (!go) throw new Error('Go is not installed');
+  if (!go) throw new Error(serverFailures.goMissing);
   const begun = performance.now();
-  options.progress('Temporal: building its development server with Go; this takes about three to five minutes, once');
+  options.progress(serverProgress.building);
   const child = spawn(go, ['install', goPackage], {
     env: { ...installerEnvironment(options.env), GOBIN: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let saidAt = begun;
+  let reportedAt = begun;
   await finished(child, () => {
     const now = performance.now();
     if (now - begun > buildTimeoutMs) child.kill(now - begun > buildTimeoutMs + 10_000 ? 'SIGKILL' : 'SIGINT');
-    if (now - saidAt >= progressEveryMs) {
-      saidAt = now;
-      options.progress(`Temporal: building with Go, ${Math.round((now - begun) / 1000)} s gone`);
+    if (now - reportedAt >= progressEveryMs) {
+      reportedAt = now;
+      options.progress(serverProgress.stillBuilding({ seconds: Math.round((now - begun) / 1000) }));
     }
   });
   return join(folder, 'temporal');
 }
 
-/** Waits for a child process to end and calls `watch` twice a second meanwhile. Throws with the end of its error output if it failed. */
+/**
+ * Waits until a child process ends, and calls `watch` twice a second until then. If the process failed, throws an Error
+ * with the end of its error output.
+ */
 function finished(child: ChildProcess, watch: () => void): Promise<void> {
   let output = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -170,13 +171,15 @@ function finished(child: ChildProcess, watch: () => void): Promise<void> {
     child.once('close', (code, signal) => {
       clearInterval(timer);
       if (code === 0) resolve();
-      else if (signal) reject(new Error('it took too long'));
-      else reject(new Error(messageIn(output) || `it ended with code ${code}`));
+      else if (signal) reject(new Error(serverFailures.tookTooLong));
+      else reject(new Error(messageIn(output) || serverFailures.exitCode({ status: code ?? 0 })));
     });
   });
 }
 
-/** The most useful line of a program's error output: the error that a Node.js program threw, otherwise the last line. */
+/**
+ * The most useful line of a program's error output: the error that a Node.js program threw, otherwise the last line.
+ */
 function messageIn(output: string): string {
   const lines = redact(output).trim().split('\n');
   return (lines.find((line) => /^\w*Error: /.test(line)) ?? lines.at(-1) ?? '').slice(0, 300);

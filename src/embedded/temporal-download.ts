@@ -1,5 +1,6 @@
-// Run by temporal-binary.ts as a process of its own: the SDK downloads the Temporal CLI into the folder given as the argument
-// and starts it once. The SDK's native part cannot be interrupted or silenced from within its process; a process can be killed.
+// temporal-binary.ts runs this file as a separate process. The SDK downloads the Temporal CLI into the folder given as
+// the argument, and starts it once. The SDK's native part cannot be interrupted or silenced from within its process,
+// but a process can be killed.
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 const downloadDir = process.argv[2];

@@ -3,6 +3,8 @@ import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { searchAttributes } from '../domain/search-attributes.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
+import { serverErrors } from '../texts/errors/servers.ts';
+import { serverProgress } from '../texts/progress.ts';
 import { serverEnvironment } from './environment.ts';
 import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
@@ -19,22 +21,22 @@ const retentionMs = 7 * 24 * 3_600_000;
 export interface TemporalHandle {
   /** host:port */
   address: string;
-  /** The web UI of an embedded server. Null without one, and for a given server. */
+  /** The web UI of an embedded server. Null if it has none, and for a given server. */
   uiUrl: string | null;
   embedded: boolean;
   /**
-   * Starts an embedded server again that has died; false where it runs, or another process has started it by now. Throws
-   * ServiceError where it could only be started at another address, which this process would not find.
+   * Restarts an embedded server that has died. False if it runs, or if another process has restarted it. Throws
+   * ServiceError if the new server has another address, because this process cannot switch to it.
    */
   revive(): Promise<boolean>;
-  /** Ends this use of the server; the last user of an embedded server stops it. */
+  /** Ends this use of the server. The last user of an embedded server stops it. */
   release(): Promise<void>;
 }
 
 /**
- * The given Temporal server, after checking within 5 s that it answers; otherwise the embedded development server of `dataDir`,
- * started or joined (DESIGN: The service parts and how they start).
- * Throws ServiceError `temporal_unreachable` or `temporal_start_failed`.
+ * Returns the given Temporal server, after checking within 5 s that it answers. Without one, starts or joins the
+ * embedded development server of `dataDir` (DESIGN: The service parts and how they start). Throws ServiceError
+ * `temporal_unreachable` or `temporal_start_failed`.
  */
 export async function acquireTemporal(options: ServicesOptions): Promise<TemporalHandle> {
   if (options.temporalAddress) {
@@ -44,7 +46,7 @@ export async function acquireTemporal(options: ServicesOptions): Promise<Tempora
   return acquireEmbeddedTemporal(options, { durable: true });
 }
 
-/** The embedded server. `durable: false` keeps its state in memory, for data that nobody keeps. */
+/** Starts or joins the embedded server. `durable: false` keeps its state in memory, for temporary data. */
 export async function acquireEmbeddedTemporal(
   options: ServicesOptions,
   { durable }: { durable: boolean },
@@ -68,7 +70,7 @@ export async function acquireEmbeddedTemporal(
         const started = record(child.pid, ports);
         await waitUntilAnswers('Temporal', started, () => answers(started), startTimeoutMs, logFile);
         await keepHistories(started);
-        options.progress(`Temporal: ready on 127.0.0.1:${ports.port}`);
+        options.progress(serverProgress.ready({ server: 'Temporal', port: ports.port }));
       },
       answers,
       stop: stopTemporal,
@@ -80,7 +82,8 @@ export async function acquireEmbeddedTemporal(
       embedded: true,
       revive: async () => {
         const revived = await server.revive();
-        if (server.current().port !== port) throw moved(port, server.current().port);
+        if (server.current().port !== port)
+          throw new ServiceError(serverErrors.temporalMoved({ from: port, to: server.current().port }));
         return revived;
       },
       release: server.release,
@@ -92,8 +95,8 @@ export async function acquireEmbeddedTemporal(
 }
 
 /**
- * The embedded server that a process has started for this `data_dir` and not stopped, with whether its process still runs; null
- * without one. Starts and changes nothing.
+ * The embedded server that a process has started for this `data_dir` and not stopped. Null if there is none. It starts
+ * and changes nothing.
  */
 export function recordedTemporal(dataDir: string): { address: string; pid: number; isRunning: boolean } | null {
   const record = recordedServer(temporalFolder(resolve(dataDir)));
@@ -105,7 +108,7 @@ export function temporalFolder(dataDir: string): string {
   return join(dataDir, 'services', 'temporal');
 }
 
-/** Asks the server to end, then kills it. */
+/** Requests a shutdown, then kills the process. */
 export function stopTemporal(record: ServerRecord): Promise<void> {
   return stopProcess(record, [
     { signal: 'SIGTERM', waitMs: 20_000 },
@@ -120,14 +123,6 @@ async function choosePorts(options: ServicesOptions, dataDir: string): Promise<P
   };
 }
 
-function moved(from: number, to: number): ServiceError {
-  return new ServiceError(
-    'temporal_unreachable',
-    `The embedded Temporal server died, and its port ${from} was taken: it runs on port ${to} now.`,
-    'Start this command again: it finds the server there.',
-  );
-}
-
 function serverArguments({ port, uiPort }: Ports): string[] {
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
@@ -136,7 +131,6 @@ function serverArguments({ port, uiPort }: Ports): string[] {
   ];
 }
 
-/** Whether the server answers queries of its namespace. */
 async function answers({ port }: ServerRecord): Promise<boolean> {
   try {
     await connected(`127.0.0.1:${port}`, (connection) =>
@@ -148,7 +142,7 @@ async function answers({ port }: ServerRecord): Promise<boolean> {
   }
 }
 
-/** Sets the retention of histories, a day by default, which no option of the start command can set. */
+/** Sets how long histories are kept. The default is one day, and the start command has no option for it. */
 async function keepHistories({ port }: ServerRecord): Promise<void> {
   await connected(`127.0.0.1:${port}`, (connection) =>
     connection.workflowService.updateNamespace({
@@ -172,10 +166,6 @@ async function checkReachable(address: string, security: TemporalSecurity = { tl
     const connection = await Connection.connect({ ...security, address, connectTimeout: reachTimeoutMs });
     await connection.close();
   } catch (error) {
-    throw new ServiceError(
-      'temporal_unreachable',
-      `Temporal at ${address}, set by temporal.address (TEMPORAL_ADDRESS), cannot be reached: ${reasonOf(error)}`,
-      'Start that server, or correct temporal.address (TEMPORAL_ADDRESS).',
-    );
+    throw new ServiceError(serverErrors.temporalUnreachable({ address, reason: reasonOf(error) }));
   }
 }

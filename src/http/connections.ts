@@ -1,16 +1,17 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Connections of one address at a time: more than a proxy needs for webhooks, which are answered at once. */
+/** The most connections that one address may hold. A proxy needs fewer, because webhooks are answered at once. */
 const mostOfAddress = 50;
 const mostOfAll = 250;
-/** Milliseconds for the headers of a request; a sender of webhooks sends them in one piece. */
+/** Milliseconds within which the headers of a request must arrive. A sender of webhooks sends them in one piece. */
 export const headersTimeoutMs = 3_000;
 
 /**
- * Accepts every new connection. Where there are too many, it closes the oldest one: of the same address where that has too many, else of
- * the address with the most. So a client that holds connections open and sends nothing keeps no other client out, also behind the same
- * proxy: a request is answered before another fifty connections have come. `closed` is called for each that is closed.
+ * Accepts every new connection and closes the oldest one if there are too many. If the new connection's address has too
+ * many, the oldest of this address is closed. Otherwise the oldest of the address with the most is closed. A client
+ * that holds idle connections open therefore does not block other clients, even behind the same proxy. `closed` is
+ * called for each closed connection.
  */
 export function limitConnections(server: Server, closed: () => void = () => undefined): void {
   const byAddress = new Map<string, Set<Socket>>();

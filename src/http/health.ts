@@ -1,13 +1,14 @@
 import type { Server } from 'node:http';
 import { type FastifyReply, fastify } from 'fastify';
+import { httpAnswers, listenErrors } from '../texts/errors/listening.ts';
 import { headersTimeoutMs, limitConnections } from './connections.ts';
 import { listenAt } from './listen.ts';
 
-/** Milliseconds for receiving a whole request; also the longest idle time of a connection. */
+/** Milliseconds for receiving a whole request. It is also the longest idle time of a connection. */
 const requestTimeout = 5_000;
 const maxHeaderSize = 8 * 1024;
 
-/** One thing that a daemon needs: why it is not as it should be, and since when. */
+/** The state of one thing that the daemon needs. `reason` and `since` are present if it is not ok. */
 export interface Check {
   ok: boolean;
   reason?: string;
@@ -23,22 +24,22 @@ export interface ObservationOptions {
   host: string;
   /** 0 takes any free port. */
   port: number;
-  /** Whether the process lives; a supervisor starts it anew where it does not. */
+  /** Whether the process runs properly. If not, a supervisor should restart it. */
   live(): HealthReport;
-  /** Whether it can work now. */
+  /** Whether the process can do its work at present. */
   ready(): Promise<HealthReport>;
   metrics(): Promise<{ contentType: string; text: string }>;
 }
 
 export interface ObservationServer {
-  /** The address without a path. */
+  /** The server's address without a path. */
   url: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves `GET /metrics` for Prometheus, and `/healthz` and `/readyz` as JSON, with 200 where all is well and 503 where it is not.
- * That it answers at all shows that the event loop runs. Throws ConfigError when it cannot listen there.
+ * Serves `GET /metrics` for Prometheus, and `/healthz` and `/readyz` as JSON. The status is 200 if all checks are ok,
+ * otherwise 503. Any answer shows that the event loop runs. Throws UserError if the address cannot be used.
  */
 export async function startObservation(options: ObservationOptions): Promise<ObservationServer> {
   const app = fastify({
@@ -49,26 +50,22 @@ export async function startObservation(options: ObservationOptions): Promise<Obs
     http: { maxHeaderSize, headersTimeout: headersTimeoutMs },
   });
   limitConnections(app.server as Server);
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'Not found.' }));
-  // What went wrong is in the log of whoever failed; an answer tells nothing of it.
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: httpAnswers.notFound }));
+  // The answer does not contain the error, which is in the daemon's log.
   app.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
-    reply.code(error.statusCode ?? 500).send({ detail: 'The request could not be answered.' }),
+    reply.code(error.statusCode ?? 500).send({ detail: httpAnswers.failed }),
   );
-  const tell = (reply: FastifyReply, report: HealthReport) =>
+  const send = (reply: FastifyReply, report: HealthReport) =>
     reply
       .code(report.ok ? 200 : 503)
       .header('cache-control', 'no-store')
       .send(report);
-  app.get('/healthz', (_request, reply) => tell(reply, options.live()));
-  app.get('/readyz', async (_request, reply) => tell(reply, await options.ready()));
+  app.get('/healthz', (_request, reply) => send(reply, options.live()));
+  app.get('/readyz', async (_request, reply) => send(reply, await options.ready()));
   app.get('/metrics', async (_request, reply) => {
     const { contentType, text } = await options.metrics();
     return reply.header('content-type', contentType).send(text);
   });
-  const url = await listenAt(app, options, {
-    code: 'metrics_cannot_listen',
-    what: 'Metrics and health cannot be served',
-    key: 'metrics.listen',
-  });
+  const url = await listenAt(app, options, listenErrors.metrics);
   return { url, close: () => app.close() };
 }

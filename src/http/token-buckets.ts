@@ -1,4 +1,7 @@
-/** A token bucket: `capacity` tokens at once, and one more every `refillMs`. Times are milliseconds of a monotonic clock. */
+/**
+ * A token bucket that starts with `capacity` tokens and gains one every `refillMs`. Times are milliseconds of a
+ * monotonic clock.
+ */
 export class TokenBucket {
   readonly #capacity: number;
   readonly #refillMs: number;
@@ -12,7 +15,7 @@ export class TokenBucket {
     this.#at = nowMs;
   }
 
-  /** Takes a token. False if there is none. */
+  /** Takes a token. Returns false if there is none. */
   take(nowMs: number): boolean {
     this.#refill(nowMs);
     if (this.#tokens < 1) return false;
@@ -20,7 +23,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Milliseconds until a token is available; 0 if one is. */
+  /** Milliseconds until a token is available; 0 if there is one. */
   waitMs(nowMs: number): number {
     this.#refill(nowMs);
     return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) * this.#refillMs);
@@ -32,7 +35,10 @@ export class TokenBucket {
   }
 }
 
-/** A bucket per key. Only the `maxKeys` most recently used keys are kept, so that made-up keys cannot fill the memory. */
+/**
+ * One bucket per key. Only the `maxKeys` most recently used keys are kept, so that invented keys cannot fill the
+ * memory.
+ */
 export class KeyedBuckets {
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #make: (nowMs: number) => TokenBucket;
@@ -45,7 +51,7 @@ export class KeyedBuckets {
 
   take(key: string, nowMs: number): boolean {
     const bucket = this.#buckets.get(key) ?? this.#make(nowMs);
-    // Reinserted at the end, so that the map's first key is the least recently used one.
+    // The key is inserted again at the end, so that the map's first key is the least recently used one.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     const [leastRecent] = this.#buckets.keys();

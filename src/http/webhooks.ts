@@ -2,17 +2,24 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../domain/clock.ts';
+import { httpAnswers, listenErrors } from '../texts/errors/listening.ts';
 import { headersTimeoutMs, limitConnections } from './connections.ts';
 import { listenAt } from './listen.ts';
 import { KeyedBuckets, TokenBucket } from './token-buckets.ts';
 
-/** Largest body in bytes. A webhook carries the id of one record (field-notes: Webhooks for record changes). */
+/**
+ * The largest accepted body in bytes. A webhook carries the id of one record (field-notes: Webhooks for record
+ * changes).
+ */
 const bodyLimit = 16 * 1024;
 const maxHeaderSize = 8 * 1024;
-/** Milliseconds for receiving a whole request; also the longest idle time of a connection. */
+/** Milliseconds for receiving a whole request. It is also the longest idle time of a connection. */
 const requestTimeout = 5_000;
 const checkEveryMs = 500;
-/** Refused requests per address: ten at once, then one every six seconds. Further ones are answered with 429. */
+/**
+ * Wrong requests that one address may send: ten at once, then one every six seconds. Further ones are answered with
+ * 429.
+ */
 const refusalsAtOnce = 10;
 const refusalEveryMs = 6_000;
 const maxAddresses = 1_000;
@@ -27,7 +34,10 @@ export interface ReceiverOptions {
   /** Called for each accepted webhook. It must return at once, because the answer waits for it. */
   nudge(installation: number): void;
   clock: Clock;
-  /** Called at most once a minute with the number of requests refused, and connections closed for others, since the last call. The requests are not logged. */
+  /**
+   * Called at most once a minute. `count` is the number of refused requests and closed connections since the last call.
+   * Refused requests are not logged one by one.
+   */
   refused(count: number): void;
 }
 
@@ -38,18 +48,15 @@ export interface Receiver {
 }
 
 /**
- * Receives webhooks for record changes: `POST /webhooks/<installation>/<secret>`, or `POST /webhooks/<installation>` with the
- * secret as a bearer token. A webhook with the right secret is answered with 200 at once and nudges the installation. Its body
- * is ignored, because a window asks for everything that changed; a forged webhook can therefore open a window and do nothing
- * else. A wrong secret and an unknown installation get the same 404. Throws ConfigError when it cannot listen there.
+ * Receives webhooks for record changes: `POST /webhooks/<installation>/<secret>`, or `POST /webhooks/<installation>`
+ * with the secret as a bearer token. A webhook with the right secret is answered with 200 at once and nudges the
+ * installation. Its body is ignored, because a window reads all changes anyway. A forged webhook can therefore only
+ * start a window. A wrong secret and an unknown installation get the same answer, 404. Throws UserError if the address
+ * cannot be used.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const app = createServer(options);
-  const url = await listenAt(app, options, {
-    code: 'webhooks_cannot_listen',
-    what: 'Webhooks cannot be received',
-    key: 'webhooks.listen',
-  });
+  const url = await listenAt(app, options, listenErrors.webhooks);
   return { url: `${url}/webhooks`, close: () => app.close() };
 }
 
@@ -72,11 +79,11 @@ function createServer(options: ReceiverOptions): FastifyInstance {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
   app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
   app.setErrorHandler((error: { statusCode?: number }, _request, reply) => refuse(reply, error.statusCode ?? 500));
-  // In onRequest, so that the body of a refused request is not read.
+  // The check runs in onRequest, so that the body of a refused request is not read.
   app.addHook('onRequest', async (request, reply) => {
     const status = gate.statusOf(request);
     if (status !== 200) return refuse(reply, status);
-    // Fastify would refuse a malformed content type; the body is discarded anyway.
+    // Fastify would refuse a malformed content type, although the body is discarded.
     request.raw.headers['content-type'] = 'application/octet-stream';
   });
   app.post('/*', async (request, reply) => {
@@ -88,10 +95,10 @@ function createServer(options: ReceiverOptions): FastifyInstance {
 }
 
 const details: Record<number, string> = {
-  404: 'Not found.',
-  405: 'Only POST is accepted here.',
-  413: 'The body is too large.',
-  429: 'Too many wrong requests.',
+  404: httpAnswers.notFound,
+  405: httpAnswers.onlyPost,
+  413: httpAnswers.bodyTooLarge,
+  429: httpAnswers.tooManyWrong,
 };
 
 function refuse(reply: FastifyReply, status: number): FastifyReply {
@@ -99,10 +106,10 @@ function refuse(reply: FastifyReply, status: number): FastifyReply {
   reply.code(status).header('connection', 'close');
   if (status === 405) reply.header('allow', 'POST');
   if (status === 429) reply.header('retry-after', String(refusalEveryMs / 1000));
-  return reply.send({ detail: details[status] ?? 'The request was not accepted.' });
+  return reply.send({ detail: details[status] ?? httpAnswers.refused });
 }
 
-/** Decides which requests may nudge. */
+/** Decides which requests may nudge an installation. */
 class Gate {
   readonly #secret: Buffer;
   readonly #installations: { has(installation: number): boolean };
@@ -120,7 +127,10 @@ class Gate {
     this.#report = refused;
   }
 
-  /** 200, or the status to refuse with. The right secret is never answered with 429, whoever else uses its address. */
+  /**
+   * Returns 200, or the status to refuse with. The right secret never gets 429, even if its address has sent many wrong
+   * requests.
+   */
   statusOf(request: FastifyRequest): number {
     const { isWebhook, installation, secret } = addressOf(request);
     if (isWebhook && request.method !== 'POST') return 405;
@@ -130,7 +140,7 @@ class Gate {
     return this.#refusals.take(request.ip, this.#clock.elapsed()) ? 404 : 429;
   }
 
-  /** Counts a request that was refused, or a connection that was closed for another one. */
+  /** Counts a refused request, or a connection that was closed to make room for another one. */
   note(): void {
     const now = this.#clock.elapsed();
     this.#refused += 1;
@@ -141,7 +151,7 @@ class Gate {
   }
 }
 
-/** Digests have equal length, as the comparison in constant time needs. */
+/** The comparison in constant time needs digests of equal length. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
@@ -152,7 +162,6 @@ interface WebhookAddress {
   secret: string | null;
 }
 
-/** Installation and secret as a request's path and bearer token name them. */
 function addressOf(request: FastifyRequest): WebhookAddress {
   const [path = ''] = (request.raw.url ?? '').split('?', 1);
   const parts = /^\/webhooks\/(\d{1,15})(?:\/([^/]*))?\/?$/.exec(path);

@@ -4,12 +4,13 @@ import type { AccountNumber } from '../records/types.ts';
 import { flag, readReference, text } from '../records/values.ts';
 import type { PracticeClient } from './client.ts';
 
-/** More pages than any chart of accounts has; guards against a list that does not end. */
+/** A limit against a list that never ends. No chart of accounts has so many pages. */
 const maxPages = 200;
 
 /**
- * The practice software's account numbers, all pages. A page of the default size weighs 1, and most charts fit on one. Throws PracticeError; `forbidden` where the application lacks the
- * permission "Financial: Invoices" (practice-api: Permissions).
+ * Reads all pages of the practice software's account numbers. A page of the default size has weight 1, and most charts
+ * fit on one page. Throws PracticeError: `forbidden` if the application lacks the permission "Financial: Invoices"
+ * (practice-api: Permissions).
  */
 export async function listAccountNumbers(client: PracticeClient, dialect: Dialect): Promise<AccountNumber[]> {
   const found = new Map<number, AccountNumber>();
@@ -21,7 +22,8 @@ export async function listAccountNumbers(client: PracticeClient, dialect: Dialec
       if (account) found.set(id, account);
     }
     received += answer.results.length;
-    // Not proven complete: a record may move between pages while we read. Good enough for a proposal.
+    // The list is not proven complete, because a record may move between pages during the reading. A proposal does not
+    // need a proof.
     if (answer.results.length === 0 || received >= answer.count) break;
   }
   return [...found.values()].sort(

@@ -1,14 +1,15 @@
 import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
 import { retryAfterMs } from '../domain/retry-after.ts';
 import { isJsonObject, type JsonValue, readJson } from '../records/json.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import { dateOf, type HttpAnswer, type Method } from './http.ts';
 
 const longestErrorBody = 64 * 1024;
 
 /**
- * The body of a successful answer, read by `parse`; null for an answer without a body, except to GET. Throws the PracticeError
- * for the status or for a body that is no JSON (practice-api: Errors). Of an error's body it repeats codes and names of fields only;
- * `sent` are the names that the request used, which a refusal is likely to be about.
+ * The body of a successful answer, read by `parse`. Null for an answer without a body, except to GET. Throws the
+ * PracticeError for the status, or for a body that is not JSON (practice-api: Errors). From the body of an error it
+ * repeats only codes and field names. `sent` are the names in the request, which a refusal is likely to mention.
  */
 export async function readAnswer<Body>(
   answer: HttpAnswer,
@@ -21,29 +22,32 @@ export async function readAnswer<Body>(
   const { status } = answer;
   const pause = retryAfterMs(answer.headers['retry-after'], dateOf(answer) ?? clockNow);
   const details = { method, path, status, ...(pause === null ? {} : { retryAfterMs: pause }) };
-  const fail = (code: PracticeErrorCode, sentence: string) => {
+  const fail = (code: PracticeErrorCode, message: string) => {
     const named = status >= 400 && status < 500 ? namedIn(answer.body, sent) : { codes: [], fields: [] };
-    return new PracticeError(code, `${sentence}${sayNames(named)}`, { ...details, fields: named.fields });
+    return new PracticeError(code, `${message}${textOfNames(named)}`, { ...details, fields: named.fields });
   };
 
-  if (status === 401) throw fail('unauthorized', 'the access token was not accepted (401)');
-  if (status === 403) throw fail('forbidden', 'not allowed (403)');
-  if (status === 404) throw fail('not_found', 'not found (404)');
-  if (status === 429) throw fail('throttled', 'too many requests (429)');
-  if (status >= 500) throw fail('server_error', `the server failed (${status})`);
-  if (status >= 400) throw fail('refused', `refused (${status})`);
-  if (status >= 300) throw fail('redirected', `answered with a redirect (${status}), which is not followed`);
+  if (status === 401) throw fail('unauthorized', practiceTexts.tokenRefused);
+  if (status === 403) throw fail('forbidden', practiceTexts.forbidden);
+  if (status === 404) throw fail('not_found', practiceTexts.notFound);
+  if (status === 429) throw fail('throttled', practiceTexts.throttled);
+  if (status >= 500) throw fail('server_error', practiceTexts.serverFailed({ status }));
+  if (status >= 400) throw fail('refused', practiceTexts.refused({ status }));
+  if (status >= 300) throw fail('redirected', practiceTexts.redirected({ status }));
   if (answer.body.trim() === '' && method !== 'GET') return null;
   try {
     return await parse(answer.body);
   } catch (error) {
     if (error instanceof PracticeError && error.code === 'answer_too_large') throw fail(error.code, error.message);
     if (!(error instanceof SyntaxError)) throw error;
-    throw fail('not_json', `the answer (${status}) is not JSON, or not all of it arrived`);
+    throw fail('not_json', practiceTexts.notJson({ status }));
   }
 }
 
-/** What the body of a refusal names: an error's code, and fields. What it says about them may be anything, so it is not repeated. */
+/**
+ * The error codes and field names in the body of a refusal. Its texts are not repeated, because they may contain
+ * anything.
+ */
 interface Named {
   codes: string[];
   fields: string[];
@@ -52,16 +56,16 @@ interface Named {
 const mostNames = 20;
 const codePattern = /^[a-z][a-z0-9_-]{0,59}$/;
 const fieldPattern = /^[a-z][a-z0-9_]{0,59}$/;
-/** Keys under which Django REST Framework says what is about no field. */
+/** Keys under which Django REST Framework puts messages that do not concern a field. */
 const notFields = ['detail', 'non_field_errors', 'code', 'status', 'messages', 'message', 'error', 'errors'];
 
 /**
- * The names in an error body as Django REST Framework writes them (field-notes: Lists and filters), and those of `sent` that
- * its texts mention; none for any other body.
+ * The names in an error body in the form of Django REST Framework (field-notes: Lists and filters), and those of `sent`
+ * that its texts mention. Empty for any other body.
  */
 function namedIn(body: string, sent: readonly string[]): Named {
   const named: Named = { codes: [], fields: [] };
-  // The messages of an error are short; what is longer is a page of HTML, or worse.
+  // Error messages are short. A longer body is probably a page of HTML.
   if (body.length > longestErrorBody) return named;
   let value: JsonValue;
   try {
@@ -91,17 +95,17 @@ function collectNames(value: JsonValue, path: string[], into: Named): void {
     const place = isField ? [...path, name] : path;
     const before = into.fields.length;
     collectNames(inner, place, into);
-    // Its own name, unless a name below it says more.
+    // The field is named only if no field below it was named.
     if (isField && into.fields.length === before && inner !== null && typeof inner !== 'number') {
       into.fields.push(place.join('.'));
     }
   }
 }
 
-function sayNames({ codes, fields }: Named): string {
-  const said = [
-    ...(codes.length > 0 ? [`code ${codes.join(', ')}`] : []),
-    ...(fields.length > 0 ? [`${fields.length === 1 ? 'field' : 'fields'} ${fields.join(', ')}`] : []),
+function textOfNames({ codes, fields }: Named): string {
+  const parts = [
+    ...(codes.length > 0 ? [practiceTexts.codes({ codes: codes.join(', ') })] : []),
+    ...(fields.length > 0 ? [practiceTexts.fields({ fields: fields.join(', '), count: fields.length })] : []),
   ];
-  return said.length > 0 ? `: ${said.join('; ')}` : '';
+  return parts.length > 0 ? `: ${parts.join('; ')}` : '';
 }

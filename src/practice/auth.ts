@@ -8,25 +8,26 @@ import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject } from '../records/json.ts';
 import { readSmall } from '../records/list-body.ts';
 import { integer } from '../records/values.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import { readAnswer } from './answers.ts';
 import type { HttpAnswer, Transport } from './http.ts';
 import { type Log, newRequestId } from './log.ts';
 import { longestPauseMs, maxAttempts, retryPauseMs } from './retry.ts';
 import { fixedSecret, type Secret } from './secret.ts';
 
-/** Provides access tokens (practice-api: Authentication). Tokens and secrets appear in no error and no log. */
+/** Provides access tokens (practice-api: Authentication). No error and no log contains tokens or secrets. */
 export interface Auth {
   /** The token to send. Throws PracticeError. */
   token(signal?: AbortSignal): Promise<string>;
-  /** Called after the server refused the token `refused` (401). Whether another token is available. */
+  /** Called after the server refused the token `refused` (401). Returns whether another token is available. */
   renew(refused: string, signal?: AbortSignal): Promise<boolean>;
-  /** Called after the last token that there is was refused. */
+  /** Called after the server refused the last available token. */
   refused?(): Promise<void>;
-  /** Called after each answer of the server that took the token. */
+  /** Called after each answer for which the server accepted the token. */
   accepted?(): Promise<void>;
 }
 
-/** A configured token. One from a file is read anew after a 401. */
+/** A configured token. A token from a file is read again after a 401. */
 export function staticToken(token: string | Secret): Auth {
   const secret = typeof token === 'string' ? fixedSecret(token) : token;
   return {
@@ -51,8 +52,8 @@ export interface ClientCredentialsOptions {
 }
 
 /**
- * OAuth2 client credentials (field-notes: Lists and filters). A token is kept until shortly before it expires; concurrent
- * requests share one fetch.
+ * OAuth2 client credentials (field-notes: Lists and filters). A token is kept until shortly before it expires.
+ * Concurrent requests share one request for a token.
  */
 export function clientCredentials(options: ClientCredentialsOptions): Auth {
   const { clock } = options;
@@ -78,19 +79,19 @@ export function clientCredentials(options: ClientCredentialsOptions): Auth {
       return unlessAborted(fetchOnce(), signal);
     },
     renew: async (refused, signal) => {
-      // Another request has renewed it meanwhile.
+      // Another request has already renewed the token.
       if (current && current.token !== refused) return true;
       current = null;
-      // The shared fetch goes on; it has time-outs of its own.
+      // An abort ends only this wait. The shared request continues, and has its time-outs.
       return (await unlessAborted(fetchOnce(), signal)) !== refused;
     },
   };
 }
 
-/** As the lines of the log call it, beside the actions of the rate budget. */
+/** The name of token requests in the log, in place of an action of the rate budget. */
 const action = 'token';
 
-/** Fetches a token; a secret that is refused is read anew once, where it is from a file. */
+/** Fetches a token. If the secret is refused and comes from a file, the file is read again once. */
 async function fetchWithSecret(options: ClientCredentialsOptions, secret: Secret) {
   try {
     return await fetchToken(options, secret.current());
@@ -112,10 +113,10 @@ async function fetchToken(
     } catch (error) {
       if (!(error instanceof PracticeError)) throw error;
       error.requestIds ??= requestIds(id);
-      // Who waits for the token tells of the last one.
+      // The last error is not logged here, because the caller reports it.
       if (!error.retryable || attempt >= maxAttempts || (error.retryAfterMs ?? 0) > longestPauseMs) throw error;
       const { code, status, requestIds: ids } = error;
-      log.warn({ ...ids, action, code, status }, `${error.message}; trying again`);
+      log.warn({ ...ids, action, code, status }, practiceTexts.tryingAgain({ error: error.message }));
       await clock.sleep(Math.max(retryPauseMs(attempt, random), error.retryAfterMs ?? 0));
     }
   }
@@ -149,11 +150,12 @@ async function fetchTokenOnce(
   }
 }
 
-/** The token of an answer, and how long it holds. Throws PracticeError. */
+/** The token in an answer, and its lifetime. Throws PracticeError. */
 async function readToken(answer: HttpAnswer, path: string, nowMs: number): Promise<{ token: string; lifeMs: number }> {
-  // RFC 6749, 5.2: 400 for an unknown client, treated as 401. The body is left out of the error: it may quote the client.
+  // RFC 6749, 5.2: a server may answer 400 for an unknown client, which is treated like 401. The error does not contain
+  // the body, because it may quote the client.
   if ([400, 401, 403].includes(answer.status)) {
-    throw new PracticeError('unauthorized', `the client id and secret were not accepted (${answer.status})`, {
+    throw new PracticeError('unauthorized', practiceTexts.secretRefused({ status: answer.status }), {
       method: 'POST',
       path,
       status: answer.status,
@@ -162,11 +164,11 @@ async function readToken(answer: HttpAnswer, path: string, nowMs: number): Promi
   const value = await readAnswer(answer, 'POST', path, nowMs, [], async (body) => readSmall('token', body));
   const token = isJsonObject(value) ? value.access_token : undefined;
   if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-    throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });
+    throw new PracticeError('malformed_response', practiceTexts.noToken, { method: 'POST', path });
   }
   keepSecret(token);
   const seconds = integer.read(value.expires_in);
-  // Without expires_in the token is used until the server refuses it.
+  // Without expires_in, the token is used until the server refuses it.
   const lifeMs = seconds !== undefined && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
   return { token, lifeMs };
 }

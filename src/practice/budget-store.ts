@@ -6,52 +6,55 @@ import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 const usageShape = {
   action: text,
   limit: integer,
-  /** The limit in force, which 429s have lowered. */
+  /** The limit in force. It is lower than `limit` after a 429. */
   limitNow: integer,
   used: integer,
-  /** What can be taken now; 0 while the budget is blocked. */
+  /** The weight that can be taken at present; 0 while the budget is blocked. */
   free: integer,
-  /** Processes that wait. */
+  /** Number of waiting processes. */
   waiting: integer,
   blockedUntil: nullable(instant),
 };
 
-/** One budget's state, for `status`. */
+/** The state of one budget, for `status`. */
 export type BudgetUsage = RowOf<typeof usageShape>;
 
-/** What a process asks for when it wants to send requests of one weight and priority. */
+/** A process's request for slots. All requests in it have the same weight and priority. */
 export interface SlotRequest {
   weight: number;
-  /** Lower goes first. */
+  /** The lowest number goes first. */
   priority: number;
-  /** How long each request has waited, the oldest first: among equal priorities the oldest goes first. */
+  /** How long each request has waited, the oldest first. Among equal priorities, the oldest goes first. */
   agesSeconds: number[];
-  /** The budget's full limit, by the dialect. */
+  /** The budget's full limit, from the dialect. */
   limit: number;
   windowSeconds: number;
-  /** The slot expires after this unless it is shortened. */
+  /** The slot expires after this time unless it is finished earlier. */
   holdSeconds: number;
-  /** The process, and how long its claim stands when no slot is free. */
+  /** The id of the process's claim, and how long the claim is valid if no slot is free. */
   claimant: string;
   claimSeconds: number;
-  /** A background request: what it leaves free, and the share of the limit that it takes even while others wait. */
+  /**
+   * For a background request: the weight that it leaves free, and the share of the limit that it may take while others
+   * wait. Null for an ordinary request.
+   */
   background: { keptFree: number; share: number } | null;
 }
 
 /** A slot that was granted. */
 export interface Grant {
   slotId: number;
-  /** The database's clock at the grant, before the request is sent; later for each grant of a budget. */
+  /** The database's clock at the grant, before the request is sent. It increases with each grant of a budget. */
   askedAt: Date;
 }
 
-/** Slots whose requests are over, and for how many seconds from now each still counts. */
+/** Slots of finished requests, and for how many more seconds each counts. */
 export interface FinishedSlots {
   slotIds: number[];
   keepSeconds: number[];
 }
 
-/** The budgets of one installation in PostgreSQL: the calls of the `budget_…` functions (src/db, schema.sql). */
+/** The budgets of one installation in PostgreSQL. It calls the functions `budget_…` (src/db/schema.sql). */
 export class BudgetStore {
   readonly #db: Connection;
   readonly #installation: number;
@@ -62,8 +65,8 @@ export class BudgetStore {
   }
 
   /**
-   * Takes a slot for each of the first requests that fit now. Where none does, it leaves a claim and returns when to ask again. Reports
-   * finished slots in the same statement.
+   * Takes a slot for each of the first requests that fit at present. If none fits, it leaves a claim and returns when
+   * to try again. The same statement reports finished slots.
    */
   async take(
     action: string,
@@ -87,7 +90,7 @@ export class BudgetStore {
     return grants.length > 0 ? grants : { waitMs: answer[0]?.wait_ms ?? null };
   }
 
-  /** Milliseconds until so much weight can be taken, if nobody else takes any; 0: now. */
+  /** Milliseconds until so much weight can be taken, if no other process takes any. 0 if it can be taken at once. */
   async roomInMs(action: string, weight: number, limit: number, windowSeconds: number): Promise<number> {
     const found = await maybeRow(
       this.#db,
@@ -108,7 +111,10 @@ export class BudgetStore {
     return found?.ms ?? 0;
   }
 
-  /** Reports finished slots of some actions, in one statement. Each locks its budget: always in the same order. */
+  /**
+   * Reports finished slots of several actions in one statement. Each action locks its budget, so the order is always
+   * the same.
+   */
   async finish(finished: readonly (FinishedSlots & { action: string })[]): Promise<void> {
     const ordered = finished.toSorted((a, b) => (a.action < b.action ? -1 : 1));
     await execute(
@@ -118,23 +124,26 @@ export class BudgetStore {
     );
   }
 
-  /** Gives up the process's claim. */
+  /** Removes the process's claim. */
   async withdraw(action: string, claimant: string): Promise<void> {
     await execute(this.#db, 'select budget_withdraw(?, ?, ?::uuid)', [this.#installation, action, claimant]);
   }
 
-  /** Blocks the budget until `retryAfterSeconds` from now and halves its limit; after 15 minutes or more, one request tries first. */
+  /**
+   * Blocks the budget for `retryAfterSeconds` and halves its limit. After a pause of 15 minutes or more, a single
+   * request is allowed first.
+   */
   async throttled(action: string, slotId: number, retryAfterSeconds: number): Promise<void> {
     const bindings = [this.#installation, action, slotId, retryAfterSeconds];
     await execute(this.#db, 'select budget_throttled(?, ?, ?, ?)', bindings);
   }
 
-  /** Forgets the block and the lowered limit of one budget. */
+  /** Removes the block and the lowered limit of one budget. */
   async forget(action: string): Promise<void> {
     await execute(this.#db, 'select budget_forget(?, ?)', [this.#installation, action]);
   }
 
-  /** The state of every budget that was ever used. */
+  /** The state of every budget of the installation that was ever used. */
   usage(): Promise<BudgetUsage[]> {
     return rows(this.#db, usageShape, `select ${columns} from (${usageSql}) as usage order by action`, [
       [this.#installation],
@@ -168,10 +177,10 @@ const usageSql = `
     case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
   from budget b where b.installation = any(?)`;
 
-/** Slots count for minutes; what is left of them later are those of budgets that nobody asks any more. */
+/** A slot counts for minutes. Older ones belong to budgets that are no longer used. */
 const slotHours = 24;
 
-/** Removes slots that expired long ago; returns how many. */
+/** Removes slots that expired long ago. Returns how many. */
 export function pruneSlots(db: Db, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

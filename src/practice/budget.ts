@@ -1,49 +1,57 @@
 /**
- * The rate budget of an installation (DESIGN "Rate budget"), as this process takes from it. The rules are functions of the database, in
- * `src/db/schema.sql`, since processes share them: `budget_take` grants slots or says when to ask again, `budget_throttled` halves the
- * limit after a 429, and `budget_limit` gives back a tenth in each clean window.
+ * The rate budget of an installation (DESIGN "Rate budget"), as this process uses it. Processes share it, so its rules
+ * are functions of the database (`src/db/schema.sql`). `budget_take` grants slots or returns when to try again.
+ * `budget_throttled` halves the limit after a 429. `budget_limit` restores a tenth of it in each window without a 429.
  */
 import { randomUUID } from 'node:crypto';
 import type { Connection } from '../db/rows.ts';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { type Dialect, limitOf } from '../records/dialect.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import { BudgetStore, type BudgetUsage, type FinishedSlots } from './budget-store.ts';
 import { type DatedGrant, RequestQueue, type Waiter } from './request-queue.ts';
 
 /**
- * Priorities of requests, within a process and between processes: lower goes first. Requests of the priority `scrub` are
- * background requests: nobody waits for them.
+ * Priorities of requests, within a process and between processes. The lowest number goes first. Requests of the
+ * priority `scrub` are background requests, which may wait for a long time.
  */
 export const priorities = { live: 1, replay: 4, backfill: 5, scrub: 9 } as const;
 
-/** Longest pause between two requests for a slot, so that slots freed by other processes are noticed soon. */
+/**
+ * Longest pause between two requests for a slot. It is short, so that slots that other processes free are noticed soon.
+ */
 const longestStepMs = 1000;
 const shortestStepMs = 20;
-/** How many of these pauses a background request makes in one. */
+/** A background request pauses for so many times this long. */
 const backgroundSteps = 2;
 /**
- * Finished slots are reported with the action's next take, or after this time, or a step where that is shorter: those of all actions in
- * one statement, since a window asks several lists and most windows ask each of them once. Until then they count for other processes
- * as requests under way.
+ * Finished slots are reported with the next take of their action, or after this time (or one step, if that is shorter).
+ * One statement reports those of all actions, since most windows request each list only once. Until the report, other
+ * processes count the slots as requests under way.
  */
 const reportAfterMs = 250;
-/** How much faster the database's clock may run than the server's: NTP slews by 0.05 % at most. */
+/** How much faster the database's clock may run than the server's. NTP slews by at most 0.05 %. */
 const clockDrift = 1.0005;
-/** A slot that takes longer than this to reach us is given back: it might expire before its request is answered. */
+/**
+ * A grant that takes longer than this to arrive is returned, because the slot might expire before its request is
+ * answered.
+ */
 const grantSeconds = 1;
 
 export interface BudgetOptions {
   db: Connection;
   installation: number;
   dialect: Dialect;
-  /** The service's rolling window (practice-api: Limits); 60, or what a sandbox runs with. */
+  /** The service's rolling window (practice-api: Limits). It is 60 s; a sandbox may have another one. */
   windowSeconds: number;
-  /** Time-out of a whole request. Until then an unanswered request may still reach the server and be counted there. */
+  /**
+   * Time-out of a whole request. Until it ends, an unanswered request may still reach the server and be counted there.
+   */
   requestTimeoutSeconds: number;
-  /** Longest wait of one `take`; then PracticeError `throttled`. Default 30 minutes. */
+  /** Longest wait of one `take`, by default 30 minutes. Then it throws PracticeError `throttled`. */
   maxWaitSeconds?: number;
-  /** The share of each limit that background requests take even while others wait; 0 unless given. */
+  /** The share of each limit that background requests may take while others wait. Default 0. */
   backgroundShare?: number;
   clock: Pick<Clock, 'elapsed' | 'sleep'>;
 }
@@ -51,20 +59,25 @@ export interface BudgetOptions {
 /** Called about once a second while a take waits, and at its end, with the milliseconds waited since the last call. */
 export type OnWait = (ms: number, action: string) => void;
 
-/** Permission to send one request at once. It expires after request time-out + window unless `finish` shortens it. */
+/**
+ * Permission to send one request at once. It expires after request time-out plus window, unless `finish` shortens it.
+ */
 export interface Slot {
   id: number;
-  /** The database's clock at the grant: the request is sent after it. */
+  /** The database's clock at the grant, before the request is sent. */
   askedAt: Date;
-  /** By the clock's `elapsed`, not later than `askedAt`: what has passed since then has passed since `askedAt` at most. */
+  /**
+   * The clock's `elapsed` when the slot was requested, so never later than `askedAt`. Time that is measured from it is
+   * an upper bound of the time since `askedAt`.
+   */
   askedMs: number;
   waitedMs: number;
   /**
-   * The request is over: `answered`, with whatever status, or `notSent` when it never reached the server, which frees the slot.
-   * Reported to the database with the process's next take, or shortly after.
+   * Marks the request as finished: `answered` with any status, or `notSent` if it never reached the server, which frees
+   * the slot at once. The database receives it with the process's next take, or shortly after.
    */
   finish(outcome?: 'answered' | 'notSent'): void;
-  /** The server answered 429: no request is sent before `retryAfterMs` from now, and the limit is halved. */
+  /** The server answered 429. No request is sent for `retryAfterMs`, and the limit is halved. */
   throttled(retryAfterMs: number): Promise<void>;
 }
 
@@ -72,9 +85,9 @@ export interface Slot {
 export type RateBudget = Pick<Budget, 'take' | 'roomInMs' | 'requestTimeoutSeconds'>;
 
 /**
- * The rate budget of one installation (DESIGN "Rate budget"). Its state is in PostgreSQL, so that it holds across processes,
- * crashes and restarts. Within the process the requests of each action queue; one statement asks for the first of them, and no
- * connection is held during a pause.
+ * The rate budget of one installation (DESIGN "Rate budget"). Its state is in PostgreSQL, so that it is valid across
+ * processes, crashes and restarts. Within the process, the requests of each action wait in a queue. One statement
+ * requests slots for the first of them, and no database connection is held during a pause.
  */
 export class Budget {
   readonly windowSeconds: number;
@@ -98,8 +111,8 @@ export class Budget {
   }
 
   /**
-   * Waits until a request of `weight` may be sent, at most until `untilMs` by the clock's `elapsed`. Throws the signal's reason when
-   * it aborts, PracticeError `throttled` after the longest wait.
+   * Waits until a request of `weight` may be sent, at most until `untilMs` by the clock's `elapsed`. Throws the
+   * signal's reason if it aborts, and PracticeError `throttled` after the longest wait.
    */
   take(
     action: string,
@@ -138,7 +151,10 @@ export class Budget {
     });
   }
 
-  /** Milliseconds until requests of so much weight may be sent at once, if nobody else takes any; 0: now. */
+  /**
+   * Milliseconds until requests of so much weight may be sent at once, if no other process takes any. 0 if they may be
+   * sent now.
+   */
   roomInMs(action: string, weight: number): Promise<number> {
     return this.#store.roomInMs(action, weight, limitOf(this.#options.dialect, action), this.windowSeconds);
   }
@@ -148,14 +164,14 @@ export class Budget {
     return this.#store.usage();
   }
 
-  /** Forgets what 429s have done to one budget: its block and its lowered limit. */
+  /** Removes the block and the lowered limit that 429s caused for one budget. */
   forget(action: string): Promise<void> {
     return this.#store.forget(action);
   }
 
   /**
-   * Reports what the database does not know yet. Requests that wait should have been aborted before; slots of requests that are
-   * answered later expire by themselves.
+   * Reports the finished slots that the database does not have yet. Waiting requests should have been aborted before.
+   * The slots of requests that are answered later expire automatically.
    */
   async close(): Promise<void> {
     for (const { ordinary, background } of this.#actions.values()) {
@@ -173,7 +189,7 @@ export class Budget {
     const found = this.#actions.get(action);
     if (found) return found;
     const finished: FinishedSlot[] = [];
-    // Two lines, so that no other request waits while the database is asked for a background request.
+    // Two queues, so that a background request's query does not delay other requests.
     const made = {
       finished,
       ordinary: this.#queue(action, finished, this.#claimants.ordinary, this.#stepMs),
@@ -191,8 +207,8 @@ export class Budget {
       giveBack: (slotId) => this.#finish(action, slotId, 0),
       withdraw: () => this.#store.withdraw(action, claimant),
       deadlineError: ({ arrivedMs, deadlineMs }) => {
-        const waited = `${Math.round((deadlineMs - arrivedMs) / 100) / 10} s`;
-        return new PracticeError('throttled', `the rate budget of ${action} had no room for a request in ${waited}`);
+        const seconds = Math.round((deadlineMs - arrivedMs) / 100) / 10;
+        return new PracticeError('throttled', practiceTexts.budgetFull({ action, seconds }));
       },
     });
   }
@@ -249,7 +265,10 @@ export class Budget {
     });
   }
 
-  /** Reports what no take has reported. A failure is ignored: the slots then expire by themselves, which is later. */
+  /**
+   * Reports finished slots that no take has reported. A failure is ignored, because the slots also expire
+   * automatically, only later.
+   */
   async #report(): Promise<void> {
     if (this.#isClosed) return;
     const finished = [...this.#actions]
@@ -270,8 +289,8 @@ export class Budget {
 }
 
 /**
- * What background requests leave free beside themselves, and the most that they take in a rolling window: the weight of the
- * largest page, and no more than half the limit.
+ * The weight that background requests leave free for others, which is also the most that they take in a rolling window.
+ * It is the weight of the largest page, and at most half the limit.
  */
 export function keptFree(dialect: Dialect, action: string): number {
   const largestPage = Math.ceil(dialect.max_page_size / dialect.default_page_size);
@@ -281,12 +300,12 @@ export function keptFree(dialect: Dialect, action: string): number {
 interface ActionQueue {
   ordinary: RequestQueue;
   background: RequestQueue;
-  /** Not reported to the database yet. */
+  /** Slots that the database does not know as finished yet. */
   finished: FinishedSlot[];
 }
 
 interface FinishedSlot {
   slotId: number;
-  /** When it stops counting, by the clock's `elapsed`. */
+  /** The clock's `elapsed` at which the slot stops counting. */
   untilMs: number;
 }

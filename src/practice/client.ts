@@ -17,6 +17,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../records/json.t
 import { readListBody, readSmall } from '../records/list-body.ts';
 import { recordId } from '../records/schema.ts';
 import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { CounterSet, type Counters } from './counters.ts';
@@ -40,13 +41,13 @@ export interface PracticeClientOptions {
   baseUrl: string;
   auth: Auth;
   dialect: Dialect;
-  /** This installation's budget; its request time-out must not be shorter than this client's. */
+  /** This installation's budget. Its request time-out must not be shorter than this client's. */
   budget: RateBudget;
   log: Log;
   clock: Clock;
   random?: () => number;
   timeouts?: Timeouts;
-  /** To share connections, for example with the requests for tokens; a new transport otherwise. */
+  /** A transport whose connections are shared, for example with the requests for tokens. By default a new one. */
   transport?: Transport;
   signal?: AbortSignal;
   /** Called while requests wait for the budget. */
@@ -57,36 +58,37 @@ export interface ListAnswer {
   /** Number of records that match the filters, on all pages. */
   count: number;
   results: RawRecord[];
-  /** Records of the page that no document can be made of: received and counted like the others. None, where absent. */
+  /** Records of the page from which no document can be made. They count as received. Absent if there are none. */
   unusable?: readonly UnusableRecord[];
   /** Lower bound of the snapshot's time: the answer's `Date` minus the request's duration (DESIGN "Sync"). */
   sourceTime: Date;
-  /** Upper bound of the same, by the same clock. */
+  /** Upper bound of the snapshot's time, by the same clock. */
   sourceTimeAtMost: Date;
-  /** By the database's clock, before the request was sent and after its answer had come (DESIGN "Sync"). */
+  /** The database's clock before the request was sent, and after its answer arrived (DESIGN "Sync"). */
   askedAt: Date;
   answeredAt: Date;
-  /** `unknown` when the answer had no `Date` header: source time is then told by the database's clock. */
+  /** `unknown` if the answer had no `Date` header. The database's clock is then used for source time. */
   clock: 'server' | 'unknown';
   weight: number;
-  /** Null: none was sent, so the server's default. */
+  /** Null if no page size was sent, so that the server's default applied. */
   pageSizeAsked: number | null;
 }
 
 export interface ListOptions {
-  /** Lower goes first; `priorities.live` unless given. */
+  /** The lowest number goes first. Default `priorities.live`. */
   priority?: number;
-  /** Whether the list's expose flags are sent; default true. */
+  /** Whether the list's expose flags are sent. Default true. */
   expose?: boolean;
   page?: number;
-  /** Records in a page of this list without a page size, as far as is known; the weight is reckoned by it. */
+  /** The presumed number of records in a page of this list without a page size. The weight is calculated from it. */
   defaultPageSize?: number;
 }
 
 export interface PracticeClient {
   /**
-   * One page of a list, the first by default. Filters are query parameters by their full names. A page size above the maximum
-   * is reduced to it. Throws PracticeError; `malformed_record` where a record of a list that is not synchronised has no usable id.
+   * Reads one page of a list, by default the first. Filters are query parameters by their full names. A page size above
+   * the maximum is reduced to it. Throws PracticeError: `malformed_record` if a record of a list that is not
+   * synchronised has no usable id.
    */
   list(
     kind: ListKind,
@@ -95,46 +97,58 @@ export interface PracticeClient {
     options?: ListOptions,
   ): Promise<ListAnswer>;
   /**
-   * Writes the external document id of a document and keeps every other key of its external_info. The new record, or null where the
-   * answer does not contain it, as with the sub-resource. Throws ExternalIdTaken where that shows another id.
+   * Writes the external document id of a document and keeps every other key of its external_info. Returns the new
+   * record. Null if the answer does not contain it, as with the sub-resource. Throws ExternalIdTaken if the
+   * sub-resource has an id that may not be replaced.
    */
   writeExternalId(document: ExternalIdToWrite, priority?: number): Promise<RawRecord | null>;
-  /** Milliseconds until the budget has room for so many of these writes at once, if nobody else takes it; 0: now. */
+  /**
+   * Milliseconds until the budget has room for so many of these writes at once, if no other process uses it. 0 if it
+   * has room now.
+   */
   writeRoomInMs(kind: DocumentKind, writes: number): Promise<number>;
-  /** The external document id as the sub-resource has it. */
+  /** The external document id in the sub-resource. */
   readExternalId(document: DocumentRef, priority?: number): Promise<string | null>;
   /**
-   * The department's financial_period_lock_date. A failure is logged and gives 'unknown', so that it never stops a sync
-   * (field-notes: Lists and filters); only `unauthorized` is thrown.
+   * The department's financial_period_lock_date. A failure is logged and returns 'unknown', so that it never stops a
+   * window (field-notes: Lists and filters). Only `unauthorized` is thrown.
    */
   departmentSettings(departmentId: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
-  /** The same, and whether it moves by itself, in which case the source refuses to set it. Throws PracticeError. */
+  /**
+   * The same, and whether the practice software moves it automatically. The source then refuses to set it. Throws
+   * PracticeError.
+   */
   periodLock(departmentId: number): Promise<{ lockDate: CalendarDate | null; isAutomatic: boolean }>;
-  /** Sets the department's financial_period_lock_date: the earliest day that is open. Throws PracticeError. */
+  /** Sets the department's financial_period_lock_date, the earliest open day. Throws PracticeError. */
   setLockDate(departmentId: number, earliestOpen: CalendarDate): Promise<void>;
-  /** A lower bound of the source's present time, from its answers; null before the first. An estimate: for waiting only. */
+  /**
+   * A lower bound of the source's present time, estimated from its answers. Null before the first answer. Use it only
+   * to decide how long to wait.
+   */
   sourceNow(): Date | null;
-  /** The cost so far of the requests of this client and of the clients made from it. */
+  /** The cost so far of the requests of this client, and of the clients made from it. */
   counters(): Counters;
-  /** The same client with new counters, and with the signal and listeners given. */
+  /** The same client with new counters, and with the given signal and listeners. */
   forWindow(overrides?: {
     signal?: AbortSignal;
     onWait?: OnWait;
     onOutcome?: OnOutcome;
     onWaiting?: OnWaiting;
   }): PracticeClient;
-  /** Ends idle connections. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** A page that was too large is asked for again with this fraction of its size. */
+/** A page that was too large is requested again with its size divided by this. */
 export const pageShrink = 4;
 
-/** A client of one installation's practice API. Throws RangeError for time-outs that the budget does not cover. */
+/**
+ * Makes a client of one installation's practice API. Throws RangeError for time-outs that are longer than the budget's.
+ */
 export function createPracticeClient(options: PracticeClientOptions): PracticeClient {
   const timeouts = options.timeouts ?? defaultTimeouts;
   if (timeouts.requestMs > options.budget.requestTimeoutSeconds * 1000) {
-    throw new RangeError('the budget must know a request time-out as long as the client has');
+    throw new RangeError("the budget's request time-out is shorter than the client's");
   }
   const { clock } = options;
   return clientWith(options, new Map(), {
@@ -153,7 +167,7 @@ export function createPracticeClient(options: PracticeClientOptions): PracticeCl
   });
 }
 
-/** `pageSizes`: the default page size of each list, learnt from its answers; it is the unit of the page weight. */
+/** `pageSizes` has the default page size of each list, found from its answers. It is the unit of the page weight. */
 function clientWith(
   options: PracticeClientOptions,
   pageSizes: Map<ListKind, number>,
@@ -188,7 +202,7 @@ function clientWith(
   const send = (kind: ListKind, action: ActionKind, request: Sent) =>
     sendAs(kind, action, request, async (body) => readSmall(kind, body, 'all'));
 
-  /** The member of a list's records that is sent back whole (writeExternalId). */
+  /** The member of a list's records that is sent back unchanged (writeExternalId). */
   const sentBack = (kind: ListKind) =>
     kind === 'prepayment' || dialect.external_info.kinds.some((carrier) => carrier === kind)
       ? { member: dialect.external_info.field }
@@ -204,7 +218,7 @@ function clientWith(
   ): Promise<ListAnswer> => {
     const pageSizeAsked = pageSize === null ? null : Math.min(pageSize, dialect.max_page_size);
     const weight = weightOf(pageSizeAsked, pageSizes.get(kind) ?? defaultPageSize);
-    // URLSearchParams writes the + of a timestamp's offset as %2B.
+    // URLSearchParams encodes the + of a timestamp's offset as %2B.
     const query = new URLSearchParams(filters);
     if (pageSizeAsked !== null) query.set('page_size', String(pageSizeAsked));
     if (page !== undefined) query.set('page', String(page));
@@ -218,11 +232,11 @@ function clientWith(
       { method: 'GET', path, weight, priority },
       (body) => inSlices(readListBody(kind, body, read, sentBack(kind))),
     );
-    if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
+    if (value === null) throw new PracticeError('malformed_response', practiceTexts.listEmpty({ list: kind }));
     const { count } = value;
     const { results, unusable } = sortPage(value.results, query.toString(), filters);
     const received = value.results.length;
-    // Of a page that shows a record more than once nobody can tell how many places it has.
+    // A page that shows a record more than once does not reveal the page size.
     const hasCopies = new Set(results.map(({ id }) => id)).size < results.length;
     if (pageSizeAsked === null && page === undefined && received > 0 && received < count && !hasCopies) {
       pageSizes.set(kind, received);
@@ -240,8 +254,8 @@ function clientWith(
   };
 
   /**
-   * A first page that is too large is asked for again in ever smaller sizes: one record may be what fills it. The caller gets
-   * fewer records than it wanted, as from a server with a smaller maximum.
+   * If the first page is too large, it is requested again with smaller and smaller sizes, because a single record may
+   * be the cause. The caller then gets fewer records than requested, as from a server with a smaller maximum.
    */
   const inSmallerPages = async (
     kind: ListKind,
@@ -257,7 +271,7 @@ function clientWith(
         const failed = size ?? pageSizes.get(kind) ?? dialect.default_page_size;
         if (failed <= 1 || (page ?? 1) > 1) throw error;
         size = Math.ceil(failed / pageShrink);
-        context.log.warn({ list: kind, pageSize: size }, `${error.message}; asking for ${size} at a time`);
+        context.log.warn({ list: kind, pageSize: size }, practiceTexts.smallerPages({ error: error.message, size }));
       }
     }
   };
@@ -272,7 +286,7 @@ function clientWith(
     if (!isJsonObject(value) || !Object.hasOwn(value, idField)) return null;
     const record = { id: recordId(kind, value, idField), value };
     if (record.id !== id) {
-      throw new PracticeError('malformed_response', `PATCH of ${kind} ${id} answered with ${kind} ${record.id}`);
+      throw new PracticeError('malformed_response', practiceTexts.otherRecord({ kind, id, answered: record.id }));
     }
     return record;
   };
@@ -311,7 +325,7 @@ function clientWith(
         return lockDateIn(value, dialect.fields.department_settings.lock_date);
       } catch (error) {
         if (!(error instanceof PracticeError) || error.code === 'unauthorized') throw error;
-        context.log.warn({ departmentId, code: error.code }, `${error.message}; its lock date stays unknown`);
+        context.log.warn({ departmentId, code: error.code }, practiceTexts.lockDateUnknown({ error: error.message }));
         return 'unknown';
       }
     },
@@ -324,7 +338,7 @@ function clientWith(
       if (lock === 'unknown') {
         throw new PracticeError(
           'malformed_response',
-          `the settings of department ${departmentId} have no usable ${lockField}`,
+          practiceTexts.lockDateUnusable({ department: departmentId, field: lockField }),
         );
       }
       return { ...lock, isAutomatic: isJsonObject(value) && value[automaticField] === true };
@@ -351,15 +365,15 @@ function clientWith(
 }
 
 /**
- * How far the source's clock may be behind ours where no answer tells: taken off the request's time, which then stands for
- * source time. What is asked from there on is asked again in the next window, at the cost of so many minutes' changes.
+ * How far the source's clock may be behind the database's if the answer has no `Date`. It is subtracted from the
+ * request's time. The next window therefore reads the changes of these minutes again.
  */
 const unknownClockMarginMs = 300_000;
 
 /**
- * Bounds of the snapshot's time (DESIGN "Sync": source time). `Date` has whole seconds, so `Date` minus the duration can be
- * nearly a second early; an answer received before the request was sent is a second lower bound, unless the server's clock was
- * put back since. Without a `Date` the source's clock is unknown, and the database's stands in for it.
+ * Bounds of the snapshot's time (DESIGN "Sync": source time). `Date` has whole seconds, so `Date` minus the duration
+ * can be nearly a second too early. The `Date` of an answer that arrived before the request was sent is another lower
+ * bound, unless the server's clock was set back since. Without a `Date`, the database's clock is used.
  */
 function timesOf(
   answer: HttpAnswer,

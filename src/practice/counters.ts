@@ -2,10 +2,10 @@
 export interface Count {
   requests: number;
   weight: number;
-  /** 429s received. */
+  /** Number of answers with status 429. */
   throttled: number;
   waitedMs: number;
-  /** Repeated requests by PracticeError code. */
+  /** Number of repeated requests by PracticeError code. */
   retries: Record<string, number>;
 }
 
@@ -15,7 +15,7 @@ export interface Counters extends Count {
 
 const emptyCount = (): Count => ({ requests: 0, weight: 0, throttled: 0, waitedMs: 0, retries: {} });
 
-/** Counts per action; a child adds its counts to its parent, too. */
+/** Counts requests per action. A child's counts are also added to its parent. */
 export class CounterSet {
   readonly #parent: CounterSet | null;
   readonly #byAction = new Map<string, Count>();

@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { requestIds } from '../domain/request-ids.ts';
 import { isJsonObject, type JsonValue, stringifyJson } from '../records/json.ts';
+import { practiceTexts, practiceWaits } from '../texts/errors/practice.ts';
 import { readAnswer } from './answers.ts';
 import type { Auth } from './auth.ts';
 import type { OnWait, RateBudget } from './budget.ts';
@@ -10,7 +11,7 @@ import type { HttpAnswer, Method, Transport } from './http.ts';
 import type { Log } from './log.ts';
 import { longestPauseMs, maxAttempts, retryPauseMs } from './retry.ts';
 
-/** 429s after which a request fails; each one halves the limit and waits for Retry-After. */
+/** A request fails after so many 429s. Each of them halves the limit and waits for Retry-After. */
 const maxThrottles = 8;
 
 /** What all requests of a client share. */
@@ -20,7 +21,7 @@ export interface ExchangeContext {
   transport: Transport;
   clock: Clock;
   random: () => number;
-  /** Names a request in the log. */
+  /** Makes the id that identifies a request in the log. */
   newRequestId: () => string;
   log: Log;
   counters: CounterSet;
@@ -30,10 +31,13 @@ export interface ExchangeContext {
   onWaiting: OnWaiting | undefined;
 }
 
-/** Told that a request begins to wait for something; it calls the function returned once that is over. */
+/** Called when a request begins to wait. The returned function is called when the wait ends. */
 export type OnWaiting = (what: string) => () => void;
 
-/** Told of each attempt of a request: null where it succeeded, its error where it is repeated. The last error is thrown. */
+/**
+ * Called after each attempt of a request: with null if it succeeded, with its error if it will be repeated. The last
+ * error is thrown.
+ */
 export type OnOutcome = (error: PracticeError | null, action: string) => void;
 
 export interface ExchangeRequest<Body> {
@@ -43,17 +47,20 @@ export interface ExchangeRequest<Body> {
   action: string;
   weight: number;
   priority: number;
-  /** By the clock's `elapsed`: a request that has no room in the budget until then is not sent, and fails as `throttled`. */
+  /**
+   * A time by the clock's `elapsed`. If the budget has no room until then, the request is not sent and fails as
+   * `throttled`.
+   */
   sendUntilMs?: number | undefined;
-  /** Reads the body of a successful answer; throws SyntaxError where it is no JSON. */
+  /** Reads the body of a successful answer. Throws SyntaxError if it is not JSON. */
   parse(body: string): Promise<Body>;
 }
 
-/** When a request was under way, by the database's clock. */
+/** The time span of a request, by the database's clock. */
 export interface Asked {
   /** Before it was sent. */
   askedAt: Date;
-  /** After its answer had come. */
+  /** After its answer arrived. */
   answeredAt: Date;
 }
 
@@ -63,18 +70,22 @@ export interface Exchanged<Body> extends Asked {
   answer: HttpAnswer;
 }
 
-/** How much faster the database's clock may run than ours, and what is lost in rounding to milliseconds. */
+/** How much faster the database's clock may run than this process's, and the loss by rounding to milliseconds. */
 const clockDrift = 1.001;
 const roundingMs = 1;
 
-/** What the caller may expect and explains itself: a filter that is refused, a record that is gone. */
+/**
+ * Codes that the caller may expect and explain, for example a refused filter or a missing record. They are logged at
+ * debug level.
+ */
 const expected: ReadonlySet<string> = new Set(['not_found', 'refused', 'forbidden']);
 
 /**
- * Sends a request and repeats it until it succeeds. Every attempt takes a slot of the budget. POST is never repeated, because it
- * might take effect twice; PATCH not where it may have taken effect. Repeated are time-outs, broken connections, 5xx and bodies
- * that are no JSON (GET, 4 attempts), 429 (8 attempts), and 401 once, with a renewed token. Throws PracticeError, or the signal's reason.
- * The lines of the log about a request have its id, and the server's where it answered with one.
+ * Sends a request and repeats it until it succeeds. Every attempt takes a slot of the budget. POST is never repeated,
+ * because it might take effect twice. PATCH is not repeated if it may have taken effect. Time-outs, broken connections,
+ * 5xx and bodies that are not JSON are repeated (4 attempts), and 429 (8 attempts). After a 401 it is repeated once,
+ * with a renewed token. Throws PracticeError, or the signal's reason. All log lines about a request contain its id, and
+ * the server's id if the answer has one.
  */
 export async function exchange<Body>(
   context: ExchangeContext,
@@ -86,7 +97,10 @@ export async function exchange<Body>(
     if (error instanceof PracticeError && error.requestIds !== null) {
       const { requestIds, code, status } = error;
       const level = expected.has(code) ? 'debug' : 'warn';
-      context.log[level]({ ...requestIds, action: request.action, code, status }, `${error.message}; given up`);
+      context.log[level](
+        { ...requestIds, action: request.action, code, status },
+        practiceTexts.givenUp({ error: error.message }),
+      );
     }
     throw error;
   }
@@ -103,8 +117,8 @@ async function repeat<Body>(
   let throttles = 0;
   let renewed = false;
   for (;;) {
-    // Before the slot is taken, because the slot's time runs from then.
-    const token = await waiting(context, 'a token of the practice API (sign-in)', () => auth.token(signal));
+    // The token is fetched first, because the slot's time runs from the moment it is taken.
+    const token = await waiting(context, practiceWaits.token, () => auth.token(signal));
     try {
       const exchanged = await attemptOnce(context, request, { id, token });
       onOutcome?.(null, request.action);
@@ -113,16 +127,17 @@ async function repeat<Body>(
       if (!(error instanceof PracticeError) || !repeatable) throw error;
       if (error.code === 'unauthorized') {
         const renew = () => auth.renew(token, signal);
-        if (renewed || !(await waiting(context, 'a new token of the practice API (sign-in)', renew))) {
+        if (renewed || !(await waiting(context, practiceWaits.newToken, renew))) {
           await auth.refused?.();
           throw error;
         }
         renewed = true;
       } else if (error.code === 'throttled') {
-        // Without a status the error is of our own budget: it had no free slot within its longest wait.
+        // Without a status, the error comes from the budget, which had no free slot within its longest wait.
         if (error.status !== 429 || ++throttles >= maxThrottles) throw error;
       } else {
-        // The source may have done it, and somebody may have written there since: the caller looks before it sends again.
+        // The source may have applied the change, and another program may have written since. The caller reads the
+        // record before it sends again.
         if (request.method === 'PATCH') throw error;
         if (!error.retryable || ++failures >= maxAttempts || (error.retryAfterMs ?? 0) > longestPauseMs) throw error;
       }
@@ -130,10 +145,10 @@ async function repeat<Body>(
       onOutcome?.(error, request.action);
       const { action } = request;
       const { code, status, requestIds: ids } = error;
-      log.warn({ ...ids, action, code, status }, `${error.message}; trying again`);
+      log.warn({ ...ids, action, code, status }, practiceTexts.tryingAgain({ error: error.message }));
       if (failures > 0 && error.retryable && error.code !== 'throttled') {
         const pauseMs = Math.max(retryPauseMs(failures, random), error.retryAfterMs ?? 0);
-        const what = `the next attempt at ${action}, after attempt ${failures} of ${maxAttempts} failed`;
+        const what = practiceWaits.nextAttempt({ action, failed: failures, most: maxAttempts });
         await waiting(context, what, () => clock.sleep(pauseMs, signal));
       }
     }
@@ -157,7 +172,7 @@ async function attemptOnce<Body>(
   const { budget, clock, counters, log, onWait, signal, transport } = context;
   const { action, method, url, weight } = request;
   const path = new URL(url).pathname;
-  const slot = await waiting(context, `the rate budget of ${action}`, () =>
+  const slot = await waiting(context, practiceWaits.budget({ action }), () =>
     budget.take(
       action,
       weight,
@@ -186,7 +201,7 @@ async function attemptOnce<Body>(
       ...(request.body === undefined ? {} : { body: stringifyJson(request.body) }),
       signal,
     });
-  const answer = await waiting(context, `an answer of the practice API (${method} ${path})`, send);
+  const answer = await waiting(context, practiceWaits.answer({ method, path }), send);
   if ('error' in answer) {
     // A request that may still arrive at the server keeps its slot.
     if (!answer.sent) slot.finish('notSent');

@@ -5,9 +5,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../records/json.t
 import { recordId } from '../records/schema.ts';
 import { id as idType, text } from '../records/values.ts';
 import type { DocumentKind, DocumentRef } from '../terms.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import type { RawRecord } from './raw-record.ts';
 
-/** The requests that writing needs; `id` is the document's. */
+/** The requests that reading and writing external_info needs; `id` is the document's. */
 export interface ExternalInfoPorts {
   patch(id: number, body: JsonObject): Promise<RawRecord | null>;
   read(id: number): Promise<JsonValue>;
@@ -15,31 +16,32 @@ export interface ExternalInfoPorts {
   update(id: number, infoId: number, body: JsonObject): Promise<void>;
 }
 
-/** A document's record as it was read, and the id that is to stand in it; null: none. */
+/** A document's record as it was read, and the external id to write. Null removes the id. */
 export interface ExternalIdToWrite {
   kind: DocumentKind;
   record: JsonValue;
   externalId: string | null;
-  /** Whether it may take the place of what a read just before shows; always, unless given. */
+  /** Whether the id may replace the one that was read just before. By default it may replace any. */
   mayReplace?: (current: string | null) => boolean;
-  /** By the clock's `elapsed`, when the record was read so long ago that it is to be read again: nothing is sent after it. */
+  /** A time by the clock's `elapsed`. After it the record is too old, so nothing is sent. */
   sendUntilMs?: number;
 }
 
-/** Another value stands where ours was to be written, and nothing was. */
+/** The source has another value that must not be replaced. Nothing was written. */
 export class ExternalIdTaken extends Error {
   readonly current: string | null;
 
   constructor(current: string | null) {
-    super('another external id stands there');
+    super(practiceTexts.externalIdTaken);
     this.current = current;
   }
 }
 
 /**
- * Writes `external_id` into the external_info of a document. All existing keys are sent along, because a server may merge or
- * replace (field-notes: Unallocated payment). With the sub-resource the existing record is read first, so that a POST whose
- * outcome is unknown is not repeated. Throws PracticeError; `refused` where the answer has another id than the one written.
+ * Writes `external_id` into the external_info of a document. All existing keys are sent too, because a server may merge
+ * or replace (field-notes: Unallocated payment). With the sub-resource, the existing record is read first, so that a
+ * POST whose outcome is unknown is not repeated. Throws PracticeError: `refused` if the answer has another id than the
+ * one written.
  */
 export async function writeExternalId(
   dialect: Dialect,
@@ -56,7 +58,9 @@ export async function writeExternalId(
     if (answered && written !== externalId) {
       throw new PracticeError(
         'refused',
-        `the external id of ${kind} ${id} was accepted, but ${written === null ? 'none' : 'another one'} stands there`,
+        written === null
+          ? practiceTexts.externalIdMissing({ kind, id })
+          : practiceTexts.externalIdDiffers({ kind, id }),
       );
     }
     return answered;
@@ -70,15 +74,15 @@ export async function writeExternalId(
   }
   const infoId = idType.read(existing.id);
   if (infoId === undefined) {
-    throw new PracticeError('malformed_response', `the external_info of ${kind} ${id} has no usable id`);
+    throw new PracticeError('malformed_response', practiceTexts.externalInfoWithoutId({ kind, id }));
   }
-  // id and url are set by the server; every other key is sent back unchanged.
+  // The server sets id and url. Every other key is sent back unchanged.
   const { id: _id, url: _url, ...kept } = existing;
   await ports.update(id, infoId, { ...kept, [idKey]: externalId });
   return null;
 }
 
-/** The external id as the sub-resource has it. Throws PracticeError. */
+/** The external id in the sub-resource. Throws PracticeError. */
 export async function readExternalId(
   dialect: Dialect,
   ports: Pick<ExternalInfoPorts, 'read'>,
@@ -88,11 +92,11 @@ export async function readExternalId(
   return existing === null ? null : (text.read(existing[dialect.external_info.id_key]) ?? null);
 }
 
-/** The external_info of a document in an answer: a list page, a bare array or a single object; null when empty. */
+/** The external_info of a document in an answer: a list page, a bare array or a single object. Null if it is empty. */
 function firstOf(kind: DocumentKind, value: JsonValue): JsonObject | null {
   const results = isJsonObject(value) && Array.isArray(value.results) ? value.results : value;
   const first = Array.isArray(results) ? results[0] : results;
   if (first === undefined || first === null) return null;
   if (isJsonObject(first)) return first;
-  throw new PracticeError('malformed_response', `the external_info of a ${kind} is no object`);
+  throw new PracticeError('malformed_response', practiceTexts.externalInfoNotAnObject({ kind }));
 }

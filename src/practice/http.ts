@@ -15,27 +15,29 @@ export interface HttpAnswer {
   headers: Record<string, string | string[] | undefined>;
   body: string;
   durationMs: number;
-  /** `Date` of the latest answer received before this request was sent, epoch milliseconds; null without one. */
+  /** `Date` of the latest answer before this request was sent, in epoch milliseconds. Null if there was none. */
   dateBefore: number | null;
 }
 
-/** A request without an answer; `sent`: the server may have received it. */
+/** A request without an answer. `sent`: the server may have received it. */
 export interface NoAnswer {
   error: PracticeError;
   sent: boolean;
 }
 
-/** Sends HTTP requests, each once: no retry, no redirect. */
+/** Sends each HTTP request once, without retries and without following redirects. */
 export interface Transport {
   /** Throws only the signal's reason. */
   send(request: HttpRequest): Promise<HttpAnswer | NoAnswer>;
-  /** A lower bound of the server's present time from its answers, epoch milliseconds; null before the first answer. */
+  /**
+   * A lower bound of the server's present time from its answers, in epoch milliseconds. Null before the first answer.
+   */
   serverNow(): number | null;
-  /** Ends idle connections. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** The answer's `Date` header, epoch milliseconds; null without a usable one. */
+/** The answer's `Date` header in epoch milliseconds. Null if it is missing or invalid. */
 export function dateOf(answer: Pick<HttpAnswer, 'headers'>): number | null {
   const header = answer.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;

@@ -13,17 +13,20 @@ export interface RawRecord {
   record?: SourceRecord | undefined;
 }
 
-/** A record of a page that no document can be made of, and where it stands. */
+/** A record of a page from which no document can be made, and its position. */
 export interface UnusableRecord extends Unusable {
-  /** The query that was asked, and the record's place on its page, from 1. */
+  /** The query of the page, and the record's position on it, from 1. */
   page: string;
   position: number;
-  /** The id of the usable record after it on the page; null: it is the last. */
+  /** The id of the next usable record on the page. Null if there is none. */
   below: number | null;
   place: Place;
 }
 
-/** The function that reads the records of a list. Of the synchronised lists it gives what is unusable as such; of others it throws. */
+/**
+ * The function that reads the records of a list. For the synchronised lists it returns unusable records; for others it
+ * throws.
+ */
 export function readerOf(dialect: Dialect, kind: ListKind): (value: JsonValue) => RawRecord | Unusable {
   const synchronised = recordKinds.find((each) => each === kind);
   return (value) => {
@@ -35,8 +38,9 @@ export function readerOf(dialect: Dialect, kind: ListKind): (value: JsonValue) =
 }
 
 /**
- * The records of a page, and those that are unusable, in their order. `page` is the query that was asked. On a page by id an unusable
- * record stands between its neighbours; on any other one, or where one id cannot tell the order, its place is what was asked.
+ * Separates the usable and the unusable records of a page, in their order. `page` is the query. On a page in order of
+ * id, an unusable record is located between its neighbours. On any other page, or if only one id is known, its place is
+ * the range of the request.
  */
 export function sortPage(
   read: readonly (RawRecord | Unusable)[],

@@ -2,16 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { Grant } from './budget-store.ts';
 
-/** A grant, and when it was asked for: `askedMs`, by the clock's `elapsed`, is not later than the grant's `askedAt`. */
+/**
+ * A grant with the time of its request. `askedMs`, by the clock's `elapsed`, is not later than the grant's `askedAt`.
+ */
 export type DatedGrant = Grant & { askedMs: number };
 
-/** Slots asked for at a time. The database looks at each, while other processes wait for the budget's lock. */
+/**
+ * The most slots that are requested at a time. The database checks each of them while other processes wait for the
+ * budget's lock.
+ */
 const slotsAtOnce = 16;
 
 /** One request that waits for a slot. */
 export interface Waiter {
   readonly weight: number;
-  /** Lower goes first; among equals, first come, first served. */
+  /** The lowest number goes first. Among equals, the first to arrive goes first. */
   readonly priority: number;
   /** By the clock's `elapsed`. */
   readonly arrivedMs: number;
@@ -26,20 +31,23 @@ export interface Waiter {
 export interface QueuePorts {
   clock: Pick<Clock, 'elapsed' | 'sleep'>;
   longestPauseMs: number;
-  /** Asks the budget for slots: those granted are for the first of the requests. Without a free slot it leaves a claim. */
+  /**
+   * Requests slots from the budget. The granted slots belong to the first of the waiters. Without a free slot it leaves
+   * a claim.
+   */
   ask(alike: readonly [Waiter, ...Waiter[]]): Promise<DatedGrant[] | { waitMs: number }>;
   /** Returns a slot whose waiter has left the queue. */
   giveBack(slotId: number): void;
-  /** Gives up the claim of the last `ask`, when the queue has become empty. */
+  /** Removes the claim of the last `ask` after the queue has become empty. */
   withdraw(): Promise<unknown>;
   /** The error for a waiter whose deadline has passed. */
   deadlineError(waiter: Waiter): Error;
 }
 
 /**
- * The requests of this process that wait for one budget, in order of priority and arrival. The first asks for a slot, together with
- * those right behind it of the same weight and priority, one statement at a time. After each pause the first is determined anew; a
- * more urgent arrival ends the pause.
+ * The requests of this process that wait for one budget, in order of priority and arrival. One statement at a time
+ * requests slots for the first waiter and for the next ones with the same weight and priority. After each pause the
+ * first waiter is determined again. A more urgent arrival ends the pause.
  */
 export class RequestQueue {
   readonly #ports: QueuePorts;
@@ -58,7 +66,7 @@ export class RequestQueue {
     else if (this.#waiting[0] === waiter) this.#pause?.end.abort();
   }
 
-  /** Returns false when the waiter is no longer in the queue. */
+  /** Returns false if the waiter is no longer in the queue. */
   remove(waiter: Waiter): boolean {
     const index = this.#waiting.indexOf(waiter);
     if (index < 0) return false;
@@ -68,7 +76,10 @@ export class RequestQueue {
     return true;
   }
 
-  /** Resolves when the last request to the database is over and its claim given up; at once while the queue is not empty. */
+  /**
+   * Resolves when the last request to the database has ended and its claim is removed. Resolves at once if the queue is
+   * not empty.
+   */
   async idle(): Promise<void> {
     if (this.#waiting.length === 0) await this.#serving;
   }
@@ -76,13 +87,13 @@ export class RequestQueue {
   async #serve(): Promise<void> {
     const { ask, giveBack, withdraw } = this.#ports;
     for (let hasClaim = false; ; ) {
-      // Requests that come in the same turn of the event loop ask together.
+      // Requests that arrive in the same turn of the event loop share one statement.
       await nextTurn();
       const alike = this.#alike();
       if (!alike) {
         if (!hasClaim) break;
         hasClaim = false;
-        // On failure the claim expires by itself.
+        // If this fails, the claim expires automatically.
         await withdraw().catch(() => undefined);
         continue;
       }
@@ -106,7 +117,7 @@ export class RequestQueue {
     this.#serving = null;
   }
 
-  /** The first request, and those right behind it that one statement may ask for with it. */
+  /** The first waiter, and the next ones for which the same statement may request slots. */
   #alike(): [Waiter, ...Waiter[]] | null {
     const [first, ...others] = this.#waiting.slice(0, slotsAtOnce);
     if (first === undefined) return null;

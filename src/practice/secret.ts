@@ -3,17 +3,20 @@ import { keepSecret } from '../domain/redact.ts';
 /** A token or client secret of an installation. */
 export interface Secret {
   current(): string;
-  /** Reads it anew where it is from a file; whether it has changed. One that cannot be read stays as it was. */
+  /**
+   * Reads the secret again if it comes from a file. Returns whether it has changed. If the file cannot be read, the
+   * secret stays as it was.
+   */
   readAgain(): boolean;
 }
 
-/** A secret of the environment, which stays the same while the process lives. */
+/** A secret from the environment. It never changes while the process runs. */
 export function fixedSecret(value: string): Secret {
   keepSecret(value);
   return { current: () => value, readAgain: () => false };
 }
 
-/** A secret of a file, whose text is `value`; `read` reads the file, and throws where it cannot. */
+/** A secret from a file, with the present text `value`. `read` reads the file, and throws if that fails. */
 export function fileSecret(value: string, read: () => string): Secret {
   let current = value;
   keepSecret(current);
@@ -24,10 +27,10 @@ export function fileSecret(value: string, read: () => string): Secret {
       try {
         found = read();
       } catch {
-        // The moment in which somebody replaces it, or its rights: the next 401 tries again.
+        // The file may be in the middle of being replaced. The next 401 tries again.
         return false;
       }
-      // What no header can carry is no secret yet.
+      // A text that no HTTP header can contain is not a valid secret.
       if (found === current || !/^[\x20-\x7e]+$/.test(found)) return false;
       current = found;
       keepSecret(current);

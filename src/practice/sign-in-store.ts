@@ -1,14 +1,14 @@
 import { instant, integer, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 
-/** That a source has refused to let us in (table `sign_in`). */
+/** The fact that a source has refused our sign-in (table `sign_in`). */
 export interface SignInState {
-  /** Tells the secret that was refused from another one. */
+  /** A keyed hash of the refused secret. It shows whether the secret has changed. */
   mark: string;
-  /** In a row. */
+  /** Number of consecutive refusals. */
   refusals: number;
   since: Date;
-  /** The daemon asks no earlier, unless the secret changes. */
+  /** The daemon does not sign in before this time, unless the secret changes. */
   askAgainAt: Date;
 }
 
@@ -36,13 +36,16 @@ export function signInStore(db: Connection, installation: number): SignInStore {
   };
 }
 
-/** Has daemons ask these sources again at once, whatever was refused: somebody wants to know now. */
+/**
+ * Lets daemons sign in at these sources again at once, despite earlier refusals. Used if an operator checks the
+ * connection.
+ */
 export async function askAgainNow(db: Connection, installations: readonly number[]): Promise<void> {
-  // A time that is over by everybody's clock.
+  // `since` is in the past by every process's clock.
   await execute(db, 'update sign_in set ask_again_at = since where installation = any(?)', [installations]);
 }
 
-/** The refused sign-ins of these installations, in one statement; those that were let in are not in the result. */
+/** The refused sign-ins of these installations. Installations with accepted sign-ins are not in the result. */
 export async function signInStates(
   db: Connection,
   installations: readonly number[],
@@ -56,7 +59,7 @@ export async function signInStates(
   return new Map(found.map(({ installation, ...state }) => [installation, state]));
 }
 
-/** Null where the source has let us in, or was never asked. */
+/** Null if the source has accepted our sign-in, or was never contacted. */
 export async function signInState(db: Connection, installation: number): Promise<SignInState | null> {
   return (await signInStates(db, [installation])).get(installation) ?? null;
 }

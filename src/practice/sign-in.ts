@@ -2,30 +2,31 @@ import { createHmac } from 'node:crypto';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import type { Auth } from './auth.ts';
 import type { Secret } from './secret.ts';
 import type { SignInState, SignInStore } from './sign-in-store.ts';
 
 export interface SignInOptions {
   secret: Secret;
-  /** Makes the mark by which a changed secret is told from the one that was refused; the secret is not stored. */
+  /** The key of the hash that shows whether the secret has changed. The secret itself is not stored. */
   markKey: string;
   store: SignInStore;
   clock: Clock;
-  /** Whether the source is left alone for the pause: in the daemon. What somebody runs by hand asks at once. */
+  /** Whether sign-in is paused after a refusal. True in the daemon; false for commands, which sign in at once. */
   waits: boolean;
-  /** Told of what could not be stored. */
+  /** Called with the error if the state could not be read or stored. */
   failed(error: unknown): void;
 }
 
-/** How long a source is left alone after so many refusals. */
+/** The pause in milliseconds after so many consecutive refusals. */
 export function pauseAfterRefusals(refusals: number): number {
   return backoffMs(refusals, { firstMs: 60_000, longestMs: 3_600_000 });
 }
 
 /**
- * Leaves a source alone that has refused us (401), with growing pauses, until it is time to ask again or the secret has changed.
- * Otherwise each window would ask anew with what cannot be right, and the source, or whoever watches it, would lock us out.
+ * Pauses sign-in after a source has refused us (401), until the pause ends or the secret has changed. The pauses grow.
+ * Without them, each window would repeat a wrong secret, and the source might lock our account.
  */
 export function pacedSignIn(auth: Auth, options: SignInOptions): Auth {
   const { secret, store, clock } = options;
@@ -42,21 +43,21 @@ export function pacedSignIn(auth: Auth, options: SignInOptions): Auth {
   const isBlocked = (found: SignInState | null): found is SignInState =>
     found !== null && found.mark === mark() && clock.now() < found.askAgainAt.getTime();
 
-  const note = async () => {
+  const addRefusal = async () => {
     const before = state?.mark === mark() ? state : null;
-    // Several requests under way are refused together, and count once.
+    // Several concurrent requests are refused together, and count as one refusal.
     if (before && clock.now() < before.askAgainAt.getTime() && options.waits) return;
     const refusals = (before?.refusals ?? 0) + 1;
     const askAgainAt = new Date(clock.now() + pauseAfterRefusals(refusals));
-    const noted = { mark: mark(), refusals, since: before?.since ?? new Date(clock.now()), askAgainAt };
-    state = noted;
-    await stored(() => store.write(noted), undefined);
+    const refused = { mark: mark(), refusals, since: before?.since ?? new Date(clock.now()), askAgainAt };
+    state = refused;
+    await stored(() => store.write(refused), undefined);
   };
-  const noting = async <T>(work: Promise<T>): Promise<T> => {
+  const recordRefusal = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
-      if (error instanceof PracticeError && error.code === 'unauthorized') await note();
+      if (error instanceof PracticeError && error.code === 'unauthorized') await addRefusal();
       throw error;
     }
   };
@@ -65,14 +66,14 @@ export function pacedSignIn(auth: Auth, options: SignInOptions): Auth {
     async token(signal) {
       if (state === undefined) state = await stored(() => store.read(), null);
       if (options.waits && state && isBlocked(state)) {
-        // Another process may have got in since, and the file may hold another secret by now.
+        // Another process may have signed in since, and the file may contain another secret.
         state = await stored(() => store.read(), state);
-        if (state && isBlocked(state) && !secret.readAgain()) throw leftAlone(state);
+        if (state && isBlocked(state) && !secret.readAgain()) throw signInPaused(state);
       }
-      return noting(auth.token(signal));
+      return recordRefusal(auth.token(signal));
     },
-    renew: (refused, signal) => noting(auth.renew(refused, signal)),
-    refused: note,
+    renew: (refused, signal) => recordRefusal(auth.renew(refused, signal)),
+    refused: addRefusal,
     async accepted() {
       if (!state) return;
       state = null;
@@ -81,12 +82,9 @@ export function pacedSignIn(auth: Auth, options: SignInOptions): Auth {
   };
 }
 
-function leftAlone({ refusals, since, askAgainAt }: SignInState): PracticeError {
-  const times = refusals === 1 ? 'once' : `${refusals} times`;
-  return new PracticeError(
-    'unauthorized',
-    `the practice API has refused our sign-in ${times} since ${since.toISOString()}; it is asked again ${askAgainAt.toISOString()}, or as soon as the secret has changed`,
-  );
+function signInPaused({ refusals, since, askAgainAt }: SignInState): PracticeError {
+  const [sinceText, nextAt] = [since.toISOString(), askAgainAt.toISOString()];
+  return new PracticeError('unauthorized', practiceTexts.signInPaused({ refusals, since: sinceText, nextAt }));
 }
 
 function markOf(key: string, secret: string): string {

@@ -4,6 +4,7 @@ import got, { type Got, RequestError, TimeoutError } from 'got';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { pageLimits } from '../records/limits.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import { dateOf, type HttpAnswer, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 
 export interface Timeouts {
@@ -11,7 +12,7 @@ export interface Timeouts {
   connectMs: number;
   /** From the end of the request to the response's first byte. */
   responseMs: number;
-  /** The whole request. */
+  /** For the whole request. */
   requestMs: number;
 }
 
@@ -20,7 +21,7 @@ export const defaultTimeouts: Timeouts = { connectMs: 10_000, responseMs: 60_000
 /** `Date` has whole seconds. */
 const dateSecondMs = 1_000;
 
-/** Drift of two clocks, far above that of real ones. */
+/** Relative drift of the two clocks, chosen far above that of real clocks. */
 const maxDrift = 0.001;
 
 /** A transport with keep-alive connections. `maxBytes` limits the decompressed body. */
@@ -43,7 +44,8 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
     headers: { 'user-agent': 'vetledger', accept: 'application/json' },
   });
   let latestDate: number | null = null;
-  // Lower bound of the server's lead over our clock: the best of all answers, lowered over time because clocks drift.
+  // Lower bound of how far the server's clock is ahead of ours: the best value of all answers. It decreases over time,
+  // because clocks drift.
   let ahead: { ms: number; at: number } | null = null;
   const aheadNow = () => ahead && ahead.ms - (clock.elapsed() - ahead.at) * maxDrift;
   return {
@@ -55,7 +57,7 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
         if (date !== null) {
           latestDate = date;
           const known = aheadNow();
-          // What was known is void where the server's clock was put back.
+          // If the server's clock was set back, the earlier bound is not valid any more.
           const isPutBack = known !== null && known > date + dateSecondMs + answer.durationMs - clock.now();
           const least = known === null || isPutBack ? Number.NEGATIVE_INFINITY : known;
           ahead = { ms: Math.max(date - clock.now(), least), at: clock.elapsed() };
@@ -77,7 +79,10 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
   };
 }
 
-/** By a stream of got: a promise of it costs a fifth more, and only another signal ends its body where that is too large. */
+/**
+ * Uses a stream of got. A promise costs a fifth more time, and could not stop a body that is too large without another
+ * abort signal.
+ */
 async function sendOnce(
   client: Got,
   { url, method, headers, body, signal }: HttpRequest,
@@ -117,25 +122,27 @@ async function sendOnce(
 
 class TooLarge extends Error {}
 
-/** Errors before a connection existed: the server cannot have received the request. */
+/** Errors that occur before a connection exists, so the server cannot have received the request. */
 const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 function noAnswer(error: unknown, request: HttpRequest, maxBytes: number): NoAnswer {
   const details = { method: request.method, path: new URL(request.url).pathname };
   if (error instanceof TooLarge) {
-    const message = `the answer is larger than ${Math.round(maxBytes / 1024 / 1024)} MB and was refused`;
+    const message = practiceTexts.answerTooLarge({ megabytes: Math.round(maxBytes / 1024 / 1024) });
     return { error: new PracticeError('answer_too_large', message, details), sent: true };
   }
   if (error instanceof TimeoutError) {
     const sent = !['lookup', 'connect', 'secureConnect'].includes(error.event);
     const message = sent
-      ? `no complete answer in time (${error.event} time-out)`
-      : `no connection in time (${error.event} time-out)`;
+      ? practiceTexts.noAnswerInTime({ event: error.event })
+      : practiceTexts.noConnectionInTime({ event: error.event });
     return { error: new PracticeError(sent ? 'timeout' : 'unreachable', message, details), sent };
   }
   if (error instanceof RequestError) {
     const sent = !neverConnected.has(error.code);
-    const message = sent ? `the connection broke off (${error.code})` : `no connection (${error.message})`;
+    const message = sent
+      ? practiceTexts.connectionBroken({ reason: error.code })
+      : practiceTexts.noConnection({ reason: error.message });
     return { error: new PracticeError('unreachable', message, details), sent };
   }
   throw error;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
+import { dialectTexts } from '../texts/errors/practice.ts';
 
 const name = z.string().min(1);
-const path = z.string().regex(/^[\w./-]+\/$/, 'a path ends with a slash and has no query');
+const path = z.string().regex(/^[\w./-]+\/$/, dialectTexts.pathInvalid);
 const positive = z.int().min(1);
 
 function fields<const Name extends string>(...names: Name[]) {
@@ -61,38 +62,44 @@ const dialectSchema = z.strictObject({
 });
 
 /**
- * The names, limits and variants in which one installation's practice API may differ (mappings/practice-api.yaml). All of a
- * process share it, so that nothing changes it; what answers show of the server is stored with the installation.
+ * The names, limits and variants in which one installation's practice API may differ (mappings/practice-api.yaml). It
+ * is frozen, because all parts of a process share it. What the server's answers show about its abilities is stored with
+ * the installation instead.
  */
 export type Dialect = Readonly<z.infer<typeof dialectSchema>> & {
-  /** The installation whose records they are: what names another one is not ours. Null: that of any. */
+  /**
+   * The installation that owns the records. An address that names another installation is foreign. Null accepts any
+   * installation.
+   */
   readonly installation: number | null;
 };
 
 const actionKinds = ['list', 'retrieve', 'write'] as const;
 export type ActionKind = (typeof actionKinds)[number];
 
-/** A dialect or its overrides are not valid; `message` names each fault. */
+/** A dialect or its overrides are not valid. The message names each error. */
 export class DialectError extends Error {
   override readonly name = 'DialectError';
   readonly code = 'dialect_invalid';
-  readonly todo = 'Correct the named parts; mappings/practice-api.yaml shows every name there is.';
+  readonly todo = dialectTexts.todo;
 }
 
 /**
- * A dialect's parsed YAML with an installation's overrides laid over it (tables merge, everything else replaces). Throws
- * DialectError for unknown names and wrong values.
+ * Checks a dialect's parsed YAML after merging an installation's overrides into it. Tables are merged; all other values
+ * are replaced. Throws DialectError for unknown names and wrong values.
  */
 export function parseDialect(data: unknown, overrides: unknown = {}, installation: number | null = null): Dialect {
   const result = dialectSchema.safeParse(merge(data, overrides ?? {}));
   if (!result.success) {
-    const places = result.error.issues.map((issue) => `${issue.path.join('.') || 'the whole'}: ${issue.message}`);
-    throw new DialectError(`The description of the practice API is not valid: ${places.join('; ')}`);
+    const places = result.error.issues.map(
+      (issue) => `${issue.path.join('.') || dialectTexts.whole}: ${issue.message}`,
+    );
+    throw new DialectError(dialectTexts.invalid({ places: places.join('; ') }));
   }
   return frozen({ ...result.data, installation });
 }
 
-/** The value with everything in it frozen. */
+/** Freezes the value and everything in it. */
 function frozen<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) frozen(part);
   return Object.freeze(value);
@@ -111,37 +118,42 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list of the source: one of the four synchronised, or any other by its path (`accountnumber`). */
+/** A list of the source: one of the four synchronised lists, or any other by its path (`accountnumber`). */
 export type ListKind = RecordKind | (string & {});
 
-/** Path of a list below the API's address; without the trailing slash the API redirects. */
+/** Path of a list below the API's address. It ends with a slash, because the API redirects requests without one. */
 export function pathOf(dialect: Dialect, kind: ListKind): string {
   return dialect.paths[kind] ?? `${kind}/`;
 }
 
-/** The name of a request's rate budget: resource and kind of action, `invoice.list` (practice-api: Limits). */
+/**
+ * The name of a request's rate budget: resource and kind of action, for example `invoice.list` (practice-api: Limits).
+ */
 export function actionOf(dialect: Dialect, kind: ListKind, action: ActionKind): string {
   return `${pathOf(dialect, kind).slice(0, -1).replaceAll('/', '_')}.${action}`;
 }
 
-/** The sub-resource that holds a document's external id, as the name of a resource. */
+/** The resource name of the sub-resource that holds a document's external id. */
 export function subresourceOf(dialect: Dialect, kind: DocumentKind): string {
   return `${pathOf(dialect, kind)}${dialect.external_info.subresource}`.slice(0, -1);
 }
 
-/** The budget of writing a document's external id. */
+/** The name of the rate budget for writing a document's external id. */
 export function externalIdActionOf(dialect: Dialect, kind: DocumentKind): string {
   return actionOf(dialect, dialect.external_info.mode === 'patch' ? kind : subresourceOf(dialect, kind), 'write');
 }
 
-/** Requests per rolling window of a budget; for an unknown one the lowest known limit of its kind. */
+/**
+ * Requests that a rate budget allows in a rolling window. An action that the dialect does not list gets the lowest
+ * limit of its kind.
+ */
 export function limitOf(dialect: Dialect, action: string): number {
   const kind = actionKinds.find((each) => action.endsWith(`.${each}`));
   if (kind === undefined) throw new RangeError(`${action} is no action`);
   return dialect.limits.actions[action] ?? dialect.limits.unknown[kind];
 }
 
-/** Weight of a request: `ceil(page_size / default_page_size)` (practice-api: Limits); 1 without a page size. */
+/** Weight of a request: `ceil(page_size / default_page_size)` (practice-api: Limits). It is 1 without a page size. */
 export function weightOf(pageSize: number | null, defaultPageSize: number): number {
   return pageSize === null ? 1 : Math.max(1, Math.ceil(pageSize / defaultPageSize));
 }

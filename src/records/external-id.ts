@@ -3,17 +3,17 @@ import type { Dialect } from './dialect.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
 import { text } from './values.ts';
 
-/** The name, with dots, of the field that holds the external document id in records of a kind. */
+/** The path (names joined by dots) of the field that holds the external document id in records of a kind. */
 export function externalIdField(dialect: Dialect, kind: DocumentKind): string {
   if (kind === 'prepayment') return dialect.fields.prepayment.external_id;
   return `${dialect.external_info.field}.${dialect.external_info.id_key}`;
 }
 
-/** What a record's answer tells of its external document id. */
+/** The external document id of a record. */
 export interface ExternalId {
-  /** Whether the record carries external_info at all. */
+  /** Whether the record contains external_info at all. */
   isCarried: boolean;
-  /** Null where there is none, or an empty one. */
+  /** Null if the record has no external id, or an empty one. */
   value: string | null;
 }
 

@@ -6,12 +6,13 @@ import { tooLargeKey } from './shrink.ts';
 import { replaceUnstorable } from './values.ts';
 
 /**
- * What is kept of a value. `whole`: everything. `field`: what is read of a field; of a reference that is an object, its id and url, since
- * it may also hold the name of whom it refers to (values.ts `readReference`). Else the members named.
+ * Which parts of a value the mirror keeps. `whole` keeps everything. `field` keeps a plain value. Of a reference that
+ * is an object, `field` keeps only id and url, because the object may also contain a person's name. A table keeps the
+ * members that it names.
  */
 export type Kept = 'whole' | 'field' | { readonly [key: string]: Kept };
 
-/** What the mirror keeps of the records of a kind, and its version: another version keeps other fields. */
+/** The parts of a record that the mirror keeps for one kind of record. `version` is a hash of `kept`. */
 export interface FieldMap {
   version: string;
   kept: Kept;
@@ -22,12 +23,15 @@ export function fieldMap(version: string, kept: Kept): FieldMap {
   return { version, kept, plan: planOf(kept) };
 }
 
-/** The field map of `keep_raw: all`. */
+/** The field map of the setting `keep_raw: all`. */
 export const wholeRecord = fieldMap('all', 'whole');
 
 const mapsOfDialect = new WeakMap<Dialect, Map<RecordKind, FieldMap>>();
 
-/** Kept of a record: the fields that the dialect maps, external_info, which is sent back whole, and the mark of one that was too large. */
+/**
+ * The field map for one kind of record. It keeps the fields that the dialect maps and all of external_info, which is
+ * sent back unchanged. It also keeps the reason that marks a record that was too large.
+ */
 export function fieldMapOf(dialect: Dialect, kind: RecordKind, keepRaw: RawKeeping = 'mapped'): FieldMap {
   if (keepRaw === 'all') return wholeRecord;
   const maps = mapsOfDialect.get(dialect) ?? new Map<RecordKind, FieldMap>();
@@ -57,7 +61,7 @@ function sortedMembers(members: Members): Members {
   return Object.fromEntries(entries.map(([key, kept]) => [key, typeof kept === 'object' ? sortedMembers(kept) : kept]));
 }
 
-/** Keeps the field at a path; a field within another one stays a field beside it. */
+/** Keeps the field at a path. If the path leads into a field that is kept already, that field stays kept, too. */
 function keepPath(members: Members, [key, ...path]: string[]): void {
   if (key === undefined) return;
   const before = members[key];
@@ -72,18 +76,22 @@ function keepPath(members: Members, [key, ...path]: string[]): void {
 }
 
 /**
- * The canonical text of what is kept of a record: it is stored, compared by its hash, and read for posting. Equal content gives the
- * same text, and NUL and lone surrogates, which PostgreSQL refuses, are the replacement character in it.
+ * The canonical text of what the mirror keeps of a record. It is stored, compared by its hash, and read for posting.
+ * Equal content gives the same text. PostgreSQL refuses NUL and lone surrogates, so the replacement character takes
+ * their place.
  */
 export function keptText(value: JsonValue, { plan }: FieldMap): string {
   const text = write(value, plan);
   return mayBeUnstorable.test(text) ? write(storableValue(value), plan) : text;
 }
 
-/** As JSON.stringify escapes them. Tells too much where a text holds such an escape itself. */
+/**
+ * NUL and surrogates as JSON.stringify escapes them. It also matches a text that contains such an escape literally,
+ * which is harmless.
+ */
 const mayBeUnstorable = /\\u(?:0000|d[89a-f])/;
 
-/** What is kept, as it is written: each member's key with its colon. Null: everything. */
+/** The kept members in the order in which they are written. Null keeps everything. */
 type Plan = Member[] | null;
 
 interface Member {
@@ -102,7 +110,7 @@ function memberOf(key: string, plan: Plan): Member {
   return { key, start: `${JSON.stringify(key)}:`, plan };
 }
 
-/** References may nest. */
+/** A reference may contain a reference, so the plan contains itself. */
 const reference: Member[] = [];
 reference.push(memberOf('id', reference), memberOf('url', reference));
 

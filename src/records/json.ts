@@ -1,18 +1,18 @@
 import { longestNumberDigits } from '../domain/money.ts';
 
 /**
- * A JSON value. A number is a `number` where that holds it digit for digit of its value, and an ExactNumber otherwise. Equal
- * numbers are equal values, however they were written: 1.50 is 1.5, and 1e3 is 1000. Read verbatim, they keep their notation.
+ * A JSON value. A number is a `number` if binary64 holds it exactly, otherwise an ExactNumber. Numbers of equal value
+ * are equal values, whatever their notation: 1.50 is 1.5, and 1e3 is 1000. `readVerbatim` keeps the notation instead.
  */
 export type JsonValue = unknown;
 export type JsonObject = Record<string, JsonValue>;
 
-/** A number that binary64 does not hold; JSON.stringify writes its digits. */
+/** A number that binary64 cannot hold exactly. JSON.stringify writes its digits. */
 export interface ExactNumber {
   readonly rawJSON: string;
 }
 
-/** Of ECMAScript's source text access, which TypeScript does not declare yet. */
+/** Part of the ECMAScript proposal "JSON.parse source text access", which TypeScript does not declare yet. */
 const nativeJson = JSON as unknown as {
   rawJSON(text: string): ExactNumber;
   isRawJSON(value: unknown): value is ExactNumber;
@@ -20,7 +20,10 @@ const nativeJson = JSON as unknown as {
 
 export const isExactNumber = nativeJson.isRawJSON;
 
-/** Nesting beyond this is refused: records of the source nest three deep, and readers that recurse have a stack to lose. */
+/**
+ * Deeper nesting is refused, because recursive readers could overflow the stack. Records of the source are nested three
+ * deep.
+ */
 export const maxDepth = 100;
 
 /** Reads JSON without losing a digit. Throws SyntaxError, also for text that is nested too deeply. */
@@ -28,7 +31,7 @@ export function readJson(text: string): JsonValue {
   return readWith(text, {});
 }
 
-/** As `readJson`; numbers keep their notation, too (`1.50`): for what is sent back. */
+/** Like `readJson`, but numbers keep their notation (`1.50`), so that the value can be sent back unchanged. */
 export function readVerbatim(text: string): JsonValue {
   return readWith(text, { verbatim: 'all' });
 }
@@ -40,33 +43,40 @@ function readWith(text: string, options: ParseOptions): JsonValue {
 }
 
 export interface Parsed {
-  /** Numbers that binary64 does not hold are marked texts in it. */
+  /** Contains marked texts in place of the numbers that binary64 cannot hold. */
   value: JsonValue;
-  /** A part of the value with its numbers; it recurses, so that the part's depth must be known. */
+  /**
+   * Replaces the marked texts in a part of the value by numbers. It is recursive, so the caller must have limited the
+   * part's depth.
+   */
   exact(part: JsonValue): JsonValue;
 }
 
 interface ParseOptions {
-  /** NaN and Infinity, which some servers write and which are no JSON, become texts: the field is then a defect of its record, not of the page. */
-  mend?: boolean;
-  /** Whose numbers keep their notation: all, or those in members of this name. */
+  /**
+   * Reads NaN and Infinity, which are not valid JSON, as texts. The error then concerns one field of a record, not the
+   * whole page.
+   */
+  acceptNaN?: boolean;
+  /** Which numbers keep their notation: all, or only those inside members of this name. */
   verbatim?: 'all' | { member: string } | undefined;
 }
 
-/** One native parse of a text of any depth. Throws SyntaxError. */
-export function parseMarked(text: string, { mend = false, verbatim }: ParseOptions): Parsed {
+/** Parses a text of any depth with one call of JSON.parse. Throws SyntaxError. */
+export function parseMarked(text: string, { acceptNaN = false, verbatim }: ParseOptions): Parsed {
   const isMarked = holdsUnusualNumber(text) || (verbatim !== undefined && oddInside.test(text));
-  if (!isMarked && !(mend && holdsNoNumber.test(text))) return { value: JSON.parse(text), exact: (part) => part };
+  if (!isMarked && !(acceptNaN && holdsNoNumber.test(text))) return { value: JSON.parse(text), exact: (part) => part };
   const member = typeof verbatim === 'object' ? verbatim.member : undefined;
   return {
-    value: JSON.parse(withUnusualNumbersAsTexts(text, mend, verbatim !== undefined)),
+    value: JSON.parse(withUnusualNumbersAsTexts(text, acceptNaN, verbatim !== undefined)),
     exact: (part) => withNumbers(part, verbatim === 'all', member),
   };
 }
 
 /**
- * Whether a text may have a number of more than 15 digits, or with an exponent: any other survives binary64 and back (IEEE 754:
- * DBL_DIG). Tells too much where a text has such digits behind a comma; digits of a plain text are not looked at.
+ * Whether a text may contain a number of more than 15 digits, or one with an exponent. All other numbers survive the
+ * conversion to binary64 and back (IEEE 754: DBL_DIG). It may also return true for digits after a comma inside a
+ * string, which costs only time.
  */
 function holdsUnusualNumber(text: string): boolean {
   return unusualInside.test(text) || unusualAlone.test(text);
@@ -74,18 +84,18 @@ function holdsUnusualNumber(text: string): boolean {
 
 const unusualInside = /[[,:]\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
 const unusualAlone = /^\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
-/** A number that JSON.stringify would write otherwise: with zeros at its end, or a negative zero. */
+/** A number that JSON.stringify would write in another notation: one with trailing zeros, or a negative zero. */
 const oddInside = /[[,:]\s*-(?:0\s*[,\]}]|0\.0)|[[,:]\s*-?\d+\.\d*0\s*[,\]}]/;
 const isOdd = /^-0$|^-?\d+\.\d*0$/;
 const holdsNoNumber = /[[,:]\s*-?(?:NaN|Infinity)/;
 const isUnusual = /^-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** What stands for a number outside texts, and the quotation marks that begin one. */
+/** Matches a number outside of strings, or the quotation mark that opens a string. */
 const numberOrText = /"|-?(?:\d[\w.+-]*|\b(?:NaN|Infinity)\b)/g;
-/** Before the digits of a number that stands as a text: a character for private use. */
+/** A private-use character that marks a text as a number. */
 const mark = '\ue000';
 
-function withUnusualNumbersAsTexts(text: string, mend: boolean, isVerbatim: boolean): string {
+function withUnusualNumbersAsTexts(text: string, acceptNaN: boolean, isVerbatim: boolean): string {
   let written = '';
   let from = 0;
   numberOrText.lastIndex = 0;
@@ -94,7 +104,7 @@ function withUnusualNumbersAsTexts(text: string, mend: boolean, isVerbatim: bool
     if (token === '"') numberOrText.lastIndex = stringEnd(text, found.index) + 1;
     else {
       const isNumber = (isUnusual.test(token) || (isVerbatim && isOdd.test(token))) && jsonNumber.test(token);
-      if (!isNumber && !(mend && /[NI]/.test(token))) continue;
+      if (!isNumber && !(acceptNaN && /[NI]/.test(token))) continue;
       written += `${text.slice(from, found.index)}"${isNumber ? mark : ''}${token}"`;
       from = numberOrText.lastIndex;
     }
@@ -117,30 +127,31 @@ function numberOf(marked: string, isVerbatim: boolean): JsonValue {
   return isVerbatim ? nativeJson.rawJSON(text) : exactNumber(text);
 }
 
-/** Powers of ten that are written out; beyond them a number keeps an exponent. */
+/** Powers of ten up to this are written out as digits. A number beyond it keeps its exponent. */
 const longestPower = 100;
-/** Digits of an exponent that is reckoned with. */
+/** The most digits of an exponent that is evaluated. */
 const longestExponent = 100;
 
-/** The number of a JSON text, which may have any length: equal numbers give equal values. 1e999999999 is not expanded. */
+/** The value of a JSON number of any length. Equal numbers give equal values. 1e999999999 is not expanded. */
 export function exactNumber(text: string): number | ExactNumber {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!parts) throw new TypeError(`not a JSON number: ${text}`);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
   const digits = (whole + fraction).replace(/^0+/, '');
-  // Not by a regular expression: looking for the zeros at the end takes the square of their number.
+  // A loop, because a regular expression for trailing zeros would take quadratic time.
   let length = digits.length;
   while (digits[length - 1] === '0') length--;
   const significant = digits.slice(0, length);
   if (significant === '') return 0;
-  // No record of a practice has such a number: two notations of it count as different.
+  // Two notations of such a number count as different. No real record contains one.
   if (exponent.length > longestExponent) return nativeJson.rawJSON(text);
   const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
   if (power > longestPower || power < -longestPower - significant.length) {
     return nativeJson.rawJSON(`${sign}${significant}e${power}`);
   }
   const written = sign + decimal(significant, Number(power));
-  // One of more digits than an amount may have keeps them, so that it is refused as such (src/domain/money.ts).
+  // A number with more digits than an amount may have keeps all of them, so that it is refused later
+  // (src/domain/money.ts).
   const digitsWritten = Math.max(0, significant.length + Number(power)) + Math.max(0, -Number(power));
   const isFloat = significant.length <= 15 && digitsWritten <= longestNumberDigits;
   return isFloat ? Number(written) : nativeJson.rawJSON(written);
@@ -152,7 +163,10 @@ function decimal(significant: string, power: number): string {
   return `${padded.slice(0, power)}.${padded.slice(power)}`;
 }
 
-/** Whether a text has more opening brackets than `most`, those in its strings included: a cheap bound of its depth. */
+/**
+ * Whether a text has more than `most` opening brackets, including those in strings. This is a cheap upper bound of its
+ * depth.
+ */
 function hasMoreBrackets(text: string, most: number): boolean {
   let found = 0;
   for (const bracket of '{[') {
@@ -169,7 +183,7 @@ function isDeeper(value: JsonValue, most: number): boolean {
   return most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1));
 }
 
-/** Index of the closing quote of the string that begins at `start`; the text's length without one. */
+/** The index of the closing quote of the string that begins at `start`, or the text's length if there is none. */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -179,19 +193,24 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** JSON text of a value; numbers keep their digits, NUL and lone surrogates are escaped. Throws TypeError. */
+/**
+ * JSON text of a value. Numbers keep their digits; NUL and lone surrogates are escaped. Throws TypeError if the value
+ * has no JSON form.
+ */
 export function stringifyJson(value: JsonValue): string {
   const text = JSON.stringify(value);
   if (text === undefined) throw new TypeError('not a JSON value');
   return text;
 }
 
-/** Whether it is a JSON object: not an array, number or null. */
 export function isJsonObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-/** Canonical text: equal values give the same text. Keys are sorted, numbers written by value; strings are unchanged ("1.50" is not "1.5"). */
+/**
+ * Canonical JSON: equal values give the same text. Keys are sorted and numbers are written by value. Strings are
+ * unchanged, so "1.50" differs from "1.5".
+ */
 export function canonicalJson(value: JsonValue): string {
   return stringifyJson(sorted(value));
 }
@@ -206,7 +225,7 @@ function sorted(value: JsonValue): JsonValue {
   );
 }
 
-/** JSON text of a value that holds no other. Numbers are told apart first: most need no escape. */
+/** JSON text of a value that is neither object nor array. Numbers are handled first, because it is faster. */
 export function scalarJson(value: JsonValue): string {
   return typeof value === 'number' ? String(value) : stringifyJson(value);
 }

@@ -1,28 +1,29 @@
+import { recordTexts } from '../texts/findings/records.ts';
 import { isExactNumber, type JsonValue, maxDepth } from './json.ts';
 
 /**
- * What is read from outside is limited (docs/OPERATIONS.md "Limits"). The limits lie far above what practices have: a record of a few
- * kilobytes and some dozen values, a page of 1,000 of them.
+ * Limits for what is read from outside (docs/OPERATIONS.md "Limits"). They are far above real sizes: a record has a few
+ * kilobytes and some dozen values, and a page has at most 1,000 records.
  */
 
-/** One answer. `bytes` are counted decompressed, while they arrive; `records` are those of a list. */
+/** Limits of one answer. `bytes` are counted after decompression, while they arrive. `records` are those of a list. */
 export const pageLimits = { bytes: 4 * 1024 * 1024, records: 50_000 } as const;
 
-/** One record, and any other answer. */
+/** Limits of one record, and of any answer that is not a list. */
 export const recordLimits = {
   chars: 512 * 1024,
   values: 10_000,
   depth: maxDepth,
 } as const;
 
-/** What a value holds: characters of its texts and keys, values, and how deeply they are nested. */
+/** The size of a value: characters of its texts and keys, number of values, and depth of nesting. */
 export interface Extent {
   chars: number;
   values: number;
   depth: number;
 }
 
-/** What a value holds, told as far as it is within the limits: a value beyond them is not walked to its end. */
+/** Measures a value. Measuring stops when a limit is exceeded, so the result for a larger value is incomplete. */
 export function extentOf(value: JsonValue): Extent {
   const extent = { chars: 0, values: 0, depth: 0 };
   measure(value, extent, 0);
@@ -49,10 +50,10 @@ function measure(value: JsonValue, extent: Extent, depth: number): void {
   }
 }
 
-/** Why a record is too large to be read, for users; null where it is not. */
+/** Why a record is too large to be read, as text for users. Null if it is within the limits. */
 export function excessOf({ chars, values, depth }: Extent): string | null {
-  if (chars > recordLimits.chars) return `${chars} characters, at most ${recordLimits.chars} are read`;
-  if (values > recordLimits.values) return `more than ${recordLimits.values} values`;
-  if (depth > recordLimits.depth) return `nested more than ${recordLimits.depth} deep`;
+  if (chars > recordLimits.chars) return recordTexts.tooManyCharacters({ found: chars, most: recordLimits.chars });
+  if (values > recordLimits.values) return recordTexts.tooManyValues({ most: recordLimits.values });
+  if (depth > recordLimits.depth) return recordTexts.tooDeep({ most: recordLimits.depth });
   return null;
 }

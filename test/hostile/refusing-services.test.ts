@@ -221,7 +221,7 @@ test.each([
   [
     'a database that is not there',
     { DATABASE_URL: (url: URL) => Object.assign(url, { pathname: '/nowhere' }).href },
-    'Make that database, or correct its name in database_url',
+    'Create that database, or correct its name in database_url',
   ],
   [
     'a PostgreSQL that is not there',

@@ -252,14 +252,14 @@ describe('connections', () => {
   });
 });
 
-test('an address that is taken is said so plainly', async () => {
+test('an address that another process uses is an error with exit code 3', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as AddressInfo;
   await expect(start(port)).rejects.toMatchObject({
     code: 'webhooks_cannot_listen',
     exitCode: 3,
-    message: `Webhooks cannot be received: 127.0.0.1:${port} is taken by another process.`,
+    message: `Webhooks cannot be received: 127.0.0.1:${port} is used by another process.`,
   });
   other.close();
 });

@@ -456,7 +456,7 @@ describe('waiting', () => {
       await budget.take(action, 1, priorities.live);
       await expect(budget.take(action, 1, priorities.live)).rejects.toMatchObject({
         code: 'throttled',
-        message: 'the rate budget of invoice.list had no room for a request in 0.3 s',
+        message: 'the rate budget of invoice.list had no room for a request within 0.3 s',
       });
     }),
   );

@@ -135,7 +135,7 @@ describe('a list', () => {
       ['record_unusable', 7, 5, null],
     ]);
     expect(new Set(unusable.map(({ key }) => key)).size).toBe(5);
-    expect(unusable[0]).toMatchObject({ page: 'id__gt=2&page_size=100', why: 'it is no record but null' });
+    expect(unusable[0]).toMatchObject({ page: 'id__gt=2&page_size=100', why: 'it is null, not a record' });
     const { client: other } = await setup([page('{"id":1}', '{"name":"x"}')]);
     await expect(other.list('accountnumber', {}, null)).rejects.toMatchObject({ code: 'malformed_record' });
   });
@@ -253,7 +253,7 @@ describe('errors', () => {
     response.socket?.destroy();
   };
   const cases: [string, Handler, { code: string; requests: number; message: string; retryable: boolean }][] = [
-    ['the connection broken off', drop, { code: 'unreachable', requests: 4, message: 'broke off', retryable: true }],
+    ['the connection broken off', drop, { code: 'unreachable', requests: 4, message: 'interrupted', retryable: true }],
     [
       'the body broken off',
       (_, response) => {
@@ -261,7 +261,7 @@ describe('errors', () => {
         response.write('{"count":1,');
         setTimeout(() => response.socket?.destroy(), 20);
       },
-      { code: 'unreachable', requests: 4, message: 'broke off', retryable: true },
+      { code: 'unreachable', requests: 4, message: 'interrupted', retryable: true },
     ],
     [
       'a chunked body broken off',
@@ -269,7 +269,7 @@ describe('errors', () => {
         response.write('{"count":1,');
         setTimeout(() => response.socket?.destroy(), 20);
       },
-      { code: 'unreachable', requests: 4, message: 'broke off', retryable: true },
+      { code: 'unreachable', requests: 4, message: 'interrupted', retryable: true },
     ],
     ['no answer', () => {}, { code: 'timeout', requests: 4, message: 'no complete answer in time', retryable: true }],
     [
@@ -311,11 +311,11 @@ describe('errors', () => {
     ],
     ['a page of HTML', json('<html>'), { code: 'not_json', requests: 4, message: 'not JSON', retryable: true }],
     ['nothing', json(''), { code: 'not_json', requests: 4, message: 'not JSON', retryable: true }],
-    ['half of it', json('{"count":1,"res'), { code: 'not_json', requests: 4, message: 'not all', retryable: true }],
+    ['half of it', json('{"count":1,"res'), { code: 'not_json', requests: 4, message: 'incomplete', retryable: true }],
     [
       'JSON of another shape',
       json('{"detail":"hello"}'),
-      { code: 'malformed_response', requests: 1, message: 'is no list', retryable: false },
+      { code: 'malformed_response', requests: 1, message: 'is not a list', retryable: false },
     ],
     [
       'an answer beyond all bounds',
@@ -610,7 +610,7 @@ describe('a department’s lock date', () => {
   test('a failure is logged, a refused token is an error', async () => {
     const forbidden = await setup([json('{}', 403)]);
     await forbidden.client.departmentSettings(12);
-    expect(forbidden.log.lines.join()).toContain('its lock date stays unknown');
+    expect(forbidden.log.lines.join()).toContain('its lock date remains unknown');
     const unauthorized = await setup([json('{}', 401)]);
     await expect(unauthorized.client.departmentSettings(12)).rejects.toMatchObject({ code: 'unauthorized' });
   });

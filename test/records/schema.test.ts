@@ -192,7 +192,7 @@ describe('references', () => {
     const record = parseInvoice({ client: json });
     expect(record.clientId).toBeNull();
     expect(record.defects).toEqual([
-      { code: 'field_invalid', field: 'client', message: expect.stringContaining('is no reference') },
+      { code: 'field_invalid', field: 'client', message: expect.stringContaining('is not a reference') },
     ]);
   });
 
@@ -219,12 +219,12 @@ describe('amounts', () => {
   });
 
   test.each([
-    ['null', 'null', 'is absent'],
-    ['a decimal comma', '"12,50"', 'is no decimal number ("12,50")'],
-    ['empty', '""', 'is no decimal number ("")'],
-    ['not a number', '"NaN"', 'is no decimal number ("NaN")'],
-    ['an object', '{"amount":1}', 'is no decimal number ({"amount":1})'],
-    ['a truth', 'true', 'is no decimal number (true)'],
+    ['null', 'null', 'is missing'],
+    ['a decimal comma', '"12,50"', 'is not a decimal number ("12,50")'],
+    ['empty', '""', 'is not a decimal number ("")'],
+    ['not a number', '"NaN"', 'is not a decimal number ("NaN")'],
+    ['an object', '{"amount":1}', 'is not a decimal number ({"amount":1})'],
+    ['a truth', 'true', 'is not a decimal number (true)'],
   ])('%s is null and named', (_, json, message) => {
     const record = parseInvoice({ total_with_vat: json });
     expect(record.totalWithVat).toBeNull();

@@ -10,7 +10,7 @@ const inOutbox = faultsIn<typeof import('../../../src/writeback/outbox.ts')>(src
 
 const inProofs = faultsIn<typeof import('../../../src/posting/proofs.ts')>(src('posting/proofs.ts'));
 const inRefused = faultsIn<typeof import('../../../src/mirror/refused-records.ts')>(src('mirror/refused-records.ts'));
-const inTenant = faultsIn<typeof import('../../../src/records/tenant.ts')>(src('records/tenant.ts'));
+const inTenant = faultsIn<typeof import('../../../src/records/addresses.ts')>(src('records/addresses.ts'));
 const inUnusable = faultsIn<typeof import('../../../src/records/unusable.ts')>(src('records/unusable.ts'));
 const inAbsence = faultsIn<typeof import('../../../src/documents/missing-documents.ts')>(
   src('documents/missing-documents.ts'),

@@ -1,25 +1,29 @@
 import { type Dialect, type ListKind, pathOf } from './dialect.ts';
 
 /**
- * Whose record an address of the source names (practice-api: Conventions, url-references; ACCOUNTING P6). Installation and
- * resource of its path are compared. The host is not: a proxy may answer under another name.
+ * Reads which record an address of the source names (practice-api: Conventions, url-references; ACCOUNTING P6).
+ * Installation and resource of its path are compared with ours. The host is not compared, since a proxy may answer
+ * under another name.
  */
 
-/** The id that an address ends with; `foreign`: it names another installation or another resource. Undefined: it has no id. */
+/**
+ * The id at the end of an address. `foreign`: the address names another installation or another resource. Undefined: it
+ * has no id.
+ */
 export type Addressed = string | 'foreign' | undefined;
 
-/** What the path may end with before the id: a list of the source, or another resource by its path. */
+/** A resource of the source, by the path before the id: a list, or another resource. */
 export type Resource = ListKind;
 
-/** A longer text is no address of the source. */
+/** A longer text is not an address of the source. */
 const longestAddress = 2_000;
 
-/** Whether a text is an address, not a bare id. */
+/** Whether a text is an address, and not only an id. */
 export function isAddress(text: string): boolean {
   return text.includes('/') || text.includes('\\');
 }
 
-/** Reads an address; of any installation where the dialect is of none. */
+/** Reads an address. If the dialect names no installation, any installation in the address is accepted. */
 export function readAddress(address: string, dialect: Dialect, resource: Resource): Addressed {
   if (address.length > longestAddress) return 'foreign';
   const text = address.trim();
@@ -32,7 +36,10 @@ export function readAddress(address: string, dialect: Dialect, resource: Resourc
   return isOurs(segments.slice(0, -1), dialect, resource) ? id : 'foreign';
 }
 
-/** The path's segments, dots resolved and each decoded once; null where a segment then holds what divides paths. */
+/**
+ * The decoded segments of the path, after `.` and `..` are resolved. Null if a decoded segment still contains a
+ * separator or an escape.
+ */
 function segmentsOf(text: string): string[] | null {
   const base = 'http://relative.invalid/';
   if (!URL.canParse(text, base)) return null;
@@ -47,13 +54,13 @@ function segmentsOf(text: string): string[] | null {
   }
 }
 
-/** Whether a path without its id ends with one of the resource's, and what stands before that is the API of this installation. */
+/** Whether a path (without its id) is the resource's path below the API of this installation. */
 function isOurs(segments: readonly string[], dialect: Dialect, resource: Resource): boolean {
   const api = split(dialect.paths.api);
   return pathsOf(dialect, resource).some((path) => {
     if (!endsWith(segments, path)) return false;
     const before = segments.slice(0, segments.length - path.length);
-    // A path that begins below the installation names none.
+    // A relative path that begins below the installation's part names no installation, so it counts as ours.
     if (before.length === 0 || (before.length === api.length && endsWith(before, api))) return true;
     const installation = before.at(-api.length - 1);
     return endsWith(before, api) && (dialect.installation === null || installation === String(dialect.installation));
@@ -68,7 +75,7 @@ function split(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '');
 }
 
-/** A department has a page of settings, too. */
+/** The paths of a resource. A department also has a page of settings. */
 function pathsOf(dialect: Dialect, resource: Resource): string[][] {
   const paths = [pathOf(dialect, resource)];
   if (resource === 'department') paths.push(dialect.paths.department_settings);
@@ -77,7 +84,10 @@ function pathsOf(dialect: Dialect, resource: Resource): string[][] {
 
 const usualForms = new WeakMap<Dialect, Map<Resource, RegExp>>();
 
-/** Nearly all addresses have this form, which needs no parsing: a scheme, a host, plain segments, ours, and the id. */
+/**
+ * A pattern for the usual form of address: scheme, host, plain segments, our installation and the id. It avoids parsing
+ * nearly all URLs.
+ */
 function usualForm(dialect: Dialect, resource: Resource): RegExp {
   const known = usualForms.get(dialect) ?? new Map<Resource, RegExp>();
   usualForms.set(dialect, known);
