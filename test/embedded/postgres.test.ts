@@ -88,7 +88,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
     const lines: string[] = [];
     const postgres = await acquire({ dataDir, ...quiet, progress: (line) => lines.push(line) });
     expect(postgres.url).toBe(url);
-    expect(lines.join()).toMatch(/joining process \d+, left running earlier/);
+    expect(lines.join()).toMatch(/using process \d+, which was left running earlier/);
     await postgres.release();
     expect(await canListen(portOf(url))).toBe(true);
   },

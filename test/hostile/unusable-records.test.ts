@@ -40,9 +40,9 @@ const unusable: [string, Change, RegExp][] = [
   ['a fraction', withId('7.5'), /its id is 7.5/],
   ['null', withId('null'), /it has no id/],
   ['no member', withId(''), /it has no id/],
-  ['null in place of the record', () => 'null', /it is no record but null/],
-  ['a text in place of the record', () => '"Aino Virtanen"', /it is no record but a text/],
-  ['a list in place of the record', () => '[1]', /it is no record but a list/],
+  ['null in place of the record', () => 'null', /it is null, not a record/],
+  ['a text in place of the record', () => '"Aino Virtanen"', /it is a text, not a record/],
+  ['a list in place of the record', () => '[1]', /it is a list, not a record/],
   [
     'an address of another installation',
     (raw) => raw.replace(/("url":"[^"]*)\/\d+\/api/, '$1/999999/api'),
