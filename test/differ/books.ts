@@ -10,18 +10,18 @@ import { type Erp, installation, type World } from './world.ts';
 const mappings = new URL('../../mappings/', import.meta.url);
 
 export interface ErpBooks {
-  /** `erp` of the installation; the password is in the environment, as ERP_PASSWORD. */
+  /** The `erp` settings of the installation. The password is in the environment variable ERP_PASSWORD. */
   settings: string;
   password: string;
   url?: string;
-  /** The accountant closes all days through one. */
+  /** The accountant closes all days up to and including one. */
   close?: (through: string | null) => void;
-  /** What it holds, in any order, where that can be read without vetledger. */
+  /** The ERP's lines in any order, read without vetledger. Empty if that is impossible. */
   lines(): string[];
   stop(): Promise<void>;
 }
 
-/** Starts the ERP of one side; files are in `folder`. */
+/** Starts the ERP of one side. File targets write to `folder`. */
 export async function startErp(kind: Erp, folder: string): Promise<ErpBooks> {
   const nothing = { password: 'none', lines: () => [], stop: async () => undefined };
   if (kind === 'ledger') return { ...nothing, settings: '{kind: ledger}' };
@@ -50,7 +50,7 @@ export async function startErp(kind: Erp, folder: string): Promise<ErpBooks> {
   return { ...nothing, settings, lines: () => linesOf(files) };
 }
 
-/** Of all batches together: how entries fall into batches depends on the moments at which the delivery looks. */
+/** Returns the lines of all batches together, because the times of delivery decide which batch has an entry. */
 function linesOf(folder: string): string[] {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true });
   const batches = found.filter((file) => file.isFile() && !file.name.endsWith('.json'));
@@ -58,7 +58,7 @@ function linesOf(folder: string): string[] {
   return [...new Set(texts.join('\n').split(/\r?\n/))];
 }
 
-/** Writes first.yaml and second.yaml, whose mappings have two accounts the other way round. */
+/** Writes first.yaml and second.yaml, whose mappings have two accounts exchanged. */
 export function configure({ erp, settings, policies }: World, folder: string, url: string, target: string): void {
   const file = erp === 'odoo' || erp === 'tryton' ? `${erp}-demo.yaml` : 'demo.yaml';
   const given = readFileSync(new URL(file, mappings), 'utf8') + (['csv', 'sie4', 'datev'].includes(erp) ? ofFiles : '');

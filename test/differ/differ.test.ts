@@ -1,4 +1,5 @@
-// The pure parts of the differential run: worlds of seeds, and what is masked. `npm run differ -- HEAD --self-test` tries the rest.
+// Tests the pure parts of the differential run: the worlds of seeds, and masking. `npm run differ -- HEAD --self-test`
+// tests the rest.
 
 import { describe, expect, it } from 'vitest';
 import { comparable, type Run } from './masking.ts';

@@ -1,4 +1,4 @@
-// What happens in a clinic, and at its ERP, besides ordinary life. The same in both clinics of a world.
+// Events in a clinic and its ERP in addition to live events. Both sides of a world have the same events.
 
 import type { Clinic } from '../../sandbox/src/index.ts';
 import { poisoned, poisons } from '../hostile/rounds/poisons.ts';
@@ -6,11 +6,14 @@ import type { Happening } from './world.ts';
 
 export interface Scene {
   clinic: Clinic;
-  /** Ids that commands name: `forgotten`, `changed`, `gone`. */
+  /** Ids in commands, by name: `forgotten`, `changed`, `gone`. */
   names: Map<string, string>;
-  /** Records that are told wrongly: `<list>/<id>`, and the poison. */
+  /** Records that the source shows wrongly: `<list>/<id>` and the fault. */
   poisoned: Map<string, string>;
-  /** The accountant closes the ERP's days through one; null opens them. Undefined where nobody can. */
+  /**
+   * The accountant closes the ERP's days up to and including one; null opens them. Undefined if the ERP cannot be
+   * closed.
+   */
   closeErp: ((through: string | null) => void) | undefined;
 }
 
@@ -83,7 +86,7 @@ function poison({ clinic, poisoned }: Scene, happening: { poison: string } | { u
     ...{ invoice: clinic.invoices, invoicerow: clinic.invoiceRows },
     ...{ invoicepayment: clinic.invoicePayments, unallocatedpayment: clinic.prepayments },
   };
-  // Each record is stored anew, so that the next window asks for it.
+  // Each record is saved again, so that the next window requests it.
   const touch = (list: string, id: number) => {
     const table = tables[list as keyof typeof tables] as typeof clinic.invoices;
     const record = table.get(id);
@@ -102,7 +105,7 @@ function poison({ clinic, poisoned }: Scene, happening: { poison: string } | { u
   touch(list, record.id);
 }
 
-/** An answer's text with the records that are told wrongly. */
+/** Changes the text of an answer so that it shows the faulty records. */
 export function withPoison(body: string, list: string, told: Scene['poisoned']): string {
   if (![...told.keys()].some((key) => key.startsWith(`${list}/`))) return body;
   const { results, ...rest } = JSON.parse(body) as { results?: Record<string, unknown>[] };

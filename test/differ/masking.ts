@@ -1,36 +1,41 @@
-// What may differ between two runs of one world, and what is written in its place. Everything else is compared as it is.
+// Replaces the parts that may differ between two runs of one world. Everything else is compared unchanged.
 
 import { begins } from './world.ts';
 
 export interface Run {
-  /** Milliseconds: when the run of this side began and ended. Times in between are the run's own. */
+  /** Start and end of this side's run in milliseconds. Times between them belong to the run. */
   began: number;
   ended: number;
-  /** Texts that only this side has, such as its folder and its addresses, and what stands for each. */
+  /** Texts that only this side has, such as its folder and addresses, with their replacements. */
   own: readonly (readonly [string, string])[];
 }
 
-/** Members of JSON whose value is an id or a time of the run, by name, and what is written for a value that is not null. */
+/** Members of JSON whose value is an id or a time of the run, with the replacement for a value that is not null. */
 const members: Record<string, string> = {
   workflow_id: '<workflow>',
   waited_seconds: '<seconds>',
   seconds: '<seconds>',
 };
 
-/** Members whose values are ids of windows: the first one that is shown, in order of the ids, is #1. */
+/** Members whose values are ids of windows. They are numbered in order of the ids, from #1. */
 const windowIds = new Set(['window', 'covered_by', 'reset_of']);
 
-/** In addresses, colons are written otherwise. */
+/** In addresses, colons are percent-encoded. */
 const instant = /\d{4}-\d\d-\d\d[T ]\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?(?: ?Z| UTC|[+-]\d\d(?::|%3A)\d\d)/g;
-/** The id of a record that could not be read: it is made from the address that was asked, which has times. */
+/** The id of an unreadable record is derived from the requested address, which contains times. */
 const putAside = /\b(invoice|row|payment|prepayment)[/ ]-\d{6,}\b/g;
-/** Keys of entries in an ERP tell their database; DATEV's heading has the time, SIE's the number of the batch. */
+/**
+ * Keys of entries in an ERP contain the database's id. DATEV's header contains the time, SIE's the number of the batch.
+ */
 const key = /\b[A-Z2-7]{20}\b/g;
 const batch = /\b(4711)-\d{6}\b/g;
 const digits = /\b20\d{15}\b/g;
 const hash = /\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g;
 
-/** The lines of what a command printed, comparable: JSON a member a line, CSV without its columns of times and ids. */
+/**
+ * The lines of a command's output in comparable form: JSON with one member per line, CSV without its columns of times
+ * and ids.
+ */
 export function comparable(printed: string, run: Run): string[] {
   const plain = maskText(printed, run);
   const json = parsed(plain);
@@ -51,7 +56,7 @@ function maskText(text: string, { began, ended, own }: Run): string {
       );
       // Times may be rounded down to the second.
       if (at >= began - 1_000 && at <= ended) return '<time of the run>';
-      // Windows end, and ask from, such times of the clinic; events have whole minutes there.
+      // Times of windows have seconds, while events of the clinic have whole minutes.
       return at >= Date.parse(begins) && at % 60_000 !== 0 ? '<time of a window>' : found;
     })
     .replace(putAside, '$1/<id>')
@@ -75,7 +80,7 @@ function maskJson(value: unknown): unknown {
   );
 }
 
-/** An element of `windows`. */
+/** True for an element of `windows`. */
 const isWindow = (of: unknown): boolean => typeof of === 'object' && of !== null && 'outcome' in of && 'from' in of;
 
 const isWindowId = (name: string, member: unknown, of: unknown): boolean =>
@@ -89,7 +94,7 @@ function visit(value: unknown, see: (name: string, member: unknown, of: object) 
   }
 }
 
-/** `mapping` and `window` by the order in which they appear; `recorded_at` is a time of the run already. */
+/** Numbers `mapping` and `window` in order of appearance; `recorded_at` is already masked as a time of the run. */
 function maskCsv([header = '', ...lines]: string[]): string[] {
   const at = (name: string) => header.split(',').indexOf(name) - header.split(',').length;
   const columns = ['mapping', 'window'].map((name) => [name, at(name)] as const);
@@ -97,7 +102,7 @@ function maskCsv([header = '', ...lines]: string[]): string[] {
   return [
     header,
     ...lines.map((line) => {
-      // Counted from the end: no text with a comma stands there.
+      // Columns are counted from the end, where no text contains a comma.
       const cells = line.split(',');
       for (const [name, index] of columns) {
         const cell = cells.at(index);

@@ -14,7 +14,7 @@ import { selfTestWorld, type World, worldOf } from './world.ts';
 
 const here = fileURLToPath(new URL('../../', import.meta.url));
 const shownLines = 60;
-/** What the self-test changes in the sources of the worktree, and the command whose answer shows it. */
+/** The changes that the self-test makes in the worktree, each with the command whose output shows it. */
 const deliberate = [
   { find: "name: 'Card', role: 'card_clearing'", put: "name: 'Card', role: 'mobile_clearing'", shown: 'export' },
   { find: 'the rows add up to', put: 'the rows come to', shown: 'problems' },
@@ -101,7 +101,7 @@ async function differ(from: string): Promise<number> {
   }
 }
 
-/** Whether deliberate changes of the worktree are noticed: 0 or 1, as an exit code. */
+/** Checks that deliberate changes of the worktree are noticed. Returns the exit code 0 or 1. */
 async function selfTest(services: Services, other: string): Promise<number> {
   for (const { find, put } of deliberate) {
     const files = execFileSync('git', ['grep', '-lF', find, '--', 'src'], { cwd: other }).toString().trim().split('\n');
@@ -116,7 +116,7 @@ async function selfTest(services: Services, other: string): Promise<number> {
   return unseen.length > 0 ? 1 : 0;
 }
 
-/** Plays a world on both sides, and says and returns the lines in which they differ. */
+/** Plays a world on both sides. Prints and returns the lines that differ. */
 async function playWorld(world: World, services: Services, other: string): Promise<string[]> {
   const began = performance.now();
   const { seed } = world;
@@ -158,7 +158,7 @@ async function playWorld(world: World, services: Services, other: string): Promi
   return diff;
 }
 
-/** Command lines begin their lines, so that git names them in the head of each hunk; what they printed is indented. */
+/** Command lines are not indented, so that git shows them in the header of each hunk; their output is indented. */
 function textOf(told: Told[]): string {
   return told
     .flatMap(({ command, code, lines }) => [

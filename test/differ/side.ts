@@ -1,4 +1,4 @@
-// One side of a world: the commands of a checkout, as processes, on a database, a clinic and an ERP that are this side's alone.
+// Plays one side of a world: runs the commands of a checkout as processes, with a separate database, clinic and ERP.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -13,20 +13,22 @@ import { happen, type Scene, withPoison } from './happenings.ts';
 import { comparable } from './masking.ts';
 import { begins, installation, type Step, type Strike, type World } from './world.ts';
 
-/** A command that has not ended by then is killed, and says so in what is compared. */
+/** A command that runs longer is killed, and the comparison shows that. */
 const limitMs = 300_000;
-/** Less garbage collection, and no second start by revisions whose bin/vetledger.js started itself anew without such flags. */
+/**
+ * Flags that reduce garbage collection. Older revisions of bin/vetledger.js would start a second process without them.
+ */
 const quickStart = ['--heap-growing-percent=35', '--max-semi-space-size=32'];
 
 export interface Services {
-  /** PostgreSQL as the program, and as the owner of the tables. */
+  /** PostgreSQL with the program's role, and with the owner of the tables. */
   url: string;
   ownerUrl: string;
   /** host:port. */
   temporal: string;
 }
 
-/** A checkout of vetledger, and a folder for its side of one world. */
+/** A checkout of vetledger, and the folder of its side of one world. */
 export interface Place {
   root: string;
   folder: string;
@@ -34,14 +36,14 @@ export interface Place {
   signal: AbortSignal;
 }
 
-/** A command line and what it printed, line by line, comparable; `code` null: it was killed as the world says. */
+/** A command line and the lines of its output in comparable form. `code` is null if the world killed the command. */
 export interface Told {
   command: string;
   code: number | null;
   lines: string[];
 }
 
-/** Plays a world with the commands of one checkout; all that it made is gone afterwards. */
+/** Plays a world with the commands of one checkout, and deletes everything that it created. */
 export async function playSide(world: World, services: Services, place: Place): Promise<Told[]> {
   const side = new Side(world, services, place);
   try {
@@ -95,7 +97,7 @@ class Side {
     const lines = (text: string) => comparable(text, { began: this.#began, ended: Date.now(), own });
     const run = async (command: string[]) => {
       const ran = await this.#run(command, env);
-      // What a window reads and asks follows from its times; what it comes to is asked in the end.
+      // The output of these commands depends on time, so only the final state is compared.
       const isMoving = ['migrate', 'sync', 'backfill', 'replay', 'deliver'].includes(command[0]!);
       const printed = isMoving && ran.code === 0 ? [] : lines(ran.stdout);
       const said = ran.code === 0 || ran.code === null ? [] : lines(ran.stderr);
@@ -113,12 +115,12 @@ class Side {
     for (const stop of this.#stops.toReversed()) await stop().catch((error: unknown) => console.error(String(error)));
   }
 
-  /** What a step brings before its command; the command's words, with the ids of this world. */
+  /** Makes the events of a step. Returns the words of its command with the ids of this world. */
   #begin(step: Step, sandbox: Sandbox, scene: Scene): string[] {
     this.#now = Math.floor(this.#now / 3_600_000 + step.hours) * 3_600_000;
     sandbox.live(step.events);
     for (const happening of step.happenings) happen(scene, happening);
-    // What happens has a whole minute, and no window has: masking.ts tells their times apart by it.
+    // Events have whole minutes and windows do not, so that masking.ts can distinguish their times.
     this.#now += 30_000;
     this.#strikes = step.strikes;
     this.#asked.clear();
@@ -126,7 +128,7 @@ class Side {
     return step.command.map((word) => word.replace(/\{(\w+)\}/, (_, name) => scene.names.get(name) ?? name));
   }
 
-  /** The address that the commands ask: the sandbox, with the world's faults and poisons on the way. */
+  /** Starts the server that the commands use: the sandbox with the faults of the world. Returns its address. */
   async #startProxy(sandbox: Sandbox, scene: Scene): Promise<string> {
     const proxy = await startTamperingProxy();
     this.#stops.push(proxy.stop);
@@ -168,7 +170,7 @@ class Side {
         VETLEDGER_LOG: 'silent',
       },
       ...{ DATABASE_URL: urlOfDatabase(url, database), OWNER_URL: urlOfDatabase(ownerUrl, database) },
-      // Half of a command's time is its start.
+      // The start takes half of a command's time, so compiled code is cached.
       NODE_COMPILE_CACHE: join(this.#place.folder, '..', 'compiled'),
     };
   }

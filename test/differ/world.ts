@@ -1,4 +1,4 @@
-// A world of the differential run: what its clinic, its books and its steps are. A pure function of the seed.
+// A world of the differential run: its clinic, its books and its steps. It depends only on the seed.
 
 import type { Quirks } from '../../sandbox/src/quirks.ts';
 import { Rng } from '../../sandbox/src/rng.ts';
@@ -9,7 +9,7 @@ export const installation = 4711;
 export const erps = ['ledger', 'csv', 'sie4', 'datev', 'odoo', 'tryton'] as const;
 export type Erp = (typeof erps)[number];
 
-/** Something that happens to the clinic or the ERP before a command; happenings.ts says what each is. */
+/** An event in the clinic or the ERP before a command; happenings.ts implements each. */
 export type Happening =
   | 'a visit'
   | 'a forgotten visit'
@@ -24,7 +24,7 @@ export type Happening =
   | { poison: string }
   | { unpoison: true };
 
-/** What befalls the `nth` request of a list (from 1) while a command runs: a fault of its answer, or the end of the command. */
+/** A fault at the `nth` request of a list (from 1) while a command runs: a faulty answer, or the end of the command. */
 export interface Strike {
   list: string;
   nth: number;
@@ -32,15 +32,15 @@ export interface Strike {
 }
 
 export interface Step {
-  /** The clinic's clock goes forward by so much first. */
+  /** The clinic's clock first advances by this many hours. */
   hours: number;
-  /** Events of the clinic's ordinary life. */
+  /** The number of live events. */
   events: number;
   happenings: Happening[];
   strikes: Strike[];
-  /** Words of the command line; `{forgotten}` and the like stand for ids of documents that happenings made or changed. */
+  /** The words of the command line. Names in braces stand for ids of documents from the events. */
   command: string[];
-  /** Runs by the changed mapping from here on. */
+  /** From here on, commands use the changed mapping. */
   remapped?: true;
 }
 
@@ -48,26 +48,26 @@ export interface World {
   seed: number;
   clinic: { invoices: number; historyDays: number; quirks: Partial<Quirks> };
   erp: Erp;
-  /** Settings of the installation beside those that every world has. */
+  /** Settings of the installation in addition to those that every world has. */
   settings: Record<string, string>;
-  /** Texts of the mapping, and what stands in their place from the beginning. */
+  /** Texts of the mapping with their replacements from the beginning. */
   policies: [string, string][];
   steps: Step[];
-  /** What is compared in the end, after the books are at rest. */
+  /** The commands whose output is compared at the end, when nothing changes any more. */
   questions: string[][];
 }
 
-/** The clinic's first moment; every step goes on from there. */
+/** The time of the clinic at the beginning; every step continues from there. */
 export const begins = '2026-03-02T08:00:00Z';
 
 const words = (line: string) => line.split(' ');
 const by = ['--reason', 'an answer of the practice', '--by', 'M. Virtanen'];
 const sync = ['sync', '--json'];
 const lists = ['invoice', 'invoicerow', 'invoicepayment', 'unallocatedpayment'];
-/** Faults after which an answer is still true, and which no window waits long for. */
+/** Faults that do not falsify an answer and that do not delay a window long. */
 const faults = Object.entries(answerFaults).flatMap(([name, { honest, slow }]) => (honest && !slow ? [name] : []));
 
-/** The world of a seed: always the same. */
+/** The world of a seed. The same seed gives the same world. */
 export function worldOf(seed: number): World {
   const rng = new Rng(seed, 'differ');
   const erp = rng.weighted<Erp>([
@@ -89,7 +89,7 @@ export function worldOf(seed: number): World {
   const steps = [step(rng, sync, { hours: 1, events: rng.int(0, 8) }), ...told.flatMap((each) => each?.[1] ?? [])];
   disturb(rng, steps);
   const calm = () => step(rng, sync, { hours: 26, events: 0 });
-  // What a killed window left is done by the next one, and what that one left by the last.
+  // The next window completes what a killed window left, and the last window completes the rest.
   const rest = steps.some(({ strikes }) => strikes.length > 0) ? [calm(), calm()] : [calm()];
   const questions = [
     words('export --format csv'),
@@ -101,7 +101,7 @@ export function worldOf(seed: number): World {
   return { seed, clinic, erp, settings, policies, steps: [...steps, ...rest], questions };
 }
 
-/** A small world in which each deliberate change of the self-test shows: card payments, and a document that stays held. */
+/** A small world that shows each deliberate change of the self-test: card payments, and a document that stays held. */
 export function selfTestWorld(): World {
   const rng = new Rng(1, 'self-test');
   const { questions, ...world } = worldOf(1);
@@ -110,7 +110,7 @@ export function selfTestWorld(): World {
   return { ...world, clinic, erp: 'ledger', settings: {}, policies: [], steps, questions: questions.slice(0, 2) };
 }
 
-/** One of these is asked beside the four of every world. */
+/** One of these commands is compared in addition to the four of every world. */
 const others = [
   'report vat --month 2026-02 --json',
   'report eu-sales --month 2026-02 --json',
@@ -132,7 +132,7 @@ function step(rng: Rng, command: string[], more: Partial<Step> = {}): Step {
   return { hours: rng.int(2, 20), events: rng.int(0, 5), happenings: [], strikes: [], command, ...more };
 }
 
-/** What may be told of a world, by name. */
+/** The possible parts of a world, by name. */
 function chaptersOf(rng: Rng, erp: Erp): Record<string, Step[]> {
   const happens = (happenings: Happening[], command = sync): Step => step(rng, command, { happenings });
   const decide = (which: string, how: string) => step(rng, ['late', 'decide', which, how, ...by, '--json']);
@@ -192,7 +192,7 @@ function chaptersOf(rng: Rng, erp: Erp): Record<string, Step[]> {
   };
 }
 
-/** Answers go wrong at some windows, and some windows' processes are killed: the next command goes on from there. */
+/** Adds faulty answers to some windows and kills the processes of others. The next command continues from there. */
 function disturb(rng: Rng, steps: Step[]): void {
   const windows = steps.filter(({ command }) => command[0] === 'sync');
   for (const one of windows) {

@@ -1,10 +1,10 @@
-// What happens in the clinic: October 2025, and what it brings after the books are closed. The same each time.
+// The events in the clinic: October 2025, and changes after the books are closed. They are the same each time.
 
 import { giftCardAccount } from '../../sandbox/src/catalogue.ts';
 import type { Clinic } from '../../sandbox/src/clinic.ts';
 import type { World } from './world.ts';
 
-/** Invoices that the story is about. */
+/** The invoices of the play. */
 export interface Story {
   /** Its header disagrees with its rows until the practice corrects it. */
   disagreeing: number;
@@ -78,7 +78,8 @@ const happenings: Record<string, (clinic: Clinic, story: Story) => void> = {
     const mistaken = clinic.createInvoice({ department, client: privateClient(clinic), rows: [vaccination] });
     clinic.voidInvoice(mistaken.id);
   },
-  // A client pays two visits of somebody else from one prepayment, in one week: no rule can tell whose it was.
+  // In one week, a client pays two visits of other clients from one prepayment, so no rule can determine the
+  // prepayment.
   '2025-10-28': (clinic) => {
     const [own = 0, other = 0] = privateClients(clinic);
     const paid = clinic.takePrepayment({ department, client: other, payment_type: 1, paid: '114.00' });
@@ -98,13 +99,16 @@ const happenings: Record<string, (clinic: Clinic, story: Story) => void> = {
   },
 };
 
-/** The practice finds the invoice whose header disagrees with its rows, and makes a draft of October final. */
+/** The practice corrects the invoice whose header disagrees with its rows, and makes a draft of October final. */
 export function correctOctober({ sandbox: { clinic } }: World, { disagreeing, finalised }: Story): void {
   clinic.updateInvoice(disagreeing, { total_vat: '30.60', total_with_vat: '150.60' });
   clinic.finalise(finalised);
 }
 
-/** After the close: the price of a posted invoice is corrected, and an invoice is written for a forgotten visit. Returns its id. */
+/**
+ * After the close, the practice corrects the price of a posted invoice and writes an invoice for a forgotten visit.
+ * Returns its id.
+ */
 export function comeLate({ sandbox: { clinic } }: World, changed: number): number {
   const [row] = clinic.invoiceRows.of(changed);
   if (!row) throw new Error(`invoice ${changed} has no rows`);

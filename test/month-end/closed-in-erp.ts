@@ -1,4 +1,5 @@
-// October is closed in the ERP after vetledger has posted and before it has sent: the VAT reports are the ERP's returns all the same.
+// The accountant closes October in the ERP after vetledger has posted and before it has delivered. The VAT reports must
+// still equal the ERP's returns.
 
 import { fileURLToPath } from 'node:url';
 import { fromEnvironment } from '../support/demo-config.ts';
@@ -15,7 +16,7 @@ const [visit, other] = [
 ];
 const by = '--reason "October is declared" --by "M. Virtanen"';
 
-/** Plays it in a clinic with books of its own. Returns what is not as it should be. */
+/** Plays this in a clinic with new books. Returns the differences. */
 export async function closedInErp(services: Services): Promise<string[]> {
   const odoo = await startOdooBooks();
   const { url, database, user, password } = odoo;
@@ -67,7 +68,7 @@ class ClosedInErp {
     return this.#differences;
   }
 
-  /** Invoices of the day, on which nothing is paid. Returns their ids. */
+  /** Creates unpaid invoices of the day. Returns their ids. */
   #sell(): number[] {
     const { clinic } = this.#world.sandbox;
     const client = clinic.clients.all().find(({ customer_type: type }) => type === 0)!.id;
@@ -76,8 +77,8 @@ class ClosedInErp {
   }
 
   /**
-   * One is voided, one gets another price, one another rate, and a visit is invoiced late: posted, but not sent. Returns what that
-   * comes to, by the clinic's own records.
+   * Changes undelivered invoices: one is voided, one gets another price, one another rate, and a visit is invoiced
+   * late. Returns the effect, computed from the clinic's records.
    */
   async #changeUnsent([voided = 0, cheaper = 0, mistaken = 0]: number[]): Promise<Return> {
     const { clinic } = this.#world.sandbox;
@@ -103,7 +104,7 @@ class ClosedInErp {
     return returnOf([...changes].map(([group, sums]) => ({ code: codeOf(group), ...sums })));
   }
 
-  /** The accountant closes October in the ERP and declares it; then the delivery goes on. */
+  /** The accountant closes and declares October in the ERP. Then delivery continues. */
   async #becomesLate(declared: Return, unsent: Return): Promise<void> {
     this.#odoo.close('2025-10-31');
     await this.#run('deliver resume --by "M. Virtanen"');
@@ -116,10 +117,10 @@ class ClosedInErp {
     this.#compare('complete while entries are late', await this.#complete(1), false);
   }
 
-  /** Redates all that is late. Returns the entries of October that are settled by it. */
+  /** Redates all late entries. Returns the entries of October that this settles. */
   async #decide(): Promise<string[]> {
     const { late } = (await this.#run('late list')) as { late: { id: string }[] };
-    // Reversals of three invoices, two of their new entries, and that of the new invoice.
+    // The late entries are reversals of three invoices, two of their new entries, and the entry of the new invoice.
     this.#compare('late entries', late.length, 6);
     const ids = late.map(({ id }) => id).join(' ');
     const { redated } = (await this.#run(`late decide ${ids} --redate ${by}`)) as {
@@ -171,9 +172,9 @@ class ClosedInErp {
   }
 }
 
-/** A section as the ERP's return has it. */
+/** A section in the form of the ERP's return. */
 const returnOf = (section: Figure[] = []): Return =>
   figures(section.flatMap(({ code, base, tax }) => [[`${code} base`, base] as const, [`${code} tax`, tax] as const]));
 
-/** The tax in Odoo of a period, VAT group and rate of the clinic, such as `2025-10 VAT 14 % 14`. */
+/** The name of the tax in Odoo for a VAT group of the clinic. */
 const codeOf = (group: string) => `${group.split(' ').at(-1)}%`;

@@ -1,10 +1,10 @@
-// The reports of a month beside figures worked out from the clinic's own records: every difference as a line.
+// Compares the reports of a month with figures computed from the clinic's records. Each difference is a line.
 
 import { Decimal } from 'decimal.js';
 import type { SourceFigures } from '../support/source-figures.ts';
 import { installation, type World } from './world.ts';
 
-/** A report's section, as `--json` tells it. */
+/** A section of a report in `--json`. */
 interface Section {
   figures: ({ documents: Record<string, string>[] } & Record<string, string>)[];
   total: Record<string, string>;
@@ -12,13 +12,13 @@ interface Section {
 
 type Sections = Record<string, Section>;
 
-/** What the books are to be like. */
+/** The expected books. */
 export interface Expected {
-  /** The records by which the month was closed first. */
+  /** The figures of the records at the first close of the month. */
   closed: SourceFigures;
-  /** The records now. */
+  /** The figures of the current records. */
   now: SourceFigures;
-  /** Invoices posted after the close on their own date, and those that were redated to the month after. */
+  /** The invoices that were posted after the close on their date, and those that were redated to the next month. */
   asDated: number[];
   redated: number[];
 }
@@ -29,7 +29,7 @@ const nextMonth = '2025-11';
 const nextMonthEnd = '2025-11-30';
 const euGroup = 'EU sales 0 %';
 
-/** Compares the reports of October and November. Returns what differs; empty where nothing does. */
+/** Compares the reports of October and November. Returns the differences. */
 export async function compareReports(world: World, expected: Expected): Promise<string[]> {
   const { closed, now, asDated, redated } = expected;
   const different: string[] = [];
@@ -102,7 +102,9 @@ export async function compareReports(world: World, expected: Expected): Promise<
   return different;
 }
 
-/** Each figure of a VAT report is the source's, the difference and what is not compared. */
+/**
+ * In a VAT report, each figure must equal the source's figure plus the difference and the part that is not compared.
+ */
 function compareParts(compare: Compare, of: string, report: Sections): void {
   for (const [section, { figures, total: sum }] of Object.entries(report))
     for (const figure of [...figures, sum])
@@ -119,7 +121,7 @@ function compareParts(compare: Compare, of: string, report: Sections): void {
       }
 }
 
-/** On-time lines are those of the records at the close: the VAT to the cent, each base within a cent for each invoice. */
+/** Lines on time must equal the records at the close: VAT to the cent, and each base within a cent per invoice. */
 function compareVat(compare: Compare, { vat }: Sections, closed: SourceFigures): void {
   compare('report vat, total VAT', vat?.total.tax, closed.totalVat(month));
   const asked = closed.vat(month);
@@ -150,7 +152,7 @@ const rowsOf = (of: Sections, name: string) => of[name]?.figures ?? [];
 
 const partyOf = (client: number | null) => (client === null ? 'CASH' : `client:${client}`);
 
-/** What the books must stand at, debits positive, by the source's records of all days. */
+/** The expected balances, debits positive, from the source's records of all days. */
 function balances(now: SourceFigures): Record<string, string> {
   const end = '9999-12-31';
   const cards = [...now.giftCards(end).values()].flatMap(({ sold, redeemed }) => [redeemed, `-${sold}`]);
@@ -163,7 +165,7 @@ function balances(now: SourceFigures): Record<string, string> {
   };
 }
 
-/** The same balances in the exported table, added up from its lines. */
+/** The same balances, added up from the lines of the exported table. */
 export async function exported(world: World, roles = exportedRoles): Promise<Record<string, string>> {
   const { stdout } = await world.run('export --format csv');
   const [header = [], ...lines] = stdout.trimEnd().split('\r\n').map(cellsOf);
@@ -174,7 +176,7 @@ export async function exported(world: World, roles = exportedRoles): Promise<Rec
 
 const exportedRoles = ['receivable', 'prepayment_liability', 'gift_card_liability', 'vat'];
 
-/** The cells of a line of CSV; quoted ones may hold commas. */
+/** The cells of a CSV line; quoted cells may contain commas. */
 function cellsOf(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 }

@@ -1,4 +1,4 @@
-// A company in a fake Odoo behind a socket, with the books that mappings/odoo-demo.yaml names, and its tax report.
+// A company in a fake Odoo server, with the books of mappings/odoo-demo.yaml and a tax report.
 
 import { Decimal } from 'decimal.js';
 import { systemClock } from '../../src/runtime/system-clock.ts';
@@ -8,7 +8,7 @@ import { FakeOdoo } from '../erp/odoo/fake/index.ts';
 import { listen } from '../erp/odoo/fake/listen.ts';
 import { demoBooks } from '../support/odoo-demo.ts';
 
-/** Base and tax by tax, such as `14% base`; sales positive, without what is zero. */
+/** Base and tax by tax, such as `14% base`; sales are positive, zero amounts are left out. */
 export type Return = Record<string, string>;
 
 export interface OdooBooks {
@@ -16,13 +16,13 @@ export interface OdooBooks {
   database: string;
   user: string;
   password: string;
-  /** Its accountant closes the days through one for everybody. */
+  /** The accountant closes the days up to and including one for all users. */
   close(through: string): void;
-  /** What its tax report counts of posted entries dated in a month (YYYY-MM). */
+  /** The tax report of posted entries in a month (YYYY-MM). */
   taxReturn(month: string): Return;
-  /** References of posted entries. */
+  /** The references of posted entries. */
   references(): string[];
-  /** Posted entries, a line each: date, reference, and accounts with their balances. */
+  /** Posted entries, one per line: date, reference, and accounts with their balances. */
   entries(): string[];
   stop(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function startOdooBooks(): Promise<OdooBooks> {
   };
 }
 
-/** The sums by name, without what is zero. */
+/** Sums by name, without zero amounts. */
 export function figures(amounts: Iterable<readonly [string, Decimal.Value]>): Return {
   const sums = new Map<string, Decimal>();
   for (const [name, amount] of amounts) sums.set(name, (sums.get(name) ?? new Decimal(0)).plus(amount));
@@ -75,7 +75,7 @@ export function figures(amounts: Iterable<readonly [string, Decimal.Value]>): Re
   return Object.fromEntries(told.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** What the demo mapping needs beside the chart that the fake has. */
+/** Adds the accounts and taxes that the demo mapping needs and that the fake's chart lacks. */
 function addBooks(odoo: FakeOdoo): void {
   const { store } = odoo.core;
   const make = (model: string, values: Values) => odoo.inside().create(model, [values])[0] ?? 0;

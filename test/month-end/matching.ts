@@ -1,15 +1,18 @@
-// Which uses of prepayments the rules leave to a person: those of strangers' prepayments alone.
+// The uses of prepayments that the rules leave to the accountant: only those of other clients' prepayments.
 
 import type { World } from './world.ts';
 
 const fromPrepayment = 8;
 
-/** The payments that `report prepayments` has without their prepayment. */
+/** The payments that `report prepayments` lists without their prepayment. */
 export function unmatchedIn(printed: string): number[] {
   return [...printed.matchAll(/ payment (\d+) /g)].map(([, id]) => Number(id));
 }
 
-/** Returns what is not as it should be: each use on an invoice of the prepayment's own client is matched, and a stranger's is left. */
+/**
+ * Returns the differences: each use on an invoice of the prepayment's client must be matched, and uses by other clients
+ * must not.
+ */
 export function unmatchedDifferences({ sandbox: { clinic } }: World, printed: string): string[] {
   const left = unmatchedIn(printed);
   const isOwn = (id: number) => {

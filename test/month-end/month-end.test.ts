@@ -31,7 +31,7 @@ const inOctober = (day: string) => day.startsWith('2025-10');
 const rowsWith = (clinic: Clinic, isWanted: (account: string) => boolean) =>
   clinic.invoiceRows.all().filter(({ account_number }) => isWanted(account_number));
 
-/** One record of the clinic told otherwise behind the books, and the reports that must then differ. */
+/** For each mutant, one record of the clinic changes without the books, and these reports must differ. */
 const mutants: [what: string, mutate: (clinic: Clinic) => () => void, reports: string[]][] = [
   [
     'a payment',

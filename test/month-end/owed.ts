@@ -1,4 +1,4 @@
-// Gift cards that a mapping posts as revenue: the checklist of the close names them until the mapping accepts them.
+// Gift cards that a mapping posts as revenue: the checklist of the close lists them until the mapping accepts them.
 
 import { readFileSync } from 'node:fs';
 import { Decimal } from 'decimal.js';
@@ -10,7 +10,7 @@ import { installation, type World } from './world.ts';
 const checklist = `ledger close --through ${monthEnd} --dry-run`;
 const ruleOfGiftCards = / {2}- when: \{account: "2411"\}\n {4}role: gift_card_liability\n/;
 
-/** Looks at the checklist as it would be by three mappings; nothing is posted by them. Returns what is not as it should be. */
+/** Compares the checklist under three mappings, without posting. Returns the differences. */
 export async function giftCardsAsRevenue(world: World): Promise<string[]> {
   const { clinic } = world.sandbox;
   const sold = clinic.invoiceRows

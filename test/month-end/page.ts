@@ -1,27 +1,28 @@
-// docs/accountants/month-end.md: its command blocks, and what the commands printed.
+// The command blocks of docs/accountants/month-end.md, and the output of the commands.
 
-/** Command lines and what they printed on stdout, by name. */
+/** Command lines and their output on stdout, by name. */
 export type Transcript = Map<string, { line: string; printed: string }>;
 
-/** What differs from one run to the next, and what stands on the page for it. The page says so in its last section. */
+/** The texts that differ between runs, with their replacements on the page. The last section of the page says so. */
 const patterns: readonly [RegExp, string | ((text: string) => string)][] = [
-  // The clinic's times are those of the month played, to the day; times of the books are those of the machine.
+  // Times of the clinic are exact to the day of the played month; times of the books are those of the machine.
   [/\b(2025-\d\d-\d\d)[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, '$1 hh:mm:ss UTC'],
   [/\b20(?!25)\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, 'yyyy-mm-dd hh:mm:ss UTC'],
-  // Local times; the offset of the machine's day depends on its season.
+  // Local times. The offset of the machine's day depends on the season.
   [/\b(2025-\d\d-\d\d) \d\d:\d\d:\d\d ([+-]\d\d:\d\d)/g, '$1 hh:mm:ss $2'],
   [/\b20(?!25)\d\d-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, 'yyyy-mm-dd hh:mm:ss +hh:mm'],
   [/\b[0-9a-f]{64}\b/g, (hash) => (/^0+$/.test(hash) ? hash : '(hash)')],
   [/\b(mapping[ :]|hash )[0-9a-f]{12}\b/g, '$1(hash)'],
 ];
 
-/** A marker and its block, empty or not. */
+/** A marker and its block, which may be empty. */
 const blocks = /<!-- output: (\S+?)( \S.*?)? -->\n```console\n(?:[\s\S]*?\n)??```/g;
 
 /**
- * The page with what the commands printed. A block is a comment `<!-- output: NAME [first N] [until TEXT] [only WORD|WORD] -->` before a
- * fence of the kind `console`: `first` keeps so many lines, `until` those before the first that begins with the text, `only` those that
- * hold one of the words; `…` stands for what is left out. Throws where the transcript and the page do not name the same outputs.
+ * Returns the page with the commands' output. A block is a comment `<!-- output: NAME [first N] [until TEXT] [only
+ * WORD|WORD] -->` before a fence of the kind `console`. `first` keeps this number of lines, `until` keeps the lines
+ * before the first one that begins with the text, `only` keeps lines with one of the words; `…` replaces omitted lines.
+ * Throws if transcript and page do not have the same outputs.
  */
 export function filled(page: string, transcript: Transcript): string {
   const named = new Set<string>();
@@ -38,7 +39,7 @@ export function filled(page: string, transcript: Transcript): string {
   return text;
 }
 
-/** What a command printed, with a word in place of what differs from one run to the next. */
+/** The output of a command, with the texts that differ between runs replaced. */
 export function normalised(printed: string): string {
   return patterns.reduce(
     (text, [pattern, replacement]) =>
@@ -56,7 +57,7 @@ function cut(lines: string[], options: string): string[] {
   return withGaps(lines, (_, at) => at < end);
 }
 
-/** The lines that are kept, `…` where any were left out. */
+/** The kept lines, with `…` in place of omitted ones. */
 function withGaps(lines: string[], isKept: (line: string, at: number) => boolean): string[] {
   return lines.flatMap((line, at) => {
     if (isKept(line, at)) return [line];

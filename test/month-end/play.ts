@@ -1,4 +1,4 @@
-// A month-end through the real commands, from the windows of the month to the books closed a second time.
+// Plays a month-end with the real commands, from the windows of the month until the books are closed a second time.
 
 import type { Clinic } from '../../sandbox/src/clinic.ts';
 import { frozen, SourceFigures } from '../support/source-figures.ts';
@@ -11,19 +11,22 @@ import { switchVat } from './vat-switched.ts';
 import { installation, type Services, startWorld, timezone, type World } from './world.ts';
 
 export interface Played {
-  /** What was not as it should be; empty where everything was. */
+  /** The differences; empty if there are none. */
   differences: string[];
-  /** Command lines and what they printed, by the name that docs/accountants/month-end.md has for each. */
+  /** Command lines and their output, by their names in docs/accountants/month-end.md. */
   transcript: Transcript;
   clinic: Clinic;
-  /** Compares the reports with the clinic's records once more. */
+  /** Compares the reports with the clinic's records again. */
   compareAgain(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
 const by = '--by "M. Virtanen"';
 
-/** Plays the month. `say` is told of each step. The caller stops what it returns; where it throws, everything is stopped. */
+/**
+ * Plays the month. `say` is called with each step. The caller must stop the result; if this throws, everything is
+ * already stopped.
+ */
 export async function playMonthEnd(services: Services, say: (line: string) => void): Promise<Played> {
   const world = await startWorld(services, '2025-09-30 23:30');
   try {
@@ -63,7 +66,10 @@ class Play {
     return compareAgain;
   }
 
-  /** October with a window at each week's end; the checklist before it is over in order, and what the practice corrects. */
+  /**
+   * Plays October with a window at each week's end, the checklist before the month is over, and the practice's
+   * corrections.
+   */
   async #october(): Promise<Story> {
     const world = this.#world;
     this.#say('the history until September');
@@ -83,7 +89,7 @@ class Play {
     return story;
   }
 
-  /** The reports, the checklist, the close. Returns the figures that were closed. */
+  /** Runs the reports, the checklist and the close. Returns the closed figures. */
   async #close(): Promise<SourceFigures> {
     this.#say('the reports before the close');
     await this.#show('vat', `report vat --month ${month}`);
@@ -103,7 +109,9 @@ class Play {
     return closed;
   }
 
-  /** Two uses of a stranger's prepayment in the same week cannot be told from its unused amount: a person says which one it was. */
+  /**
+   * Two uses of another client's prepayment in the same week leave the same unused amount, so the accountant decides.
+   */
   async #prepayments(): Promise<void> {
     const line = `report prepayments --as-of ${monthEnd}`;
     const printed = await this.#show('prepayments', line);
@@ -118,7 +126,7 @@ class Play {
     await this.#show('prepayments-matched', line);
   }
 
-  /** Two documents come into the closed month, and are decided. */
+  /** Two documents are dated in the closed month, and the accountant decides about them. */
   async #late({ changed }: Story): Promise<{ forgotten: number }> {
     const world = this.#world;
     this.#say('two late documents, and their decisions');
@@ -170,7 +178,7 @@ class Play {
     this.differences.push(...(await compare()));
   }
 
-  /** Runs a command, keeps what it printed under a name, and returns it. */
+  /** Runs a command, keeps its output under a name, and returns it. */
   async #show(name: string, line: string, code = 0): Promise<string> {
     const printed = await this.#run(line, code);
     this.transcript.set(name, { line, printed });

@@ -1,4 +1,5 @@
-// VAT on prepayments is switched on once prepayments, uses and refunds are posted, and off again: the books are the mapping's each time.
+// VAT on prepayments is switched on after prepayments, uses and refunds are posted, and then off again. The books must
+// follow the mapping each time.
 
 import { readFileSync } from 'node:fs';
 import { Decimal } from 'decimal.js';
@@ -10,7 +11,7 @@ const from = '2025-11-01';
 const rate = '25.5';
 const roles = ['prepayment_vat', 'vat', 'prepayment_liability'];
 
-/** Plays some days of November. Returns what is not as it should be. */
+/** Plays some days of November. Returns the differences. */
 export async function switchVat(world: World): Promise<string[]> {
   const differences: string[] = [];
   const compare = (what: string, got: unknown, asked: unknown) => {
@@ -55,7 +56,10 @@ export async function switchVat(world: World): Promise<string[]> {
   return differences;
 }
 
-/** A prepayment of 200.00 is taken, used twice on an open invoice of its client, and paid back in part; a window after each. */
+/**
+ * A client pays a prepayment of 200.00, uses it twice on an open invoice, and gets a part back. A window follows each
+ * event.
+ */
 async function playNovember(world: World, window: () => Promise<unknown>): Promise<void> {
   const { clinic } = world.sandbox;
   const open = clinic.invoices
@@ -76,7 +80,7 @@ async function playNovember(world: World, window: () => Promise<unknown>): Promi
   await window();
 }
 
-/** VAT × unused / paid of what was received since VAT is posted at receipt, from the clinic's own records. */
+/** VAT × unused / paid of the prepayments since VAT is posted at receipt, from the clinic's records. */
 function vatOfUnused({ sandbox: { clinic } }: World): Decimal {
   const left = clinic.prepayments.all().map(({ id, refunds, paid, unused_amount, created }) => {
     const day = new Date(created).toLocaleDateString('sv-SE', { timeZone: 'Europe/Helsinki' });

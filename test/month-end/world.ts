@@ -1,4 +1,5 @@
-// The parts of a month-end: a sandbox clinic whose clock stands where the month is, and the commands of vetledger on services given.
+// The parts of a month-end: a sandbox clinic whose clock shows the month, and vetledger's commands on the given
+// servers.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,20 +12,23 @@ import { demoConfig, demoMapping, fromEnvironment, type Settings } from '../supp
 export const installation = 4711;
 export const timezone = 'Europe/Helsinki';
 
-/** The clinic's clock is as far behind as the month is; that alone is no remark on each window. */
+/**
+ * The clinic's clock shows the past, so the limit for the clock's difference is raised; otherwise each window would
+ * have a remark.
+ */
 const pace = { rate_window_seconds: 1, overlap_seconds: 60, clock_skew_limit_seconds: 1e9 };
 
-/** A month takes less than a minute on a quiet machine; commands still at work then are interrupted. */
+/** A month takes less than a minute on a quiet machine. Commands that still run after this limit are interrupted. */
 const limitMs = 600_000;
 
 export interface Services {
-  /** A database without tables, or a migrated one. */
+  /** The URL of an empty or migrated database. */
   databaseUrl: string;
   /** host:port. */
   temporalAddress: string;
 }
 
-/** What a clinic has otherwise than that of the month-end. */
+/** Differences from the clinic of the month-end. */
 export interface OwnClinic {
   sandbox?: SandboxOptions;
   /** Settings of its installation in vetledger.yaml. */
@@ -40,16 +44,19 @@ export interface Ran {
 
 export interface World {
   sandbox: Sandbox;
-  /** Sets the clinic's clock to a local time, such as `2025-10-31 18:00`; it stands still until it is set again. */
+  /** Stops the clinic's clock at a local time, such as `2025-10-31 18:00`. */
   setTime(local: string): void;
-  /** Runs a command line of vetledger, such as `ledger close --by "M. Virtanen"`; quoted words stay together. */
+  /** Runs a command line of vetledger, such as `ledger close --by "M. Virtanen"`. Quoted words stay together. */
   run(line: string, configuration?: string): Promise<Ran>;
-  /** Writes another mapping, and a configuration that names it; returns the paths of both. */
+  /** Writes another mapping and a configuration with it. Returns the paths of both. */
   withMapping(name: string, text: string): { mapping: string; configuration: string };
   stop(): Promise<void>;
 }
 
-/** A clinic with some weeks of history before `from` (local time), which is now. The history is the same each time. */
+/**
+ * Starts a clinic whose time is `from` (local time), with some weeks of history before it. The history is the same each
+ * time.
+ */
 export async function startWorld(
   { databaseUrl, temporalAddress }: Services,
   from: string,
@@ -104,12 +111,12 @@ export async function startWorld(
   };
 }
 
-/** The words of a command line as a shell would take them apart. */
+/** Splits a command line into words like a shell. */
 export function wordsOf(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 }
 
-/** Summer time ends on 2025-10-26 in Helsinki; the month is played on both sides of it. */
+/** Summer time ends on 2025-10-26 in Helsinki, within the played month. */
 function instantOf(local: string): number {
   const utc = Date.parse(`${local.replace(' ', 'T')}:00Z`);
   const hours = local < '2025-10-26 04:00' ? 3 : 2;

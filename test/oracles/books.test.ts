@@ -19,8 +19,8 @@ import {
 } from './programs.ts';
 import { add, cents, plain, type VatReturn, vatReturnOf } from './vat-return.ts';
 
-// A year in the life of a large clinic: seeded, pulled and posted by real windows, corrected by a second one, exported by
-// the command. Then the independent programs have the word.
+// A year of a large clinic: generated, pulled and posted by real windows, corrected by a second window, and exported by
+// the command. Then independent programs read the export.
 let clinic: TestClinic;
 let folder: string;
 let report: ReconcileReport['installations'][number];
@@ -38,7 +38,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vetledger-oracles-'));
   clinic = await startTestClinic({ seed: 71, invoices: 1500, historyDays: 300, rateWindowSeconds: 0.2 });
   expect((await clinic.sync()).error).toBeUndefined();
-  // Voided, credited and edited documents: the second window appends reversals.
+  // Documents were voided, credited and changed, so the second window appends reversals.
   clinic.sandbox.live(250);
   expect((await clinic.sync()).error).toBeUndefined();
   const command = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the books say of themselves, per account. */
+/** The balances per account in vetledger's report. */
 const ownBalances = () => report.trial_balance.map(({ account, balance }) => [account, balance]);
 const figures = (totals: Map<string, Decimal>) =>
   [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([account, total]) => [account, total.toFixed(2)]);
@@ -131,14 +131,14 @@ describe.skipIf(!hasHledger || !hasBeancount)('the two programs', () => {
   });
 });
 
-/** Base and tax per month, group and rate, as the tags of the journal's lines add up. */
+/** Base and tax per month, group and rate, added up from the tags of the journal's lines. */
 function vatReturnFromTags(postings: ReadPosting[]): VatReturn {
   const found: VatReturn = new Map();
   for (const { date, account, amount, tags } of postings) {
     const group = tags.get('vat_group');
     if (group === undefined) continue;
     const isVat = /:vat$/i.test(account);
-    // A base goes the way of its line: what is owed is a credit.
+    // The base has the sign of its line; a debt to the tax office is a credit.
     const sign = amount.isPositive() ? -1n : 1n;
     const key = `${date.slice(0, 7)} ${group} ${plain(tags.get('vat_rate')!)}`;
     const base = tags.get('vat_base');

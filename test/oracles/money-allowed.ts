@@ -7,7 +7,7 @@ interface Allowance {
   why: string;
 }
 
-/** What the guard may find, and why it is no money, by folder: files split. An entry that is no longer needed fails, too. */
+/** Allowed findings of the guard with the reason, by folder. An unused entry fails the test. */
 export const allowed: Allowance[] = [
   {
     file: /^sandbox\/src\/state\/care\.ts$/,

@@ -15,16 +15,16 @@ export interface Finding {
   file: string;
   line: number;
   rule: Rule;
-  /** The code in question, on one line. */
+  /** The code on one line. */
   code: string;
 }
 
 export interface GuardOptions {
-  /** Every file to look at. */
+  /** The files to check. */
   files: string[];
-  /** How a file is called in findings. */
+  /** The name of a file in findings. */
   nameOf: (file: string) => string;
-  /** Whether the file is in a folder where amounts also hide behind other names: no text becomes a number there. */
+  /** True if the file is in a folder in which amounts have other names too. There, no text may become a number. */
   isMoneyFolder: (name: string) => boolean;
 }
 
@@ -33,14 +33,16 @@ const moneyWords = new Set(
     ' ',
   ),
 );
-/** What ends a name that is about money but is none: `due_date`, `base_url`, `net_account`. */
+/**
+ * Last words of names that are not money although they contain a word for money: `due_date`, `base_url`, `net_account`.
+ */
 const otherWords = new Set(
   'account accounts at code codes count date dates day days decimals department group groups hash id ids key keys line lines ms name names path places rate role row rows seconds side size time type types url'.split(
     ' ',
   ),
 );
 
-/** Whether a name says that it holds money: `dueSum`, `total_with_vat`, `unusedAmount`; not `dueDate`, `baseUrl`. */
+/** True if a name is that of money: `dueSum`, `total_with_vat`, `unusedAmount`; not `dueDate`, `baseUrl`. */
 export function isMoneyName(name: string): boolean {
   const words = name
     .replace(/credit_?note/gi, '')
@@ -48,7 +50,7 @@ export function isMoneyName(name: string): boolean {
     .toLowerCase()
     .split(/[^a-z\d]+/)
     .filter(Boolean);
-  // `date_paid` is a date, as `due_date` is.
+  // `date_paid` is a date, like `due_date`.
   return words.some((word) => moneyWords.has(word)) && !words.includes('date') && !otherWords.has(words.at(-1) ?? '');
 }
 
@@ -61,13 +63,13 @@ const operators = new Set([
   ...[SyntaxKind.BarToken, SyntaxKind.AmpersandToken, SyntaxKind.CaretToken, SyntaxKind.LessThanLessThanToken],
   ...[SyntaxKind.GreaterThanGreaterThanToken, SyntaxKind.GreaterThanGreaterThanGreaterThanToken],
 ]);
-/** Two Decimals are the same object or not; whether they are the same amount is `equals`. */
+/** These operators compare the identity of two Decimals; `equals` compares their amounts. */
 const identities = new Set([
   ...[SyntaxKind.EqualsEqualsToken, SyntaxKind.EqualsEqualsEqualsToken],
   ...[SyntaxKind.ExclamationEqualsToken, SyntaxKind.ExclamationEqualsEqualsToken],
 ]);
 const floatSql = /(::|\bas\s+)\s*(float\d*|real|double\s+precision|money)\b|\bto_number\s*\(|\brandom\s*\(\)\s*\*/i;
-/** float4, float8, money, numeric, and the lists of them. */
+/** The OIDs of float4, float8, money, numeric, and of their arrays. */
 const numericOids = ['700', '701', '790', '1700', '1021', '1022', '791', '1231'];
 
 export function findMoneyLeaks(project: Project, options: GuardOptions): Finding[] {
@@ -162,7 +164,7 @@ class Guard {
     const owner = name.split('.')[0];
     if (/(^|\.)setTypeParser$/.test(name)) {
       const oid = args[0] ? textOf(args[0]) : '';
-      // A parser that hands the text back does no harm; an OID that cannot be read here cannot be judged here.
+      // A parser that returns the text is allowed. An OID that is not a literal is reported.
       if (!/^\d+$/.test(oid) || numericOids.includes(oid)) this.#report(node, 'type_parser');
       return;
     }
@@ -178,11 +180,11 @@ class Guard {
     if (name === 'toNumber' && this.#isDecimal(object)) this.#report(node, 'conversion');
     else if (name === 'parse' && textOf(object) === 'JSON') this.#report(node, 'json');
     else if (name === 'json' && this.#answersBody(node.parent)) this.#report(node, 'json');
-    // `texts.map(Number)` is caught where Number is handed over; here only what is called on money.
+    // `texts.map(Number)` is reported where Number is passed; this branch covers methods that are called on money.
     else if (name === 'map' && this.#isMoneyFolder && this.#handsOverNumber(node)) this.#report(node, 'conversion');
   }
 
-  /** Whether a call of `.json()` reads a response: it answers something to be awaited, of any shape. */
+  /** True if a call of `.json()` reads the body of a response: its result is awaited and can have any shape. */
   #answersBody(call: Node): boolean {
     if (call.kind !== SyntaxKind.CallExpression) return false;
     const type = this.#typeOf(call);
@@ -200,18 +202,18 @@ class Guard {
     if (isMoneyName(name.text) && this.#has(name, 'number')) this.#report(node, 'declaration');
   }
 
-  /** Money itself: a Decimal, or text or a number that is called like money. */
+  /** True for money: a Decimal, or a text or number with a name of money. */
   #isMoney(node: Node): boolean {
     if (this.#isDecimal(node)) return true;
     const name = lastName(node);
     return name !== null && isMoneyName(name) && (this.#isText(node) || this.#has(node, 'number'));
   }
 
-  /** Money, or something made of it: `Number(row.amount.toFixed(2))`. */
+  /** True for money, or for an expression that contains money: `Number(row.amount.toFixed(2))`. */
   #holdsMoney(node: Node): boolean {
     if (this.#isMoney(node)) return true;
     const part = node as Part;
-    // What a function answers is not what it was given: `Number(countOf(amounts))`.
+    // The result of a function differs from its arguments: `Number(countOf(amounts))`.
     if (node.kind === SyntaxKind.CallExpression) {
       const { expression, arguments: args } = part;
       const isMethod = expression.kind === SyntaxKind.PropertyAccessExpression;
@@ -240,7 +242,7 @@ class Guard {
     return node.kind === SyntaxKind.NumericLiteral || node.kind === SyntaxKind.StringLiteral;
   }
 
-  /** Whether the type, or a part of a union, is called that. */
+  /** True if the type, or a part of a union, has this name. */
   #has(node: Node, name: string): boolean {
     return this.#typeOf(node).split(' | ').includes(name);
   }
@@ -264,7 +266,7 @@ class Guard {
   }
 }
 
-/** `row.amount`, `amount!`, `this.#amount`, `row['amount']` → `amount`. */
+/** The last name of an expression: `row.amount`, `amount!`, `this.#amount` and `row['amount']` have `amount`. */
 function lastName(node: Node): string | null {
   const part = node as Part;
   switch (node.kind) {
@@ -285,7 +287,7 @@ function lastName(node: Node): string | null {
   }
 }
 
-/** The text of a plain name such as `Number.parseFloat`; of anything else, its code. */
+/** The text of a plain name such as `Number.parseFloat`; for other expressions, their code. */
 function textOf(node: Node): string {
   return node.getText().replace(/\s+/g, '');
 }

@@ -12,12 +12,12 @@ const samplesFile = `${root}test/oracles/samples.ts`;
 const samplesConfig = `${root}test/oracles/tsconfig.samples.json`;
 const nameOf = (path: string) => path.slice(root.length);
 
-/** Folders through which amounts flow under other names, too. */
+/** Folders in which amounts also have other names. */
 const moneyFolders =
   /^(activities|src\/(bookkeeping|documents|domain|erp|ledger|mapping|mirror|posting|practice|queries|reconcile|records|writeback))\/|^sandbox\/src\/(clinic|history|invoicing|live|money|visits|wire)\.ts$/;
 const isMoneyFolder = (name: string) => moneyFolders.test(name);
 
-// What the guard must catch and what it must leave alone, one line of code a case.
+// Code that the guard must report, and code that it must accept; one line per case.
 
 const declared = `import { Decimal } from 'decimal.js';
 import pg from 'pg';
@@ -99,7 +99,7 @@ describe('no JavaScript number carries money', () => {
   let inSamples: Finding[];
 
   beforeAll(() => {
-    // The samples exist in memory only: in the tree they would be errors of the linter.
+    // The samples exist only in memory, because the linter would report them as files.
     const files = new Map([
       [samplesFile, `${declared}${samples.map((code) => `{ ${code}; }`).join('\n')}\nexport {};\n`],
       [samplesConfig, JSON.stringify({ extends: '../../tsconfig.json', include: [], files: ['samples.ts'] })],

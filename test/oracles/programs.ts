@@ -1,15 +1,15 @@
-// The independent programs: hledger and beancount read an exported journal, and say what is in it.
+// Runs the independent programs hledger and beancount, which read an exported journal and print its contents.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Decimal } from 'decimal.js';
 
-/** One line of a journal as an independent program read it; debit positive. */
+/** One line of a journal as an independent program read it; debits are positive. */
 export interface ReadPosting {
   entry: string;
   date: string;
-  /** As the journal calls it: the ERP's number with the role or beancount's root around it. */
+  /** The account's name in the journal: the ERP's number with the role, or with beancount's root. */
   account: string;
   amount: Decimal;
   currency: string;
@@ -28,7 +28,7 @@ export function run(program: string, args: string[]): Ran {
   return { code: result.status, stdout: result.stdout, stderr: result.stderr };
 }
 
-/** The virtual environment that holds beancount: `.ci/run` makes it, and so does the recipe in CONTRIBUTING. */
+/** The virtual environment of beancount. `.ci/run` creates it; CONTRIBUTING shows how. */
 const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
 const beancountHome = process.env.VETLEDGER_BEANCOUNT || join(cache, 'vetledger', 'beancount');
 
@@ -38,7 +38,7 @@ const python = join(beancountHome, 'bin', 'python');
 export const hasHledger = isThere('hledger', spawnSync('hledger', ['--version']).status === 0);
 export const hasBeancount = isThere(`beancount (in ${beancountHome})`, existsSync(beanCheck));
 
-/** Where tests must be complete an oracle has to be there; elsewhere its tests are skipped, with a notice. */
+/** If all tests are required, a missing program is an error. Otherwise its tests are skipped with a notice. */
 function isThere(name: string, found: boolean): boolean {
   if (found) return true;
   if (process.env.CI === 'true') throw new Error(`${name} is not installed, and the books cannot be proved without it`);
@@ -60,7 +60,7 @@ interface Tagged {
   tags: Record<string, string>;
 }
 
-/** As `hledger print -O json` gives it; a quantity is a whole mantissa and its places. */
+/** A transaction of `hledger print -O json`. A quantity is a whole mantissa with a number of decimals. */
 interface HledgerTransaction {
   tcode: string;
   tdate: string;
@@ -92,7 +92,7 @@ export function readByHledger(file: string): ReadPosting[] {
   );
 }
 
-/** Balances that `hledger balance` itself adds up, by the account's name in the journal. */
+/** The balances of `hledger balance`, by the account's name in the journal. */
 export function balancesByHledger(file: string): Map<string, Decimal> {
   const args = ['-f', file, 'balance', '--flat', '--empty', '--no-total', '--layout', 'bare', '-O', 'csv'];
   const { code, stdout, stderr } = run('hledger', args);
@@ -106,7 +106,7 @@ export function balancesByHledger(file: string): Map<string, Decimal> {
   );
 }
 
-/** Sums per ERP account, from names as the journals build them. */
+/** Sums by ERP account, from the names in the journals. */
 export function byErpAccount(
   amounts: Iterable<readonly [account: string, amount: Decimal]>,
   erpAccount: (name: string) => string,

@@ -1,17 +1,17 @@
-// The VAT return worked out from the clinic's own invoices, in whole ten-thousandths, straight from the text of ACCOUNTING
-// ("Settling the cents"). Nothing of src/posting or src/domain is used.
+// The VAT return, computed from the clinic's invoices in whole ten-thousandths by the text of ACCOUNTING ("Settling the
+// cents"). It uses nothing of src/posting or src/domain.
 import type { Clinic, Invoice, InvoiceRow } from '../../sandbox/src/index.ts';
 
 /** Base and tax per `<month> <group> <rate>`, in cents. */
 export type VatReturn = Map<string, { base: bigint; tax: bigint }>;
 
 const finalised = 3;
-/** Of the sandbox's clinic; the demo mapping sends it to a liability. */
+/** The gift card account of the sandbox's clinic, which the demo mapping maps to a liability. */
 const giftCardAccount = '2411';
 /** Ten-thousandths in a cent. */
 const perCent = 100n;
 
-/** What the clinic's final invoices owe the tax office, month by month; `skip` are invoices that are not in the books. */
+/** The VAT of the clinic's final invoices by month. `skip` has the invoices that are not in the books. */
 export function vatReturnOf(clinic: Clinic, skip: ReadonlySet<number> = new Set()): VatReturn {
   const found: VatReturn = new Map();
   for (const invoice of clinic.invoices.all()) {
@@ -44,7 +44,7 @@ function settled(invoice: Invoice, rows: InvoiceRow[]): VatReturn {
   const net = new Map<string, Group>();
   const tax = new Map<string, Group>();
   for (const row of ordered) {
-    // A gift card is outside VAT, and settled first at its exact amount (R1).
+    // A gift card has no VAT, and is settled first at its exact amount (R1).
     if (row.account_number === giftCardAccount) continue;
     const vat = vatGroupOf(row);
     const { account_number: account, invoice_row_extra: internal } = row;
@@ -68,7 +68,7 @@ function vatGroupOf(row: InvoiceRow): string {
   return `${row.vat_group.name} ${plain(row.vat_group.percentage)}`;
 }
 
-/** A rate without zeros at its end. */
+/** A rate without trailing zeros. */
 export function plain(rate: string): string {
   return rate.includes('.') ? rate.replace(/\.?0+$/, '') : rate;
 }
@@ -79,7 +79,7 @@ function gather(into: Map<string, Group>, key: string, vat: string, amount: bigi
   into.set(key, group);
 }
 
-/** Every group down to the cent below, then the cents that are left to the largest remainders. */
+/** Rounds every group down to a cent, and then gives the remaining cents to the largest remainders. */
 function inCents(all: Group[], target: bigint, flip: boolean): { vat: string; amount: bigint }[] {
   const sign = flip ? -1n : 1n;
   const groups = all
@@ -105,7 +105,7 @@ function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Decimal text in ten-thousandths. */
+/** Converts a decimal text to ten-thousandths. */
 function fine(text: string): bigint {
   const parts = /^(-?)(\d+)(?:\.(\d{1,4})0*)?$/.exec(text);
   if (!parts) throw new Error(`${text} is no amount of at most four decimals`);
@@ -113,7 +113,7 @@ function fine(text: string): bigint {
   return BigInt(`${sign}${whole}${fraction.padEnd(4, '0')}`);
 }
 
-/** Decimal text in cents. */
+/** Converts a decimal text to cents. */
 export function cents(text: string): bigint {
   const exact = fine(text);
   if (exact % perCent !== 0n) throw new Error(`${text} is finer than a cent`);
