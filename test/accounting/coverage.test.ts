@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { problemCatalogue } from '../../src/texts/problems.ts';
 
-// Which test proves each worked example, remark, rule, proof and equation of ACCOUNTING: by file and title, or the row of its table.
+// The test of each worked example, remark, rule, proof and equation of ACCOUNTING, by file and title, or by the row of
+// its table.
 
 type Proof = [file: string, ...titles: [string, ...string[]]];
 
@@ -220,6 +221,6 @@ test('none is left out', () => {
   expect(numbers(proofs)).toEqual(upTo(6));
   expect(numbers(equations)).toEqual(upTo(10));
   const told = Object.entries(problemCatalogue).flatMap(([code, { holds }]) => (holds ? [] : [code]));
-  // A change that the filters hid is no matter of accounting: test/hostile/unseen-changes.test.ts.
+  // A change that filters hid does not concern accounting; test/hostile/unseen-changes.test.ts covers it.
   expect(Object.keys(remarks).sort()).toEqual(told.filter((code) => code !== 'changed_unseen').sort());
 });

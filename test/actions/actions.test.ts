@@ -1,4 +1,4 @@
-// What persons did: who, what and why, as links of a chain that shows whatever is changed behind it.
+// Actions of people, with name, reason and content, are links of a chain that shows later changes.
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eraseReasons } from '../../src/actions/erase-reasons.ts';

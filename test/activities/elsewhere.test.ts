@@ -1,4 +1,4 @@
-// A step that comes to a process which does not serve its installation, and one whose process understands it otherwise.
+// A step that reaches a process which does not serve its installation, or which has another configuration of it.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
@@ -35,7 +35,7 @@ function depsOf(serving: Serving): ActivityDeps {
 const workflowExecution = { workflowId: 'sync-window/7-x', runId: '00000000-0000-4000-8000-000000000007' };
 let activities = 0;
 
-/** An attempt of an activity: what it answers or fails with, the heartbeat that it leaves to the next one, and its row. */
+/** One attempt of an activity: its result or error, its heartbeat for the next attempt, and its row. */
 async function attempt(
   serving: Serving,
   {
@@ -75,7 +75,7 @@ describe('a process that does not serve the installation', () => {
     ['elsewhere', 'openWindow', 99, expect.objectContaining(isLeft)],
     ['unknown', 'pullInvoices', 1, expect.objectContaining(isLeft)],
     ['nowhere', 'pullInvoices', 1, 'done'],
-    // A window's end is noted in any case.
+    // The end of a window is recorded in any case.
     ['elsewhere', 'closeWindow', 10, expect.objectContaining(isLeft)],
     ['elsewhere', 'closeWindow', 11, 'done'],
     ['elsewhere', 'holdDelivery', 1, 'done'],
@@ -105,7 +105,7 @@ describe('a process that does not serve the installation', () => {
     await attempt('elsewhere', { activityId, number: 2 });
     const failed = await attempt('here', { activityId, number: 3, elsewhere: 1, work });
     expect(failed.row).toMatchObject({ attempt: 2, unexplained: 2, isEnded: true });
-    // One that has died left nothing.
+    // An attempt that died left no heartbeat.
     const died = await attempt('here', { number: 3, elsewhere: 1, work });
     expect(died.row).toMatchObject({ attempt: 2, unexplained: 2 });
   });

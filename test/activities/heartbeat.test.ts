@@ -35,11 +35,11 @@ const depsOf = (given: Db): ActivityDeps => ({
 
 const workflowExecution = { workflowId: 'backfill/7', runId: 'run' };
 let activities = 0;
-/** An activity that no attempt was made of yet. */
+/** A new activity without attempts. */
 const activity = () => `activity ${++activities}`;
 const rowOf = (activityId: string) => readStep(db, { runId: 'run', activity: activityId });
 
-/** An attempt of an activity: its outcome, and the row that it leaves. `left`: what the one before has left. */
+/** One attempt of an activity: its outcome and its row. `left` is the heartbeat of the attempt before. */
 function attempt(
   work: (heartbeat: Heartbeat) => Promise<unknown>,
   {
@@ -103,7 +103,7 @@ describe('work that is to stop', () => {
     });
     await begun.promise;
     environment.cancel();
-    // Whatever reacts to the cancellation alone has reacted by then.
+    // By then, everything that only waits for the cancellation has reacted.
     await db.raw('select 1');
     order.push('barrier gone');
     barrier.resolve();
@@ -129,7 +129,7 @@ describe('work that is to stop', () => {
 
 describe('on virtual time', () => {
   beforeEach(async () => {
-    // The time-out of a connection is real.
+    // The time-out of the connection uses real timers, so the connection is made first.
     await db.raw('select 1');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     log.length = 0;
@@ -201,7 +201,7 @@ describe('on virtual time', () => {
     const renewed = async () => {
       for (let seconds = 0; seconds < 60; seconds += 5) {
         await vi.advanceTimersByTimeAsync(5_000);
-        // The real database answers in real time: before virtual time is over for whoever waits for it.
+        // The real database answers in real time, so the test waits for it before virtual time advances.
         while (asked.length > 0) {
           await Promise.all(asked.splice(0));
           await setImmediate();

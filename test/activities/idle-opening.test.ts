@@ -1,4 +1,4 @@
-// The opening that closes a window which finds nothing, where it is killed, fails, races another one or loses its lease.
+// The opening that closes an idle window: it is killed, fails, runs beside another one, or loses its lease.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ let clinic: TestClinic;
 
 beforeAll(async () => {
   clinic = await startTestClinic({ seed: 48, invoices: 20, overlapSeconds: 1 });
-  // The first load, the census of the next window, and what the overlap reads once more.
+  // The first load, the census of the next window, and the overlap that is read again.
   await clinic.sync();
   await clinic.sync();
   await sleep(2_000);
@@ -65,7 +65,7 @@ const idOf = (report: OpenReport | ClosedReport) => ('closed' in report ? report
 const asked = () => Object.values(listRequests(clinic)).reduce((all, n) => all + n, 0);
 const lease = async () => (await clinic.rows<{ holder: string }>(`select holder from lease where lane = 'live'`))[0]!;
 
-/** A replay that nothing came of: the next idle window begins a row. */
+/** Adds a replay without changes, so that the next idle window begins a new row. */
 beforeEach(async () => {
   await clinic.rows(
     `insert into sync_window (installation, kind, trigger, outcome, workflow_id, run_id, closed_at)
@@ -76,7 +76,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   clinic.sandbox.setFaults({ timeoutMs: null });
-  // Whatever came before, the next window covers it. A lease that was left is not waited for.
+  // The next window covers the earlier ones. It does not wait for an abandoned lease.
   await clinic.rows('update lease set expires_at = now()');
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
   expect(await clinic.rows(`select from sync_window where outcome = 'open'`)).toEqual([]);

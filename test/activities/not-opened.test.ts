@@ -1,4 +1,4 @@
-// An attempt to open a window that failed: its row and its event say the same.
+// A failed attempt to open a window: its row and its event agree.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';

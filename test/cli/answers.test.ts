@@ -1,5 +1,5 @@
-// What --json prints is as the file of its command declares it: a real answer of every command, against its schema. `vetledger` of
-// support.ts compares each answer of all other tests, too.
+// Compares a real --json answer of every command with the schema in the command's file. `vetledger` of support.ts does
+// the same in all other tests.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   clinic = await startTestClinic({ seed: 83, invoices: 30, settings });
   invoice = clinic.sandbox.clinic.createInvoice({ rows: [{ sum: '100.00', vat_percentage: '14' }] }).id;
   await clinic.sync();
-  // A task queue of its own: the commands run on their own workers, not on the test's.
+  // A separate task queue, so that the commands run on their workers and not on the test's.
   const written = readFileSync(clinic.config, 'utf8');
   writeFileSync(clinic.config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: answers}'));
 });
@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** In this order, on one clinic. A word in capitals is filled in. */
+/** The commands run in this order on one clinic. Words in capitals are replaced. */
 const lines = [
   'sync',
   'backfill',
@@ -79,7 +79,7 @@ const lines = [
   'budget reset --yes',
 ];
 
-/** Commands whose answers other tests compare, since they need what this clinic has not. */
+/** Other tests compare these commands' answers, because this clinic lacks what they need. */
 const elsewhere = {
   'problems retry': 'test/cli/commands.test.ts',
   'late decide': 'test/cli/late.test.ts',

@@ -11,7 +11,7 @@ const estimate =
 let clinic: TestClinic;
 beforeAll(async () => {
   clinic = await startTestClinic({ seed: 91, invoices: 200, quirks: { maxPageSize: onePage } });
-  // A task queue of its own: the commands run on their own workers, not on the test's.
+  // A separate task queue, so that the commands run on their workers and not on the test's.
   const written = readFileSync(clinic.config, 'utf8');
   writeFileSync(clinic.config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: backfill}'));
 });
@@ -19,7 +19,7 @@ afterAll(() => clinic?.stop());
 
 const command = (line: string, signal?: AbortSignal) =>
   vetledger([...line.split(' '), '--config', clinic.config], clinic.env, signal);
-/** What a command with --json said on stderr, as text. */
+/** The messages on stderr of a command with --json, as text. */
 const notesOf = (stderr: string) =>
   stderr
     .trimEnd()
@@ -65,20 +65,20 @@ test('a backfill that is stopped goes on where it was, and leaves the live windo
   const next = await command('backfill --json');
   expect(next.code).toBe(0);
   const [window] = next.json().windows;
-  // What it says is left is what the first one left: its other lists were done.
+  // The remaining work is what the first backfill left of one list; its other lists were finished.
   const left = /\((\d+) invoices, (\d+) rows, (\d+) payments, (\d+) prepayments to load\)/.exec(next.stderr)!.slice(1);
   const all = clinic.sandbox.clinic.invoiceRows.all().length;
   expect(left.map(Number)).toEqual([0, all - rows, 0, 0]);
   expect(window.seen).toMatchObject({ invoices: 0, payments: 0, prepayments: 0 });
   expect(window.seen.rows).toBeLessThanOrEqual(all - rows + onePage);
-  // One count, and the second opening's question: the first one's was the first page.
+  // One count, and the request of the second opening. The first opening's request was the first page.
   const { 'invoice.list': invoices } = listRequests(clinic);
   expect(invoices! - asked['invoice.list']!).toBe(Math.ceil(clinic.sandbox.clinic.invoices.size / onePage) + 1 + 1);
 
   expect(await cursors()).toEqual(before);
   expect(await clinic.wrongBooks()).toEqual([]);
   expect((await clinic.reconcile()).ok).toBe(true);
-  // The next backfill is a new one.
+  // The next backfill starts from the beginning.
   const again = await command('backfill --json');
   expect(again.json().windows[0].seen).toMatchObject({ invoices: clinic.sandbox.clinic.invoices.size, rows: all });
 });

@@ -19,7 +19,7 @@ const links = () =>
 
 beforeAll(async () => {
   clinic = new MirroredClinic(db, url, { id, seed: 4, invoices: 30 });
-  // No gift card account: what was paid by one is held.
+  // Without a gift card account, payments by gift card are held.
   const mapping = readFileSync(demoMapping, 'utf8').replace(/^ *gift_card_liability:.*\n/m, '');
   await clinic.configure(mapping);
   const row = { sum: '100.00', vat_percentage: '14', account_number: '3000' };
@@ -73,7 +73,7 @@ describe('a month that is to be closed', () => {
       { shown_hash: shown },
     ]);
     expect(await walkChains(db, id)).toMatchObject({ broken: null });
-    // Again: closed already, and nothing is written.
+    // The period is already closed, so nothing is written.
     const again = await ledger('close --through 2026-01-31 --yes');
     expect(again.stdout).toContain('closed through 2026-01-31');
     expect(await links()).toEqual([{ kind: 'close', through: '2026-01-31' }]);

@@ -12,8 +12,8 @@ import { vetledger } from './support.ts';
 const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
 const demoFile = fileURLToPath(new URL('../../mappings/demo.yaml', import.meta.url));
 const bin = fileURLToPath(new URL('../../bin/vetledger.js', import.meta.url));
-/** Payments by gift card (type 9) are held by it. */
-// The rule goes, too: only payments by gift card are to be held, not their sale.
+/** A mapping that holds payments by gift card (type 9). */
+// The rule is removed too, so that only payments by gift card are held, and not the sale of gift cards.
 const withoutGiftCards = demo
   .replace(/^ *gift_card_liability:.*\n/m, '')
   .replace(/^ *- when: .*\n *role: gift_card_liability\n/m, '');
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const first = await clinic.sync();
   expect(first).toMatchObject({ outcome: 'closed' });
   heldBySync = first.held;
-  // Task queues of their own: the test clinic's worker keeps the mapping and the token that it started with.
+  // Separate task queues, because the test clinic's worker keeps its initial mapping and token.
   config = join(folder, 'vetledger.yaml');
   const written = readFileSync(clinic.config, 'utf8');
   writeFileSync(config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: commands}'));
@@ -69,7 +69,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect((await command('status')).stdout).toMatch(
       /synced to .* ago[\s\S]*invoice\.list +\[[#.]{20}\][\s\S]*next step/,
     );
-    // Books that were never reconciled are not well, though nothing is late.
+    // Books that were never reconciled do not pass the check, although nothing is late.
     const unchecked = await command('status --check --json');
     expect(unchecked.code).toBe(1);
     expect(unchecked.json()).toMatchObject({
@@ -83,9 +83,9 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect((await command('status')).stdout).toMatch(
       / {2}reconciled +yes, as of [\s\S]* {2}reconcile +\d+ s ago; next 20/,
     );
-    // Documents are held, and nothing is late.
+    // Held documents alone do not fail the check.
     expect((await command('status --check')).code).toBe(0);
-    // A row that has ended is never changed, so the trigger is away meanwhile.
+    // The trigger that protects ended windows is disabled for this change.
     const shifted = (sign: '-' | '+') =>
       clinic.asOwner(`begin; alter table sync_window disable trigger user;
         update sync_window set to_time = to_time ${sign} interval '1 hour';
@@ -131,7 +131,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
         causes: ['the mapping has no account for roles.gift_card_liability'],
       },
     });
-    // `sync`, `status` and `problems` count alike.
+    // `sync`, `status` and `problems` report the same number.
     expect(problems).toHaveLength(heldBySync);
     const { stdout } = await command('problems');
     expect(stdout).toContain(id);
@@ -184,7 +184,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(code).toBe(0);
     const explained = json();
     expect(explained).toMatchObject({ state: 'posted', problem: null, judgement: { state: 'posted' } });
-    // P1 to P6.
+    // The proofs P1 to P6.
     expect(explained.judgement.proofs.map(({ holds }: { holds: boolean }) => holds)).toEqual(Array(6).fill(true));
     expect(explained.source[0].record.id).toBe(invoiceId);
     expect(explained.entries).toHaveLength(1);
@@ -306,7 +306,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
         throttled: 0,
         waited_seconds: expect.any(Number),
       },
-      // The one that there is was found before this window.
+      // The existing verdict is older than this window.
       verdict: { reconciled: { ok: null, failing: [] }, complete: true, outside: {}, empty: false },
     });
     expect(await command('reconcile --complete')).toMatchObject({ code: 0 });
@@ -362,7 +362,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
       env: clinic.env,
       encoding: 'utf8',
     });
-    // The heads of the books come on stderr, where the pipe took the whole before its reader went.
+    // If the pipe took the whole export before its reader ended, stderr has the heads of the books.
     const lines = output.trim().split('\n');
     expect(lines.filter((each) => !each.startsWith('vetledger export '))).toEqual([expect.stringMatching(/^\w+,/)]);
   });

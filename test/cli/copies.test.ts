@@ -23,7 +23,7 @@ const client = () => clinic.engine.client;
 const here = { system: '1', database: '2' };
 
 beforeAll(async () => {
-  // An ERP that nobody answers for: what matters is what would be sent there.
+  // An ERP that does not answer; the test checks only what would be sent.
   const erp = `{kind: tryton, url: "http://127.0.0.1:9", database: books, user: api, password: ${fromEnvironment('PRACTICE_TOKEN')}, auto: true}`;
   clinic = await startTestClinic({ seed: 47, invoices: 6, settings: { erp }, mapping: trytonMapping });
   expect((await clinic.sync()).outcome).toBe('closed');
@@ -44,13 +44,13 @@ test('a database that is behind what Temporal knows refuses to start, and the or
     expect(refused.json().error.code).toBe('database_copied');
   }
   expect((await noted())?.incarnation).toBe(original?.incarnation);
-  // Put back: the same database goes on.
+  // After the incarnation is restored, the same database continues.
   await holdBinding(client(), clinic.app.temporalName, original?.incarnation ?? '', here);
   expect((await sync()).code).toBe(0);
 });
 
 test('a restored database takes the original’s place: the ERP is asked before anything is sent again, and the original stays out', async () => {
-  // As a dump that was restored on another server.
+  // The state of a dump that was restored on another server.
   await runAlone(
     clinic.ownerUrl,
     `update vetledger.meta set value = jsonb_set(value::jsonb, '{system}', '"1"')::text where key = 'binding'`,
@@ -62,7 +62,7 @@ test('a restored database takes the original’s place: the ERP is asked before 
   expect((await command('adopt', '--restored', '--copy', '--reason', 'x')).code).toBe(2);
   const args = ['adopt', '--restored', '--reason', 'disk failure', '--by', 'Bo', '--json'];
   expect((await command(...args)).stderr + (await command(...args)).stdout).toContain('at work on this database');
-  // What the test's own workers hold must end first, as the operator is told.
+  // The test's workers must end first, as the message tells the operator.
   await clinic.engine.stop();
   clinic.engine.stop = async () => {};
   expect((await command(...args)).json().error.message).toContain('--yes');
@@ -73,7 +73,7 @@ test('a restored database takes the original’s place: the ERP is asked before 
   expect(code).toBe(0);
   expect(json()).toMatchObject({ adopted: 'restored', looked_up_first: [4711], paused: [], left: [] });
   expect(await units()).toEqual([{ state: 'uncertain', doubt: 'no_answer' }]);
-  // What was posted since the backup is posted again by the next window, and may be in the ERP, too.
+  // The next window posts again what was posted after the backup. The ERP may already have it.
   clinic.sandbox.live(10);
   const synced = await sync();
   expect(synced.json().windows).toMatchObject([{ outcome: 'closed' }]);
@@ -82,13 +82,13 @@ test('a restored database takes the original’s place: the ERP is asked before 
   clinic.sandbox.live(10);
   expect((await sync()).json().windows[0].posted).toBeGreaterThan(0);
   expect((await units()).map(({ state }) => state)).toEqual(['pending', 'uncertain']);
-  // The keys in the ERP are the original's: they say that an entry is there.
+  // The ERP has the original's keys, which show that an entry is there.
   expect(
     await clinic.rows('select database_id from (select value as database_id from meta where key = ?) m', [
       'database_id',
     ]),
   ).toEqual([{ database_id: clinic.app.databaseId }]);
-  // The original comes back, with the name and the incarnation that it had.
+  // The original returns with its old name and incarnation.
   const now = await noted();
   await runAlone(
     clinic.ownerUrl,

@@ -11,7 +11,7 @@ let posted: number;
 beforeAll(async () => {
   clinic = await startTestClinic({ seed: 82, invoices: 20, settings: { erp: '{kind: csv, auto: true}' } });
   ({ posted } = await clinic.sync());
-  // A task queue of its own: the commands run on their own workers, not on the test's.
+  // A separate task queue, so that the commands run on their workers and not on the test's.
   const written = readFileSync(clinic.config, 'utf8');
   writeFileSync(clinic.config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: deliver-files}'));
 });

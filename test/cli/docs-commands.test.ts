@@ -1,4 +1,4 @@
-// Every command line that the documents write with an argument or an option is one that the program takes.
+// The program accepts every command line in the docs that has an argument or an option.
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -9,7 +9,7 @@ import { wordsOf } from '../month-end/world.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })];
 
-/** Command lines in a page: those in backticks, and indented ones. Those with a part left out are no command lines. */
+/** The command lines of a page: in backticks, and indented. Lines with an ellipsis are ignored. */
 function linesOf(page: string): string[] {
   const text = readFileSync(`${root}/${page}`, 'utf8');
   const inline = [...text.matchAll(/`(?:npx )?vetledger ([^`\n]+)`/g)].map(([, line = '']) => line);
@@ -19,7 +19,7 @@ function linesOf(page: string): string[] {
     .filter((line) => !/[…[\]<>=]|\.\.\./.test(line));
 }
 
-/** Why the program does not take a command line; null where it does, or where only the command is named. */
+/** The program's error for a command line; null if it accepts the line, or if the line has only the command's name. */
 async function refusal(line: string): Promise<string | null> {
   const io = { env: {}, stdout: process.stdout, stderr: process.stderr, signal: new AbortController().signal };
   const program = await createProgram(io, '', () => {});
@@ -42,7 +42,7 @@ async function refusal(line: string): Promise<string | null> {
     return null;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    // Values may be names, and what is only named lacks what it needs beside it.
+    // Values may be placeholders, and examples may lack required options.
     return /is invalid|argument missing|required option/.test(message) ? null : message;
   }
 }

@@ -1,4 +1,4 @@
-// Events of `vetledger run` as people read them.
+// The readable form of `vetledger run`'s events.
 
 import { expect, test } from 'vitest';
 import { eventLine } from '../../src/cli/commands/run.ts';

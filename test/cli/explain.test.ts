@@ -61,7 +61,7 @@ describe('vetledger explain', () => {
       source.createInvoice({ rows: [{ sum: '100.00', vat_percentage: '14', account_number: account }] });
     const posted = sale('3000');
     const held = sale('3000');
-    // Proof P1 fails: the totals are not those of the rows.
+    // Proof P1 fails, because the totals differ from the rows.
     source.update(source.invoices, source.invoice(held.id), { total: '999.00' });
     const prepayment = source.takePrepayment({ payment_type: 1, paid: '73.19', client: posted.client! });
     Object.assign(ids, { posted: posted.id, held: held.id, prepayment: prepayment.id });

@@ -39,7 +39,7 @@ test('every filter is asked for, shown and stored, at weight 1 each', async () =
   expect(checks).toHaveLength(all.length);
   expect(checks.filter(({ status, message }) => status !== 'ok' || message !== 'honoured')).toEqual([]);
   expect(Object.fromEntries(await stored())).toEqual(Object.fromEntries(all.map((name) => [name, 'honoured'])));
-  // The lists, their filters, the settings of three departments, the account numbers.
+  // The weight of the lists, their filters, the settings of three departments, and the account numbers.
   expect(clinic.sandbox.stats().weight - before).toBeLessThanOrEqual(4 + all.length + 3 + 1);
 });
 
@@ -49,7 +49,7 @@ test.each(['id_desc', 'random'] as const)('lists in order %s tell as well', asyn
     const checks = await filterChecks();
     const warned = checks.filter(({ status }) => status === 'warn').map(({ check }) => check);
     const lists = ['invoices', 'invoice rows', 'payments', 'prepayments'];
-    // And what might serve in its place.
+    // Each finding also proposes a replacement.
     const expected = lists.flatMap((list) => [`filter id__lt on ${list}`, `filter id__lte on ${list}`]);
     expect(warned.sort()).toEqual(expected.sort());
   } finally {

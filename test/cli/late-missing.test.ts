@@ -23,7 +23,7 @@ const statesOf = async (ids: readonly number[]) => {
   return found.map(({ state }) => state);
 };
 
-/** Payments that a census did not find in their list. */
+/** Marks payments as missing, as if a census had not found them. */
 async function missing(ids: readonly number[], many: boolean): Promise<void> {
   await query(
     db,

@@ -15,7 +15,7 @@ const command = (...words: string[]) => vetledger([...words, '--config', clinic.
 const decide = (document: string, ...how: string[]) =>
   command('late', 'decide', document, ...how, '--reason', 'so it was agreed', '--by', 'M. Virtanen');
 const row = { sum: '100.00', vat_percentage: '14', account_number: '3000' };
-/** An invoice dated in January, which is closed when it comes. */
+/** An invoice dated in January, which is already closed. */
 const invoice = () => clinic.clinic.createInvoice({ rows: [row], invoice_date: '2026-01-20' }).id;
 const stateOf = async (number: number) => {
   const [found] = await query<{ state: string; problem: string | null; late: boolean; decided: string | null }>(

@@ -1,4 +1,4 @@
-// `vetledger remove-data` against a real embedded PostgreSQL of a data folder. No Temporal server is needed: its part is the same.
+// `vetledger remove-data` with a real embedded PostgreSQL. It needs no Temporal server, because that part is the same.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { vetledger } from './support.ts';
 const env = { PATH: process.env.PATH, HOME: process.env.HOME };
 const remove = (folder: string, ...more: string[]) => vetledger(['remove-data', folder, '--json', ...more], env);
 
-/** A data folder whose database has the books of this practice API. */
+/** Creates a data folder whose database has the books of this practice API. */
 async function withBooks(dataDir: string, source: string): Promise<void> {
   const postgres = await acquirePostgres({ dataDir, progress: () => {}, env });
   await migrateAsOwner(postgres);
@@ -58,7 +58,7 @@ test('a folder in use is left alone; a server that was left running is stopped, 
     message: expect.stringContaining(`Process ${child.pid} of vetledger is at work`),
   });
   expect(existsSync(join(elsewhere, 'PG_VERSION'))).toBe(true);
-  // Killed: its server is left running.
+  // The process is killed, so its server keeps running.
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await ended;

@@ -11,12 +11,12 @@ export interface Ran {
   code: number;
   stdout: string;
   stderr: string;
-  /** stdout as the one JSON document it must be. */
+  /** Parses stdout, which must be one JSON document. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads into it freely
   json(): any;
 }
 
-/** Runs a command line in this process, with nothing but the given environment. */
+/** Runs a command line in this process, with only the given environment. */
 export async function vetledger(
   args: string[],
   env: NodeJS.ProcessEnv = {},
@@ -33,7 +33,7 @@ const errorAnswer = z.strictObject({
   error: z.strictObject({ code: z.string(), message: z.string(), todo: z.string() }),
 });
 
-/** Throws where an answer is not as the file of its command says: a field more, a field less, or of another kind. */
+/** Throws if an answer does not match the schema of its command exactly. */
 export async function checkAnswer(args: readonly string[], stdout: string): Promise<void> {
   const io = { env: {}, stdout: process.stdout, stderr: process.stderr, signal: new AbortController().signal };
   let command = await createProgram(io, '', () => {}, args);
@@ -44,7 +44,7 @@ export async function checkAnswer(args: readonly string[], stdout: string): Prom
   }
   const definition = definitionOf(command);
   if (definition === undefined || stdout === '') return;
-  // `run` prints a document for each event.
+  // `run` prints one document per event.
   for (const line of stdout.trimEnd().split('\n')) {
     const printed = JSON.parse(line);
     const declared = Object.keys(printed).join() === 'error' ? errorAnswer : definition.answer;
@@ -72,7 +72,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder with these files in it, removed after the test. */
+/** A folder with these files, deleted after the test. */
 export function folderOf(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-cli-'));
   folders.push(folder);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { vetledger } from './support.ts';
 
-// Two databases, each with a program of its own, and one folder that both are configured to hand their batches over in.
+// Two databases, each with a separate program, are configured to deliver files to the same folder.
 
 const folder = mkdtempSync(join(tmpdir(), 'vetledger-shared-'));
 const clinics: TestClinic[] = [];
@@ -58,6 +58,6 @@ test('the second database writes nothing, and every command names the first; ado
   const [noted] = await clinics[1]!.rows(`select acted_by, reason from action_done where kind = 'adopt_entries'`);
   expect(noted).toEqual({ acted_by: 'M. Virtanen', reason: 'the old server is gone' });
   expect((await command(1, 'erp', 'check')).code).toBe(0);
-  // Now the first one is the other.
+  // Now the roles are exchanged.
   expect((await command(0, 'erp', 'check')).stdout).toMatch(named);
 });

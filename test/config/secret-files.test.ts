@@ -74,7 +74,7 @@ test.each([
   [0o644, false],
   [0o602, false],
   [0o660, false],
-  // Of root, it is given to the program's group; our own needs no group.
+  // If the test runs as root, the file belongs to the program's group. Otherwise the group does not matter.
   [0o640, isRoot],
 ])('a file with the rights %o is private: %s', async (rights, isPrivate) => {
   const { warnings } = await load(folder('{token: "${file:secrets/token}"}', 'token-for-all', rights));

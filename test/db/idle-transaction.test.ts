@@ -33,7 +33,7 @@ test('a transaction whose process is cut off without PostgreSQL being told keeps
   try {
     const trx = await lost.transaction();
     await execute(trx, lockTheRow);
-    // The client's end is gone; PostgreSQL's end stays open, as behind a network that drops everything.
+    // The proxy cuts the client's side and keeps PostgreSQL's side open, like a network that drops all packets.
     proxy.cut();
     expect(await execute(others, lockTheRow)).toBe(1);
     await trx.rollback().catch(() => undefined);

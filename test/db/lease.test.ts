@@ -33,7 +33,7 @@ const expire = () =>
   execute(db, `update lease set expires_at = clock_timestamp() where installation = ?`, [installation]);
 const write = (lease: Lease) => db.transaction((trx) => holdLease(trx, lease));
 
-/** A transaction that holds the lease until it is let go. */
+/** A transaction that holds the lease until `end` is called. */
 async function transactionUnderWay(lease: Lease): Promise<{ end(): Promise<void> }> {
   const begun = Promise.withResolvers<void>();
   const barrier = Promise.withResolvers<void>();
@@ -51,7 +51,7 @@ async function transactionUnderWay(lease: Lease): Promise<{ end(): Promise<void>
   };
 }
 
-/** Ends once another session of this database waits for a lock. */
+/** Waits until another session of this database waits for a lock. */
 async function untilSomebodyWaits(): Promise<void> {
   const sql = `select count(*) > 0 as waits from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
@@ -194,7 +194,7 @@ it.each([
   const [second] = await lanesAtWork(db, [installation]);
   expect(second).toMatchObject({ holder: 'second', isAlive: true, waitsFor: null });
   expect(second?.takenAt.getTime()).toBeGreaterThan(first?.takenAt.getTime() ?? Number.NaN);
-  // A note that comes late.
+  // A note that arrives late.
   await note('pull', wait);
   expect(await lanesAtWork(db, [installation])).toEqual([second]);
 });

@@ -18,7 +18,7 @@ const more = migration('900_more', 'alter table meta add column remark text;');
 const later = migration('901_later', 'create table beside (id bigint); alter table meta add column note text;');
 const tomorrow = [...today, more, later];
 
-// Each test starts from a database with nothing of ours in it.
+// Each test starts from a database without our schema.
 beforeEach(async () => {
   await execute(owner, `drop schema if exists ${schemaName} cascade`);
 });
@@ -46,7 +46,7 @@ test('several processes may migrate at once: each finds the schema whole when it
     }),
   );
   expect(new Set(found.map(({ id }) => id)).size).toBe(1);
-  // Each was applied by one of them.
+  // One of the two processes applied each migration.
   expect(found.flatMap(({ done }) => done).toSorted()).toEqual(tomorrow.map(({ name }) => name));
 });
 
@@ -168,7 +168,7 @@ test('a migration does not wait for ever for a table that another transaction us
 
 test('`migrate` refuses while a process of the version before is at work', async () => {
   await migrate(owner);
-  // As a database is that lacks a migration of this version.
+  // The state of a database that lacks a migration of this version.
   await execute(owner, `delete from migration`);
   await execute(
     owner,
@@ -182,7 +182,7 @@ test('`migrate` refuses while a process of the version before is at work', async
   });
   expect(await applied(owner)).toEqual([]);
   await execute(owner, `update daemon set heard_at = clock_timestamp() - interval '2 minutes'`);
-  // It goes on, and finds here that the tables are there.
+  // The second process continues and finds that the tables exist.
   await expect(migrateAsOwner({ url, ownerUrl })).rejects.toThrow('already exists');
 });
 

@@ -1,6 +1,6 @@
 /**
- * Backup and restore of the books, by the scripts and commands of docs/OPERATIONS.md, on a PostgreSQL whose client programs are of its
- * own version. Run: `npm run package`.
+ * Backs up and restores the books with the scripts and commands of the operators' docs, on a PostgreSQL with client
+ * programs of the same version. Run: `npm run package`.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -32,7 +32,7 @@ const tried = test.runIf(bin !== null);
 if (bin === null)
   console.warn('backup and restore are not tried: no PostgreSQL server with its client programs is installed');
 
-/** The folder of a server's programs that has the client's, too. */
+/** The folder with both server and client programs. */
 function programs(): string | null {
   const base = '/usr/lib/postgresql';
   const versions = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : [];
@@ -54,7 +54,7 @@ const passwords = {
   TEMPORAL_DB_PASSWORD: 'temporal1',
   VETLEDGER_OWNER_PASSWORD: 'owner1',
   VETLEDGER_DB_PASSWORD: 'runtime1',
-  // With what a URL has to escape.
+  // The password contains characters that a URL must escape.
   VETLEDGER_BACKUP_PASSWORD: 'back/up@1%',
 };
 const url = (role: string, password: string, database: string) =>
@@ -140,7 +140,10 @@ function freePort(): Promise<number> {
 const script = (name: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
   run('/bin/sh', [join(root, 'deploy/postgres', name), ...args], { env: { PATH: path(), ...env } });
 
-/** Notes the arguments of all programs of PostgreSQL's, as everybody can read them, until the returned function is called, which gives them. */
+/**
+ * Records the arguments of all PostgreSQL programs, which every user can read. The returned function stops it and
+ * returns them.
+ */
 function watchArguments(): () => string {
   const seen = new Set<string>();
   const timer = setInterval(() => {
@@ -150,7 +153,7 @@ function watchArguments(): () => string {
         if (/(psql|pg_dump|pg_restore|backup\.sh|restore\.sh)\0/.test(line) && line.includes(String(port)))
           seen.add(line);
       } catch {
-        // It has ended.
+        // The process has ended.
       }
   }, 5);
   return () => {
@@ -224,8 +227,7 @@ tried('the books come back from a dump as they were, proven by their head, and g
   const watched = watchArguments();
   const backup = await script('backup.sh', { DATABASE_URL: backupRole(), BACKUP_DIR: backups, BACKUP_KEEP: '2' });
   expect(`${backup.code} ${backup.stderr}`).toBe('0 ');
-  // The role may read, and note its success, and nothing else.
-  // Division by zero where it noted none.
+  // The role may only read and record its success. The query divides by zero if no success was recorded.
   await runAlone(
     backupRole(),
     `select 1 / count(*) from vetledger.backup where finished_at > now() - interval '1 hour'`,
@@ -242,12 +244,12 @@ tried('the books come back from a dump as they were, proven by their head, and g
   const line = new RegExp(`^installation ${sandbox.installation} seq \\d+ head ${hash}\n$`);
   expect(readFileSync(join(backups, heads), 'utf8')).toMatch(line);
 
-  // The database is lost, and made anew.
+  // The database is lost and created again.
   await runAlone(superuser(), 'drop database vetledger with (force)');
   expect(await roles()).toMatchObject({ code: 0 });
   const restore = () => script('restore.sh', { DATABASE_URL: owner() }, join(backups, dump));
   expect(await restore()).toMatchObject({ code: 0, stderr: '' });
-  // What every user of the machine can see had no password.
+  // No password was visible to other users of the machine.
   const seen = watched();
   expect(seen).toMatch(/pg_dump\0.*postgresql:\/\/vetledger_backup@127\.0\.0\.1/);
   expect(seen).toMatch(/pg_restore\0.*postgresql:\/\/vetledger_owner@127\.0\.0\.1/);
@@ -256,7 +258,7 @@ tried('the books come back from a dump as they were, proven by their head, and g
   expect(await vetledger('vetledger', 'migrate')).toMatchObject({ code: 0 });
   expect(await vetledger('vetledger', 'ledger', 'verify', '--head', hash)).toMatchObject({ code: 0 });
   sandbox.live(5);
-  // It is another database than the one that was lost, until somebody says that it takes its place.
+  // It counts as another database until an operator adopts it in place of the lost one.
   expect(await vetledger('vetledger', 'sync')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('adopt --restored'),
@@ -267,7 +269,7 @@ tried('the books come back from a dump as they were, proven by their head, and g
   expect(await vetledger('vetledger', 'reconcile')).toMatchObject({ code: 0 });
   expect(await vetledger('vetledger', 'ledger', 'verify', '--head', hash)).toMatchObject({ code: 0 });
 
-  // Books are never replaced.
+  // Restoring never replaces existing books.
   expect(await restore()).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was changed') });
 });
 

@@ -37,7 +37,7 @@ const compose = parse(text, { merge: true }) as {
 const services = Object.entries(compose.services);
 const { temporal, vetledger, migrate } = compose.services as Record<string, Service>;
 
-/** Values for every variable that has to be set. */
+/** A value for every required variable. */
 const environment = Object.fromEntries(
   [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, `${name.toLowerCase()}1`]),
 );
@@ -78,7 +78,7 @@ describe('docker-compose.yml', () => {
     expect(service.security_opt).toContain('no-new-privileges:true');
     expect(service.cap_drop).toEqual(['ALL']);
     expect(service.tmpfs).toContain('/tmp');
-    // The UI's image writes its configuration when it starts.
+    // The UI's image writes its configuration at the start, so its file system is writable.
     expect(service.read_only).toBe(name !== 'temporal-ui');
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
     expect(service.network_mode ?? service.networks).toBeDefined();

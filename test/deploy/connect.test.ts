@@ -1,5 +1,5 @@
-// The scripts of deploy/postgres give psql and its kin the database without its password among their arguments. Programs that only
-// note how they were started stand in for them; `npm run package` tries the real ones.
+// The scripts of deploy/postgres pass the database to psql and similar programs without its password in the arguments.
+// Stub programs record their arguments here; `npm run package` runs the real ones.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';

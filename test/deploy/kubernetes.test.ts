@@ -9,7 +9,7 @@ import { folderOf } from '../cli/support.ts';
 import { manifestFaults, textOf } from './schemas.ts';
 
 const kubernetes = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
-/** The nightly backup needs a volume claim, and is applied by itself. */
+/** The nightly backup is applied separately, because it needs a volume claim. */
 const applied = ['namespace.yaml', 'vetledger.yaml'];
 const files = [...applied, 'backup.yaml'];
 // biome-ignore lint/suspicious/noExplicitAny: manifests of several kinds, whose schemas are checked
@@ -27,13 +27,16 @@ const exampleSecrets = Object.fromEntries(
     .split('\n')
     .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
 );
-/** The configuration's files by the names that they are mounted with. */
+/** The configuration files by their mounted names. */
 const configuration: Record<string, string> = Object.fromEntries(
   configMap.files.map((path: string) => [basename(path), textOf(`deploy/kubernetes/${path}`)]),
 );
 const isInstalled = spawnSync('kubectl', ['version', '--client']).status === 0;
 
-/** What `kubectl apply --kustomize` would apply, with another text of the configuration or of the secrets. */
+/**
+ * The manifests that `kubectl apply --kustomize` would apply, with a changed text of the configuration or of the
+ * secrets.
+ */
 function rendered(change: { configuration?: string; secrets?: string } = {}): Manifest[] {
   const folder = folderOf({});
   cpSync(kubernetes, folder, { recursive: true });

@@ -1,4 +1,4 @@
-// The alert rules and the dashboard name metrics that exist, and each alert the paragraph that says what to do.
+// Alert rules and the dashboard use existing metrics, and each alert names the paragraph that says what to do.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const nothing: Readings = {
   pool: { used: 0, free: 0, waiting: 0, limit: 0 },
 };
 
-/** Every metric that a daemon serves, as its `# TYPE` lines name it, with the labels of its declaration. */
+/** All metrics that a daemon serves, from its `# TYPE` lines, with the labels of their declarations. */
 let served: Set<string>;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const metricsIn = (expression: string) => expression.match(/\bvetledger_\w+/g) ?
 test.each(rules.map((rule) => [rule.alert, rule] as const))(
   '%s is made of metrics that exist, and its paragraph is there',
   (_, rule) => {
-    // VetledgerDown is of Prometheus' own: whether the daemon answered.
+    // VetledgerDown uses a metric of Prometheus, which says whether the daemon answered.
     const named = metricsIn(rule.expr);
     expect(named.length > 0 || /\bup\{job="vetledger"\}/.test(rule.expr)).toBe(true);
     expect(named.filter((name) => !served.has(name))).toEqual([]);
@@ -101,7 +101,9 @@ test('each alert has a case that fires it and one that does not', () => {
   expect({ firing: alertsOf(true), quiet: alertsOf(false) }).toEqual({ firing: all, quiet: all });
 });
 
-/** `$VETLEDGER_PROMTOOL`, the one in the cache folder, or the system's (CONTRIBUTING); null without one. */
+/**
+ * The path of promtool: `$VETLEDGER_PROMTOOL`, the cache folder, or the system (CONTRIBUTING); null if there is none.
+ */
 function findPromtool(): string | null {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const given = process.env.VETLEDGER_PROMTOOL;

@@ -1,4 +1,4 @@
-/** `npm pack` gives a program that runs outside a checkout. Run: `npm run package`. */
+/** The package that `npm pack` makes runs outside of a checkout. Run: `npm run package`. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The Temporal server comes from the cache, where there is one: only PostgreSQL is missing. */
+/** The Temporal server comes from the cache if it is there, so that only PostgreSQL is missing. */
 const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 const bare = () => ({
   PATH: pathWithNode,
@@ -94,7 +94,7 @@ test('it holds what it reads, plain JavaScript, and no sources, tests or package
     expect.arrayContaining(['dist/build/workflows.js', 'dist/mappings/practice-api.yaml', 'LICENSE']),
   );
   for (const name of migrationNames()) expect(files).toContain(`dist/src/db/migrations/${name}.sql`);
-  // The sandbox and what it needs are bundled; of the sandbox, too, only what was compiled.
+  // The sandbox and its packages are bundled, and only the compiled files of the sandbox.
   const bundled = 'node_modules/';
   const sources = (name: string) => name.endsWith('.ts') || /^(src|test|bench|scripts)\//.test(name);
   expect(files.filter((name) => !name.startsWith(bundled) && sources(name))).toEqual([]);
@@ -133,7 +133,7 @@ test('`dev` names what to install', async () => {
 });
 
 test('the commands of the Dockerfile and of docker-compose.yml run as they stand: migrate, daemon, sandbox, health check', async () => {
-  // What is /app in a container is this folder here; hosts of other containers are the servers of the test run.
+  // This folder replaces /app of the container, and the servers of the test run replace those of other containers.
   const app = join(folder, 'image');
   mkdirSync(join(app, 'mappings'), { recursive: true });
   for (const name of ['bin', 'dist', 'package.json']) symlinkSync(join(installed, name), join(app, name));
@@ -141,7 +141,7 @@ test('the commands of the Dockerfile and of docker-compose.yml run as they stand
   writeFileSync(join(app, 'vetledger.yaml'), textOf('deploy/vetledger.yaml'));
   writeFileSync(join(app, 'mappings/demo.yaml'), textOf('mappings/demo.yaml'));
   const stages = textOf('Dockerfile').split(/^FROM /m);
-  // The health check's CMD stands first, on a line of its own after its options.
+  // The health check's CMD is on a separate line after its options, so the first CMD is the health check's.
   const instruction = (name: 'ENTRYPOINT' | 'CMD' | '  CMD', target?: string): string[] => {
     const stage = target === undefined ? stages.at(-1) : stages.find((text) => text.includes(` AS ${target}\n`));
     const words: string[] = JSON.parse(new RegExp(`^${name} (\\[.*\\])$`, 'm').exec(stage ?? '')?.[1] ?? 'null');

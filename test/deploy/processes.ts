@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { waitFor } from '../workflows/support.ts';
 
-/** This Node.js first, as in a container that has no other. */
+/** This Node.js comes first, as in a container without another one. */
 export const pathWithNode = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`;
 
 export interface Ended {
@@ -12,7 +12,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs a program to its end, whatever its exit code. */
+/** Runs a program to its end and accepts any exit code. */
 export function run(
   file: string,
   args: string[],
@@ -35,9 +35,9 @@ export function run(
 export interface Started {
   child: ChildProcess;
   said(): { stdout: string; stderr: string };
-  /** Waits for a text on one of its streams; throws with what it said when it ends before. */
+  /** Waits for a text on stdout or stderr. If the program ends before, throws an error with its output. */
   says(text: string | RegExp, timeoutMs?: number): Promise<void>;
-  /** Ends it as a supervisor does, and returns its exit code and how long it took. */
+  /** Stops the program like a supervisor. Returns its exit code and how long it took. */
   stop(): Promise<{ code: number | null; seconds: number }>;
 }
 

@@ -12,14 +12,14 @@ const schemaOf = (name: string): Schema =>
 
 const settings = { strict: false, allErrors: true, validateFormats: false } as const;
 
-/** What is wrong with a compose file, by the schema of the Compose Specification. */
+/** Errors of a compose file by the schema of the Compose Specification. */
 export function composeFaults(document: unknown): string[] {
   const schema = schemaOf('compose-spec-2.16.2');
   const ajv = String(schema.$schema).includes('2020-12') ? new Ajv2020(settings) : new Ajv(settings);
   return faults(ajv, schema, document);
 }
 
-/** What is wrong with a manifest, by the schema of its kind. */
+/** Errors of a manifest by the schema of its kind. */
 export function manifestFaults(document: { apiVersion?: string; kind?: string }): string[] {
   const { kinds, $defs } = schemaOf('kubernetes-1.37') as { kinds: Record<string, Schema>; $defs: Schema };
   const kind = `${document.apiVersion}/${document.kind}`;

@@ -9,7 +9,7 @@ const units = ['vetledger.service', 'vetledger-backup.service', 'vetledger-backu
 const unitOf = (name: string) => textOf(`deploy/systemd/${name}`);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The settings of a unit by section and name, each with all of its values. */
+/** The settings of a unit by section and name, each with all its values. */
 function settingsOf(text: string): Map<string, string[]> {
   const settings = new Map<string, string[]>();
   let section = '';
@@ -27,7 +27,7 @@ function settingsOf(text: string): Map<string, string[]> {
 describe('systemd', () => {
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
   test.runIf(hasSystemd).each(units)('%s is taken by `systemd-analyze verify`', (name) => {
-    // Programs have to be where the unit says, so those of this checkout stand in.
+    // The programs must exist at the paths in the unit, so paths of this checkout replace them.
     const here = (text: string) =>
       text
         .replaceAll('/opt/vetledger/node_modules/.bin/vetledger', join(root, 'bin/vetledger.js'))
@@ -36,7 +36,7 @@ describe('systemd', () => {
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(folder, name)], {
       encoding: 'utf8',
     });
-    // It also tells of units of this machine.
+    // The output also contains messages about units of this machine.
     const told = stderr.split('\n').filter((line) => line.includes('vetledger'));
     expect({ status, told }).toEqual({ status: 0, told: [] });
   });

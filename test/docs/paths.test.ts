@@ -15,19 +15,19 @@ const pages = [
 ];
 const sources = globSync(`{${folders.replaceAll('|', ',')}}/**/*.{ts,sql,yaml,py}`, { cwd: root });
 
-/** Paths in backticks; `*` stands for any name. */
+/** Paths in backticks; `*` matches any name. */
 function pathsOfPage(text: string): string[] {
   const code = text.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g);
   return [...code].map(([, path = '']) => path).filter((path) => new RegExp(`^(${folders})/[\\w./*-]*$`).test(path));
 }
 
-/** Targets of links and pictures inside the repository. */
+/** Targets of links and images inside the repository. */
 function linksOfPage(page: string, text: string): string[] {
   const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)].map(([, link = '']) => link);
   return links.filter((link) => !link.includes(':')).map((link) => normalize(join(dirname(page), link)));
 }
 
-/** Files of the repository named in comments. */
+/** Files of the repository that comments name. */
 function pathsOfComments(text: string): string[] {
   const comments = text.split('\n').filter((line) => /^\s*(\/\/|\/?\*|#|--)|\s(\/\/|#|--) /.test(line));
   const path = new RegExp(`(?<![\\w./-])(${folders})/[\\w/.-]+\\.(ts|sql|yaml|md|py)\\b`, 'g');

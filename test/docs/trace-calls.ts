@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector';
 
-/** A call that was seen: the function's name as it was asked for, and the functions that waited for it, innermost first. */
+/** A recorded call: the function's name, and the functions that awaited it, innermost first. */
 export interface Call {
   name: string;
   stack: string[];
@@ -8,7 +8,7 @@ export interface Call {
 
 export interface TracedFunction {
   name: string;
-  /** Path in the repository. */
+  /** The path in the repository. */
   file: string;
 }
 
@@ -18,8 +18,8 @@ interface Trace {
 }
 
 /**
- * Notes each call of these functions from now on, through the debugger's breakpoints: their conditions note the call and never stop.
- * Throws where a file is not loaded or has no such function.
+ * Records each call of these functions from now on, with breakpoints of the debugger whose conditions record the call
+ * and never stop. Throws if a file is not loaded or lacks the function.
  */
 export function traceCalls(functions: readonly TracedFunction[]): Trace {
   const calls: Call[] = [];
@@ -65,7 +65,7 @@ function breakAt(session: Session, scripts: readonly { scriptId: string; url: st
   if (!isSet) throw new Error(`${file} has no function ${name}`);
 }
 
-/** Where the body of a function or method begins; null without one. */
+/** The position at which the body of a function or method begins; null if it has none. */
 function bodyOf(source: string, name: string): number | null {
   const found = new RegExp(`^\\s*(?:export )?(?:async )?(?:function\\*? )?${name}(?:<[^>]*>)?\\(`, 'm').exec(source);
   if (!found) return null;

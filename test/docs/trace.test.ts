@@ -4,7 +4,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from '../workflows/support.ts';
 import { type Call, type TracedFunction, traceCalls } from './trace-calls.ts';
 
-/** The functions of the table in ARCHITECTURE, in its order. */
+/** The functions in the table of ARCHITECTURE, in its order. */
 function documentedPath(): TracedFunction[] {
   const page = readFileSync(new URL('../../docs/developers/architecture.md', import.meta.url), 'utf8');
   const [, section = ''] = page.split('## One invoice through the code');

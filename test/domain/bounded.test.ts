@@ -33,14 +33,14 @@ import { originOf, parseRecord } from '../../src/records/schema.ts';
 import { unusableOf } from '../../src/records/unusable.ts';
 import { amount, flag, id, readReference, text } from '../../src/records/values.ts';
 
-// Whatever works on a text from outside takes time in proportion to its length: a field of some hundred kilobytes, made to be slow
-// to read, must not stop the other clinics of a process.
+// Functions that process a text from outside must take time in proportion to its length. Otherwise a field of some
+// hundred kilobytes could stop the other clinics of a process.
 
 keepSecret('a-secret-of-this-process-0123456789');
 const dialect = loadDialect();
 const kinds = ['invoice', 'row', 'payment', 'prepayment'] as const;
 
-/** A record each of whose fields is the text. */
+/** A record with the text in each field. */
 function recordOf(kind: (typeof kinds)[number], value: string): Record<string, unknown> {
   const fields = Object.values(dialect.fields[kind]).map((field) => [field.split('.')[0], value]);
   return { ...Object.fromEntries(fields), id: 1 };
@@ -51,7 +51,7 @@ function unitOf(value: string): ExportedUnit {
   return { id: '1/invoice/1/1', seq: 1, date: '2026-01-01', description: value, facts, recorded: [], lines: [] };
 }
 
-/** Errors that a reader may throw for a text that is none of its kind; any other is a fault. */
+/** Errors that a reader may throw for an invalid text. Other errors fail the test. */
 function tried(read: () => unknown): void {
   try {
     read();
@@ -125,7 +125,7 @@ const functions: Record<string, (value: string) => unknown> = {
   'what mapping init writes': (value) => [oneLine(value), quoted(value)],
 };
 
-/** What each pattern that is a fault somewhere is repeated of. */
+/** Units that are repeated to make texts which are slow for some patterns. */
 const units = [
   ...[
     'a',
@@ -203,7 +203,7 @@ const ends = ['', '"', 'x', '@', '>', '\u0301', '\\', '1e', '</title>'];
 
 const kilo = 1_024;
 
-/** The least of three times, in milliseconds; the first alone where it is short. */
+/** The least of three times in milliseconds; only one if it is short. */
 async function msOf(work: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 3; round++) {
@@ -215,12 +215,15 @@ async function msOf(work: () => unknown): Promise<number> {
   return least;
 }
 
-/** A text of `length` that begins and ends as given, and repeats a unit between. */
+/** A text of `length` with a given start and end, and a repeated unit between them. */
 function textOf(start: string, unit: string, end: string, length: number): string {
   return start + unit.repeat(Math.max(1, Math.ceil((length - start.length - end.length) / unit.length))) + end;
 }
 
-/** Looks four times at each character of 1 MB: the speed of the machine at this moment, and more than the collection of garbage. */
+/**
+ * The peer: reads each character of 1 MB four times. It measures the current speed of the machine, and takes longer
+ * than a garbage collection.
+ */
 function linearPeer(): number {
   const value = 'abc "x"'.repeat((kilo * kilo) / 7);
   let found = 0;
@@ -230,17 +233,20 @@ function linearPeer(): number {
   return found;
 }
 
-/** How much longer than its size lets expect a function may take: garbage is collected, code is compiled. */
+/**
+ * The factor by which a function's time may exceed proportional growth, because of garbage collection and compilation.
+ */
 const slack = 5;
 
-/** Null, or how a function's time grew faster than its text. A small size is tried before a large one. */
+/** Returns null, or how a function's time grew faster than its text. It tests a small size before a large one. */
 async function growsTooFast(
   work: (value: string) => unknown,
   make: (length: number) => string,
   sizes: readonly number[],
 ) {
   let before: { ms: number; length: number } | null = null;
-  // Compiled first: what is interpreted at a small size and compiled at a large one would seem to grow slowly.
+  // The function is compiled first. If it were interpreted at the small size and compiled at the large one, its growth
+  // would seem slow.
   for (let round = 0; round < 3; round++) await work(make(sizes[0] ?? 0));
   for (const size of sizes) {
     const value = make(size);

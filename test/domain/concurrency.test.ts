@@ -56,7 +56,7 @@ test('a wait for work ends with it, or with the reason of a signal that aborts b
   stop.abort(new Error('stopped'));
   await expect(waiting).rejects.toThrow('stopped');
   await expect(unlessAborted(never(), stop.signal)).rejects.toThrow('stopped');
-  // Of what is left, nothing is heard any more.
+  // A late rejection of the abandoned work is ignored.
   await expect(unlessAborted(Promise.reject(new Error('late')), stop.signal)).rejects.toThrow();
 });
 

@@ -1,4 +1,4 @@
-// Expected times are worked out by hand from the zones' rules; Intl tells the time of day.
+// Expected times were worked out by hand from the zones' rules; Intl gives the time of day.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -20,15 +20,15 @@ describe('the newest turn that is not in the future', () => {
     ],
     ['at it', night, 'Europe/Helsinki', 0.5, '2026-02-10T01:00:00Z', '2026-02-10', '2026-02-10T01:00Z'],
     ['a whole day later', night, 'Europe/Helsinki', 0.5, '2026-02-11T00:59:59Z', '2026-02-10', '2026-02-10T01:00Z'],
-    // 22:00 to 02:00; three quarters of it are 01:00 of the next day.
+    // From 22:00 to 02:00, three quarters have passed at 01:00 of the next day.
     ['over midnight', [22, 2], 'UTC', 0.75, '2026-02-11T01:00:00Z', '2026-02-10', '2026-02-11T01:00Z'],
     ['over midnight, before it', [22, 2], 'UTC', 0.75, '2026-02-11T00:59:00Z', '2026-02-09', '2026-02-10T01:00Z'],
     ['over midnight, its first half', [22, 2], 'UTC', 0.25, '2026-02-10T23:30:00Z', '2026-02-10', '2026-02-10T23:00Z'],
-    // Helsinki goes from 03:00 to 04:00 on 2026-03-29: the span has three hours, from 23:00 to 02:00 UTC.
+    // In Helsinki, clocks go from 03:00 to 04:00 on 2026-03-29, so the span has three hours, from 23:00 to 02:00 UTC.
     ['a night of 23 hours', night, 'Europe/Helsinki', 0.5, '2026-03-29T12:00:00Z', '2026-03-29', '2026-03-29T00:30Z'],
-    // It goes back from 04:00 to 03:00 on 2026-10-25: five hours, from 22:00 to 03:00 UTC.
+    // Clocks go back from 04:00 to 03:00 on 2026-10-25, so the span has five hours, from 22:00 to 03:00 UTC.
     ['a night of 25 hours', night, 'Europe/Helsinki', 0.5, '2026-10-25T12:00:00Z', '2026-10-25', '2026-10-25T00:30Z'],
-    // 03:10 to 03:50 does not exist on that day.
+    // The time from 03:10 to 03:50 does not exist on that day.
     ['a span that is skipped', [3, 4], 'Europe/Helsinki', 0.9, '2026-03-29T12:00Z', '2026-03-29', '2026-03-29T01:00Z'],
   ])('%s', (_name, span, timezone, share, now, day, expected) => {
     const [from, to] = Array.isArray(span) ? span.map((hour) => hour! * 60) : [span.fromMinute, span.toMinute];
@@ -61,14 +61,14 @@ test('each day has one turn, in its order and within the span, whatever the cloc
         const next = turnAfter(place, turn);
         expect(Date.parse(next.day) - Date.parse(turn.day)).toBe(86_400_000);
         expect(next.at.getTime()).toBeGreaterThan(turn.at.getTime());
-        // Nothing is due between the two but the first.
+        // Between the two turns, only the first is due.
         expect(latestTurn(place, new Date(next.at.getTime() - 1))).toEqual(turn);
         expect(latestTurn(place, next.at)).toEqual(next);
         const { fromMinute, toMinute } = between;
         const told = minuteIn(zone, next.at);
         const isWithin =
           fromMinute < toMinute ? fromMinute <= told && told <= toMinute : told >= fromMinute || told <= toMinute;
-        // On the day on which a zone skips an hour, a span that begins in it begins when it is over.
+        // If a span begins in the hour that a zone skips, it begins after that hour.
         const changes =
           minuteIn(zone, at(`${next.day}T00:00Z`)) !== minuteIn(zone, new Date(Date.parse(next.day) + 2 * 86_400_000));
         if (!changes) expect(isWithin, `${next.at.toISOString()} in ${zone}`).toBe(true);

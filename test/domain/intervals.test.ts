@@ -9,7 +9,7 @@ const adaptive: Schedule = {
 };
 const lunch: Schedule = { everySeconds: 60, night: { fromMinute: 720, toMinute: 780, everySeconds: 600 } };
 
-// Helsinki is two hours ahead of UTC in January, three in July.
+// Helsinki is two hours ahead of UTC in January, and three in July.
 test.each<[string, Schedule, string, number, number]>([
   ['by day, busy', adaptive, '2026-01-15T12:00:00Z', 0, 300],
   ['by day, five windows found nothing', adaptive, '2026-01-15T12:00:00Z', 5, 300],

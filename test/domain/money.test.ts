@@ -11,7 +11,7 @@ function textOf(amount: bigint): string {
 
 describe('amounts of digits', () => {
   test('are right, however many were made before', () => {
-    // More than are kept, twice.
+    // The loop uses more amounts than the cache keeps, twice.
     for (const turn of [1, 2]) {
       for (let n = 1; n <= 12_000; n += 1) {
         if (moneyOfDigits(`${n}.50`).toFixed(2) !== `${n}.50`) throw new Error(`${n}.50 is wrong in turn ${turn}`);
@@ -40,7 +40,7 @@ describe('amounts of digits', () => {
     ['--1', null],
     ['', null],
   ])('%j is read as %j', (text, expected) => {
-    // The second time it is known.
+    // The second time, the amount comes from the cache.
     for (const amount of [parseMoney(text), parseMoney(text)]) expect(amount?.toFixed() ?? null).toBe(expected);
   });
 });

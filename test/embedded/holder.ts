@@ -1,4 +1,4 @@
-// A program for the tests: takes what its first argument names, says so on stdout in one line, and waits to be killed.
+// A program for tests: it acquires what its first argument names, prints one line, and waits to be killed.
 import { acquirePostgres } from '../../src/embedded/index.ts';
 import { withLock } from '../../src/embedded/lock.ts';
 

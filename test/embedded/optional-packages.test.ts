@@ -22,7 +22,10 @@ import { temporaryFolder } from './support.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let tree: string;
 
-/** A copy of the project as `npm ci --omit=dev --omit=optional` leaves it: what package-lock.json marks so is not there. */
+/**
+ * Makes a copy of the project as `npm ci --omit=dev --omit=optional` would leave it, without the packages that
+ * package-lock.json marks so.
+ */
 beforeAll(() => {
   tree = mkdtempSync(join(tmpdir(), 'vetledger-without-optional-'));
   for (const name of [
@@ -52,7 +55,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
-/** Hard links: symbolic ones would find the omitted packages beside their targets. */
+/** Links the files. Hard links are used, because Node.js would follow symbolic links and find the omitted packages. */
 function linkFolder(path: string, omitted: ReadonlySet<string>): void {
   mkdirSync(join(tree, path), { recursive: true });
   for (const entry of readdirSync(join(root, path), { withFileTypes: true })) {
@@ -67,7 +70,7 @@ function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {
-    // The temporary folder is on another file system.
+    // The temporary folder is on another file system, so the file is copied.
     copyFileSync(from, to);
   }
 }
@@ -78,7 +81,7 @@ interface Ended {
   stderr: string;
 }
 
-/** Runs Node.js in the copy without the settings of this machine. */
+/** Runs Node.js in the copy without the environment variables of this machine. */
 function run(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   const child = spawn(process.execPath, args, {
     cwd: tree,
@@ -100,7 +103,7 @@ function run(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
 
 const vetledger = (args: string[], env?: NodeJS.ProcessEnv) => run(['bin/vetledger.js', ...args], env);
 
-/** A configuration file whose servers come from the environment, if they are named there. */
+/** A configuration file that takes the servers from the environment. */
 function configFile(baseUrl: string): string {
   const file = join(temporaryFolder(), 'vetledger.yaml');
   writeFileSync(

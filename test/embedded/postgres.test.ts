@@ -15,7 +15,7 @@ import { canListen, listeningAddresses, signalGroup, startHolder, temporaryFolde
 const quiet = { progress: () => {}, env: process.env };
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** Released at the latest at the test's end, also when it fails: no server outlives its test. */
+/** Acquires a server that is released at the test's end, even if the test fails. */
 async function acquire(options: ServicesOptions): Promise<PostgresHandle> {
   const postgres = await acquirePostgres(options);
   onTestFinished(() => postgres.release());

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** A folder removed at the test's end; other accounts can pass through it, as through a home folder of mode 0711. */
+/** A folder that is deleted at the test's end. Other accounts can pass through it, like a home folder of mode 0711. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-services-'));
   chmodSync(folder, 0o711);
@@ -15,7 +15,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Starts `holder.ts` in a process group of its own and returns it with the first line it prints. */
+/** Starts `holder.ts` in a new process group. Returns the process with the first line that it prints. */
 export async function startHolder(
   kind: 'lock' | 'postgres',
   path: string,
@@ -32,7 +32,7 @@ export async function startHolder(
   return { child, line };
 }
 
-/** Sends a signal to the whole group of a process, as a terminal's Ctrl-C does, and waits for its end. */
+/** Sends a signal to a process group, like Ctrl-C in a terminal, and waits until the process ends. */
 export async function signalGroup(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   process.kill(-child.pid!, signal);
@@ -47,7 +47,7 @@ export function canListen(port: number): Promise<boolean> {
   });
 }
 
-/** A port nobody listens on. */
+/** A free port. */
 export async function unusedPort(): Promise<number> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -58,7 +58,10 @@ export async function unusedPort(): Promise<number> {
   });
 }
 
-/** The addresses that a process listens on, each once; of Linux only, elsewhere it is taken on trust. */
+/**
+ * The addresses that a process listens on, without duplicates. It works on Linux only; elsewhere the tests assume the
+ * expected ones.
+ */
 export function listeningAddresses(pid: number): string[] {
   if (process.platform !== 'linux') return ['127.0.0.1'];
   const own = new Set(
@@ -71,7 +74,7 @@ export function listeningAddresses(pid: number): string[] {
       .filter(([, , , state, , , , , , inode]) => state === '0A' && own.has(inode))
       .map(([, local = '']) => local.split(':')[0] ?? ''),
   );
-  // The bytes of an address of version 4 are written backwards.
+  // The bytes of an IPv4 address are in reverse order.
   const text = (hex: string) =>
     hex.length === 8 ? [6, 4, 2, 0].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join('.') : hex;
   return [...new Set(listening.map(text))];

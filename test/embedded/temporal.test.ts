@@ -14,7 +14,7 @@ import { canListen, listeningAddresses, temporaryFolder, unusedPort } from './su
 const quiet = { progress: () => {}, env: process.env };
 const portOf = (address: string) => Number(address.split(':')[1]);
 
-/** Released at the latest at the test's end, also when it fails: no server outlives its test. */
+/** Acquires a server that is released at the test's end, even if the test fails. */
 async function acquire(options: ServicesOptions): Promise<TemporalHandle> {
   const temporal = await acquireTemporal(options);
   onTestFinished(() => temporal.release());

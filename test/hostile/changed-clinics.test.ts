@@ -1,4 +1,4 @@
-// Processes whose clinic list differs from the one before: after a kill, and as a Deployment rolls a changed configuration out.
+// Processes with a changed list of clinics: after a kill, and when a Deployment rolls out a new configuration.
 
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
@@ -12,7 +12,7 @@ import { waitFor } from '../workflows/support.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** A process that was killed counts as at work for a minute; a round of the watch comes after it. */
+/** A killed process counts as running for a minute; the next round of the watch follows. */
 const forgottenWithinMs = 120_000;
 
 let kept: Sandbox;
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Daemon = ReturnType<typeof startDaemon>;
 
-/** Starts daemons on a database of their own. */
+/** Starts daemons that share a new database. */
 async function daemonsOfOneDatabase() {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
@@ -49,7 +49,7 @@ async function daemonsOfOneDatabase() {
           database_url: fromEnvironment('DATABASE_URL'),
           migrate_database_url: fromEnvironment('MIGRATE_DATABASE_URL'),
         },
-        // As the manifests do: the daemon is not given the owner of the tables.
+        // As in the manifests, the daemon does not get the owner of the tables.
         env: { DATABASE_URL: database.url, MIGRATE_DATABASE_URL: '' },
       }),
     migrate: ({ config, env }: Daemon) =>
@@ -86,7 +86,7 @@ test('a daemon is killed and its clinic list edited: the next start works at onc
   await waitFor('pause of the removed one', async () => (await pauseOf(4712)) === noteOfUnserved, forgottenWithinMs);
   await waitFor('end of its window', async () => (await openWindows()).length === 0 || null, forgottenWithinMs);
   expect(await pauseOf(4711)).toBeNull();
-  // Its last window was ended by the process that is there; it opened no other.
+  // The remaining process closed its last window and opened no other.
   const opened = next.events().filter(({ event, installation }) => event === 'window_opened' && installation === 4712);
   expect(opened).toEqual([]);
   expect(await unexplained()).toEqual([]);
@@ -108,7 +108,7 @@ test('a changed clinic list is rolled out: the older daemon keeps the clinic tha
   expect(closedBy(old)).not.toContain(4713);
   expect(closedBy(next)).not.toContain(4712);
 
-  // As the Deployment does it (Recreate): the pod ends, its init container migrates, the next pod starts.
+  // This is what the Deployment (Recreate) does: the pod ends, its init container migrates, and the next pod starts.
   next.process.kill('SIGTERM');
   expect((await next.ended)[0]).toBe(0);
   expect(await migrate(next)).toMatchObject({ code: 0 });

@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A window with the configuration that the books were begun with, on a worker that is there for it only. */
+/** Runs a window with the configuration with which the books were begun, on a temporary worker. */
 async function syncAsBefore() {
   const engine = await startEngine(clinic.app, {}, () => undefined);
   try {
@@ -43,7 +43,7 @@ async function syncAsBefore() {
   }
 }
 
-/** Runs a command with the clinic's configuration, changed. */
+/** Runs a command with a changed copy of the clinic's configuration. */
 function changed(line: string | string[], change: (config: string) => string) {
   const file = join(folder, 'vetledger.yaml');
   writeFileSync(file, change(readFileSync(clinic.config, 'utf8')));

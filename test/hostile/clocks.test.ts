@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const row = { sum: '50.00', vat_percentage: '14', account_number: '3000' };
 
 let clinic: TestClinic | undefined;
-/** How far the practice's clock, which writes `modified` and `Date`, is ahead of ours. */
+/** The difference of the practice's clock from ours. It writes `modified` and `Date`. */
 let aheadMs = 0;
 afterEach(async () => {
   await clinic?.stop();
@@ -27,7 +27,7 @@ const isPosted = async (one: TestClinic, id: number) =>
   (await one.rows<{ state: string }>(`select state from document where kind = 'invoice' and id = ?`, [id]))[0]
     ?.state === 'posted';
 
-/** Windows until the invoice is posted: its rows may be fresh in the second only. */
+/** Runs windows until the invoice is posted, because its rows may be fresh only in the second window. */
 async function postedWithin(one: TestClinic, id: number, windows: number): Promise<boolean> {
   for (let n = 0; n < windows; n++) {
     const report = await one.sync();

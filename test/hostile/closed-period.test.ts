@@ -33,7 +33,7 @@ const append = (trx: Connection, ...drafts: ReturnType<typeof sale>[]) =>
   appendEntries(trx, installation, drafts, { decimals: 2, windowId: null });
 const close = (through: string, id = installation) => closePeriods(db, [{ id, today: '2026-12-31' }], through);
 
-/** Ends once another session of this database waits for a lock. */
+/** Waits until another session of this database waits for a lock. */
 async function untilSomebodyWaits(): Promise<void> {
   for (;;) {
     const { n } = await row(
@@ -55,7 +55,7 @@ describe('a period that is closed while a window posts', () => {
   afterAll(() => clinic.remove());
 
   it('gets no entry any more: the documents that are judged after the close are held', async () => {
-    // As an activity does: the context is made once, before the close.
+    // As in an activity, the context is made once, before the close.
     const contextFor = postingContexts(clinic.installation, async () => null);
     const options = { finalRound: true, judgedBefore: new Date(Date.now() + 3_600_000) };
     await close('2026-03-09', clinic.id);

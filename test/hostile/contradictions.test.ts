@@ -17,9 +17,9 @@ afterEach(async () => {
 interface Lie {
   list: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment';
   id: number;
-  /** The member that the second version has otherwise. */
+  /** The member that differs in the second version. */
   change: Record<string, unknown>;
-  /** Also where one record alone is asked for. */
+  /** True if answers to requests for a single record show both versions too. */
   always: boolean;
 }
 
@@ -29,7 +29,7 @@ async function start(): Promise<void> {
   proxy.target = clinic.sandbox.url;
 }
 
-/** From here on answers have the record twice, in two versions; `count` knows nothing of it. */
+/** From now on, answers show the record in two versions; `count` counts it once. */
 function tellTwice({ list, id, change, always }: Lie): void {
   proxy.tamper = (answer, { path, method }) => {
     const [resource = '', query = ''] = path.split('?');
@@ -105,7 +105,7 @@ describe.each(lies)('one answer with two versions of a record: %s', (_, made) =>
     expect((await clinic.reconcile()).installations[0]?.equations.E6).toMatchObject({ ok: true });
     proxy.tamper = (answer) => answer;
     await clinic.rows('update installation_state set census_taken_at = null');
-    // Once for what the census finds, once for what it has fetched.
+    // One window for the census, and one for the records that it requested.
     expect((await clinic.sync()).error ?? null).toBeNull();
     expect((await clinic.sync()).error ?? null).toBeNull();
     expect(await held()).toEqual([]);

@@ -1,4 +1,5 @@
-// How a daemon ends: asked to by its supervisor while the source does not answer, and when nobody reads its events any more.
+// The end of a daemon: stopped by its supervisor while the source does not answer, and after the reader of its events
+// has ended.
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,9 +67,9 @@ test('SIGTERM while the source hangs: down within 30 s, and the window goes on w
     held: expect.any(Number),
   });
   expect(closed).toMatchObject({ seen: { invoices: expect.any(Number) }, api: { requests: expect.any(Number) } });
-  // The Temporal SDK's own metrics, which only a process that has just begun can serve.
+  // Only the newest process can serve the metrics of the Temporal SDK.
   expect(await (await fetch(`http://127.0.0.1:${temporalPort}/metrics`)).text()).toMatch(/^temporal_\w+\{/m);
-  // The reader of its events is gone, as `| head -1` is: it ends with the next one, plainly.
+  // The reader of its events ends, like `| head -1`. The daemon then ends cleanly at the next event.
   second.process.stdout.destroy();
   const url = /metrics: (http:\S+)\/metrics/.exec(second.stderr())?.[1];
   expect((await fetch(`${url}/healthz`)).status).toBe(200);

@@ -18,7 +18,7 @@ interface ExternalInfo {
   note: string;
 }
 
-/** What becomes of one request, and what staff write right after it. */
+/** The effect of one request, and what staff write right after it. */
 interface Happening {
   request: 'done' | 'done, then 500' | 'done, then unreadable' | '500' | 'refused' | 'done, then the process dies';
   staff: Partial<ExternalInfo>;
@@ -44,14 +44,14 @@ let lastId = 0;
 test('whatever becomes of the requests, what staff write after one stays', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { maxLength: 5 }), fc.constantFrom(null, 'SAP-0'), async (script, before) => {
-      // What a run that failed has left is none of this one's.
+      // Documents of a failed run are deleted.
       await db.raw('delete from document');
       const id = ++lastId;
       const info: ExternalInfo = { external_id: before, note: 'first' };
       const entryId = `${installation}/prepayment/${id}/1`;
       await store(id, info, entryId);
       const left = [...script];
-      // What staff wrote once a request may have taken effect: nobody may write over it.
+      // The value that staff wrote after the request may have taken effect. The write-back must not overwrite it.
       let staffId: string | null = null;
       let mayHaveTakenEffect = false;
       const ports: WriteBackPorts = {
@@ -63,7 +63,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
         },
         send: async ({ record: prepayment }) => {
           const { request, staff: written } = left.shift() ?? { request: 'done', staff: {} };
-          // Never the value that stood there before: nobody could tell that it was written again.
+          // Staff never write the previous value again, because that could not be recognised.
           const staff = written.external_id
             ? { ...written, external_id: `${written.external_id}/${left.length}` }
             : written;
@@ -101,10 +101,12 @@ test('whatever becomes of the requests, what staff write after one stays', async
   );
 });
 
-/** A budget that has room. */
+/** A rate budget with room. */
 const roomy = { roomInMs: async () => 0, elapsed: () => performance.now() };
 
-/** A lane's work whose requests take effect, are followed by what staff write, and end in a 500: each is in doubt. */
+/**
+ * Runs a lane whose requests take effect, are followed by a write of staff, and answer 500, so that each is in doubt.
+ */
 async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeSending: () => Promise<void>) {
   const lease = (await takeLease(db, { installation, lane }, lane))!;
   const sent: number[] = [];
@@ -138,7 +140,7 @@ test('a window and a backfill at work side by side send each entry id once, so t
   const ids = Array.from({ length: 20 }, () => ++lastId);
   const infos = new Map(ids.map((id) => [id, { external_id: null, note: 'first' } as ExternalInfo]));
   for (const id of ids) await store(id, infos.get(id)!, `${installation}/prepayment/${id}/1`);
-  // Both have read what stands there before either sends anything.
+  // Both lanes read the current value before either sends anything.
   const bothRead = Promise.withResolvers<void>();
   let reading = 0;
   const meet = async () => {
@@ -168,7 +170,7 @@ test('what a lane was about to send when its lease ended is sent by another', as
   expect(window.sent).toEqual([id]);
 });
 
-/** Has a `todo`, as what ends a window has: no fault of the prepayment. */
+/** An error with a `todo` ends the window; it is not a fault of the prepayment. */
 class Died extends Error {
   readonly todo = 'nothing';
 }

@@ -1,4 +1,4 @@
-// What the servers that vetledger starts by itself inherit from it, and who can read what they keep.
+// What the embedded servers inherit from vetledger, and who can read their files.
 
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ function environmentOf(pid: number): string[] {
 
 const names = (environment: string[]) => environment.map((one) => one.slice(0, one.indexOf('=')));
 
-/** Files and folders under a folder that others than their owner can read, write or enter. */
+/** The files and folders below a folder to which other users have any access. */
 function openPlaces(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .map((entry) => join(entry.parentPath, entry.name))

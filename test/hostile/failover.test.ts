@@ -1,4 +1,4 @@
-// A PostgreSQL fails over to a standby under a daemon, with `database_failover`.
+// A PostgreSQL fails over to a standby while a daemon runs, with `database_failover`.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -48,7 +48,7 @@ test('a promoted standby: trusted, the daemon goes on by itself and the old prim
     return JSON.parse(found?.value ?? '') as { timeline: string; incarnation: string; next: string | null };
   };
 
-  // Connections lead to the standby before it is promoted: for a moment PostgreSQL is read-only.
+  // Connections reach the standby before its promotion, so PostgreSQL is read-only for a moment.
   const from = daemon.events().length;
   await standby.caughtUp();
   proxy.leadTo({ host: '127.0.0.1', port: standby.port });
@@ -73,7 +73,7 @@ test('a promoted standby: trusted, the daemon goes on by itself and the old prim
   );
   expect(daemon.process.exitCode).toBeNull();
 
-  // The old primary is still there: nobody may go on with it.
+  // The old primary still runs, but no process may continue with it.
   const old = await sync(primary.url);
   expect([old.code, old.json().error]).toEqual([2, expect.objectContaining({ code: 'database_copied' })]);
   // A standby that lacks the commits since the last renewal.
@@ -82,7 +82,7 @@ test('a promoted standby: trusted, the daemon goes on by itself and the old prim
   expect([lacking.code, lacking.json().error.code]).toEqual([2, 'database_copied']);
   expect(lacking.json().error.message).toContain('a standby has taken over that lacks commits');
 
-  // Without the word of the configuration, a standby that took over looks like a copy.
+  // Without that setting, a promoted standby looks like a copy.
   daemon.process.kill('SIGTERM');
   expect((await daemon.ended)[0]).toBe(0);
   const stood = (await binding(promoted)).incarnation;

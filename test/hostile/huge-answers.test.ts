@@ -11,7 +11,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { useDatabase } from '../support/database.ts';
 import { type Handler, hastyClock, keptLog, roomyBudget, startServer } from '../support/practice-fakes.ts';
 
-/** What nothing from outside may hold the process up for, beside the parsing of one page. */
+/** The maximum time for which data from outside may block the process, in addition to parsing one page. */
 const longestBlockMs = 200;
 const mb = 1024 * 1024;
 
@@ -35,7 +35,7 @@ async function clientOf(...handlers: Handler[]): Promise<PracticeClient> {
   return client;
 }
 
-/** Answers with a compressed body: building and sending it costs this process next to nothing. */
+/** Answers with a prepared compressed body, so that sending it costs this process almost nothing. */
 function zipped(body: string): Handler {
   const bytes = gzipSync(body);
   return (_, response) => {
@@ -45,8 +45,8 @@ function zipped(body: string): Handler {
 }
 
 /**
- * The longest time for which this thread worked without letting the event loop turn, and by how much the memory grew. Processor
- * time, because on a busy machine the thread waits for its turn, too; the delay as it was felt is bounded more loosely.
+ * The longest time without a turn of the event loop, and the growth of memory. It uses processor time, because on a
+ * busy machine the thread also waits. The elapsed delay has a looser bound.
  */
 async function costOf(work: () => Promise<unknown>): Promise<{ blockedMs: number; grownMb: number }> {
   const before = process.memoryUsage().rss;
@@ -80,7 +80,7 @@ function threadMs(): number {
   return (user + system) / 1_000;
 }
 
-/** A page is parsed in one go: about 30 ms for 4 MB as practices write them, some hundred as nobody does. */
+/** The time to parse a page at once: about 30 ms for 4 MB of usual data, some hundred for unusual data. */
 function parsingMs(body: string): number {
   const started = threadMs();
   if (body.length <= 4 * mb) JSON.parse(body);
@@ -173,7 +173,7 @@ test.each(rawKeepings)(
       Array.from({ length: 1_000 }, (_, i) => `{"id":${i + 1},"paid":${amount},"notes":[${filler(i)}${ones(900)}]}`);
     const pages = ['1.50', '2.5e0'].map((amount) => page(1_000, records(amount).join(',')));
     const client = await clientOf(...pages.map(zipped));
-    // The driver and the hashes take 4 MB in one go, too.
+    // The driver and the hashes also process 4 MB at once.
     const boundMs = 2 * longestBlockMs + Math.max(...pages.map(parsingMs));
     const scope = {
       installation: keepRaw === 'all' ? 1 : 2,
@@ -196,17 +196,17 @@ test.each(rawKeepings)(
   },
 );
 
-/** Texts that are slow to read for what looks back, or takes them apart by characters. */
+/** Texts that are slow for patterns with backtracking, or for work by characters. */
 const slowTexts = ['a://:', 'Bearer ', 'a', '\u0316\u0300', '\ud800', '\0', '\\"', '<', '1', '/1', '👩‍👩‍👧'];
 
-/** A record each of whose mapped texts is slow to read, as is a field that nobody maps. */
+/** A record with such a text in each mapped field, and in an unmapped one. */
 function slowRecord(kind: RecordKind, id: number, length: number): string {
   const { fields } = loadDialect();
   const names = Object.entries(fields[kind]).filter(([name]) => name !== 'id' && name !== 'invoice');
   const each = Math.floor(length / (names.length + 1));
   const text = (n: number) => {
     const unit = slowTexts[n % slowTexts.length]!;
-    // By its bytes on the wire, where escapes are long.
+    // The length counts bytes on the wire, where escapes are long.
     return `${unit.repeat(each / (Buffer.byteLength(JSON.stringify(unit)) - 2))}x`;
   };
   const members = names.map(([, field], n) => [field.split('.')[0], text(id + n)] as const);

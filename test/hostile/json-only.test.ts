@@ -14,7 +14,7 @@ import { waitFor } from '../workflows/support.ts';
 
 const bin = fileURLToPath(new URL('../../bin/vetledger.js', import.meta.url));
 
-/** A way to the test run's PostgreSQL that lets the first `passed` connections through and ends the others. */
+/** A proxy to the test run's PostgreSQL that passes the first `passed` connections and closes the others. */
 async function refusingProxy(passed: number): Promise<string> {
   const server = new URL(inject('databaseUrl'));
   const { hostname, port } = server;
@@ -64,13 +64,13 @@ database_url: "$\{DATABASE_URL}"
   expect(said(ended.stderr)).toContainEqual(expect.stringContaining('Acquire connection error'));
 });
 
-/** Node.js says something by itself, as it does of what is experimental or deprecated. */
+/** Node.js prints warnings, for example about experimental or deprecated features. */
 const warning = `import{isMainThread as m}from'node:worker_threads';m&&setTimeout(()=>process.emitWarning('an odd thing'),500)`;
 const warns = `--import data:text/javascript,${encodeURIComponent(warning)}`;
-/** The log at its fullest, with lines of the Temporal SDK. */
+/** The most detailed log, with lines of the Temporal SDK. */
 const noisy = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: warns, VETLEDGER_LOG: 'debug' };
 
-/** Every line as the log has it. Throws where one is none. */
+/** Parses every line of the log. Throws if a line is not JSON. */
 function logLines(stderr: string): { level: number; msg: string }[] {
   return stderr
     .split('\n')

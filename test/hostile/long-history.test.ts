@@ -14,8 +14,8 @@ afterEach(async () => {
 });
 
 /**
- * Blocks, whatever the history: about twice what was measured with 2,000 and with 200,000 invoices. A server that does not tell
- * changed rows has the row sets of recent invoices read again by each window.
+ * The maximum number of blocks at any length of the history: about twice the measured number with 2,000 and with
+ * 200,000 invoices. If a server does not report changed rows, each window reads the rows of recent invoices again.
  */
 const mostBuffers = {
   tellsChangedRows: { idle: 1_800, changes: 10_000 },

@@ -24,12 +24,12 @@ const take = () => clinic.sandbox.clinic.takePrepayment({ payment_type: 0, paid:
 const shown = (id: number) => clinic.sandbox.clinic.prepayment(id).external_info.external_id ?? null;
 const entryOf = (id: number) => `4711/prepayment/${id}/1`;
 
-/** Puts a value there without a trace: `modified` stays as it is. */
+/** Changes a value without changing `modified`. */
 function put(id: number, external_id: string | null): void {
   Object.assign(clinic.sandbox.clinic.prepayment(id).external_info, { external_id });
 }
 
-/** What becomes of writes, in place of what the source does. */
+/** Replaces the source's handling of writes. */
 function onWrite(answer: (id: number, externalId: string) => unknown): { writes: number } {
   const counted = { writes: 0 };
   proxy.instead = ({ method, path, body }: SourceRequest) => {
@@ -106,12 +106,12 @@ test.each([
   const nextStep = 'Run `vetledger problems` to see what it is, and what to do.';
   expect(await status()).toMatchObject({ health: 'held', problems: 1, next_step: nextStep });
 
-  // The source is mended.
+  // The source works correctly again.
   delete proxy.instead;
   await vetledger(['problems', 'retry', entryOf(id).slice(0, -2), '--config', clinic.config, '--json'], clinic.env);
   expect(shown(id)).toBe(entryOf(id));
   expect(await problemsOf(id)).toEqual([]);
-  // The last verdict is one of before that.
+  // The last verdict is older than that.
   expect(await status()).toMatchObject({ health: 'held', problems: 0 });
   expect(await explained(id)).toMatchObject({ state: 'done', confirmed: true });
   expect(await e10()).toMatchObject({ ok: true });
@@ -127,7 +127,7 @@ test('an id that was stored under another prepayment is a problem of both, by na
     return { id: written, external_info: { external_id } };
   });
   for (let n = 0; n < 4; n++) await clinic.sync();
-  // Something else changes, so that the other one is read again.
+  // Something else in the record changes, so that it is read again.
   clinic.sandbox.clinic.mergeExternalInfo(other, { note: 'x' });
   await clinic.sync();
   expect(shown(other)).toBe(entryOf(id));
@@ -183,7 +183,7 @@ test('a server whose writes leave `modified` as it is is read by pages of the li
   const lists = () => clinic.sandbox.stats().byAction['unallocatedpayment.list']!.weight;
   const before = lists();
   expect(await clinic.sync()).toMatchObject({ written_back: 25 });
-  // The window's own question, one page before the writes, one after them.
+  // The window's request, one page before the writes, and one after them.
   expect(lists() - before).toBe(3);
   expect(ids.map(shown)).toEqual(ids.map(entryOf));
   expect(await e10()).toMatchObject({ ok: true });

@@ -1,5 +1,5 @@
-// Connections that somebody on the network could read: refused, or protected by TLS, tried against real servers.
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration’s own way to name a variable
+// Connections that others on the network could read are refused, or protected by TLS. The tests use real servers.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration’s way to name a variable
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs';
@@ -96,7 +96,7 @@ describe('a configuration', () => {
   });
 });
 
-/** A certificate authority and a certificate of 127.0.0.1, as files. */
+/** Writes a certificate authority and a certificate for 127.0.0.1. */
 function certificates(folder: string) {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const name = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:temporal.test'];

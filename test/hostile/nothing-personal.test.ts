@@ -1,4 +1,5 @@
-// A daemon at work, with errors: nothing that it says or leaves anywhere but in PostgreSQL names a person or holds a secret.
+// A daemon at work, with errors: its output and everything that it stores outside of PostgreSQL contain no personal
+// names and no secrets.
 
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -51,7 +52,7 @@ test('neither streams, metrics and health, nor histories and search attributes n
   const runs = new Map(daemon.events().map((event) => [event.run_id, event.workflow_id]));
   const histories = await historiesOf(client, runs);
   expect(histories.length).toBeGreaterThan(2);
-  // What is searched is there: ids and counts, retries, and lines of the log with the ids of their window.
+  // The searched data is complete: ids and counts, retries, and log lines with the ids of their window.
   expect(histories.join('')).toContain('pullInvoices');
   expect(histories.join('')).toContain('windowTimeoutSeconds');
   expect(daemon.stderr()).toContain('trying again');
@@ -76,7 +77,7 @@ test('the search finds what is planted: in a log line, a workflow’s input and 
   await ensureSearchAttributes(connection, 'default', () => undefined);
   const client = new Client({ connection });
   const runs = new Map<string, string>();
-  /** A workflow that nobody runs. */
+  /** Starts a workflow without a worker. */
   const started = async (options: object) => {
     const workflowId = `planted/${randomUUID()}`;
     const handle = await client.workflow.start('nothing', { workflowId, taskQueue: workflowId, ...options });

@@ -1,4 +1,4 @@
-// Names of people: what a changed one posts, and how they are erased while the books stay whole.
+// Names of people: a changed name is posted, and names can be erased while the books stay intact.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { post } from '../../src/posting/index.ts';
@@ -57,7 +57,7 @@ test('the names of a client are erased for good; the books stay whole, and the s
   expect(await named()).toBeGreaterThan(1);
   expect(await run('erase', 'client', String(client), '--reason', 'asked for')).toMatchObject({ code: 2 });
   expect(await named()).toBeGreaterThan(1);
-  // Somebody has named the client where a reason was asked for.
+  // The client's name was written into a reason.
   const words = name.split(' ').reverse().join(' – ').toUpperCase();
   expect(await run('pause', '--yes', '--reason', `${words} called`, '--by', 'M')).toMatchObject({ code: 0 });
   expect(await run('resume', '--reason', 'all is well')).toMatchObject({ code: 0 });
@@ -91,7 +91,7 @@ describe.each(['mapped', 'all'])('erasing a client, keep_raw: %s', (keepRaw) => 
     const { invoices, invoicePayments, invoiceRows, prepayments } = source;
     const paidBy = (id: number) => invoices.get(invoicePayments.get(id)!.invoice)?.client;
     const final = invoices.all().filter(({ status }) => status === 3);
-    // One who has paid invoices, and in advance; and somebody else who has, too.
+    // A client with paid invoices and prepayments, and another client with the same.
     const [client, other] = [...new Set(prepayments.all().map((one) => one.client))].filter((each) =>
       final.some((one) => one.client === each && invoicePayments.of(one.id).length > 0),
     ) as [number, number];
@@ -163,7 +163,7 @@ describe.each([
     for (const payment of invoicePayments.all()) payment.info = unread;
     for (const row of invoiceRows.all())
       Object.assign(row, { invoice_row_extra: { ...row.invoice_row_extra, patient: unread } });
-    // What is sent back whole is kept whole.
+    // A field that is sent back as a whole is stored as a whole.
     expect(JSON.stringify(prepayments.all())).not.toContain(unread);
     expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
     const tables = await clinic.rows<{ name: string }>(

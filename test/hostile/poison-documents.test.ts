@@ -17,7 +17,7 @@ const held = () =>
      where problem_code is not null order by kind, id`,
   );
 
-/** Makes PostgreSQL refuse what fits the condition, as it refuses a number that does not fit its column. */
+/** Makes PostgreSQL refuse rows that match the condition, as it refuses a number that does not fit its column. */
 const refuse = (table: string, condition: string, sqlState: string) =>
   clinic.asOwner(`create function poison() returns trigger language plpgsql as $$
     begin
@@ -53,7 +53,7 @@ test('a document whose books contradict its state is held, and the others are po
   const [{ id }] = (await clinic.rows<{ id: number }>(
     `select id from document where kind = 'payment' and state = 'posted' order by id limit 1`,
   )) as [{ id: number }];
-  // As if the document had never been posted, with other facts than its entry in force has.
+  // Resets the document as if it had never been posted, with facts that differ from its entry in force.
   await clinic.rows(
     `update document set entry_id = null, input_hash = null, state = 'pending', dirty = true, dirty_mark = dirty_mark + 1
      where kind = 'payment' and id = ?`,

@@ -39,7 +39,7 @@ test('records that PostgreSQL refuses are put aside: the walk goes on, their doc
   const { installations } = await clinic.reconcile();
   expect(installations[0]?.equations.E6).toMatchObject({ ok: true });
 
-  // A window asks again once a day; by then it can be stored.
+  // A window requests it again once a day, and now it can be stored.
   await clinic.asOwner('drop trigger poison on mirror_record');
   await clinic.rows('update installation_state set census_taken_at = null');
   clinic.sandbox.live(2);

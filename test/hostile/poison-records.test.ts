@@ -32,7 +32,7 @@ async function paymentsOf(invoice: number | null): Promise<string[]> {
 
 interface Poison {
   list: string;
-  /** The fields of the record, as JSON text, in place of its own. */
+  /** Fields of the record as JSON text, which replace the original ones. */
   fields: Record<string, string>;
   document: 'invoice' | 'payment' | 'prepayment';
   code: string;
@@ -120,7 +120,7 @@ test.each(poisons)('%s holds its own document and no other', async (_, poison) =
     { document: `${poison.document} ${culprit}`, code: poison.code, message: expect.stringMatching(poison.says) },
   ]);
   expect(own[0]?.message.length).toBeLessThan(400);
-  // The payments of a held invoice wait for it: they take their receivable from it.
+  // The payments of a held invoice wait for it, because they need its receivable.
   const waiting = poison.document === 'invoice' ? await paymentsOf(culprit) : [];
   expect(found.filter(({ document }) => !waiting.includes(document))).toEqual(own);
 });

@@ -1,5 +1,5 @@
-// PostgreSQL that is read-only, full or has no connection left, and a Temporal namespace that is gone, under a daemon: each is named, and
-// passes without anybody.
+// PostgreSQL is read-only, full or has no free connection, or the Temporal namespace is gone, while a daemon runs. Each
+// cause is named, and the daemon recovers without help.
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { waitFor } from '../workflows/support.ts';
 vi.setConfig({ testTimeout: 180_000 });
 
 const everySeconds = 2;
-/** Two intervals, and the pause after which an attempt of a step is repeated. */
+/** Two intervals, plus the pause before a step is retried. */
 const recoveredWithinMs = 20_000;
 
 let clinic: TestClinic;
@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 const name = () => new URL(clinic.ownerUrl).pathname.slice(1);
-/** As the server's superuser, on another database than the clinic's. */
+/** Runs a statement as the server's superuser, in another database than the clinic's. */
 const server = (sql: string) => runAlone(urlOfDatabase(inject('databaseUrl'), 'postgres'), sql);
 const endSessions = () =>
   server(
@@ -119,7 +119,7 @@ describe.each(refusals)('PostgreSQL is $what', ({ code, message, begin, end, ope
     try {
       await endSessions();
       await waitFor('outage', () => said.slice(from).some(({ event }) => event === 'outage'));
-      // The first heartbeat may only find that its session has ended.
+      // The first heartbeat may find only that its session has ended.
       await waitFor('cause', async () => message.test((await ready()).postgres?.reason ?? ''));
       await waitFor('cause of the outage', () => app.outages.of('postgres')?.error.code === code);
       expect(app.outages.of('postgres')?.error).toEqual(named);

@@ -1,4 +1,4 @@
-// What is removed after its time, and what stays as evidence however old.
+// Data that is removed after its retention, and evidence that is kept at any age.
 
 import { beforeEach, expect, test } from 'vitest';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
@@ -22,7 +22,7 @@ async function record(kind: string, id: number, parent: number | null): Promise<
   );
 }
 
-/** Versions of a record, each replaced so many days ago; null: before that was noted. */
+/** Adds versions of a record, each replaced this number of days ago; null means before such times were recorded. */
 async function versions(kind: string, id: number, replacedDaysAgo: (number | null)[]): Promise<void> {
   for (const [index, days] of replacedDaysAgo.entries()) {
     await query(
@@ -34,7 +34,7 @@ async function versions(kind: string, id: number, replacedDaysAgo: (number | nul
   }
 }
 
-/** An entry of a document, written so many days ago. */
+/** Adds an entry of a document that is this number of days old. */
 async function entry(kind: 'invoice' | 'payment', id: number, daysAgo: number): Promise<void> {
   await owner.transaction(async (trx) => {
     await appendEntries(
@@ -82,7 +82,7 @@ test('old versions go; those that an entry was posted from stay, also for rows a
     await record(kind, id, parent);
     await versions(kind, id, [900, 800, 700, 600, 100]);
   }
-  // Posted from version 2, and again, after its reversal, from version 4.
+  // It was posted from version 2, reversed, and posted again from version 4.
   await entry('invoice', 1, 850);
   await entry('payment', 21, 750);
   await versions('invoice', 4, [null, null]);

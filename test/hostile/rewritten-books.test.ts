@@ -67,7 +67,7 @@ const append = (trx: Connection, ...drafts: ReturnType<typeof sale>[]) =>
   appendEntries(trx, id, drafts, { decimals: 2, windowId: null });
 const post = (...drafts: ReturnType<typeof sale>[]) => db.transaction((trx) => append(trx, ...drafts));
 
-/** What a superuser can do: an amount is another one, and every hash after it fits. */
+/** Rewrites the books like a superuser: changes an amount and recomputes every later hash. */
 async function rewriteBooks(): Promise<void> {
   await owner.transaction(async (trx) => {
     await execute(trx, 'set local session_replication_role = replica');
@@ -83,7 +83,7 @@ async function rewriteBooks(): Promise<void> {
   });
 }
 
-/** In the place of somebody who may change everything in the database. */
+/** Runs a statement with the rights to change everything in the database. */
 const asSuperuser = (sql: string) =>
   owner.transaction(async (trx) => {
     await execute(trx, 'set local session_replication_role = replica');
@@ -179,7 +179,7 @@ test('a CSV is checked with what its export wrote to stderr', async () => {
 test('the books are closed while they are verified: no entry looks missing', async () => {
   await post(sale(1, '2026-01-15'));
   const walk = await owner.transaction(async (trx) => {
-    // The walk has read the closes and waits for the entries.
+    // The verification has read the closes and waits for the entries.
     await execute(trx, 'lock table entry in access exclusive mode');
     const verified = command('ledger verify --json');
     await untilSomebodyWaits();
@@ -191,7 +191,7 @@ test('the books are closed while they are verified: no entry looks missing', asy
   expect((await command('ledger verify --json')).json()).toMatchObject({ ok: true, installations: [{ entries: 2 }] });
 });
 
-/** Ends once another session of this database waits for a lock. */
+/** Waits until another session of this database waits for a lock. */
 async function untilSomebodyWaits(): Promise<void> {
   const waiting = `select count(*)::int as n from pg_locks
     where not granted and database = (select oid from pg_database where datname = current_database())`;

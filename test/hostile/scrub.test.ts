@@ -10,7 +10,7 @@ test('the daemon’s scrub finds what moved no modified, says so in status, and 
     invoices: 80,
     overlapSeconds: 0,
     scrubs: true,
-    // Nine tenths of it are eight seconds.
+    // Nine tenths of this period are eight seconds.
     settings: { scrub_days: 0.0001 },
   });
   try {

@@ -1,9 +1,9 @@
-// Gathers what a daemon says and leaves outside of PostgreSQL, and searches it.
+// Collects a daemon's output and its data outside of PostgreSQL, and searches them.
 
 import type { Client } from '@temporalio/client';
 import { textOf } from '../support/personal.ts';
 
-/** What is searched, by where it was found. */
+/** The searched texts by place. */
 export interface Places {
   stdout: string;
   stderr: string;
@@ -11,14 +11,14 @@ export interface Places {
   histories: string;
 }
 
-/** What an HTTP server of the daemon answers. */
+/** The answers of a daemon's HTTP server. */
 export async function answersOf(url: string): Promise<string> {
   const paths = ['metrics', 'healthz', 'readyz', 'nothing'];
   const answers = await Promise.all(paths.map(async (path) => (await fetch(`${url}/${path}`)).text()));
   return answers.join('\n');
 }
 
-/** Histories of workflows and what Temporal tells of them beside: search attributes, memo, details. By run id the workflow id. */
+/** Histories of workflows with their search attributes, memo and details. `runs` has the workflow id of each run id. */
 export async function historiesOf(client: Client, runs: ReadonlyMap<unknown, unknown>): Promise<string[]> {
   const histories: string[] = [];
   for (const [run, workflow] of runs) {
@@ -29,7 +29,7 @@ export async function historiesOf(client: Client, runs: ReadonlyMap<unknown, unk
   return histories;
 }
 
-/** Which of these texts are where. */
+/** The places at which these texts occur. */
 export function leaks(places: Partial<Places>, texts: Iterable<string>): { place: string; text: string }[] {
   const wanted = [...texts];
   return Object.entries(places).flatMap(([place, said]) =>

@@ -1,4 +1,4 @@
-// What a source, a database or a library says in its errors, and what of it we repeat.
+// Errors of a source, a database or a library, and what vetledger repeats of them.
 
 import { PassThrough } from 'node:stream';
 import type { ApplicationFailure } from '@temporalio/common';

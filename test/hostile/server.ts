@@ -1,5 +1,5 @@
-// A sandbox clinic behind a server that does on demand whatever such servers were seen to do. What the clinic holds stays true;
-// what is told of it is not.
+// A sandbox clinic behind a server that can show every observed fault. The clinic's data stays correct; only the
+// answers are wrong.
 
 import type { Quirks } from '../../sandbox/src/index.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
@@ -11,7 +11,9 @@ import {
   type TamperingProxy,
 } from '../support/tampering.ts';
 
-/** One strike of a fault on an answer; null: the connection breaks off. Gives the answer back where it does not apply. */
+/**
+ * Applies a fault to an answer. Null breaks the connection. Returns the answer unchanged if the fault does not apply.
+ */
 export type Strike = (
   answer: SourceAnswer,
   request: SourceRequest,
@@ -21,25 +23,25 @@ export type Strike = (
 export interface ActiveFault {
   name: string;
   strike: Strike;
-  /** Share of the answers that it strikes. */
+  /** The share of answers that the fault affects. */
   share: number;
-  /** Strikes at most; then it is over. */
+  /** The maximum number of affected answers. */
   most: number;
 }
 
-/** When a round begins at the clinic, whenever it is played: its minutes pass in seconds. */
+/** The clinic's time at the start of a round, at any real time. Its minutes pass in seconds. */
 const beginsAt = Date.parse('2026-05-04T08:00:00Z');
 
 export class HostileServer {
   readonly sandbox: Sandbox;
-  /** Faults by kind that have struck. */
+  /** The number of affected answers by kind of fault. */
   readonly struck = new Map<string, number>();
   readonly #proxy: TamperingProxy;
   readonly #seed: number;
   readonly #clock: { passedMs: number; wrongByMs: number };
   #faults: (ActiveFault & { strikes: number })[] = [];
   readonly #asked = new Map<string, number>();
-  /** Records that are told wrongly, whatever question brings them: `<list>/<id>` to what becomes of their text. */
+  /** Records that every answer shows wrongly: `<list>/<id>` with a function that changes their JSON. */
   readonly records = new Map<string, (record: Record<string, unknown>) => string>();
 
   static async start(
@@ -79,22 +81,22 @@ export class HostileServer {
     return this.#proxy.requests.length;
   }
 
-  /** How far the clinic's time is from this machine's, its clock's own errors aside. */
+  /** The difference of the clinic's time from the machine's, without the error of its clock. */
   get passedMs(): number {
     return this.#clock.passedMs;
   }
 
-  /** Time passes at the clinic. */
+  /** Advances the clinic's time. */
   pass(ms: number): void {
     this.#clock.passedMs += ms;
   }
 
-  /** The clinic's clock is so far ahead of the time, or (negative) behind it, for what it stamps and what it tells. */
+  /** The error of the clinic's clock in timestamps and headers; negative if it is behind. */
   set wrongByMs(ms: number) {
     this.#clock.wrongByMs = ms;
   }
 
-  /** Replaces the faults in force. */
+  /** Replaces the active faults. */
   setFaults(faults: readonly ActiveFault[]): void {
     this.#faults = faults.map((fault) => ({ ...fault, strikes: 0 }));
   }
@@ -110,7 +112,7 @@ export class HostileServer {
     this.#asked.set(list, n);
     let current: SourceAnswer | null = answer;
     for (const fault of this.#faults) {
-      // By list and number, since the order of lists that are asked at once differs from run to run.
+      // The random numbers depend on list and number, because the order of parallel lists varies between runs.
       const rng = new Rng(this.#seed, `${fault.name} ${list} ${n}`);
       if (fault.strikes >= fault.most || !rng.chance(fault.share)) continue;
       const struck: SourceAnswer | null = await fault.strike(current, request, rng);

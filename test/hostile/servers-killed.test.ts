@@ -1,4 +1,4 @@
-// The embedded servers die under a daemon.
+// The embedded servers are killed while a daemon runs.
 
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ interface ServerRecord {
 type Daemon = ReturnType<typeof startDaemon>;
 type Name = 'postgres' | 'temporal';
 
-/** The embedded server as it is recorded; none while it is started again. */
+/** The record of the embedded server; none while it restarts. */
 function server({ folder }: Daemon, name: Name): ServerRecord | null {
   const file = join(folder, `.vetledger/services/${name}/server.json`);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServerRecord) : null;
@@ -70,7 +70,7 @@ test('PostgreSQL and Temporal are killed: the daemon starts each again, and tell
     ]);
     expect(told[1]?.seconds).toBe(recovery.seconds);
   }
-  // Its port is taken when it comes back: the daemon follows it to another one.
+  // Its port is taken when it restarts, so the daemon follows it to another port.
   const { port } = await kill(daemon, 'postgres');
   await take(port);
   await waitFor('server on another port', () => (server(daemon, 'postgres')?.port ?? port) !== port, waitMs);
@@ -78,7 +78,7 @@ test('PostgreSQL and Temporal are killed: the daemon starts each again, and tell
   await daemon.event('closed window', closed, daemon.events().length);
 });
 
-/** Listens on a port until the test's end, and answers nothing. */
+/** Listens on a port until the test's end without answering. */
 async function take(port: number): Promise<void> {
   const taken: Server = createServer((socket) => socket.destroy());
   taken.listen(port, '127.0.0.1');

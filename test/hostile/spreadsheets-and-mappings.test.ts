@@ -1,4 +1,4 @@
-// Names that run as a formula in a spreadsheet, or that write into the file that `mapping init` makes.
+// Names that a spreadsheet would run as a formula, or that could inject text into the file of `mapping init`.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ function csvOf(partyName: string): string {
   );
 }
 
-/** The cells of one line as a program reads them that has another separator, and knows nothing of quotes. */
+/** Splits a line like a program that uses another separator and ignores quotes. */
 const readNaively = (text: string) =>
   text.split(/[;\t\r\n|]/).map((cell) => cell.replace(/^["' ]+/, (found) => found.replaceAll('"', '')));
 

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration’s own way to name a variable
-// Names, ids and errors that hold what a terminal obeys, and where they end up.
+// Names, ids and errors with control characters for terminals, in all places where they are printed.
 
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { demoConfig } from '../support/demo-config.ts';
 
 const { url } = useDatabase();
 const hostile = '\u001b]0;owned\u0007\u001b[2J\u202eAino\u0085\r\nerror: everything is paid';
-/** What moves a cursor, starts a line or turns the direction of what follows. */
+/** Matches characters that move the cursor, start a line or change the direction of text. */
 const obeyed = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 function contextOf(json: boolean) {

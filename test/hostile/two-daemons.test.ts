@@ -13,12 +13,12 @@ import { demoMapping } from '../support/demo-config.ts';
 import { waitFor } from '../workflows/support.ts';
 
 const demo = readFileSync(demoMapping, 'utf8');
-/** Another mapping of the same clinic: gift cards go to another account. */
+/** Another mapping of the same clinic, with another gift card account. */
 const changedMapping = demo.replace(/gift_card_liability: *"?\d+"?/, 'gift_card_liability: "2999"');
 const quick = { heartbeatMs: 100 };
 
 let clinic: TestClinic;
-/** The practice API of the installation 4712. */
+/** The practice API of installation 4712. */
 let second: Sandbox;
 let folder: string;
 let mapping: string;
@@ -39,7 +39,7 @@ beforeAll(async () => {
     installation: 4712,
     token: clinic.sandbox.token,
   });
-  // The daemons of these tests are the only processes.
+  // These tests use only daemons, so the clinic's worker stops.
   await clinic.engine.stop();
   clinic.engine.stop = async () => {};
 });
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 interface Daemon {
   ended: Promise<unknown>;
-  /** What was said of each closed window: how many entries. */
+  /** The number of entries in each closed window, from its event. */
   windows: { installation: number; outcome: string; posted: number }[];
   app: App;
   stop(): Promise<void>;
@@ -76,7 +76,7 @@ const configFile = (change: (config: string) => string) => {
 const same = (config: string) => config;
 const withQueue = (queue: string) => (config: string) =>
   config.replace(/^(temporal: .*)\}$/m, `$1, task_queue: ${queue}}`);
-/** A second installation beside the first. */
+/** Adds a second installation to the configuration. */
 const withSecond = (config: string) => {
   const own = /^ {2}- id: 4711\n(?: {4}.*\n)*/m.exec(config)?.[0] ?? '';
   return config.replace(own, `${own}${own.replace('4711', '4712').replace(clinic.sandbox.url, second.url)}`);
@@ -94,7 +94,7 @@ async function open(change: (config: string) => string): Promise<App> {
   return app;
 }
 
-/** Starts a daemon; resolves when its schedules are made, or with the error that refused it. */
+/** Starts a daemon. Resolves when its Schedules exist, or with the error that refused it. */
 async function start(change: (config: string) => string, times = {}, changeApp = (app: App) => app) {
   const app = changeApp(await open(change));
   const stop = new AbortController();
@@ -121,8 +121,8 @@ async function start(change: (config: string) => string, times = {}, changeApp =
 }
 
 /**
- * Temporal can hand a task to a worker that is just stopping: the step begins again after its heartbeat time-out (30 s), and a
- * workflow's task after its own (10 s).
+ * Temporal can give a task to a worker that is stopping. The step then restarts after its heartbeat time-out (30 s),
+ * and a workflow task after its time-out (10 s).
  */
 const lostTaskMs = 120_000;
 vi.setConfig({ testTimeout: 2 * lostTaskMs });
@@ -153,7 +153,7 @@ test('daemons of the same installations share a queue and its work', async () =>
   expect(await clinic.rows('select from daemon')).toHaveLength(2);
 });
 
-/** Who closed windows of which installations since then. */
+/** The installations whose windows a daemon has closed since then. */
 const closedBy = (daemon: Daemon, after = 0) => [
   ...new Set(daemon.windows.slice(after).flatMap((one) => (one.outcome === 'closed' ? [one.installation] : []))),
 ];
@@ -249,7 +249,7 @@ test('another address, currency or zone of an installation is told, and nothing 
   expect(await posted()).toEqual(before);
 });
 
-/** An invoice of an amount that no other has, paid by gift card. */
+/** Creates an invoice with a unique amount, paid by gift card. */
 function payByGiftCard(n: number): void {
   const sum = `${1000 + n}.00`;
   const row = { sum, vat_percentage: '0', account_number: '3000' };
@@ -280,7 +280,7 @@ test('daemons with different mapping files post by the newer one, whichever of t
     await waitFor('payment', async () => (await posted()).some(({ n }) => n === invoices), lostTaskMs);
   };
   for (let n = 0; n < 4; n++) await payAndPost();
-  // Alone, and started again with its old file, it posts by the newer one all the same.
+  // Alone, and restarted with its old file, it still posts by the newer mapping.
   await second.stop();
   await payAndPost();
   await older.stop();

@@ -10,7 +10,7 @@ beforeEach(() => {
   installation += 1;
 });
 
-/** Inserts an entry and its lines, as they are given. */
+/** Inserts an entry and its lines exactly as given. */
 const insertEntry = (id: string, lines: [side: string, amount: string][]) =>
   execute(
     db,

@@ -11,9 +11,9 @@ beforeEach(async () => {
   const now = () => new Date(Date.now() + aheadMs);
   clinic = await startTestClinic({ seed: 17, invoices: 120, overlapSeconds: 0, now });
   expect((await clinic.sync()).error ?? null).toBeNull();
-  // By then no window asks again for what the first one has read.
+  // After this time, no window requests again what the first one has read.
   aheadMs = 0;
-  // The second window takes the day's census.
+  // The second window takes the daily census.
   expect((await clinic.sync()).error ?? null).toBeNull();
   expect(await clinic.wrongBooks()).toEqual([]);
 });
@@ -21,12 +21,12 @@ afterEach(() => clinic.stop());
 
 const longAgo = Date.parse('2025-01-03T10:00:00Z');
 
-/** Changes a record of the source, its `modified` left as it was. */
+/** Changes a record of the source without changing its `modified`. */
 function changeUnseen<T extends RecordBase>(table: Table<T>, record: T, changes: Partial<T>): void {
   table.change(record, changes);
 }
 
-/** The last record that fits. */
+/** The last record that matches. */
 function lastOf<T extends RecordBase>(table: Table<T>, fits: (record: T) => boolean): T {
   const found = table.all().findLast(fits);
   if (found === undefined) throw new Error('the clinic has no such record');
@@ -36,14 +36,14 @@ function lastOf<T extends RecordBase>(table: Table<T>, fits: (record: T) => bool
 const isOrdinary = (invoice: Invoice) =>
   invoice.status === 3 && !invoice.credit_note && invoice.consolidated_invoices.length === 0;
 
-/** Puts a record where its id belongs. */
+/** Inserts a record in the order of ids. */
 function insert<T extends RecordBase>(table: Table<T>, record: T): void {
   const above = table.all().filter(({ id }) => id > record.id);
   for (const { id } of above) table.delete(id);
   for (const each of [record, ...above]) table.add(each);
 }
 
-/** An id that the source has left out: a newer record follows it. */
+/** An id that the source has skipped: a newer record follows it. */
 async function skippedInvoice(): Promise<number> {
   const { invoices } = clinic.sandbox.clinic;
   const id = invoices.nextId;
@@ -54,7 +54,7 @@ async function skippedInvoice(): Promise<number> {
   return id;
 }
 
-/** A final invoice with rows that comes into the source now, and says that it was there long ago. */
+/** Adds a final invoice with rows whose timestamps say that it is old. */
 function appear(id = clinic.sandbox.clinic.invoices.nextId): Invoice {
   const { invoices, invoiceRows } = clinic.sandbox.clinic;
   const like = lastOf(invoices, (invoice) => isOrdinary(invoice) && invoiceRows.of(invoice.id).length > 1);
@@ -68,7 +68,7 @@ function appear(id = clinic.sandbox.clinic.invoices.nextId): Invoice {
   return invoice;
 }
 
-/** Closes a window that notices nothing, then one pass of the scrub and one window after it. */
+/** Closes a window that notices nothing, runs one pass of the scrub, and then another window. */
 async function findByScrub(): Promise<void> {
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', posted: 0 });
   expect(await clinic.wrongBooks()).not.toEqual([]);
@@ -111,7 +111,7 @@ test('an invoice that comes with a modified of long ago is found, posted and nam
 test('an invoice that is missing and one that has vanished are found though the counts agree', async () => {
   const { invoices, invoicePayments } = clinic.sandbox.clinic;
   const skipped = await skippedInvoice();
-  // Posted: one of nothing has no entry.
+  // Selects posted invoices; an invoice of zero has no entry.
   const isUnpaid = (invoice: Invoice) =>
     isOrdinary(invoice) && Number(invoice.total_with_vat) !== 0 && invoicePayments.of(invoice.id).length === 0;
   const vanished = lastOf(invoices, (invoice) => isUnpaid(invoice) && invoice.id < skipped).id;
@@ -120,7 +120,7 @@ test('an invoice that is missing and one that has vanished are found though the 
   await clinic.rows('update installation_state set census_taken_at = null');
   await scrubPass(clinic);
   expect((await clinic.sync()).posted).toBeGreaterThan(0);
-  // That it is not shown proves nothing: it stays posted, and is named, until a person confirms that it is gone.
+  // A missing document stays posted and has a problem until the accountant confirms that it is gone.
   expect(await clinic.rows(`select kind, id, state from document where problem_code = 'missing_in_source'`)).toEqual([
     { kind: 'invoice', id: vanished, state: 'posted' },
   ]);
@@ -161,14 +161,14 @@ test('a change that moves no modified is found in invoice, row, payment and prep
     ['invoice', 'payment', 'prepayment', 'row'].map((list) => ({ list, differing: 1, missing: 0 })),
   );
 
-  // The next pass finds nothing more, and the remarks go with it.
+  // The next pass finds nothing, so the remarks disappear.
   await scrubPass(clinic);
   expect(await remarks()).toEqual([]);
 });
 
 test('a row that vanishes without a trace is found and named, and posted once a person confirms it', async () => {
   const { invoices, invoiceRows } = clinic.sandbox.clinic;
-  // A row of nothing: the totals agree without it.
+  // A row of zero, so that the totals agree without it.
   const invoice = lastOf(invoices, (each) => isOrdinary(each) && invoiceRows.of(each.id).length > 1);
   const [first, second] = invoiceRows.of(invoice.id) as [InvoiceRow, InvoiceRow];
   const total = (a: string, b: string) => (Number(a) + Number(b)).toFixed(4);

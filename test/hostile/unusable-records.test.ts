@@ -7,7 +7,9 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 import { changeRecords, startTamperingProxy, type TamperingProxy } from '../support/tampering.ts';
 
-/** Records without an id that serves, and records of another tenant: they are put aside by name, and all others are posted. */
+/**
+ * Records without a usable id, and records of another installation, are put aside by name, and all others are posted.
+ */
 
 let clinic: TestClinic;
 let proxy: TamperingProxy;
@@ -92,7 +94,7 @@ test.each(unusable)('%s for an id: put aside by name, all others are posted', as
     );
   }
 
-  // Another window changes nothing; the record as it should be ends it.
+  // Another window changes nothing; the corrected record ends the problem.
   clinic.sandbox.live(1);
   expect((await clinic.sync()).error ?? null).toBeNull();
   expect((await clinic.rows('select from put_aside')).length).toBe(3);

@@ -40,7 +40,7 @@ interface Call {
   body?: string;
 }
 
-/** One request by Node's own client, so that its path and headers go out as they are. */
+/** Sends one request with Node's client, which changes neither path nor headers. */
 function call({ method = 'POST', path = `/4711/${secret}`, headers = {}, body = '' }: Call = {}) {
   return new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve, reject) => {
     const { port } = new URL(receiver.url);
@@ -157,7 +157,7 @@ describe('connections', () => {
     for (const socket of open.splice(0)) socket.destroy();
   });
 
-  /** One that sends a byte of its headers now and then, and comes again when it is closed. */
+  /** A client that sends its headers slowly byte by byte, and reconnects when it is closed. */
   const slow = (from: string, until: AbortSignal) => {
     const again = () => {
       if (until.aborted) return;
@@ -247,7 +247,7 @@ describe('connections', () => {
     expect(closed.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n));
     await many(210, 1_000);
     expect(closed.length).toBe(30 + 10);
-    // Of the address that has the most.
+    // Only connections of the address with the most are closed.
     expect(closed.every((number) => number < 1_000)).toBe(true);
   });
 });

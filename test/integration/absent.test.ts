@@ -4,7 +4,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { confirmAllGone } from '../support/hiding.ts';
 
 let clinic: TestClinic | null = null;
-/** How far the source's clock is ahead of ours: its time passes by itself, and at once where a test says so. */
+/** The difference of the source's clock from ours. It runs, and the test can advance it. */
 let aheadMs = 0;
 afterEach(async () => {
   await clinic?.stop();
@@ -18,7 +18,7 @@ async function startLoaded(quirks: Partial<Quirks> = {}): Promise<TestClinic> {
   return clinic;
 }
 
-/** Posted invoices that nothing else refers to. */
+/** Posted invoices that no other record refers to. */
 async function looseInvoices(of: TestClinic): Promise<number[]> {
   const rows = await of.rows<{ id: number }>(
     `select d.id from document d where d.kind = 'invoice' and d.state = 'posted'
@@ -47,7 +47,8 @@ test('an invoice that vanished is found where reconcile counted a difference, th
   vanish(clinic!, gone!);
   expect((await reconcile()).installations[0]!.equations.E6.ok).toBe(false);
   aheadMs += 2_100;
-  // The first window walks the list and looks the invoice up again; a person confirms that it is gone, and the second reverses it.
+  // The first window walks the list and looks up the invoice. The accountant confirms that it is gone, and the second
+  // window reverses it.
   await sync();
   expect(await states(clinic!, [gone!])).toEqual([{ id: gone, state: 'posted' }]);
   await confirmAllGone(clinic!.app.db, clinic!.sandbox.installation, 1);
@@ -65,10 +66,10 @@ test('several vanished invoices are looked up again together where no id filter 
   expect(gone).toHaveLength(3);
   for (const id of gone) vanish(clinic!, id);
   await reconcile();
-  // Within the second of the load an answer cannot be told to be newer than the load's.
+  // Within the second of the load, an answer cannot be newer than the load's, so the clock advances.
   aheadMs += 2_100;
   const window = await sync();
-  // The list is short: one walk of it for the difference, one for the second look-up, and the counts.
+  // The list is short: one walk for the difference, one for the second look-up, and the counts.
   expect(window.api.requests).toBeLessThan(26);
   await confirmAllGone(clinic!.app.db, clinic!.sandbox.installation, 3);
   await sync();
@@ -90,7 +91,7 @@ test('rows that came late post their invoice, though nothing in the source tells
   for (const [i, row] of rows.entries()) invoiceRows.add({ ...row, id: highest + 1 + i });
   await sync();
   expect(await states(clinic!, [late.id])).toEqual([{ id: late.id, state: 'posted' }]);
-  // While they are awaited, a window asks one question more: the invoice and its payments are not fetched again.
+  // While records are missing, a window sends one more request, but does not fetch the invoice and its payments again.
   expect(idle.seen.rows).toBe(0);
   expect(idle.api.requests).toBeLessThan(12);
 });
@@ -103,7 +104,7 @@ test('a write-back leaves what staff put beside our id since the prepayment was 
   const posted = await rows<{ id: number; entry_id: string }>(
     `select id, entry_id from document where kind = 'prepayment' and state = 'posted' order by id limit 3`,
   );
-  // As if our writing had been refused, so that the mirror does not show it, and then staff changed what `modified` does not tell.
+  // The mirror does not show our write, and staff made a change without a new `modified`.
   const ids = posted.map(({ id }) => id);
   const records = ids.map((id) => sandbox.clinic.prepayments.get(id)!);
   for (const record of records) {
@@ -116,7 +117,7 @@ test('a write-back leaves what staff put beside our id since the prepayment was 
      where kind = 'prepayment' and id = any(?)`,
     [ids],
   );
-  // Answers carry whole seconds: within one, a record whose `modified` stands still cannot be told to be newer.
+  // Answers have whole seconds, so a record with an unchanged `modified` is not newer within the same second.
   aheadMs += 1_500;
   const window = await sync();
   expect(window.written_back).toBe(3);

@@ -44,7 +44,7 @@ it('a period that is closed in the ERP gets no entry, and gets them once it is o
   expect(await entries(inFebruary)).toBe(0);
   expect(await held()).toBeGreaterThan(0);
   expect(await entries(`entry_date >= '2026-03-01'`)).toBeGreaterThan(0);
-  // What is dated before the first day that is delivered does not concern the ERP.
+  // Entries before the first delivered day do not concern the ERP.
   expect(await entries(`entry_date <= '2026-01-31'`)).toBeGreaterThan(0);
   expect(await haveConditionsChanged(db, clinic.installation)).toBe(false);
 

@@ -35,7 +35,7 @@ describe('what a window depends on besides the source’s records', () => {
   });
 
   test('reconcile fetches what is in dispute again before it tells a difference', async () => {
-    // The mirror is made stale behind vetledger's back, as a source would that changes a record without telling.
+    // The mirror becomes stale, as if the source had changed a record without a new `modified`.
     const [prepayment] = clinic.sandbox.clinic.prepayments
       .all()
       .filter((one) => one.status === 'Ready' && Number(one.unused_amount) > 0);

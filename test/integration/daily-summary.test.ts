@@ -20,7 +20,7 @@ function hledger(journal: string, ...args: string[]): string {
   return stdout;
 }
 
-/** The calendar date in the clinic's zone, some days from now. */
+/** The calendar date in the clinic's zone, this number of days from now. */
 const helsinki = (days: number) =>
   new Intl.DateTimeFormat('sv', { timeZone: 'Europe/Helsinki' }).format(Date.now() + days * 86_400_000);
 
@@ -64,7 +64,7 @@ describe('posting mode daily_summary, through real windows', () => {
     const [before] = await sums();
     expect((await clinic.sync()).outcome).toBe('closed');
     expect(await sums()).toEqual([before]);
-    // Voiding an old invoice reverses it on its own day.
+    // Voiding an old invoice reverses it on its entry's day.
     const { sandbox } = clinic;
     const paid = new Set([...sandbox.clinic.invoicePayments.all()].map((payment) => payment.invoice));
     const posted = new Set(
@@ -130,7 +130,7 @@ describe('posting mode daily_summary, through real windows', () => {
     const [before] = await sums();
     const other = clinic.config.replace(/vetledger\.yaml$/, 'document.yaml');
     writeFileSync(other, readFileSync(clinic.config, 'utf8').replace('posting_mode: daily_summary', ''));
-    // As the worker would have it after a new start.
+    // The setting that the worker would have after a restart.
     clinic.app.config.installations[0]!.postingMode = 'document';
     clinic.sandbox.live(20);
     expect((await clinic.sync()).error).toBeUndefined();

@@ -22,7 +22,7 @@ test('books that were posted are what the source asks for', async () => {
 const anEntry = `(select min(id) from entry where kind = 'invoice')`;
 const inForceLines = `entry_id = ${anEntry}`;
 
-/** Changes to the journal behind its triggers, each in a transaction that is rolled back. */
+/** Changes to the journal that bypass its triggers, each in a transaction that is rolled back. */
 test.each([
   ['a line of another amount', `update entry_line set amount = amount + 0.01 where ${inForceLines} and line = 1`],
   [

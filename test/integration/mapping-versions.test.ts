@@ -1,4 +1,4 @@
-// Which mapping is in force, whatever the files of processes hold.
+// Which mapping is in force when processes have different files.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => clinic.remove());
 
-/** The installation as a process has it whose file holds this mapping. */
+/** The installation of a process whose file has this mapping. */
 async function fileOf(version: string): Promise<InstallationConfig> {
   const mappingPath = clinic.file(`${version}.yaml`, `version: ${version}\nroles: {receivable: "1700"}\n`);
   return { id, mappingPath, ...(await loadMapping(mappingPath)) } as InstallationConfig;
@@ -66,7 +66,7 @@ test('of two processes with different files both post by the newer one, and the 
     /a\.yaml is not the mapping in force of installation 61, which is version 2 \(b \(\w{12}\) in the database\): .*`vetledger mapping apply \S+a\.yaml --reason TEXT`/,
   );
   expect(await versions()).toEqual(['a', 'b']);
-  // A person's word brings it back, and the other process then does not undo that by its start.
+  // The accountant applies it again, and the start of the other process does not undo that.
   expect(await applyMapping(db, await fileOf('a'), because)).toBe(true);
   expect(await applyMapping(db, await fileOf('a'), because)).toBe(false);
   expect((await start('b')).installation.mapping.version).toBe('a');

@@ -11,7 +11,7 @@ import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { repostAll } from '../support/reposting.ts';
 
-// Books depend on documents, mapping and decisions, and never on the way there (ACCOUNTING R5, R8).
+// Books depend on documents, mapping and decisions, and not on the order in which these came (ACCOUNTING R5, R8).
 
 const { db, url } = useDatabase();
 const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8').replace(
@@ -39,7 +39,7 @@ async function window(clinic: MirroredClinic): Promise<void> {
   await clinic.post();
 }
 
-/** A prepayment of 200.00, used with 119.00 and 51.00, and 30.00 of it paid back; a window after each. */
+/** A prepayment of 200.00, of which 119.00 and 51.00 are used and 30.00 refunded, with a window after each. */
 async function used(clinic: MirroredClinic) {
   const { clinic: source } = clinic;
   const { id: client } = source.clients.all()[0]!;
@@ -60,7 +60,7 @@ async function used(clinic: MirroredClinic) {
   return { prepayment, payments, refund };
 }
 
-/** `prepayment_vat` of the entry in force of a document, debit positive; empty without such a line. */
+/** The amount of `prepayment_vat` in the entry in force of a document, debit positive; empty without such a line. */
 async function suspendedOf(installation: number, kind: string, id: number): Promise<string> {
   const found = await rows(
     db,
@@ -73,7 +73,7 @@ async function suspendedOf(installation: number, kind: string, id: number): Prom
   return found[0]?.balance ?? '';
 }
 
-/** What uses are matched with: the same on both ways, or there is nothing to compare. */
+/** The matches of uses. They must be equal on both ways, or the comparison is meaningless. */
 async function matchesOf(installation: number): Promise<string[]> {
   const found = await rows(
     db,
@@ -85,8 +85,8 @@ async function matchesOf(installation: number): Promise<string[]> {
 }
 
 /**
- * By the source's own records and the matches alone: the VAT given back of each prepayment is VAT × taken / paid, half-even, `taken` being
- * its matched uses and its refunds.
+ * Computes from the source's records and the matches alone: the VAT given back for each prepayment is VAT × taken /
+ * paid, half-even. `taken` is the sum of its matched uses and its refunds.
  */
 async function wrongShares({ id, clinic }: MirroredClinic): Promise<string[]> {
   const found = await rows(
@@ -124,13 +124,13 @@ test('VAT at receipt, switched on later: repost brings the uses and the refund, 
     ['prepayment', refund.id],
   ] as [string, number][];
   const all = () => Promise.all(documents.map(([kind, id]) => suspendedOf(clinic.id, kind, id)));
-  // 200.00 × 25.5 / 125.5 = 40.64. Of 119.00 are 24.18, of 170.00 34.54, of 200.00 40.64.
+  // 200.00 × 25.5 / 125.5 = 40.64. The share of 119.00 is 24.18, of 170.00 34.54, of 200.00 40.64.
   expect(await all()).toEqual(['40.64', '-24.18', '-10.36', '-6.10']);
   expect([...new Set(outcomes.values())].toSorted()).toEqual(['corrected', 'same']);
   expect([...new Set((await repostAll(db, clinic)).values())]).toEqual(['same']);
   await clinic.post();
   expect(await all()).toEqual(['40.64', '-24.18', '-10.36', '-6.10']);
-  // Another rate, and off again.
+  // The rate changes, and then VAT on prepayments ends.
   await clinic.configure(
     withVat('{at_receipt: 2026-01-01, group: {name: "VAT 14 %", rate: 14}}').replace(
       '"VAT 14 %", rate: 14, kind: domestic}',
@@ -138,14 +138,14 @@ test('VAT at receipt, switched on later: repost brings the uses and the refund, 
     ),
   );
   await repostAll(db, clinic);
-  // 200.00 × 14 / 114 = 24.56; of 119.00 are 14.61, of 170.00 20.88.
+  // 200.00 × 14 / 114 = 24.56. The share of 119.00 is 14.61, of 170.00 20.88.
   expect(await all()).toEqual(['24.56', '-14.61', '-6.27', '-3.68']);
   await clinic.configure(demo);
   await repostAll(db, clinic);
   expect(await all()).toEqual(['', '', '', '']);
 });
 
-/** Changes of the demo's mapping, each complete: nothing that was posted is held by it. */
+/** Complete changes of the demo's mapping, which hold no posted document. */
 const changes: Record<string, (mapping: Mapping) => void> = {
   'VAT on prepayments at receipt': (mapping) => policy(mapping, '2026-01-01', 'VAT 25.5 %', 25.5),
   'from February on, at another rate': (mapping) => policy(mapping, '2026-02-01', 'VAT 14 %', 14),
@@ -206,7 +206,7 @@ function policy(mapping: Mapping, at_receipt: string, name: string, rate: number
   mapping.policies.prepayment_vat = { at_receipt, group: { name, rate }, ...more };
 }
 
-/** The demo's mapping with some changes, one after the other. */
+/** The demo's mapping with several changes in order. */
 function mappingWith(names: readonly string[]): string {
   const mapping = parse(demo) as Mapping;
   for (const [at, account] of ['2931', '2932', '2933'].entries()) mapping.vat_groups[at]!.account = account;
@@ -216,7 +216,9 @@ function mappingWith(names: readonly string[]): string {
 
 const someChanges = fc.array(fc.constantFrom(...Object.keys(changes)), { maxLength: 4 });
 
-/** What a life does before each of its windows: so many events; then, now and then, another mapping, with a repost or without. */
+/**
+ * The events before each window of a life: some live events, and sometimes another mapping with or without a repost.
+ */
 const step = fc.record({
   events: fc.integer({ min: 0, max: 25 }),
   mapping: fc.option(someChanges, { freq: 2 }),
@@ -248,7 +250,7 @@ test('whatever the way to a mapping: load and repost, or the other way round', a
         expect(await matchesOf(one.id)).toEqual(await matchesOf(other.id));
         expect(differences(reposted, await balancesOf(db, other.id), '0.01')).toEqual([]);
         expect(await wrongShares(one)).toEqual([]);
-        // A window finds nothing that the repost has left to it.
+        // After the repost, a window finds no further correction.
         await one.post();
         expect(differences(await balancesOf(db, one.id), reposted, '0')).toEqual([]);
       },
@@ -257,7 +259,7 @@ test('whatever the way to a mapping: load and repost, or the other way round', a
   );
 });
 
-/** Corrections that a closed period holds, as they are listed: what each would change on each account. */
+/** The corrections that a closed period holds, with their effect on each account. */
 async function heldChanges(installation: number): Promise<Map<string, Map<string, D>>> {
   const found = await rows(
     db,
@@ -276,7 +278,7 @@ async function heldChanges(installation: number): Promise<Map<string, Map<string
   return held;
 }
 
-/** The balance of each account that a document's entries come to. */
+/** The balance of each account from a document's entries. */
 function accountsOf({ exact, shares }: Balances, document: string): Map<string, D> {
   const accounts = new Map<string, D>();
   for (const [key, balance] of [...exact, ...shares]) {
@@ -311,7 +313,7 @@ test.each([
   expect(
     [...outcomes].flatMap(([document, outcome]) => (outcome === 'change_held' ? document : [])).toSorted(),
   ).toEqual([...held.keys()].toSorted());
-  // What was taken from a prepayment follows that one's entry in force, and is corrected with it.
+  // Shares of a prepayment follow its entry in force, and are corrected with it.
   const following = await rows(
     db,
     { document: text },

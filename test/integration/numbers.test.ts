@@ -14,7 +14,7 @@ const noTarget = () => {
   throw new Error('no delivery of these tests asks for it');
 };
 
-/** What is closed in the ERP. */
+/** The closed periods in the ERP. */
 const lockedThrough: { kind: 'general'; date: string }[] = [];
 const periodsOnly = {
   capabilities: capabilitiesOf(),
@@ -22,7 +22,7 @@ const periodsOnly = {
   periods: async () => ({ periods: null, lockedThrough }),
 } as unknown as ErpTarget;
 
-/** An ERP that numbers what it is given, as the outbox would have it. */
+/** An ERP that numbers entries, as the outbox records it. */
 const delivery: Delivery = {
   enqueue: async ({ id }) =>
     (
@@ -76,7 +76,7 @@ test('prepayments carry the ERP’s numbers once they are delivered, and what we
   );
   expect(explained.json().write_back).toMatchObject({ state: 'done', value: shownNumber });
 
-  // The source has new versions of all of them; they are only ours.
+  // The source has new versions of all records, but only because of our writes.
   const second = await clinic.sync();
   expect(second).toMatchObject({ outcome: 'closed', posted: 0 });
   expect(second.pulled.prepayments).toBe(0);
@@ -88,7 +88,7 @@ test('a period that is closed in the ERP is closed in the practice software, whe
   for (const department of departments) department.financial_period_lock_date = null;
   departments[0]!.automatic_financial_period_lock_enabled = false;
   departments[1]!.automatic_financial_period_lock_enabled = true;
-  // They were read with the first delivery, and are read again after ten minutes.
+  // The periods were read with the first delivery, and are read again after ten minutes.
   const read = `update erp_company set periods_read_at = periods_read_at - interval '1 hour' returning 1`;
   expect(await clinic.rows(read)).toHaveLength(1);
   lockedThrough.push({ kind: 'general', date: '2025-12-31' });

@@ -28,7 +28,7 @@ const window = async () => {
   expect(await clinic.wrongBooks()).toEqual([]);
 };
 
-/** `posted 2400 client:1 119.00`, a line for each line of the payment's entries, reversals too. */
+/** Each line of the payment's entries as `posted 2400 client:1 119.00`, including reversals. */
 async function booked(payment: number): Promise<string[]> {
   const found = await query<{ text: string }>(
     db,
@@ -72,7 +72,7 @@ test('without a match it stands under the invoice’s client, remarked and unpro
   const [a, b] = clinic.clinic.clients.all().map(({ id }) => id) as [number, number];
   const [first, second] = [invoiceTo(b), invoiceTo(b)];
   const prepayment = prepaidBy(a);
-  // Two uses that are seen as one drop: neither equals it.
+  // Two uses appear as one decrease of the unused amount, which equals neither.
   const [one, two] = [
     clinic.clinic.applyPrepayment(prepayment, first, '119.00').id,
     clinic.clinic.applyPrepayment(prepayment, second, '81.00').id,
@@ -88,7 +88,7 @@ test('without a match it stands under the invoice’s client, remarked and unpro
     ],
   });
 
-  // A person knows of the first; what is left equals the second.
+  // The accountant knows the first use, and the remaining decrease equals the second.
   const match = (...words: string[]) =>
     vetledger(['problems', 'match', ...words, '--config', clinic.config, '--by', 'M. Virtanen'], clinic.env);
   const said = ['--reason', 'receipt 881'];
@@ -129,7 +129,7 @@ test('without a match it stands under the invoice’s client, remarked and unpro
     { state: 'matched', acted_by: null, reason: null, input: null },
   ]);
 
-  // It was wrong after all.
+  // The match was wrong and is removed.
   await match(`${clinic.id}/payment/${one}`, '--none', '--reason', 'receipt 881 was another one');
   await window();
   expect((await booked(one)).at(-2)).toBe(`prepayment_matched prepayment_liability client:${b} 119`);

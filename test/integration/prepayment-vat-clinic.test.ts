@@ -8,8 +8,8 @@ import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
-// VAT on prepayments at receipt on a first load: what is left of it in the books is what the clinic's own `unused_amount` gives, or E8
-// names every cent above it.
+// VAT on prepayments at receipt in a first load: the remaining VAT in the books equals that of the clinic's
+// `unused_amount`, or E8 lists every cent of the difference.
 
 const { db, url } = useDatabase();
 const from = '2026-10-01';
@@ -28,7 +28,10 @@ afterAll(() => {
   for (const clinic of clinics) clinic.remove();
 });
 
-/** VAT × unused / paid of each prepayment that is money and was received since the day, by the clinic's own records; exact. */
+/**
+ * VAT × unused / paid of each prepayment that is money and was received since the day, from the clinic's records;
+ * exact.
+ */
 function figureOf({ clinic }: MirroredClinic): { figure: Decimal; originals: number } {
   let figure = new Decimal(0);
   let originals = 0;
@@ -42,7 +45,7 @@ function figureOf({ clinic }: MirroredClinic): { figure: Decimal; originals: num
   return { figure, originals };
 }
 
-/** What stands on `prepayment_vat`. */
+/** The balance of `prepayment_vat`. */
 async function left(installation: number): Promise<Decimal> {
   const found = await rows(
     db,
@@ -61,7 +64,10 @@ async function reportOf(clinic: MirroredClinic) {
   return report.installations[0]!;
 }
 
-/** Uses that no rule can match: of one prepayment on invoices of two clients, and of another one twice on those of a stranger. */
+/**
+ * Uses that no rule can match: one prepayment on invoices of two clients, and another one twice on invoices of another
+ * client.
+ */
 function disturb({ clinic }: MirroredClinic): { known: number; stranger: number[] } {
   const [a, b] = clinic.clients.all().map(({ id }) => id) as [number, number];
   const prepaid = (paid: string) =>
@@ -86,7 +92,10 @@ async function loaded(id: number, seed: number, invoices: number) {
   return clinic;
 }
 
-/** What is left in the books less what E8 names; to a cent for each original it is the clinic's figure. */
+/**
+ * The remaining VAT in the books less the differences that E8 lists; it must equal the clinic's figure to a cent per
+ * original.
+ */
 async function judged(clinic: MirroredClinic) {
   await clinic.pull();
   await clinic.post();
@@ -177,7 +186,7 @@ describe('the demo’s clinic on 2026-11-22, with the Finnish mapping and VAT at
     const { known, stranger } = disturb(clinic);
     const { report, documents, named } = await judged(clinic);
     expect(report.equations.E8).toMatchObject({ ok: false });
-    // Of 100.00 and 300.00 the VAT is 20.32 and 60.96; all of the first and 200.00 of the second were used.
+    // The VAT of 100.00 and 300.00 is 20.32 and 60.96. All of the first and 200.00 of the second were used.
     expect(named.toFixed(2)).toBe('60.96');
     expect(documents.map(({ difference }) => difference)).toEqual(['20.32', '40.64']);
     expect(documents[0]!.message).toContain(`has uses without a match: payment ${known} (60.00)`);

@@ -32,7 +32,7 @@ async function reportOf(clinic: MirroredClinic) {
   return (await reconcile(db, [input])).installations[0]!;
 }
 
-/** `prepayment_vat` per original by the lines of all entries that name it, debit positive. */
+/** `prepayment_vat` per original, from the lines of all its entries, debit positive. */
 async function suspended(installation: number): Promise<Decimal> {
   const [found] = await rows(
     db,
@@ -66,7 +66,7 @@ test('what a clinic takes in advance has its VAT at receipt, and gives it back w
   );
   expect(used.map(({ kind }) => kind)).toEqual(['payment', 'prepayment']);
 
-  // From the source's own records: VAT × unused / paid of what was received with VAT, to half a cent each.
+  // From the source's records: VAT × unused / paid of what was received with VAT, to half a cent each.
   let expected = new Decimal(0);
   let received = 0;
   for (const { refunds, paid, unused_amount, status, created } of clinic.clinic.prepayments.all()) {
@@ -90,7 +90,7 @@ test('what a clinic takes in advance has its VAT at receipt, and gives it back w
   expect(left.minus(expected).abs().lessThan(new Decimal(received).times('0.01'))).toBe(true);
 });
 
-/** A prepayment of 200.00 by mobile, 119.00 of it used on an invoice of its client, and 30.00 paid back. */
+/** A prepayment of 200.00 by mobile, of which 119.00 is used on an invoice of its client and 30.00 refunded. */
 function used(clinic: MirroredClinic) {
   const { clinic: source } = clinic;
   const { id: client } = source.clients.all()[0]!;
@@ -110,7 +110,7 @@ function used(clinic: MirroredClinic) {
   return { prepayment, payment, refund };
 }
 
-/** VAT of the entries in force of a document, by role, debit positive. */
+/** The VAT of a document's entries in force, by role, debit positive. */
 async function vatOf(installation: number, kind: string, id: number): Promise<string> {
   const found = await rows(
     db,
@@ -126,7 +126,7 @@ async function vatOf(installation: number, kind: string, id: number): Promise<st
 test('what was used before its prepayment had VAT gives it back once it has; and takes it again when that is gone', async () => {
   const clinic = new MirroredClinic(db, url, { id: 4802, seed: 6, invoices: 5 });
   clinics.push(clinic);
-  // The prepayment is held, and what takes from it is posted, at a time when nobody asks for VAT.
+  // The prepayment is held and its uses are posted, while the mapping has no VAT on prepayments.
   await clinic.configure(demo.replace('mobile_clearing: "1921"', 'mobile_clearing: ""'));
   const { prepayment, payment, refund } = used(clinic);
   clinic.clinic.update(clinic.clinic.prepayments, refund, { payment_type: 1 });
@@ -140,7 +140,7 @@ test('what was used before its prepayment had VAT gives it back once it has; and
   expect(await all()).toEqual(['', '', '']);
   await clinic.configure(withVat);
   await clinic.post();
-  // 200.00 × 25.5 / 125.5 = 40.64; of 119.00 24.18, of 30.00 6.10, of both 30.28.
+  // 200.00 × 25.5 / 125.5 = 40.64. The share of 119.00 is 24.18, of 30.00 6.10, of both 30.28.
   expect(await all()).toEqual([
     'prepayment_vat 40.64, vat -40.64',
     'prepayment_vat -24.18, vat 24.18',
@@ -163,7 +163,7 @@ test('E8 names the prepayment whose VAT is not what belongs to its rest', async 
   await clinic.pull();
   await clinic.post();
   expect((await reportOf(clinic)).equations.E8).toMatchObject({ ok: true });
-  // Behind the program's back: the use gave back 20.00 instead of 24.18, and the journal says so, too.
+  // The books are changed directly: the use gave back 20.00 instead of 24.18, and the journal agrees.
   await owner.transaction(async (trx) => {
     await execute(trx, 'set local session_replication_role = replica');
     const entry = `(select entry_id from document where installation = 4803 and kind = 'payment' and id = ${payment.id})`;
@@ -173,7 +173,7 @@ test('E8 names the prepayment whose VAT is not what belongs to its rest', async 
       `update entry_line set amount = 20.00 where entry_id = ${entry} and role in ('vat', 'prepayment_vat')`,
     );
   });
-  // Left: 40.64 - 20.00 - 6.10 = 14.54; of 200.00 are 51.00 unused: 10.36.
+  // Remaining: 40.64 - 20.00 - 6.10 = 14.54. Of 200.00, 51.00 are unused: 10.36.
   expect((await reportOf(clinic)).equations.E8).toMatchObject({
     ok: false,
     difference: '4.18',

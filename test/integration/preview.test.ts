@@ -47,12 +47,12 @@ async function all<One>(batches: AsyncIterable<One[]>): Promise<One[]> {
   return found;
 }
 
-/** Asked for nothing but lock dates. */
+/** A practice API of which only lock dates are requested. */
 const practiceWith = (lock: string | null) =>
   ({ departmentSettings: async () => ({ lockDate: lock }) }) as unknown as PracticeClient;
 const practice = practiceWith(null);
 
-/** An entry's whole content as plain data, amounts as texts. */
+/** An entry's whole content as plain data, with amounts as texts. */
 function plain(id: string, entry: DraftEntry) {
   const { document, date, documentDate, description, reason, reverses, original, inputHash } = entry;
   const lines = entry.lines.map((line) => ({
@@ -70,7 +70,7 @@ async function lastSeq(clinic: MirroredClinic): Promise<number> {
   return row!.n;
 }
 
-/** Entries beyond the first `seq`, in the order of their posting. */
+/** Entries with a higher `seq`, in order. */
 async function entriesAfter(clinic: MirroredClinic, seq: number) {
   const ids = await query<{ id: string }>(db, 'select id from entry where installation = ? and seq > ? order by seq', [
     clinic.id,
@@ -83,7 +83,7 @@ async function entriesAfter(clinic: MirroredClinic, seq: number) {
   return entries.map((entry) => plain(entry.id, entry));
 }
 
-/** Everything a posting could have written, as one value. */
+/** Everything that posting could have written, as one value. */
 async function fingerprint(clinic: MirroredClinic): Promise<unknown> {
   const tables = [
     'document',
@@ -116,7 +116,7 @@ async function documentsOf(clinic: MirroredClinic) {
   return new Map(rows.map((row) => [`${row.kind}/${row.id}`, row]));
 }
 
-/** Previews, posts, and holds the one against the other. */
+/** Previews, posts, and compares both. */
 async function previewThenPost(clinic: MirroredClinic, lock: string | null = null): Promise<number> {
   const before = await fingerprint(clinic);
   const seq = await lastSeq(clinic);
@@ -154,7 +154,7 @@ async function reconciles(clinic: MirroredClinic, startDate: string | null = nul
 }
 
 describe('preview equals what is posted afterwards, and writes nothing', () => {
-  /** What can happen between two windows. */
+  /** Possible events between two windows. */
   const happenings = {
     live: async (clinic: MirroredClinic) => clinic.live(25),
     accountMissing: (clinic: MirroredClinic) => clinic.configure(without('mobile_clearing')),
@@ -252,7 +252,7 @@ const outcomes = (remapped: RemappedDocument[]) => {
   return counted;
 };
 
-/** Previews the corrections, posts them, and holds the one against the other. */
+/** Previews the corrections, posts them, and compares both. */
 async function previewThenRepost(clinic: MirroredClinic, selection = everything): Promise<RemappedDocument[]> {
   const before = await fingerprint(clinic);
   const seq = await lastSeq(clinic);
@@ -275,7 +275,7 @@ describe('repost after a changed mapping', () => {
     return clinic;
   }
 
-  /** What stands on an account, told by SQL. */
+  /** The balance of an account, computed in SQL. */
   async function balance(clinic: MirroredClinic, account: string): Promise<string> {
     const [row] = await query<{ sum: string }>(
       db,
@@ -434,7 +434,7 @@ describe('repost after a changed mapping', () => {
     expect(change_held).toBeGreaterThan(0);
     const held = [...(await documentsOf(clinic)).values()].filter(({ problem_code }) => problem_code === 'change_held');
     expect(held).toHaveLength(change_held!);
-    // Judged again for whatever reason, they stay held.
+    // They stay held when they are judged again.
     await db.raw('update document set dirty = true where installation = ?', [clinic.id]);
     expect(await previewThenPost(clinic)).toBe(0);
 
@@ -460,7 +460,7 @@ describe('repost after a changed mapping', () => {
     await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
 
     const first = reposting(clinic);
-    // What was received in advance is the first batch.
+    // The first batch has the prepayments.
     await first.next();
     await first.next();
     const afterFirst = await lastSeq(clinic);
@@ -525,7 +525,7 @@ describe('the commands', () => {
       accounts.reduce((sum: bigint, one: Record<string, string>) => sum + cents(one[side]!), 0n);
     expect(total('debit')).toBe(total('credit'));
 
-    // The summary alone, by account, month and VAT period; it stands before the details.
+    // The short form has only the summary by account, month and VAT period, which comes before the details.
     const short = (await command('preview')).stdout;
     expect(short).toMatch(/month +VAT period +account +debit +credit\n +2026-01 +2026-01 +1700 /);
     expect(short).not.toContain(documents[0].entries[0].id);
@@ -569,7 +569,7 @@ describe('the commands', () => {
     const dry = (await command('repost --dry-run --json')).json();
     expect(dry.dry_run).toBe(true);
     const seq = await lastSeq(clinic);
-    // Nobody is there to ask, and nothing is said of what.
+    // Without a terminal it cannot ask, so it changes nothing.
     const unasked = await command('repost --all');
     expect(unasked).toMatchObject({ code: 2, stdout: '' });
     expect(unasked.stderr).toMatch(/documents? would be corrected by \d+ entries[\s\S]*--yes is needed/);

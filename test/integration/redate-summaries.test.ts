@@ -28,7 +28,7 @@ import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { query } from '../support/sql.ts';
 
 const { db, url } = useDatabase();
-/** The fake has dimensions of its own. */
+/** The fake has other dimensions. */
 const mapping = readFileSync(new URL('../../mappings/tryton-demo.yaml', import.meta.url), 'utf8').replace(
   /^ {2}dimensions:$.*^(?= {2}journals:)/ms,
   '',
@@ -39,7 +39,7 @@ const settings = {
 };
 const by = { actedBy: 'tester', reason: 'it is declared' };
 const databaseId = 'test';
-/** Through this day the ERP is closed; the next one is open. */
+/** The ERP is closed up to and including this day; the next one is open. */
 const closed = '2026-01-20';
 const open = '2026-01-21';
 
@@ -51,7 +51,7 @@ let target: FakeTarget;
 beforeEach(async () => {
   id += 1;
   clinic = new MirroredClinic(db, url, { id, seed: 3, invoices: 80 });
-  // A company of its own for each test.
+  // A new company for each test.
   await clinic.configure(mapping, { ...settings, erp: settings.erp.replace('books', `books${id}`) });
   server = new FakeServer({ record: records.tryton!, time: realTime, random: () => 0.5 });
   const network = () => ({ ...calm, outMs: 0, workMs: 1, backMs: 0 });
@@ -68,7 +68,7 @@ function company() {
   return companyOf(erp);
 }
 
-/** As a window does of the day after: sums up the days that are over, and puts what is new into the outbox. */
+/** Does what a window does on the next day: summarises past days, and puts new units into the outbox. */
 async function sumUp(): Promise<void> {
   await summariseDays(transactionsOf(db), id, { before: '2026-03-11', windowId: null });
   const key = companyKey(company());
@@ -103,7 +103,7 @@ const linesOf = (lines: Awaited<ReturnType<typeof loadSummaries>>[number]['lines
     })
     .sort();
 
-/** What stands on each account on each day: in our journal, and in the ERP. */
+/** The balances of each account on each day, in our journal and in the ERP. */
 async function ourBalances(): Promise<Record<string, string>> {
   const found = await query<{ place: string; amount: string }>(
     db,
@@ -127,7 +127,7 @@ function erpBalances(): Record<string, string> {
 const nonZero = (sums: readonly (readonly [string, Money])[]) =>
   Object.fromEntries(sums.flatMap(([place, sum]) => (sum.isZero() ? [] : [[place, sum.toFixed(2)]])));
 
-/** The books are sound, and the ERP holds them, day by day and account by account. */
+/** Checks that the books are sound, and that the ERP has them, day by day and account by account. */
 async function expectSoundBooks(): Promise<void> {
   expect((await walkChains(db, id)).broken).toBeNull();
   expect(await clinic.wrongBooks()).toEqual([]);
@@ -156,7 +156,7 @@ async function e7() {
   return checkErpBooks(db, { id, decimals: 2, company: companyKey(company()), ownedAccounts: [], balances });
 }
 
-/** An invoice of a summary, and with `n`, another one. */
+/** The nth invoice of a summary. */
 async function invoiceOf(summary: string, n = 0) {
   const found = await query<{ id: number }>(
     db,
@@ -167,7 +167,7 @@ async function invoiceOf(summary: string, n = 0) {
   return clinic.clinic.invoices.get(Number(found[n]?.id))!;
 }
 
-/** A day's summary in February that has invoices; with `only`, nothing else. */
+/** A daily summary in February with invoices; with `only`, without other documents. */
 async function lateSummary(invoices = 1, { only = false } = {}): Promise<string> {
   const found = await query<{ id: string }>(
     db,
@@ -224,7 +224,7 @@ describe('a day’s summary whose period was closed in the ERP', () => {
   });
 
   describe('of which documents were corrected before the period was closed', () => {
-    /** One voided, one changed: the correction is in a supplement of the same day. */
+    /** One invoice is voided and one changed, so the correction is in a supplement of the same day. */
     async function corrected(): Promise<[string, string]> {
       const unit = await lateSummary(2);
       voidIt(await invoiceOf(unit, 0));
@@ -296,7 +296,7 @@ describe('a day’s summary whose period was closed in the ERP', () => {
     expect(await problem()).toBe('change_held');
     await redate([unit]);
     await clinic.post();
-    // The new entry's day is open: it is taken out there.
+    // The day of the new entry is open, so the invoice is removed there.
     expect(await problem()).toBeNull();
     await sumUp();
     await redate(await late());

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => clinic.remove());
 
-/** Closed after the entries were posted. */
+/** The period is closed after the entries were posted. */
 beforeEach(() => closed('2026-02-28'));
 
 const company = () => companyKeyOf(clinic.installation.erp)!;
@@ -43,7 +43,7 @@ const enqueue = () =>
 const redate = (ids: string[]) =>
   redateClosed({ db, databaseId: 'test', signal: new AbortController().signal }, clinic.installation, ids, by);
 
-/** Some entries of February that are in force, and late since its period was closed. */
+/** Entries in force of February that are late, because the period was closed before. */
 async function late(n: number): Promise<string[]> {
   const found = await query<{ id: string }>(
     db,
@@ -85,7 +85,7 @@ it('an entry whose period was closed is posted on the first open day, and the or
     { reason: by.reason, acted_by: by.actedBy },
   ]);
   expect((await walkChains(db, clinic.id)).broken).toBeNull();
-  // The document's facts have not changed: the next window posts nothing more of it.
+  // The document's facts have not changed, so the next window posts nothing for it.
   const before = await entriesOf();
   await db.raw('update document set dirty = true, dirty_mark = dirty_mark + 1');
   await clinic.post();
@@ -109,7 +109,7 @@ it('one that was taken out of the books meanwhile is settled with its reversal a
   expect(await entriesOf()).toBe(before);
 });
 
-/** Some entries of February that the ERP has, and their corrections, which its close has kept out. */
+/** Entries of February that the ERP has, with corrections that the ERP's close keeps out. */
 async function correctedLate(
   change: (invoice: object) => unknown,
 ): Promise<{ original: string; corrections: string[] }> {
@@ -133,7 +133,7 @@ async function correctedLate(
   return { original: original!, corrections };
 }
 
-/** What the ERP gets of a document, by day and account. */
+/** What the ERP receives for a document, by day and account. */
 async function sentOf(unit: string): Promise<Record<string, string>> {
   const found = await query<{ place: string; amount: string }>(
     db,
@@ -146,7 +146,7 @@ async function sentOf(unit: string): Promise<Record<string, string>> {
   return Object.fromEntries(found.map(({ place, amount }) => [place, amount]));
 }
 
-/** The same amounts with the other sign, on another day. */
+/** The negated amounts on another day. */
 const moved = (sent: Record<string, string>, day: string) =>
   Object.fromEntries(
     Object.entries(sent).map(([place, amount]) => [
@@ -196,7 +196,7 @@ it.each<[string, (ids: string[]) => string[][]]>([
   const sent = await sentOf(original);
   const days = new Set(Object.keys(sent).map((place) => place.slice(0, 10)));
   expect(days).toEqual(new Set([delivered!.date, '2026-03-01']));
-  // The closed day keeps what the ERP has; on the open one only the account of the row changes.
+  // The ERP's entries on the closed day stay; on the open day only the account of the row changes.
   const onDay = Object.keys(sent).filter((place) => place.startsWith(delivered!.date));
   expect(onDay).toHaveLength(new Set(delivered!.lines.map(({ account }) => account)).size);
   const accounts = Object.keys(sent).flatMap((place) => (place.startsWith('2026-03-01') ? place.slice(11) : []));

@@ -1,4 +1,5 @@
-// A first load posts while it reads. Its books are those of a load that posts at the end: the clinic's own records tell them.
+// A first load posts while it reads. Its books must equal those of a load that posts at the end; the clinic's records
+// are the oracle.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Clinic, Quirks } from '../../sandbox/src/index.ts';
@@ -8,7 +9,7 @@ import type * as ScanSoFar from '../../src/sync/scan-so-far.ts';
 import { WindowRunner } from '../hostile/rounds/windows.ts';
 import { clockFrom, startTestClinic, type TestClinic } from '../support/clinic.ts';
 
-/** How far the load takes the scan to be, where a mutant takes it to be elsewhere; and how often it has asked. */
+/** Replaces the scan position that the load believes (for a mutant), and counts how often it was read. */
 const believed = vi.hoisted(() => ({ of: <Scan>(scan: Scan): Scan => scan, times: 0 }));
 vi.mock('../../src/sync/scan-so-far.ts', async (original) => {
   const real = await original<typeof ScanSoFar>();
@@ -37,20 +38,20 @@ async function startClinic(fill: (clinic: Clinic) => void, quirks: Partial<Quirk
 }
 
 interface Meanwhile {
-  /** Records on a page; more rows than an invoice has, or fewer. */
+  /** The number of records on a page, more or fewer than the rows of an invoice. */
   pageSize: number;
-  /** Awaited before each page of rows is asked for: a pass of posting, unless given. */
+  /** Awaited before each page of rows is requested; the default is a pass of posting. */
   beforeRows?: () => Promise<void>;
   death?: Promise<unknown>;
 }
 
-/** Until a pass that begins from now on has posted what it may. */
+/** Waits until a pass that begins from now on has posted all that it may. */
 async function aWholePass(): Promise<void> {
   const last = believed.times + 2;
   for (let waited = 0; believed.times < last && waited < 200; waited++) await sleep(20);
 }
 
-/** A first load whose pages are so small that much is posted between two of them. */
+/** Runs a first load with pages so small that much is posted between two of them. */
 function load({ app, sandbox }: TestClinic, { pageSize, beforeRows = aWholePass, death }: Meanwhile) {
   const { id } = app.config.installations[0] as InstallationConfig;
   const slowed = (real: PracticeClient): PracticeClient => ({
@@ -80,7 +81,7 @@ async function entriesOf(clinic: TestClinic) {
   );
 }
 
-/** Invoices over some months, each with rows of which the first alone adds up to the total; half of them are paid. */
+/** Creates invoices over some months. The first row of each equals its total, and half of them are paid. */
 function fillWithPairs(invoices: number) {
   return (clinic: Clinic) => {
     const clock = clinic.clock;
@@ -103,13 +104,13 @@ function fillWithPairs(invoices: number) {
   };
 }
 
-/** Documents of such a clinic but prepayments: invoices, and payments of the half of them. */
+/** The number of documents of such a clinic without prepayments: invoices, and payments of half of them. */
 const postable = (invoices: number) => 1.5 * invoices;
 
 const servers: { name: string; quirks: Partial<Quirks>; isEarly: boolean }[] = [
   { name: 'by id', quirks: {}, isEarly: true },
   { name: 'by modified, timestamps without offset', quirks: { order: 'modified', timestamps: 'naive' }, isEarly: true },
-  // The rows that were read first are the latest ones: they tell nothing of those that are still to come.
+  // The newest rows are read first, so they say nothing about the remaining ones.
   { name: 'the highest id first', quirks: { order: 'id_desc', ignoredFilters: ['ordering'] }, isEarly: false },
 ];
 
@@ -137,14 +138,14 @@ test('a mutant that posts what P1 lets pass is noticed: it corrects invoices who
   const end = await load(clinic, { pageSize: 50 });
   expect(end).toEqual({ outcome: 'closed', error: null });
   expect(corrections(await entriesOf(clinic))).not.toEqual([]);
-  // What came later is read all the same, and the books are right in the end.
+  // Later records are read too, and the books are right in the end.
   expect(await clinic.wrongBooks()).toEqual([]);
 });
 
 test('a row that has a later id than its invoice tells: nothing more is posted early, and the books are right', async () => {
   const clinic = await startClinic(fillWithPairs(120));
   const { clinic: store } = clinic.sandbox;
-  // The server has given the pairs of every tenth invoice the last ids of the list.
+  // The second rows of every tenth invoice have the last ids of the list.
   for (const row of [...store.invoiceRows.all()]) {
     if (row.invoice % 10 !== 3 || row.name === 'Consultation') continue;
     store.remove(store.invoiceRows, row.id);

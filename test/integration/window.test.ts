@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
-/** What the source holds, told by the sandbox's own state and not by anything of ours. */
+/** The number of records in the source, from the sandbox's state. */
 function sourceCounts(clinic: TestClinic) {
   const { invoices, invoicePayments, prepayments } = clinic.sandbox.clinic;
   return { invoices: invoices.size, payments: invoicePayments.size, prepayments: prepayments.size };
 }
 
-/** Every text in a history, payloads decoded. */
+/** Every text in a history, with decoded payloads. */
 function textsOf(value: unknown): string[] {
   if (value instanceof Uint8Array) return [Buffer.from(value).toString('utf8')];
   if (typeof value === 'string') return [value];
@@ -76,7 +76,7 @@ describe('the main job, window after window', () => {
     const client = clinic.engine.client;
     const names = [...clinic.sandbox.clinic.invoices.all()].map((invoice) => invoice.payer_name).filter((name) => name);
     for await (const run of client.workflow.list({ query: `WorkflowType = 'syncWindow'` })) {
-      // The server is the whole test run's: other clinics' windows are theirs.
+      // The server is shared by the test run, so windows of other clinics are skipped.
       if (!run.workflowId.includes(clinic.app.databaseId)) continue;
       const history = textsOf(await client.workflow.getHandle(run.workflowId, run.runId).fetchHistory()).join('\n');
       expect(history).toContain('"trigger":"sync"');
@@ -121,7 +121,7 @@ describe('servers that differ where the specification is silent', () => {
       clinic.sandbox.live(25);
       const second = await clinic.sync();
       expect(second.error).toBeUndefined();
-      // What a late commit hid from the second window, the third finds within the overlap.
+      // A late commit hid the record from the second window, and the third finds it within the overlap.
       aheadMs += 1_500;
       const third = await clinic.sync();
       expect(third.error).toBeUndefined();

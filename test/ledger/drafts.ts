@@ -2,7 +2,7 @@ import { type DraftEntry, type EntryReason, type LineFields, lineOf } from '../.
 import { Money } from '../../src/domain/money.ts';
 import type { DocumentKind, LineRole } from '../../src/terms.ts';
 
-/** `[account, role, signed amount, tags]`: debit positive. */
+/** `[account, role, signed amount, tags]`; debits are positive. */
 export type DraftLine = [account: string, role: LineRole, amount: string, tags?: Partial<LineFields>];
 
 export function party(clientId: number) {
@@ -22,7 +22,7 @@ export interface DraftFields {
   lines: DraftLine[];
 }
 
-/** A hand-written entry. */
+/** An entry with the given fields. */
 export function draft(fields: DraftFields): DraftEntry {
   return {
     document: { kind: fields.kind, id: fields.id },

@@ -33,7 +33,7 @@ function append(drafts: DraftEntry[], postingMode: PostingMode) {
 }
 
 beforeAll(async () => {
-  // The posting mode was changed twice; the last day has no summary yet.
+  // The posting mode was changed twice, and the last day has no summary yet.
   await append([sale(1, '2026-01-15'), sale(2, '2026-01-16')], 'document');
   await append([sale(3, '2026-01-15'), sale(4, '2026-01-15'), sale(5, '2026-01-18', '3009')], 'daily_summary');
   await append([sale(6, '2026-01-15'), sale(7, '2026-01-17')], 'document');

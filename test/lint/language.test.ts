@@ -26,7 +26,7 @@ const plain = glossary.match(/These are ruled out: ([^.]+)\./)![1]!.split(/,\s+/
 const ruledOut = [...terms.flatMap(({ not }) => not), ...plain].map((word) => word.trim());
 const wrong = new RegExp(`\\b(?:${ruledOut.map((word) => word.replaceAll(' ', '\\s+')).join('|')})\\b`, 'gi');
 
-/** The comments of a file of TypeScript or SQL, each with its line. */
+/** The comments of a TypeScript or SQL file with their lines. */
 function commentsOf(text: string): { line: number; text: string }[] {
   return [...text.matchAll(/\/\*[\s\S]*?\*\/|(?:^|\s)(?:\/\/|--) .*$/gm)].map((match) => ({
     line: text.slice(0, match.index).split('\n').length,
@@ -34,7 +34,7 @@ function commentsOf(text: string): { line: number; text: string }[] {
   }));
 }
 
-/** The literals of a file of the catalogue; each expression inside stands for one word. */
+/** The literals of a catalogue file. Each expression in a literal counts as one word. */
 function literalsOf(text: string): { line: number; text: string }[] {
   return [...text.matchAll(/'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g)].map((match) => ({
     line: text.slice(0, match.index).split('\n').length,

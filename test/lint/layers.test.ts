@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const depcruise = join(root, 'node_modules/.bin/depcruise');
 
-/** The last command of `npm run lint`, as its arguments. */
+/** The arguments of the last command of `npm run lint`. */
 function lintArguments(): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
@@ -18,7 +18,7 @@ function lintArguments(): string[] {
   return args.map((arg) => (arg === '.dependency-cruiser.js' ? join(root, arg) : arg));
 }
 
-/** Runs the linter on a tree of small files: what is imported by which, by path. */
+/** Runs the linter on a tree of small files. `imports` has the imported paths of each file. */
 function lint(imports: Record<string, string[]>): { exitCode: number | null; output: string } {
   const tree = mkdtempSync(join(tmpdir(), 'vetledger-layers-'));
   onTestFinished(() => rmSync(tree, { recursive: true, force: true }));
@@ -50,7 +50,7 @@ function lint(imports: Record<string, string[]>): { exitCode: number | null; out
 const targetOf = (imported: string) => imported.replace(/^type /, '');
 const isFile = (target: string) => target.endsWith('.ts');
 
-/** `type path` imports a type only. */
+/** `type path` imports only a type. */
 function importLine(from: string, imported: string, index: number): string {
   const target = targetOf(imported);
   const isType = target !== imported;

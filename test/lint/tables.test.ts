@@ -1,4 +1,4 @@
-// Each table is written by one folder (DESIGN "How the code is laid out"): others read it, and ask its owner to write.
+// Only one folder writes each table (DESIGN "How the code is laid out"). Other folders read it, or call its owner.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
@@ -6,7 +6,10 @@ const root = new URL('../../', import.meta.url);
 const source = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const tables = new Set([...source('src/db/schema.sql').matchAll(/^create table (\w+)/gm)].map(([, name]) => name));
 
-/** Tables that a file's statements write: named, given to `insertRows` or `insertion`, or what its parameter `table` may be. */
+/**
+ * The tables that a file's statements write: named in SQL, passed to `insertRows` or `insertion`, or possible values of
+ * a parameter `table`.
+ */
 function written(text: string): string[] {
   return [
     ...text.matchAll(/\b(?:insert into|update|delete from|merge into)\s+(\w+)/g),

@@ -58,7 +58,7 @@ describe('accounts against the chart', () => {
     ['cash', '1900', null],
     ['cash', '19000', 'account 19000 is not in the chart; did you mean 1900 (Cash)?'],
     ['cash', '7', 'account 7 is not in the chart'],
-    // What is near, but closed, or of a type that the role cannot have, is no help.
+    // Closed accounts and accounts of an unsuitable type are not proposed, even if their number is similar.
     ['bank_clearing', '1911', 'account 1911 is not in the chart; did you mean 1900 (Cash)?'],
     ['vat', '3001', 'account 3001 is not in the chart'],
     ['bank_clearing', '1910', 'account 1910 (Bank) is closed in the chart'],

@@ -10,7 +10,8 @@ import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { demoMapping } from '../support/demo-config.ts';
 
-// What is sold now and owed until it is used, and revenue by the mapping: recognised by name, warned of, and posted as the mapping says.
+// Sales that are liabilities until they are used, but that the mapping posts as revenue: recognised by name, reported,
+// and posted as mapped.
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));
 const ready = readdirSync(folder).filter(
@@ -18,7 +19,10 @@ const ready = readdirSync(folder).filter(
 );
 const exempt = { name: 'VAT 0 %', percentage: '0.00', account_number: '2934' };
 
-/** Two gift cards, prepaid care, and a taxed voucher for food, on accounts with names of their own, and one told by its VAT group. */
+/**
+ * Two gift cards, prepaid care, and a taxed voucher for food, on accounts with other names; one is recognised by its
+ * VAT group.
+ */
 function nameOtherwise({ sandbox: { clinic } }: TestClinic): void {
   const account = (number: string, description: string) =>
     clinic.insert(clinic.accountNumbers, { number, description, department: null, archived: false });

@@ -24,7 +24,7 @@ const none = { account: null, dimension1: null, dimension2: null };
 
 describe('revenue rules: the first that holds, then the tables', () => {
   test.each<[string, string | null, number | null, string, string | null, string | null, string, string]>([
-    // what, account, department, dimensions, VAT group, rate, account found, by
+    // Columns: case, account, department, dimensions, VAT group, rate, found account, by
     ['department and dimension', '3000', 12, 'SURG,,', 'V', '24', '3112', 'revenue_rules.0'],
     ['dimension and account', '3010', 11, 'DENT,,', 'V', '24', '3100', 'revenue_rules.1'],
     ['the dimension of another account', '3020', 11, 'DENT,,', 'V', '24', '4999', 'revenue.*'],

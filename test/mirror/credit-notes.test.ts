@@ -1,4 +1,5 @@
-// A credit note is judged by the first original of its chain (ACCOUNTING, remark `vat_rate_expired`, P6), so a change of that one marks it.
+// A credit note depends on the first original of its chain (ACCOUNTING, remark `vat_rate_expired`, P6), so a change of
+// the original marks it.
 
 import { beforeEach, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';

@@ -1,4 +1,4 @@
-// What the mirror keeps of a record (`keep_raw`): everything that is read, nothing else, and no version for what is not kept.
+// The mirror keeps exactly the mapped members of a record (`keep_raw`), and makes no version for changes of others.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -48,7 +48,7 @@ describe('the text that is kept', () => {
       return fc
         .tuple(
           fc.array(extra, { maxLength: 6 }),
-          // A key told twice, once with an escape: the last one counts.
+          // A repeated key, once with an escape: the last one counts.
           fc.array(fc.tuple(fc.constantFrom(...members), fc.constantFrom(...members)), { maxLength: 3 }),
           fc.infiniteStream(fc.nat()),
           space,

@@ -1,4 +1,5 @@
-// Pages of different lists mark the same documents: whoever waits for whom, none of their transactions may be ended for it.
+// Pages of different lists mark the same documents. Their transactions may wait for each other, but none may fail with
+// a deadlock.
 
 import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
@@ -14,7 +15,7 @@ const scope = { installation: 7, timezone: 'Europe/Helsinki', dialect: loadDiale
 
 let minute = 0;
 
-/** Saves a page of records in a transaction of its own, each answer later than the one before. */
+/** Saves a page of records in a separate transaction. Each answer is later than the one before. */
 function save(kind: RecordKind, records: ({ id: number } & Record<string, unknown>)[]): Promise<unknown> {
   minute += 1;
   const sourceTime = new Date(Date.parse('2026-05-04T08:00:00Z') + minute * 60_000);
@@ -49,7 +50,8 @@ test.each<[string, { aside: boolean }]>([
        values (7, 'payment', '2', 1, 'internal_error', 'm') on conflict do nothing`,
     );
   }
-  // The page of invoices waits for the first payment, its invoice locked, while the other page begins with the second payment.
+  // The page of invoices has locked the invoice and waits for the first payment, while the other page begins with the
+  // second payment.
   const judging = await db.transaction();
   await judging.raw(`select from document where kind = 'payment' and id = 1 for update`);
   const pages = [save('invoice', [{ ...invoice, status: 4 + minute }])];

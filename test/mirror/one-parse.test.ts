@@ -1,4 +1,4 @@
-// From the answer to the facts that are posted, a record is parsed once on its way into the mirror, and read once out of it.
+// A record is parsed once on its way into the mirror, and read once when its facts are posted.
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { loadFacts } from '../../src/bookkeeping/facts.ts';
@@ -17,7 +17,7 @@ const invoices = sandboxRecords({ invoices: 20 }).invoice;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The dialect, and how many invoices were made facts by it: each looks up the name of its due date once. */
+/** A dialect that counts how many invoices it converted to facts: each conversion looks up the due date's name once. */
 function countingDialect() {
   const dialect = loadDialect({}, installation);
   let facts = 0;
@@ -56,7 +56,7 @@ test('a page is parsed once, and each stored text once', async () => {
       async () => undefined,
     );
   await save();
-  // The names of all fields are looked up once more, for the field map.
+  // The names of all fields are looked up once more for the field map.
   expect({ parsed: parsed(), facts: facts() }).toEqual({ parsed: 1, facts: invoices.length + 1 });
 
   await save();

@@ -29,7 +29,7 @@ describe('a posted document that the source does not show any more', () => {
     expect(decision.problem?.message).toContain(
       '2026-02-03T04:05:06.000Z; its id, asked for by itself, gave no record',
     );
-    // What a confirmation would do: everything posted is undone.
+    // After a confirmation, all entries would be reversed.
     const debits = before.inForce!.lines.filter(({ side }) => side === 'debit');
     expect(decision.outside?.effect).toHaveLength(before.inForce!.lines.length);
     expect(decision.outside?.amount?.abs().toFixed(2)).toBe(debits[0]?.amount.toFixed(2));
@@ -52,7 +52,7 @@ describe('a posted document that the source does not show any more', () => {
         problem: null,
         entries: [{ reason: 'came_back', reverses: null }],
       });
-      // One that was reversed for another reason is posted as any other.
+      // A document that was reversed for another reason is posted like any other.
       const voided = { ...reversed, reversedFor: 'voided' as const };
       expect(post(facts, voided, contextOf())).toMatchObject({ entries: [{ reason: 'posted' }] });
     },

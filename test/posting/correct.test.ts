@@ -45,7 +45,7 @@ describe('R3: a posted document that is one no longer', () => {
     expect(decision.entries[0]?.date).toBe(before.inForce?.date);
     expect(balances([before.inForce!, ...decision.entries])).toEqual({});
 
-    // Once reversed it stays so, and when it comes back it posts anew.
+    // After the reversal it stays reversed, and if it returns it is posted again.
     const reversed = { ...booksAfter(decision), everPosted: true };
     expect(post(is, reversed, contextOf())).toMatchObject({ state: 'reversed', entries: [] });
     expect(post(was, reversed, contextOf())).toMatchObject({
@@ -56,7 +56,7 @@ describe('R3: a posted document that is one no longer', () => {
 
   test('one that moves before start_date is reversed, and belongs to the opening balances', () => {
     const context = contextOf({ startDate: '2026-01-01' });
-    // It was made before the cut-over, too: otherwise no opening balance could hold it.
+    // It was created before the cut-over too, so that an opening balance can contain it.
     const moved = invoice1001({ invoiceDate: '2025-12-15', created: '2025-12-15' });
     const decision = post(moved, first(invoice1001()), context);
     expect(decision).toMatchObject({ state: 'before_start', entries: [{ reason: 'source_changed' }] });
@@ -127,7 +127,7 @@ describe('R8: what is a change', () => {
       rows: facts.rows.map((row) => ({ ...row, id: row.id + 1000, name: 'renamed', modified: '2026-02-01' })).reverse(),
     };
   };
-  /** Two rows that cancel each other: the entry has no receivable. */
+  /** Two rows that cancel each other, so the entry has no receivable. */
   const settledAtOnce = (changes: Parameters<typeof invoice1001>[0] = {}): DocumentFacts => ({
     ...invoice1001({ ...changes, total: money('0'), totalVat: money('0'), totalWithVat: money('0') }),
     rows: [rowOf('3010', '47.00', '11.28', '58.28'), rowOf('3020', '-47.00', '-11.28', '-58.28')],

@@ -7,7 +7,10 @@ const redate = mappingOf({ policies: { locked_period: 'redate' } });
 const closed: Partial<PostingContext> = { closedThrough: '2026-01-31' };
 const open: Partial<PostingContext> = {};
 
-/** Judges as often as there are contexts; each time with what was saved, and with decisions about the version it was held with. */
+/**
+ * Judges the document once per context, with the saved result of the time before, and with decisions about the held
+ * version.
+ */
 function life(
   facts: DocumentFacts,
   before: PostedBefore,
@@ -131,7 +134,7 @@ describe('a change that a close holds', () => {
     const decisions = [{ decision: 'redate' as const, version: held.late?.version ?? '' }];
     const after = booksAfter(post(moved, { ...before, late: held.late ?? null, decisions }, contextOf(closed)), 3);
     const again = { ...after, everPosted: true, decisions };
-    // February is closed by now.
+    // February has been closed.
     const next = post(voided, again, contextOf({ closedThrough: '2026-02-28' }));
     expect(next).toMatchObject(kept);
   });
@@ -158,7 +161,7 @@ describe('a doubtful date', () => {
     expect(life(future, nothingBefore, today('2026-01-15'), today('2026-01-16'))).toMatchObject(posted('2026-01-17'));
   });
 
-  /** Invoice 1001 was made on 2026-01-15. */
+  /** Invoice 1001 was created on 2026-01-15. */
   const old = dated('2024-01-14');
   const implausible = { state: 'held', entries: [], problem: { code: 'date_implausible' } };
   test.each([
@@ -274,7 +277,7 @@ describe('made since the cut-over (start_date 2026-01-01) and dated before it', 
       life(payment({ ...seenSince, ...changes }), nothingBefore, start, 'redate', start).entries[0];
     expect(redated({})).toMatchObject({ date: '2026-01-01', documentDate: '2025-12-31' });
     expect(redated({})?.lines.map(({ role }) => role)).toEqual(['card_clearing', 'opening_receivable']);
-    // Its invoice was decided to be posted as well.
+    // The accountant decided to post its invoice too.
     expect(redated({ invoiceDecidedIn: true })?.lines.map(({ role }) => role)).toEqual(['card_clearing', 'receivable']);
   });
 });

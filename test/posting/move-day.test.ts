@@ -66,7 +66,7 @@ test.each(cases)('%s: leaves its day, stands on the open one, and what is in for
   const names: Record<string, string> = { [late]: 'late', [open]: 'open' };
   expect(drafts.map((one) => `${receivable(one).toFixed(2)} ${names[one.date]}`)).toEqual(expected);
 
-  // Of each reversal, what it reverses was in force; never are two.
+  // Each reversal must reverse the entry in force, so that there are never two.
   let current = inForce?.id ?? null;
   for (const [index, one] of drafts.entries()) {
     expect(one.reverses).toBe(current);
@@ -75,7 +75,7 @@ test.each(cases)('%s: leaves its day, stands on the open one, and what is in for
   expect(current === null).toBe(inForce === null);
   if (inForce !== null && drafts.length > 0) expect(drafts.at(-1)).toMatchObject({ inputHash: inForce.inputHash });
 
-  // Each that was moved comes to nothing with one entry of its own day, and stands on the open one.
+  // Each moved entry and its reversal must cancel on its day, and the entry must be on the open day.
   const byId = new Map(drafts.map((one, index) => [`${ref}/${books.length + index + 1}`, one]));
   for (const move of moves) {
     const own = moved.find(({ id }) => id === move.moved)!;

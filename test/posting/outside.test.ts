@@ -19,7 +19,7 @@ import {
 const closed = contextOf({ closedThrough: '2026-01-31' });
 const posted = (facts: DocumentFacts): PostedBefore => booksAfter(post(facts, nothingBefore, contextOf()));
 
-/** What is outside, as `181.00 VAT 31.00`, with changes and effect, a line each. */
+/** The amounts that are not posted, as `181.00 VAT 31.00`, with changes and effects, one per line. */
 function outsideOf(facts: DocumentFacts, before = nothingBefore, context = closed): string[] {
   const { outside, problem } = post(facts, before, context);
   if (!outside) return [];

@@ -21,7 +21,7 @@ import {
   signedAmount,
 } from './support.ts';
 
-// ACCOUNTING R5 with `at_receipt`: VAT on prepayments, and its shares. The texts are written by hand.
+// ACCOUNTING R5 with `at_receipt`: VAT on prepayments and its shares. The expected texts are written by hand.
 
 const mapping = mappingOf({
   policies: {
@@ -125,8 +125,8 @@ test('half a cent goes to the even one', () => {
 });
 
 test('a use that is seen before the one it replaces is known to be gone gives back its own part', () => {
-  // 200.00 were used; that payment is removed in the practice software and entered anew. The new one is posted first, with all used
-  // before it; then the old one is reversed. Nothing is left: 40.64 - 40.64 - 40.64 + 40.64.
+  // 200.00 was used. That payment is removed in the practice software and entered again. The new one is posted first,
+  // when everything is used; then the old one is reversed. Nothing is left: 40.64 - 40.64 - 40.64 + 40.64.
   const [first, again] = [used('200.00', share('200.00', '0')), used('200.00', share('200.00', '200.00'))];
   const vatOf = (facts: typeof first) =>
     balances([judge({ ...facts, payment: { ...facts.payment, id: 51 } }, context).entry!])['2401'];
@@ -200,7 +200,7 @@ describe('a share is no fact of the source', () => {
   test('its VAT is not hashed, and the same share posts nothing', () => {
     expect(before.inForce!.inputHash).toBe(judge(used('50.00'), context).entry!.inputHash);
     expect(anew(share('50.00', '0'))).toEqual([]);
-    // 40.64 × 83 / 200 = 16.8656, × 33 / 200 = 6.7056: 16.87 - 6.71 is 10.16, too.
+    // 40.64 × 83 / 200 = 16.8656 and × 33 / 200 = 6.7056; 16.87 - 6.71 is 10.16 too.
     expect(anew(share('50.00', '33.00'))).toEqual([]);
   });
 

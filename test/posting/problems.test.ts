@@ -31,9 +31,9 @@ interface Case {
   before?: PostedBefore;
   /** A part of the message that only this case has. */
   says: string;
-  /** Fresh parts are asked for before it counts. */
+  /** True if the parts are fetched again before the problem counts. */
   refetch?: boolean;
-  /** The state, where it is not `held` (holding codes) or `posted` (reports). */
+  /** The state; the default is `held` for codes that hold and `posted` for others. */
   state?: string;
 }
 
@@ -59,7 +59,7 @@ const creditNote = invoiceFacts(
   [rowOf('3000', '-100.00', '-24.00', '-124.00', { id: 5 })],
 );
 
-/** P6: totals, rows, payments and prepayments, of either sign; one cent above the bound, and far above it. */
+/** P6: totals, rows, payments and prepayments with either sign; one cent above the bound, and far above it. */
 const implausible: Case[] = [
   ...(['10000000.01', '-10000000.01', '1e25'] as const).flatMap((paid): Case[] => [
     {
@@ -600,7 +600,7 @@ describe('each problem, reproduced', () => {
       'foreign_record',
       'entry_unbalanced',
       'contradiction',
-      // Named beside what the facts make of the document: test/posting/absence.test.ts.
+      // These are tested separately in test/posting/absence.test.ts.
       'missing_in_source',
       'source_shrank',
       'internal_error',
@@ -629,7 +629,7 @@ describe('each problem, reproduced', () => {
 test.each(Object.entries({ ...problemCatalogue, ...erpProblemCatalogue }))(
   'what to do about %s: whoever changes the mapping file is told what takes it into use',
   (_, { todo }) => {
-    // A daemon goes on with the mapping that it has read until a command begins with another one.
+    // A daemon continues with its mapping until a command applies another one.
     if (/(Add|Set|Say|raise|change|Correct `erp|out of the rule).*mapping/.test(todo))
       expect(todo).toContain('`vetledger sync`');
   },

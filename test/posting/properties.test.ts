@@ -22,7 +22,7 @@ import {
 const rates = ['0', '10', '14', '25.5'];
 const tenThousandth = money('0.0001');
 
-/** Rows of up to 4 decimals that are consistent: with VAT = net + VAT, as the source makes them. */
+/** Consistent rows with up to 4 decimals: the total with VAT is net plus VAT, as in the source. */
 const rowArbitrary = fc.record({
   account: fc.constantFrom('3000', '3010', '3100'),
   dimension: fc.constantFrom('SURG', null),
@@ -47,7 +47,7 @@ function rowsOf(seeds: RowSeed[]): RowRecord[] {
   });
 }
 
-/** The source's totals: each exact sum rounded half-even by itself. */
+/** The source's totals: each exact sum is rounded half-even separately. */
 function invoiceWith(rows: RowRecord[], decimals: number, changes: Partial<InvoiceRecord> = {}): InvoiceFacts {
   const total = (field: 'sum' | 'sumVat' | 'sumTotal') =>
     rows
@@ -57,7 +57,7 @@ function invoiceWith(rows: RowRecord[], decimals: number, changes: Partial<Invoi
   return invoiceFacts(invoiceOf([total('sum'), total('sumVat'), total('sumTotal')], changes), rows);
 }
 
-/** The credit of every row, in another order, with ids of that order. */
+/** The credit of every row in another order, with ids in that order. */
 function creditOf(rows: RowRecord[], order: number[], decimals: number): InvoiceFacts {
   const negated = order.map((original, index) => {
     const row = rows[original]!;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { settle } from '../../src/posting/settle.ts';
 import { money } from './support.ts';
 
-/** Groups as `amount#tie`, in the order given; `-` for a target out of reach. */
+/** Groups as `amount#tie` in the given order; `-` for an unreachable target. */
 const cases: [
   what: string,
   decimals: number,

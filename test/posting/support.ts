@@ -16,7 +16,7 @@ import { accountsByRole } from '../support/accounts.ts';
 export const money = (text: string) => new Money(text);
 const maybe = (text: string | null) => (text === null ? null : money(text));
 
-/** A complete mapping: own revenue accounts, VAT by group name; `changes` replaces whole sections. */
+/** A complete mapping with revenue accounts and VAT by group name. `changes` replaces whole sections. */
 export function mappingOf(changes: Record<string, unknown> = {}): Mapping {
   const vat = { VAT24: 'vat24', VAT14: 'vat14', '*': 'vat' };
   const result = parseMapping({ roles: accountsByRole, revenue: 'same', vat, cash_customer: 'CASH', ...changes });
@@ -72,13 +72,13 @@ export function invoiceOf(
   };
 }
 
-/** `24` is the group VAT24 at 24 %. */
+/** The group VAT24 at 24 % for `24`. */
 export function vatGroup(rate: string, name = `VAT${rate}`) {
   return { name, rate: money(rate), account: `own-${name}` };
 }
 
 let nextRowId = 0;
-/** A row: account, net, VAT, with VAT; VAT24 unless told. */
+/** A row: account, net, VAT, with VAT. The default group is VAT24. */
 export function rowOf(
   account: string | null,
   sum: string | null,
@@ -177,7 +177,7 @@ export function invoice1001(changes: Partial<InvoiceRecord> = {}, firstAccount =
 
 export const nothingBefore: PostedBefore = { inForce: null, everPosted: false, state: null, documentDate: null };
 
-/** What the books hold after a decision, as the ledger would keep it. */
+/** The state of the books after a decision, as the ledger would store it. */
 export function booksAfter(decision: Decision, n = decision.entries.length): PostedBefore {
   const last = decision.entries.at(-1);
   const inForce = last && last.reverses === null ? { ...last, id: entryId(last, n) } : null;
@@ -193,12 +193,12 @@ function entryId(entry: DraftEntry, n: number): string {
   return `4711/${entry.document.kind}/${entry.document.id}/${n}`;
 }
 
-/** Debit positive, straight from the side: not by the code under test. */
+/** The amount of a line, debit positive, computed from its side without the tested code. */
 export function signedAmount(line: Line): Money {
   return line.side === 'debit' ? line.amount : money('0').minus(line.amount);
 }
 
-/** Entries in the manner of hledger, lines sorted by account: `account  [tags]  amount`. */
+/** Entries in the style of hledger, lines sorted by account: `account  [tags]  amount`. */
 export function render(entries: DraftEntry[], decimals = 2): string {
   return entries
     .map((entry) => {
@@ -221,7 +221,7 @@ function tagsOf(line: Line): string {
   return tags.length > 0 ? `[${tags.join(', ')}]` : '';
 }
 
-/** Balance per account over entries, zero ones left out. */
+/** Balance per account, without zero balances. */
 export function balances(entries: DraftEntry[]): Record<string, string> {
   const totals = new Map<string, Money>();
   for (const line of entries.flatMap(({ lines }) => lines)) {

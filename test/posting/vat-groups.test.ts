@@ -4,7 +4,7 @@ import { creditChain } from '../../src/posting/originals.ts';
 import type { InvoiceRecord } from '../../src/records/types.ts';
 import { contextOf, invoiceFacts, invoiceOf, mappingOf, render, rowOf, vatGroup } from './support.ts';
 
-// Remarks of ACCOUNTING "Remarks" that VAT groups give rise to, and what their kinds change in an entry.
+// Remarks of ACCOUNTING "Remarks" about VAT groups, and the effect of their kinds on an entry.
 
 const sections = {
   country: 'FI',
@@ -149,7 +149,7 @@ describe('the first original of a chain', () => {
 });
 
 describe('P6: a circle of credit notes', () => {
-  /** Credit notes by their ids, each with what it credits; 0: an invoice. */
+  /** Credit notes by id with the id that each credits; 0 is an invoice. */
   const chainOf = (...originals: number[]) => {
     const notes = originals.map((original, at) => {
       const isCredit = original > 0;

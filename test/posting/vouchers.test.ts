@@ -15,7 +15,7 @@ import {
   vatGroup,
 } from './support.ts';
 
-// ACCOUNTING R1: net groups that a mapping rule sends to a liability. The texts are written by hand.
+// ACCOUNTING R1: net groups that a mapping rule maps to a liability. The expected texts are written by hand.
 
 const mapping = mappingOf({
   revenue_rules: [

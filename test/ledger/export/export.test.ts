@@ -11,7 +11,7 @@ import type { LineRole } from '../../../src/terms.ts';
 import { useDatabase } from '../../support/database.ts';
 import { draft, party } from '../drafts.ts';
 
-// hledger is the independent oracle. Where tests must be complete it has to be there.
+// hledger is the independent oracle. If all tests are required, it must be installed.
 const hasHledger = spawnSync('hledger', ['--version']).status === 0;
 if (!hasHledger) {
   if (process.env.CI === 'true')
@@ -105,7 +105,7 @@ beforeAll(async () => {
   });
 });
 
-/** Without the lines at the end that say which books it was made of, which test/hostile/rewritten-books.test.ts is about. */
+/** Removes the last lines, which name the exported books; test/hostile/rewritten-books.test.ts tests them. */
 const withoutHeads = (text: string) => text.replace(/\n(; vetledger export .*\n)+$/, '');
 
 async function exported(
@@ -170,7 +170,7 @@ describe.skipIf(!hasHledger)('hledger', () => {
     expect(byTag('vat_group=^Reduced$')).toBe(1);
     expect(byTag('payment_type=^7$')).toBe(1);
     expect(byTag('party=^client:5$')).toBe(2);
-    // A date in a value would move its posting.
+    // hledger would move the posting if a value contained a date.
     const register = hledger(journal, 'register', '1700', '-O', 'csv').trim().split('\n').slice(1);
     expect(register.map((row) => row.split('"')[3])).toEqual(['2026-01-15', '2026-01-20', '2026-02-01']);
   });
@@ -229,7 +229,7 @@ option "operating_currency" "EUR"
     const [head, ...records] = (await exported('csv', [helsinki])).split('\r\n');
     expect(head).toMatch(/^entry,seq,date,document_date,document,reason,/);
     expect(records).toHaveLength(12);
-    // When it was recorded is the clock's.
+    // The time of recording is the machine's.
     expect(records[6]?.replace(/[^,]+Z,$/, 'now,')).toBe(
       '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,,4711,2,-81.00,2026-01,,2026-P-000002,,now,',
     );

@@ -232,7 +232,7 @@ describe('the books are immutable', () => {
     await expect(execute(db, sql)).rejects.toThrow(/permission denied/);
   });
 
-  // A superuser who takes the triggers away can change anything; the chain tells.
+  // A superuser who disables the triggers can change everything, but the chain shows it.
   const tampered: [name: string, broken: string, sql: string][] = [
     ['a changed amount', '2', `update entry_line set amount = 90 where entry_id = :second`],
     [
@@ -255,7 +255,7 @@ describe('the books are immutable', () => {
     expect((await verifyChain(db, installation))?.seq).toBe(Number(seq));
   });
 
-  // A chain without its last links is whole by itself: what else names them shows that they were there.
+  // A chain without its last links is consistent; other records that name the links show the loss.
   it.each([
     [
       'a document',

@@ -37,7 +37,7 @@ const entry: LedgerEntry = {
   hash: '',
 };
 
-/** The entry as the chain covers it, written down by hand. */
+/** The fields of the entry that the chain covers, written by hand. */
 const covered = [
   ...['4711/invoice/1001/1', 1, '2026-02-01', '2026-01-31', 'posted', 'invoice 1001', null, ['invoice', 999]],
   ...['4711/invoice/1001/1:facts', 'facts'],

@@ -26,7 +26,7 @@ function append(installation: number, drafts: DraftEntry[], postingMode: Posting
   );
 }
 
-/** Sums up the days before this one. */
+/** Summarises the days before this one. */
 const sumUp = (installation: number, before: string) =>
   summariseDays(transactionsOf(db), installation, { before, windowId: null });
 
@@ -63,7 +63,7 @@ function voided(of: DraftEntry, entryId: string): DraftEntry {
   return { ...of, reason: 'voided', reverses: entryId, inputHash: 'undone', lines: reversedLines(of.lines) };
 }
 
-/** `id: members`, in the order of their chain. */
+/** `id: members`, in the order of the chain. */
 async function summaries(installation: number): Promise<string[]> {
   const found = await rows(
     db,
@@ -76,7 +76,7 @@ async function summaries(installation: number): Promise<string[]> {
   return found.map(({ id, members }) => `${short(id)}: ${members.map(short).join(' ')}`);
 }
 
-/** Without the installation. */
+/** The id without the installation. */
 const short = (id: string) => id.replace(/^\d+\//, '');
 
 async function exported(
@@ -96,7 +96,7 @@ async function exported(
   return text.replace(/\n; vetledger export .*\n$/, '');
 }
 
-/** Codes of an hledger journal's transactions, in its order. */
+/** The codes of the transactions in an hledger journal, in order. */
 const codes = (journal: string) =>
   [...journal.matchAll(/^\d{4}-\d\d-\d\d \((\S+)\)/gm)].map((match) => short(match[1]!));
 
@@ -123,7 +123,7 @@ async function e1(installation: number) {
   };
 }
 
-/** As a superuser could who takes the triggers away. */
+/** Changes the books like a superuser who disables the triggers. */
 async function tamper(sql: string): Promise<void> {
   const tables = ['entry', 'entry_line', 'summary_entry', 'summary_line', 'summary_member'];
   await owner.transaction(async (trx) => {
@@ -152,7 +152,7 @@ describe('summing up', () => {
     expect(await summaries(installation)).toEqual(first);
     expect(await sumUp(installation, '2026-01-17')).toBe(0);
 
-    // Late ones, and a reversal on its entry's day.
+    // Late entries, and a reversal on its entry's day.
     await append(installation, [invoice(6, '2026-01-15'), payment(1, '2026-01-16')]);
     await append(installation, [voided(invoice(1, '2026-01-15'), `${installation}/invoice/1/1`)]);
     expect(await sumUp(installation, '2026-01-18')).toBe(3);
@@ -176,7 +176,8 @@ describe('summing up', () => {
     const installation = nextInstallation++;
     await append(installation, [invoice(1, '2026-01-15')], 'document');
     await append(installation, [invoice(2, '2026-01-15')], 'daily_summary');
-    // Back to documents: what waits is still summed up, what comes now goes by itself, a reversal too.
+    // After the mode changes to document, waiting entries are still summarised, and new entries and reversals are
+    // units.
     await append(installation, [invoice(3, '2026-01-15')], 'document');
     await append(installation, [voided(invoice(2, '2026-01-15'), `${installation}/invoice/2/1`)], 'document');
     await append(installation, [voided(invoice(1, '2026-01-15'), `${installation}/invoice/1/1`)], 'daily_summary');
@@ -471,7 +472,7 @@ describe('export', () => {
     expect(records[0]).toBe(
       `${summarised}/summary/2026-01-15-11/1,1,2026-01-15,,,daily_summary,,,"Summary of 2026-01-15, department 11",1700,receivable,EUR,186.00,,,,,,11,,,,,,,,,,,,,,,,,${summarised}/invoice/1/1 ${summarised}/invoice/2/1,${summarised},1,186.00,2026-01,,,,,`,
     );
-    // The base of a sale is negative, as its amount.
+    // The base of a sale is negative, like its amount.
     expect(records.find((record) => record.includes(',vat,'))).toContain(',General,24,-150.00,');
     const beancount = await exported(summarised, { format: 'beancount' });
     expect(beancount).toContain(`    documents: "${summarised}/payment/3/1"\n`);

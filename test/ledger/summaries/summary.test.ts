@@ -35,7 +35,7 @@ const general = (base: string | null = null) => ({
   vat: { group: 'General', rate: new Money('25.5'), base: base === null ? null : new Money(base) },
 });
 
-/** One line as text: `Cr 3000 revenue 150.00 …`, the entries at the end. */
+/** One line as text: `Cr 3000 revenue 150.00 …`, with the entries at the end. */
 function text(line: SummaryLine): string {
   const parts = [
     line.side === 'debit' ? 'Dr' : 'Cr',
@@ -233,7 +233,7 @@ describe('a day in hand-worked figures', () => {
   });
 });
 
-/** A document's life: it is posted, perhaps undone and posted again, on days and in departments of its own. */
+/** The life of a document: it is posted, and perhaps reversed and posted again, on various days and departments. */
 const cents = fc.integer({ min: 1, max: 100_000 }).map((n) => new Money(n).div(100));
 const rates = [
   { group: 'General', rate: new Money('25.5') },
@@ -310,7 +310,10 @@ interface Figured {
   vat: { group: string | null; rate: Money | null; base: Money | null } | null;
 }
 
-/** Turnover per day, account, role and side, and bases and taxes per day, VAT group, rate and side; written apart from our code. */
+/**
+ * Turnover per day, account, role and side, and bases and taxes per day, VAT group, rate and side; computed
+ * independently of our code.
+ */
 function figures(lines: Figured[]): Record<string, string> {
   const sums = new Map<string, Money>();
   const add = (key: string, amount: Money) => sums.set(key, (sums.get(key) ?? new Money(0)).plus(amount));
@@ -334,7 +337,7 @@ describe('summary mode is document mode', () => {
     fc.assert(
       fc.property(lives, fc.infiniteStream(fc.nat()), (entries, dice) => {
         const random = () => dice.next().value!;
-        // Some documents come in time for their day's summary, others for a supplement, in one window or another.
+        // Some documents arrive in time for their day's summary, others in a later window for a supplement.
         const rounds: LedgerEntry[][] = [[], [], []];
         for (const entry of entries.toSorted(() => (random() % 2 === 0 ? 1 : -1))) rounds[random() % 3]!.push(entry);
         const summaries = rounds.flatMap(summarise);
