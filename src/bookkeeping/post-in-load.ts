@@ -1,5 +1,5 @@
 import type { InstallationConfig } from '../config/load-config.ts';
-import { isOfTheData, retryingTransaction } from '../db/database-errors.ts';
+import { isCausedByData, retryingTransaction } from '../db/database-errors.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
 import { claimThese } from '../documents/claim-documents.ts';
@@ -68,7 +68,7 @@ async function postCertain(
     });
     return entries;
   } catch (error) {
-    if (!isOfTheData(error)) throw error;
+    if (!isCausedByData(error)) throw error;
     return 0;
   }
 }

@@ -1,5 +1,5 @@
 import type { InstallationConfig } from '../config/load-config.ts';
-import { isOfTheData, retryingTransaction } from '../db/database-errors.ts';
+import { isCausedByData, retryingTransaction } from '../db/database-errors.ts';
 import { databaseNow } from '../db/database-now.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
@@ -99,7 +99,7 @@ async function postNext(
   } catch (error) {
     const batches = await divideFailed(claimed, error, {
       work: (part) => inTransaction((trx) => claimThese(trx, installation.id, part)),
-      isTheirs: isOfTheData,
+      isTheirs: isCausedByData,
       culprit: async (document, failure) => {
         const problem = internalError(document, 'posting it', failure);
         await transact((trx) => holdDocument(trx, installation.id, document, problem));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { InstallationConfig } from '../config/load-config.ts';
-import { isOfTheData, retryingTransaction } from '../db/database-errors.ts';
+import { isCausedByData, retryingTransaction } from '../db/database-errors.ts';
 import { LeaseBusy, LeaseLost, leasedTransactions, releaseLease, renewLease, type Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
@@ -121,7 +121,7 @@ async function repostBatch(
     const batch = locked;
     const parts = await divideFailed(batch, error, {
       work: (part) => post({ ...selection, documents: [...part] }, null),
-      isTheirs: isOfTheData,
+      isTheirs: isCausedByData,
       culprit: (document, failure) => transact((trx) => holdUncorrected(trx, id, selection, document, failure)),
     });
     return { documents: parts.flat(), last: batch.at(-1) ?? null };

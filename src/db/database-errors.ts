@@ -42,7 +42,7 @@ export function isRetriable(error: unknown): boolean {
  * explanation: the connection, a time-out, the state of the database (disk, rights, schema), or a domain error (these
  * have a `todo`).
  */
-export function isOfTheData(error: unknown): boolean {
+export function isCausedByData(error: unknown): boolean {
   if (!(error instanceof Error) || error.name === 'AbortError' || 'todo' in error) return false;
   if (isLostConnection(error)) return false;
   const code = codeOf(error);
@@ -83,25 +83,25 @@ export async function retryingTransaction<T>(
   }
 }
 
-const longestTold = 8 * 1024;
+const longestText = 8 * 1024;
 
 /**
  * The message of an error without secrets and values. PostgreSQL quotes the values that it cannot read (SQLSTATE class
  * 22), and they may be personal data. The error's details, which quote whole rows, are not part of the message.
  */
 export function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return storable(redact(String(error), longestTold));
+  if (!(error instanceof Error)) return storable(redact(String(error), longestText));
   if (error instanceof AggregateError && error.errors.length > 0) return errorText(error.errors[0]);
   const code = codeOf(error) ?? '';
-  const said = error.message || error.name;
-  if (!sqlState.test(code)) return storable(redact(said, longestTold));
-  const withoutValues = code.startsWith('22') ? withoutQuoted(said) : said;
-  return storable(redact(`${withoutValues} (SQLSTATE ${code})`, longestTold));
+  const message = error.message || error.name;
+  if (!sqlState.test(code)) return storable(redact(message, longestText));
+  const withoutValues = code.startsWith('22') ? withoutQuoted(message) : message;
+  return storable(redact(`${withoutValues} (SQLSTATE ${code})`, longestText));
 }
 
 /**
  * Replaces the text from the first to the last quotation mark, in any language of the server: it may be personal data.
  */
-function withoutQuoted(said: string): string {
-  return said.replace(/["“”„«»‹›「」『』].*["“”„«»‹›「」『』]/s, '"…"');
+function withoutQuoted(message: string): string {
+  return message.replace(/["“”„«»‹›「」『』].*["“”„«»‹›「」『』]/s, '"…"');
 }

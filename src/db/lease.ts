@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { endWithin } from '../domain/concurrency.ts';
+import { leaseErrors } from '../texts/errors/database.ts';
 import { bool, integer } from './columns.ts';
 import { type Db, statementTimeoutMs } from './pool.ts';
 import { type Connection, execute, maybeRow, row } from './rows.ts';
@@ -34,34 +35,35 @@ export type Lease<Scope extends LeaseScope = LeaseScope> = Scope & { token: numb
 
 /** Another holder has the lease now, so the former holder must stop. */
 export class LeaseLost extends Error {
-  readonly code: 'window_superseded' | 'erp_company_lost';
-  readonly todo = 'nothing: the work that has taken over covers this one';
+  readonly code: string;
+  readonly todo: string;
 
   constructor(scope: LeaseScope) {
-    super(`the lease of ${named(scope)} has another holder or was released`);
-    this.code = scope.company === undefined ? 'window_superseded' : 'erp_company_lost';
+    const plain = scope.company === undefined ? leaseErrors.lost(scope) : leaseErrors.lostOfCompany();
+    super(plain.message);
+    this.code = plain.code;
+    this.todo = plain.todo;
   }
 }
 
 /** Another holder has the lease, and did not release it in time. */
 export class LeaseBusy extends Error {
   constructor(scope: LeaseScope) {
-    super(`the lease of ${named(scope)} has another holder`);
+    super(scope.company === undefined ? leaseErrors.busy(scope) : leaseErrors.busyOfCompany);
   }
 }
 
 /** The lease expired without a renewal, and nobody else took it. After a renewal the work may continue. */
 export class LeaseExpired extends Error {
-  readonly code = 'lease_expired';
-  readonly todo = 'nothing: it is tried again by itself';
+  readonly code: string;
+  readonly todo: string;
 
   constructor(scope: LeaseScope) {
-    super(`the lease of ${named(scope)} was not renewed within ${leaseSeconds(scope)} s`);
+    const plain = leaseErrors.expired({ ...scope, seconds: leaseSeconds(scope) });
+    super(plain.message);
+    this.code = plain.code;
+    this.todo = plain.todo;
   }
-}
-
-function named({ installation, lane, company }: LeaseScope): string {
-  return company === undefined ? `installation ${installation}, lane ${lane},` : 'the ERP’s company';
 }
 
 /**

@@ -1,4 +1,5 @@
 import { codeOf, UserError } from '../domain/errors.ts';
+import { databaseErrors } from '../texts/errors/database.ts';
 import { bool, integer, nullable, text } from './columns.ts';
 import { isRetriable } from './database-errors.ts';
 import { knownMigrations, type Migration } from './migrations.ts';
@@ -83,24 +84,10 @@ export async function checkSchema(db: Connection, known = knownMigrations()): Pr
   await refuseOldPostgres(db);
   const missing = await missingMigrations(db, known);
   if (missing === null) {
-    throw new UserError(
-      {
-        code: 'database_not_set_up',
-        message: 'The database has no tables of vetledger yet.',
-        todo: 'Run `vetledger migrate` once; it makes them.',
-      },
-      3,
-    );
+    throw new UserError(databaseErrors.notSetUp(), 3);
   }
   if (missing.length === 0) return;
-  throw new UserError(
-    {
-      code: 'database_needs_migration',
-      message: `The database is of an older version of vetledger: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not applied. Nothing in it was changed.`,
-      todo: 'Stop every other process of vetledger, make a backup and run `vetledger migrate` (OPERATIONS "Upgrading").',
-    },
-    3,
-  );
+  throw new UserError(databaseErrors.needsMigration({ missing: missing.join(', '), count: missing.length }), 3);
 }
 
 /**
@@ -162,48 +149,20 @@ export async function postgresMajor(db: Connection): Promise<number> {
 async function refuseOldPostgres(db: Connection): Promise<void> {
   const major = await postgresMajor(db);
   if (major >= supportedPostgres.oldest) return;
-  throw new UserError(
-    {
-      code: 'postgres_too_old',
-      message: `The server is PostgreSQL ${major}; vetledger needs ${supportedPostgres.oldest} or newer, since older ones get no corrections any more.`,
-      todo: `Move the database to PostgreSQL ${supportedPostgres.oldest} to ${supportedPostgres.newestTried} (pg_dump and pg_restore), or name another server in database_url.`,
-    },
-    3,
-  );
+  const { oldest, newestTried: newest } = supportedPostgres;
+  throw new UserError(databaseErrors.postgresTooOld({ major, oldest, newest }), 3);
 }
 
 function anotherBuild(differing: { name: string }[]): UserError {
-  return new UserError(
-    {
-      code: 'database_of_another_build',
-      message: `The database was made by another build before 0.1.0, whose tables differ (${namesOf(differing)}). Nothing in it was changed.`,
-      todo: 'Make a new one: name an empty database in database_url; for embedded servers name another data_dir, or remove that folder if you need nothing in it.',
-    },
-    3,
-  );
+  return new UserError(databaseErrors.anotherBuild({ names: namesOf(differing) }), 3);
 }
 
 function anotherVersion(unknown: { name: string }[]): UserError {
-  return new UserError(
-    {
-      code: 'database_of_another_version',
-      message: `The database was set up by another version of vetledger: this one does not know its migration ${namesOf(unknown)} and cannot work with it. Nothing in it was changed.`,
-      todo: 'Run the version that made it, or name an empty database in database_url (for embedded servers: another data_dir).',
-    },
-    3,
-  );
+  return new UserError(databaseErrors.anotherVersion({ names: namesOf(unknown) }), 3);
 }
 
 function tablesInUse(name: string, cause: unknown): UserError {
-  return new UserError(
-    {
-      code: 'database_in_use',
-      message: `The migration ${name} was not applied, because another transaction uses a table that it changes. It changed nothing; what was applied before it stays.`,
-      todo: "Run `vetledger migrate` again. If that recurs, `select pid, xact_start, query from pg_stat_activity where xact_start < now() - interval '10 seconds'` shows who holds the table.",
-    },
-    3,
-    cause,
-  );
+  return new UserError(databaseErrors.inUse({ name }), 3, cause);
 }
 
 function namesOf(migrations: { name: string }[]): string {
@@ -216,24 +175,10 @@ async function runtimeMissing(db: Connection, runtime: string): Promise<UserErro
     { role: text, database: text },
     'select current_user::text as role, current_database()::text as database',
   );
-  return new UserError(
-    {
-      code: 'runtime_role_missing',
-      message: `The role ${runtime} of database_url does not exist, and ${here.role} of migrate_database_url may not make roles. Nothing was changed.`,
-      todo: `Let a superuser run, with the passwords of the two URLs, what is not there yet:\n${rolesSql(here.role, runtime, here.database).join('\n')}\nThen run \`vetledger migrate\` again.`,
-    },
-    3,
-  );
+  const sql = rolesSql(here.role, runtime, here.database).join('\n');
+  return new UserError(databaseErrors.runtimeRoleMissing({ runtime, owner: here.role, sql }), 3);
 }
 
 function rightsMissing(cause: unknown): UserError {
-  return new UserError(
-    {
-      code: 'database_rights_missing',
-      message: 'The role of database_url may not read the tables of vetledger.',
-      todo: 'Run `vetledger migrate` with migrate_database_url set to the owner of the tables: it gives the role of database_url its rights.',
-    },
-    3,
-    cause,
-  );
+  return new UserError(databaseErrors.rightsMissing(), 3, cause);
 }

@@ -90,9 +90,10 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
           connection.__knex__disposed = why;
         };
         connection.connection.on('errorMessage', ({ code }) => {
-          if (code === readOnlyTransaction) dispose('it is read-only');
+          if (code === readOnlyTransaction) dispose('its session is read-only');
         });
-        if (options.connectionLifetimeMs) setTimeout(dispose, options.connectionLifetimeMs, 'its time is over').unref();
+        if (options.connectionLifetimeMs)
+          setTimeout(dispose, options.connectionLifetimeMs, 'its lifetime is over').unref();
         done(null, connection);
       },
     },

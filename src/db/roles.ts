@@ -1,3 +1,4 @@
+import { databaseErrors } from '../texts/errors/database.ts';
 import { bool, integer, text } from './columns.ts';
 import { schemaName } from './pool.ts';
 import { type Connection, execute, maybeRow, row, rows } from './rows.ts';
@@ -122,9 +123,9 @@ export async function rightsBeyondRuntime(db: Connection): Promise<string[]> {
     [schemaName, tables, schemaName],
   );
   return [
-    ...(found.superuser ? ['is a superuser'] : []),
-    ...(found.owned > 0 ? ['owns the tables'] : []),
-    ...(found.writable > 0 ? ['may change the journal'] : []),
+    ...(found.superuser ? [databaseErrors.isSuperuser] : []),
+    ...(found.owned > 0 ? [databaseErrors.ownsTables] : []),
+    ...(found.writable > 0 ? [databaseErrors.mayChangeJournal] : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { UserError } from '../domain/errors.ts';
+import { databaseErrors } from '../texts/errors/database.ts';
 import type { Column, RowOf, Shape } from './columns.ts';
 import type { Db } from './pool.ts';
 
@@ -19,15 +20,8 @@ export class UnexpectedResult extends Error {
 
 /** Stored JSON that vetledger cannot have written: the row was changed by hand, or the disk is damaged. */
 export class DamagedRow extends UserError {
-  constructor(place: string, row: string, why: string) {
-    super(
-      {
-        code: 'stored_row_damaged',
-        message: `${place}${row} is damaged: ${why}`,
-        todo: 'Restore the row from a backup of the database, and report it if nobody changed the row by hand.',
-      },
-      1,
-    );
+  constructor(place: string, row: string, reason: string) {
+    super(databaseErrors.rowDamaged({ place, row, reason }), 1);
   }
 }
 
@@ -97,7 +91,7 @@ function checkFields({ fields }: Result, shape: Shape): void {
   }
   const declaredCount = Object.keys(shape).length;
   if (fields.length !== declaredCount)
-    throw new UnexpectedResult(`${fields.length} columns came where ${declaredCount} are declared`);
+    throw new UnexpectedResult(`the result has ${fields.length} columns, but ${declaredCount} are declared`);
 }
 
 function checkValues(found: Record<string, unknown>[], shape: Shape): void {
@@ -108,7 +102,7 @@ function checkValues(found: Record<string, unknown>[], shape: Shape): void {
       if (value === null) {
         if (!nullable) throw new UnexpectedResult(`column ${name} is null`);
       } else if (accepts?.(value) === false) {
-        throw new UnexpectedResult(`column ${name} holds what is no value of it`);
+        throw new UnexpectedResult(`column ${name} holds a value that it does not accept`);
       }
     }
   }
@@ -132,18 +126,19 @@ function readValue(
   try {
     value = JSON.parse(text);
   } catch {
-    throw new DamagedRow(place, nameOf(row), 'it is no JSON');
+    throw new DamagedRow(place, nameOf(row), databaseErrors.notJson);
   }
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  const why = read.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.') || 'the value'}: ${message}`);
+  const why = read.error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => `${path.join('.') || databaseErrors.theValue}: ${message}`);
   throw new DamagedRow(place, nameOf(row), why.join('; '));
 }
 
 /** Names the row by its numeric columns, which hold nothing personal: ` of the row with installation 4711, id 12`. */
 function nameOf(row: Record<string, unknown>): string {
   const numbers = Object.entries(row).filter(([, value]) => typeof value === 'number');
-  return numbers.length === 0
-    ? ''
-    : ` of the row with ${numbers.map(([name, value]) => `${name} ${value}`).join(', ')}`;
+  if (numbers.length === 0) return '';
+  return databaseErrors.rowWith({ values: numbers.map(([name, value]) => `${name} ${value}`).join(', ') });
 }

@@ -1,6 +1,6 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { integer, nullable, oneOf, text } from '../db/columns.ts';
-import { isOfTheData, kindOfError, retryingTransaction } from '../db/database-errors.ts';
+import { isCausedByData, kindOfError, retryingTransaction } from '../db/database-errors.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
@@ -62,7 +62,7 @@ export async function savePageOrAside<T>(
         const saved = await retryingTransaction(transact, (trx) => savePage(trx, scope, kind, part, findOwnEchoes));
         pulled += saved.pulled;
       },
-      isTheirs: isOfTheData,
+      isTheirs: isCausedByData,
       culprit: async (item, failure) => {
         aside.add(item.id);
         const message = `${kind} ${item.id}: storing it failed unexpectedly (${kindOfError(failure)})`;

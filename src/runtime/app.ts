@@ -20,6 +20,7 @@ import { fileSecret, fixedSecret, type Secret } from '../practice/secret.ts';
 import { pacedSignIn } from '../practice/sign-in.ts';
 import { signInStore } from '../practice/sign-in-store.ts';
 import { createTransport, defaultTimeouts } from '../practice/transport.ts';
+import { serviceErrors } from '../texts/errors/services.ts';
 import { temporalName } from './binding/noted.ts';
 import { prepareSchema } from './database.ts';
 import { Events } from './events.ts';
@@ -263,7 +264,7 @@ function makePractice(installation: InstallationConfig, ports: PracticePorts): P
     store: signInStore(db, id),
     clock: systemClock,
     waits: ports.pacesSignIn,
-    failed: (err) => log.warn({ err, installation: id }, 'a refused sign-in was not noted'),
+    failed: (err) => log.warn({ err, installation: id }, 'a refused sign-in could not be stored'),
   });
   const client = createPracticeClient({
     ...{ installation: id, baseUrl, auth, dialect, budget, transport },
@@ -308,11 +309,7 @@ export function installationOf(config: Config, id: number): InstallationConfig {
   const found = config.installations.find((installation) => installation.id === id);
   if (found) return found;
   const known = config.installations.map((installation) => installation.id).join(', ');
-  throw new ConfigError({
-    code: 'installation_unknown',
-    message: `Installation ${id} is not in ${config.file}.`,
-    todo: `Use one of its installations: ${known}.`,
-  });
+  throw new ConfigError(serviceErrors.installationUnknown({ installation: id, file: config.file, known }));
 }
 
 /** The installations of a command's --installation option: the named one, or all. */

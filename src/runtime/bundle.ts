@@ -42,7 +42,8 @@ function withoutSwc(config: WebpackConfig): WebpackConfig {
     replaced += 1;
     return { ...rule, use: [{ loader: fileURLToPath(loader) }] };
   });
-  if (rules === undefined || replaced !== 1) throw new Error('the Temporal SDK bundles TypeScript in another way now');
+  if (rules === undefined || replaced !== 1)
+    throw new Error('the Temporal SDK no longer bundles TypeScript with the loader that this function replaces');
   return { ...config, module: { ...config.module, rules } };
 }
 

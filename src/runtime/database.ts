@@ -5,6 +5,7 @@ import { type LoginRole, roleOfUrl } from '../db/roles.ts';
 import { rows } from '../db/rows.ts';
 import { UserError } from '../domain/errors.ts';
 import type { PostgresHandle } from '../embedded/index.ts';
+import { databaseErrors } from '../texts/errors/database.ts';
 import { presenceTimes } from './presence-times.ts';
 
 /** A migration may rewrite large tables. */
@@ -40,15 +41,9 @@ async function refuseBesideProcesses(owner: Db, missing: string[]): Promise<void
     [presenceTimes.forgottenAfterSeconds],
   );
   if (found.length === 0) return;
-  const named = found.map((each) => `${each.command} on ${each.host} (process ${each.process}, ${each.version})`);
-  throw new UserError(
-    {
-      code: 'older_processes_at_work',
-      message: `The database lacks ${missing.join(', ')}, and processes that do not know it are at work: ${named.join(', ')}. Nothing was changed.`,
-      todo: `Stop them and run \`vetledger migrate\` again. One that was killed counts for ${presenceTimes.forgottenAfterSeconds} seconds.`,
-    },
-    3,
-  );
+  const processes = found.map(({ process: pid, ...each }) => databaseErrors.process({ pid, ...each })).join(', ');
+  const seconds = presenceTimes.forgottenAfterSeconds;
+  throw new UserError(databaseErrors.olderProcesses({ missing: missing.join(', '), processes, seconds }), 3);
 }
 
 /** Runs work that needs the owner of the tables. `runtime` is the role of the program, if it is another one. */

@@ -6,6 +6,7 @@ import { ConfigError, codeOf } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
+import { serviceErrors } from '../texts/errors/services.ts';
 
 interface Destination {
   write(line: string): unknown;
@@ -27,11 +28,8 @@ export function createLog(
   names: ReadonlyMap<number, string> = new Map(),
 ): Logger {
   if (level !== 'silent' && !(level in pino.levels.values)) {
-    throw new ConfigError({
-      code: 'log_level_unknown',
-      message: `VETLEDGER_LOG is ${level}, which is no level of the log.`,
-      todo: `Use one of ${Object.keys(pino.levels.values).join(', ')}, silent.`,
-    });
+    const levels = Object.keys(pino.levels.values).join(', ');
+    throw new ConfigError(serviceErrors.logLevelUnknown({ level, levels }));
   }
   const write = (line: string) => {
     destination.write(visibleLines(line.length <= longestLine ? redact(line, longestLine) : beginningOf(line)));
@@ -63,6 +61,6 @@ function errorLine(error: unknown): object {
 
 /** Replaces a line that is too long. A cut line would not be valid JSON. */
 function beginningOf(line: string): string {
-  const msg = 'a line of the log was too long: this is its beginning';
+  const msg = 'a log line was too long; this is its beginning';
   return `${JSON.stringify({ level: pino.levels.values.warn, msg, line: redact(line, shownOfLonger) })}\n`;
 }

@@ -16,6 +16,7 @@ import { within } from '../domain/concurrency.ts';
 import { UserError } from '../domain/errors.ts';
 import { causeOfRefusal } from '../domain/refusals.ts';
 import type { InstallationId } from '../terms.ts';
+import { serviceErrors } from '../texts/errors/services.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import type { App } from './app.ts';
 import { type PresenceTimes, presenceTimes } from './presence-times.ts';
@@ -87,7 +88,7 @@ class Registered implements Presence {
     try {
       await within(answerTimeoutMs, execute(this.#app.presenceDb, 'delete from daemon where id = ?', [this.#id]));
     } catch (err) {
-      this.#app.log.debug({ err }, 'this process stays on the list until it is forgotten');
+      this.#app.log.debug({ err }, 'this process could not be removed from the table; its row expires');
     }
   }
 
@@ -175,15 +176,7 @@ function databaseLost(lostMs: number, cause: unknown): UserError {
   const refusal = causeOfRefusal(cause);
   if (refusal) return new UserError(refusal, 3, cause);
   const seconds = Math.round(lostMs / 1000);
-  return new UserError(
-    {
-      code: 'postgres_unreachable',
-      message: `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${errorText(cause)}`,
-      todo: 'Start it again, and then this command: nothing is lost and nothing posted twice.',
-    },
-    3,
-    cause,
-  );
+  return new UserError(serviceErrors.postgresNotAnswering({ reason: errorText(cause), seconds }), 3, cause);
 }
 
 /** Removes processes without a heartbeat for this many days. Returns the number of removed rows. */

@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { deliver } from '../../workflows/index.ts';
 import { type DeliveryInput, dueSignalName, longRuns } from '../../workflows/messages.ts';
 import { labelOf } from '../domain/installation-name.ts';
+import { startedTexts } from '../texts/temporal.ts';
 import { type App, installationOf } from './app.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 import { withTemporalClient } from './temporal-client.ts';
@@ -46,8 +47,8 @@ export function deliveryRequests(
         workflowRunTimeout: longRuns.deliver.runTimeout,
         args: [input],
         signal: dueSignalName,
-        staticSummary: `delivery of installation ${label}`,
-        staticDetails: `Sends the entries and daily summaries of installation **${label}** that wait in the outbox to its ERP, looks up what is in doubt, and ends when nothing is due. \`vetledger status\` shows how far it is; \`vetledger deliver pause\` holds it.`,
+        staticSummary: startedTexts.delivery({ label }),
+        staticDetails: startedTexts.deliveryDetails({ label }),
       }),
     );
   };

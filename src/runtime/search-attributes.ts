@@ -3,6 +3,7 @@ import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/se
 import { sleep } from '../domain/concurrency.ts';
 import { searchAttributes } from '../domain/search-attributes.ts';
 import { reasonOf } from '../embedded/service-error.ts';
+import { serviceErrors } from '../texts/errors/services.ts';
 
 const callTimeoutMs = 10_000;
 const confirmTimeoutMs = 30_000;
@@ -47,9 +48,8 @@ export async function ensureSearchAttributes(
     await confirm(() => call(() => queryByAll(connection, namespace)));
     return true;
   } catch (error) {
-    progress(
-      `Temporal: going on without the search attributes ${Object.keys(searchAttributes).join(', ')} in namespace ${namespace}: ${reasonOf(error)}`,
-    );
+    const names = Object.keys(searchAttributes).join(', ');
+    progress(serviceErrors.searchAttributesRefused({ names, namespace, reason: reasonOf(error) }));
     return false;
   }
 }

@@ -2,6 +2,7 @@ import { Connection } from '@temporalio/client';
 import type { Config } from '../config/load-config.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { acquireTemporal } from '../embedded/index.ts';
+import { serviceErrors } from '../texts/errors/services.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
 const connectTimeout = '5 seconds';
@@ -44,7 +45,7 @@ async function findNamespace(address: string, namespace: string, security: Tempo
     await connection.withDeadline(Date.now() + describeTimeoutMs, () =>
       connection.workflowService.describeNamespace({ namespace }),
     );
-    let reason = 'not registered';
+    let reason = serviceErrors.notRegistered;
     const registered = await ensureSearchAttributes(connection, namespace, (line) => {
       reason = line;
     });

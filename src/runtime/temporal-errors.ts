@@ -2,6 +2,7 @@
  * Recognises errors of Temporal's client by their properties: loading the client takes longer than most commands run.
  */
 
+import { serviceErrors } from '../texts/errors/services.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
 export function isGrpcServiceError(error: unknown): error is Error & { code: number; details: string } {
@@ -13,12 +14,7 @@ export function isGrpcServiceError(error: unknown): error is Error & { code: num
 /** The error for a missing namespace; null for every other error. */
 export function namespaceMissing(error: unknown): PlainError | null {
   const name = missingNamespace(error);
-  if (name === null) return null;
-  return {
-    code: 'temporal_namespace_missing',
-    message: `The Temporal server has no namespace ${name}.`,
-    todo: 'Correct temporal.namespace. Where the namespace was never made, make it (`temporal operator namespace create --namespace NAME`); a daemon goes on by itself. Where it was deleted, bring Temporal’s database back.',
-  };
+  return name === null ? null : serviceErrors.namespaceMissing({ name });
 }
 
 function missingNamespace(error: unknown): string | null {

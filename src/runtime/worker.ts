@@ -7,6 +7,7 @@ import { fileRemark, followMappingFiles } from '../bookkeeping/mapping-versions.
 import { isDelivered } from '../config/erp.ts';
 import type { Config, InstallationConfig } from '../config/load-config.ts';
 import { UserError } from '../domain/errors.ts';
+import { serviceErrors } from '../texts/errors/services.ts';
 import type { App } from './app.ts';
 import { ensureBound } from './binding/bind.ts';
 import { workflowBundle } from './bundle.ts';
@@ -254,11 +255,7 @@ function installRuntime(app: App, isDaemon: boolean): void {
     const reason = /metrics exporter: (.*)/.exec(error instanceof Error ? error.message : '')?.[1];
     if (!temporalListen || !reason) throw error;
     throw new UserError(
-      {
-        code: 'metrics_cannot_listen',
-        message: `The metrics of the Temporal SDK cannot be served at ${addressText(temporalListen)}: ${reason}.`,
-        todo: 'Name another address in metrics.temporal_listen; another `vetledger run` with this configuration may be there already.',
-      },
+      serviceErrors.metricsCannotListen({ address: addressText(temporalListen), reason }),
       /permission denied/i.test(reason) ? 2 : 3,
     );
   }

@@ -69,3 +69,23 @@ export const workflowTexts = {
     `**Installation ${installation}** · ${state}`,
   scrubFailed: 'a slice failed; the next slice continues from there',
 };
+
+/** Summaries and details of workflows and Schedules that the Temporal UI shows for their whole life. */
+export const startedTexts = {
+  window: ({ kind, label }: { kind: string; label: string }) => `${kind} of installation ${label}`,
+  triggered: ({ summary, trigger }: { summary: string; trigger: string }) => `${summary} (${trigger})`,
+  windowDetails: ({ label }: { label: string }) =>
+    `Pulls what changed in the practice software of installation **${label}**, posts it, and writes the entry ids back. The next window covers a failed one; see \`vetledger windows --failed\`.`,
+  judgingDetails: 'Judges the records of the mirror again, and sends no request to the source.',
+  replay: ({ installation }: { installation: number }) => `replay of installation ${installation}`,
+  replayDetails: 'Reads windows again. It moves no cursor, and posts nothing twice.',
+  scrub: ({ label }: { label: string }) => `scrub of installation ${label}`,
+  scrubDetails: ({ label, days }: { label: string; days: number }) =>
+    `Reads every record of installation **${label}** again within ${days} days, with the lowest priority, and compares it with the mirror. \`vetledger status\` shows its progress.`,
+  delivery: ({ label }: { label: string }) => `delivery of installation ${label}`,
+  deliveryDetails: ({ label }: { label: string }) =>
+    `Sends the entries and daily summaries of installation **${label}** from the outbox to its ERP, looks up units in doubt, and ends when nothing is due. \`vetledger status\` shows its progress; \`vetledger deliver pause\` pauses it.`,
+  unserved: 'no process serves the installation',
+  paused: ({ by, reason }: { by: string; reason: string }) => `paused by ${by}: ${reason}`,
+  resumed: ({ by, reason }: { by: string; reason: string }) => `resumed by ${by}: ${reason}`,
+};

@@ -6,7 +6,7 @@ import type { App } from '../runtime/app.ts';
 import { deliveryId } from '../runtime/request-deliveries.ts';
 import { openWorkflows } from '../sync/sync-windows.ts';
 
-/** Longest time for asking Temporal. */
+/** Limit of a request to Temporal. */
 const callTimeoutMs = 10_000;
 const pollMs = 250;
 
@@ -16,7 +16,10 @@ export interface Cancelled {
   /** `window`, `backfill`, `replay` or `delivery`. */
   kind: string;
   workflow_id: string;
-  /** `ended`: it is over. `ending`: it has been asked, and ends as soon as a worker is up. `gone`: Temporal knows it no more. */
+  /**
+   * `ended`: the workflow has ended. `ending`: it was asked to end, and ends as soon as a worker runs. `gone`: Temporal
+   * does not know it.
+   */
   state: 'ended' | 'ending' | 'gone';
 }
 
@@ -26,19 +29,22 @@ interface Running {
   runId?: string;
 }
 
-/** Lanes whose work `cancel` ends, by the name of what runs in them. The scrub gives way by itself, and goes on. */
+/**
+ * Lanes whose work `cancel` ends, with the kind of work. The scrub is left out: it yields automatically, and continues
+ * later.
+ */
 const kindOfLane: Partial<Record<string, string>> = { live: 'window', backfill: 'backfill', replay: 'replay' };
 
 /**
- * What runs for an installation now. Whoever is still opening has no row, and only a lease tells of it; a window whose lease has
- * expired has a row.
+ * The running work of an installation. Work that is still opening has no row, only a lease. A window whose lease has
+ * expired has only a row.
  */
 async function runningWindows(app: App, installation: number): Promise<Running[]> {
   const running = new Map<string, Running>();
   for (const open of await openWorkflows(app.db, installation)) running.set(`${open.workflowId}/${open.runId}`, open);
   for (const { lane, holder } of await leaseHolders(app.db, installation)) {
     const kind = kindOfLane[lane];
-    // A holder is `<workflow id>/<run id>`; commands that hold a lease without a workflow have names of another form.
+    // A holder is `<workflow id>/<run id>`. Commands that hold a lease without a workflow have names of another form.
     const parts = /^((?:sync-window|backfill|replay)\/.+)\/([0-9a-f-]{36})$/.exec(holder);
     if (!kind || !parts?.[1] || !parts[2] || running.has(holder)) continue;
     running.set(holder, { kind, workflowId: parts[1], runId: parts[2] });
@@ -46,7 +52,7 @@ async function runningWindows(app: App, installation: number): Promise<Running[]
   return [...running.values()];
 }
 
-/** Asks everything of an installation to end that opens windows, or its delivery, and waits so long for it. */
+/** Asks the running windows of an installation, or its delivery, to end, and waits up to `waitMs`. */
 export async function cancelRunning(
   app: App,
   client: Client,
@@ -62,7 +68,7 @@ export async function cancelRunning(
       return { installation, kind, workflow_id: workflowId, state };
     }),
   );
-  // A delivery that does not run has nothing to be cancelled.
+  // A delivery that is not running needs no cancellation.
   return delivery ? found.filter(({ state }) => state !== 'gone') : found;
 }
 

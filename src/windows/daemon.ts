@@ -22,21 +22,24 @@ export interface DaemonOptions {
   onWindow?: (report: WindowReport) => void;
   onProgress?: (progress: StepProgress) => void;
   progress?: (line: string) => void;
-  /** Called with the address of metrics and health, where they are configured. */
+  /** Called with the address of metrics and health, if they are configured. */
   onObserving?: (url: string) => void;
   /** Called with the URL of the webhook receiver, if one is configured. */
   onListening?: (url: string) => void;
   times?: EngineOptions['times'];
-  /** Between two requests for the deliveries; default: five minutes. */
+  /** Interval of requests for the deliveries. Default: five minutes. */
   deliveriesEveryMs?: number;
-  /** Calls back when the configuration is to be read anew, with the environment as it was at the start; without it, it is not. */
+  /**
+   * Calls `reload` when the configuration must be read again, with the environment of the start. Without it, the daemon
+   * never reloads.
+   */
   reloads?: { env: NodeJS.ProcessEnv; subscribe(reload: () => void): () => void };
   outageTimes?: OutageWatchTimes;
-  /** Between two rounds of the watch; default: 15 seconds. */
+  /** Interval of the watch. Default: 15 seconds. */
   watchEveryMs?: number;
-  /** Between two looks for an installation to reconcile; default: a minute. */
+  /** Interval of checks for an installation to reconcile. Default: a minute. */
   reconcileEveryMs?: number;
-  /** Called with the watch over the windows once it has begun. */
+  /** Called with the watch over the windows once it has started. */
   onWatch?: (watch: Watch) => void;
 }
 
@@ -77,8 +80,8 @@ function hooksOf(options: DaemonOptions) {
 }
 
 /**
- * Starts the schedules, receives webhooks if they are configured, and waits for the signal or for a worker to fail. Throws
- * ConfigError, before a schedule is touched, when the webhook receiver cannot listen.
+ * Starts the schedules, receives webhooks if configured, and waits for the signal or for a worker to fail. Throws
+ * ConfigError before it changes a schedule, if the webhook receiver cannot listen.
  */
 export async function runSchedules(
   app: App,
@@ -147,7 +150,7 @@ export async function runSchedules(
   } finally {
     ending.abort();
     engine.drain();
-    // Beside each other: any of them may wait some seconds for a service that does not answer.
+    // All stop in parallel, since each may wait some seconds for a service that does not answer.
     await Promise.all([
       reloading?.stop(),
       outages.stop(),
@@ -163,10 +166,10 @@ export async function runSchedules(
   }
 }
 
-/** How often a daemon asks whether the day's pruning is due. */
+/** Interval of checks whether the daily pruning is due. */
 const pruningAskedEveryMs = 3_600_000;
 
-/** Prunes once a day what is older than the retention, now or when another daemon's day is over. */
+/** Removes rows older than the retention once a day; one daemon per day does it. */
 function startPruning(app: App): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let running = Promise.resolve();
@@ -175,10 +178,10 @@ function startPruning(app: App): { stop(): Promise<void> } {
       if (!(await claimPruning(app.db))) return;
       app.log.info(
         await prune(app.db, app.config.retention, stopping.signal),
-        'pruned what is older than the retention',
+        'rows older than the retention were removed',
       );
     } catch (err) {
-      app.log.warn({ err }, 'pruning failed; it is tried again tomorrow');
+      app.log.warn({ err }, 'removing old rows failed; it is retried tomorrow');
     }
   };
   const next = () => {
@@ -206,7 +209,7 @@ async function receiverOf(app: App, nudger: Nudger, served: ReadonlySet<number>)
     refused: (requests) =>
       app.log.warn(
         { requests },
-        'webhooks with a wrong address or secret were refused, or connections closed that kept others out',
+        'webhooks with a wrong address or secret were refused, or connections that blocked others were closed',
       ),
   });
 }

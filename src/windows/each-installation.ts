@@ -3,22 +3,22 @@ import { forEachAtATime } from '../domain/concurrency.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
 
-/** Longest wait for Temporal's answers about one installation, and for its list of Schedules. */
+/** Limit of Temporal's answers about one installation, and about its list of Schedules. */
 const answerWithinMs = 10_000;
 
-/** Work with Temporal that ends in time: a server that stands still would otherwise hold up everything after it. */
+/** Limits the time of work with Temporal. Otherwise a hanging server would block everything after it. */
 export function answered<Result>(client: Pick<Client, 'withDeadline'>, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + answerWithinMs, work);
 }
 
-/** Whether one of the services that all installations need is known to be gone. Its outage is logged by itself. */
+/** Whether PostgreSQL or Temporal is known not to answer. The outage itself is logged elsewhere. */
 export function hasOutage({ outages }: Pick<App, 'outages'>): boolean {
   return outages.of('temporal') !== null || outages.of('postgres') !== null;
 }
 
 /**
- * Does the work for every installation, so many at a time. The error of one is logged with `failure`, and keeps none of the others; an
- * outage ends all, and is thrown.
+ * Does the work for every installation, `atATime` in parallel. An error of one installation is logged with `failure`,
+ * and the others continue. An outage ends the work and is thrown.
  */
 export async function eachInstallation<One extends { installation: number }>(
   app: Pick<App, 'log' | 'outages'>,

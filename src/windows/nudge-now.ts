@@ -11,7 +11,9 @@ export interface Nudged {
   state: 'asked' | 'paused' | 'no schedule';
 }
 
-/** Opens a window through the installation's Schedule, or lets one more follow the one under way, unless windows are paused. */
+/**
+ * Starts a window through the installation's Schedule, or lets one follow the running one, unless windows are paused.
+ */
 export async function nudgeNow(app: App, client: Client, installation: number): Promise<Nudged> {
   if (await windowPause(app.db, installation)) return { installation, state: 'paused' };
   const schedule = client.schedule.getHandle(scheduleId(app, installation));

@@ -1,20 +1,20 @@
 /**
- * How a webhook becomes a window: the receiver (src/http/webhooks.ts) nudges, the nudger coalesces nudges into triggers, and
- * a trigger opens a window through the installation's schedule (schedules.ts, triggerSchedule).
+ * How a webhook starts a window. The receiver (src/http/webhooks.ts) nudges. The nudger combines nudges into triggers.
+ * A trigger starts a window through the installation's schedule (schedules.ts, triggerSchedule).
  */
 import type { Clock } from '../domain/clock.ts';
 import { TokenBucket } from '../http/token-buckets.ts';
 
-/** One action in the practice software sends several webhooks within a moment; wait this long for the others. */
+/** One action in the practice software sends several webhooks at once. This is the wait for the others. */
 const coalesceMs = 100;
-/** Triggers that may follow one another at once; after these, one per twelfth of the rate window. */
+/** Triggers that may follow each other immediately. After these, one per twelfth of the rate window. */
 const burst = 6;
 const triggersPerRateWindow = 12;
 
 export interface NudgerOptions {
-  /** The rate window limits how much of an installation's rate budget nudged windows may take. */
+  /** The rate window limits the share of an installation's rate budget that nudged windows may use. */
   installations: readonly { id: number; rateWindowSeconds: number }[];
-  /** Opens a window of the installation soon. It must end by itself: the nudger sets no time-out. */
+  /** Starts a window of the installation soon. It must end on its own: the nudger sets no time-out. */
   trigger(installation: number, webhooks: number): Promise<void>;
   /** Called when a trigger failed. The nudge is dropped; the next scheduled window covers it. */
   failed(installation: number, error: unknown): void;
@@ -22,11 +22,11 @@ export interface NudgerOptions {
 }
 
 export interface Nudger {
-  /** Returns at once. Throws RangeError for an installation that was not given. */
+  /** Returns at once. Throws RangeError for an unknown installation. */
   nudge(installation: number): void;
-  /** Takes nudges of these installations, too, from now on. */
+  /** Also accepts nudges of these installations from now on. */
   serve(installations: NudgerOptions['installations']): void;
-  /** Drops waiting nudges, and resolves when no trigger is in flight. */
+  /** Drops waiting nudges, and resolves when no trigger is running. */
   stop(): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ interface InstallationState {
 }
 
 /**
- * Webhooks that arrive while a trigger is queued or in flight coalesce into one more trigger. A burst therefore opens one
- * window at once and at most one after it. Triggers beyond the rate wait; none is lost.
+ * Combines webhooks that arrive while a trigger is queued or running into one further trigger. A burst therefore starts
+ * one window at once and at most one after it. Triggers beyond the rate wait; none is lost.
  */
 export function createNudger({ installations, trigger, failed, clock }: NudgerOptions): Nudger {
   const stopped = new AbortController();
@@ -81,7 +81,7 @@ export function createNudger({ installations, trigger, failed, clock }: NudgerOp
     serve,
     nudge(installation) {
       const state = states.get(installation);
-      if (!state) throw new RangeError(`installation ${installation} is not one of those given`);
+      if (!state) throw new RangeError(`installation ${installation} was not given to the nudger`);
       state.webhooks += 1;
       if (state.isRunning || stopped.signal.aborted) return;
       state.isRunning = true;

@@ -6,32 +6,33 @@ import { Collector } from '../runtime/metrics/collector.ts';
 import { Metrics, type Readings } from '../runtime/metrics/metrics.ts';
 import { ownVersion } from '../runtime/version.ts';
 import type { Engine } from '../runtime/worker.ts';
+import { healthTexts } from '../texts/findings/health.ts';
 import { probePostgres, probeTemporal } from './probes.ts';
 import type { Watch } from './watch.ts';
 
-/** Longest wait for PostgreSQL and Temporal when a supervisor asks whether the daemon is ready. */
+/** Limit of the wait for PostgreSQL and Temporal in a readiness check. */
 const readyWithinMs = 3_000;
 
-/** What tells of a daemon to Prometheus and to its supervisor. */
+/** The daemon's endpoints for Prometheus and for its supervisor. */
 export interface Observation {
   url: string;
-  /** The engine works from now on; until then the daemon lives and is not ready. */
+  /** Reports that the engine works. Until then the daemon is live but not ready. */
   started(engine: Engine): void;
-  /** The watch over the windows has begun. */
+  /** Reports that the watch over the windows has started. */
   watching(watch: Pick<Watch, 'watched'>): void;
-  /** The daemon is ending: it lives, and is not ready any more. */
+  /** Reports that the daemon is ending: it is live but not ready. */
   ending(): void;
   close(): Promise<void>;
 }
 
-/** Serves metrics and health where the configuration wants it; null where it does not. */
+/** Serves metrics and health if they are configured; otherwise returns null. */
 export async function startObserving(app: App): Promise<Observation | null> {
   const { metrics: configured } = app.config;
   if (configured === null) return null;
   let engine: Engine | null = null;
   let watch: Pick<Watch, 'watched'> | null = null;
   let isEnding = false;
-  // backup.sh saves a given PostgreSQL; an embedded one is copied with its folder.
+  // backup.sh backs up an external PostgreSQL; an embedded one is copied with its folder.
   const backup = configured.backup && app.config.databaseUrl !== null;
   const collector = new Collector(() => readFigures(app.db, installationsOf(app), { backup }), {
     failed: (err) => app.log.warn({ err }, 'the figures for the metrics could not be read; the last ones are shown'),
@@ -72,7 +73,7 @@ export async function startObserving(app: App): Promise<Observation | null> {
 
 const installationsOf = ({ config }: App) => config.installations.map(({ id }) => id);
 
-/** The process lives while its workers do: one that failed does not come back by itself. */
+/** The process is live while its workers are: a failed worker does not recover. */
 function livenessOf(engine: Engine | null): HealthReport {
   if (engine === null) return { ok: true, checks: { workers: { ok: true, reason: 'starting' } } };
   return report({ workers: workersCheck(engine.workers().filter(({ runState }) => deadStates.has(runState))) });
@@ -92,7 +93,7 @@ async function readinessOf(app: App, engine: Engine | null): Promise<HealthRepor
     return reason === undefined ? { ok: true } : { ok: false, reason, ...(from === undefined ? {} : { since: from }) };
   };
   return report({
-    // A disk that is full shows in heartbeats only: they write.
+    // Only heartbeats notice a full disk, since they write.
     postgres: check('postgres', (postgres ?? app.outages.of('postgres')?.error)?.message),
     // The outage watch also finds a namespace that the database is not bound to.
     temporal: check('temporal', (temporal ?? app.outages.of('temporal')?.error)?.message),
@@ -102,8 +103,8 @@ async function readinessOf(app: App, engine: Engine | null): Promise<HealthRepor
 
 function workersCheck(wrong: readonly { queue: string; runState: string }[]): Check {
   if (wrong.length === 0) return { ok: true };
-  const told = wrong.map(({ queue, runState }) => `${queue} (${runState.toLowerCase()})`).join(', ');
-  return { ok: false, reason: `these workers take no work: ${told}` };
+  const queues = wrong.map(({ queue, runState }) => `${queue} (${runState.toLowerCase()})`).join(', ');
+  return { ok: false, reason: healthTexts.workersIdle({ queues }) };
 }
 
 const notReady = (reason: string) => report({ daemon: { ok: false, reason } });

@@ -1,38 +1,40 @@
 /**
- * How a pause of windows comes from PostgreSQL into Temporal. The row (src/sync/pauses.ts) decides: it holds when Temporal is down or has
- * lost its data, and the opening of a window reads it. The watch sets the Schedule from it. A Schedule that was paused in Temporal stays so
- * until it is resumed there or by `vetledger resume`; the watch names it.
+ * How a pause of windows gets from PostgreSQL to Temporal. The row (src/sync/pauses.ts) decides: it remains when
+ * Temporal is down or has lost its data, and the opening of a window reads it. The watch sets the Schedule from it. A
+ * Schedule that was paused in Temporal stays paused until it is resumed there or by `vetledger resume`; the watch logs
+ * it.
  */
 import type { Client } from '@temporalio/client';
 import { type ActedBy, recordAction } from '../actions/record.ts';
 import { lastPauseChanges } from '../erp/outbox/questions-of-outbox.ts';
 import type { App } from '../runtime/app.ts';
 import { type PauseState, setPaused } from '../sync/pauses.ts';
+import { startedTexts } from '../texts/temporal.ts';
 import { orphanNote, scheduleId } from './schedule-names.ts';
 
-/** Longest time for asking Temporal about one Schedule. */
+/** Limit of a request to Temporal about one Schedule. */
 const callTimeoutMs = 10_000;
 
-/** What a Schedule says of itself. */
+/** The state of a Schedule in Temporal. */
 export interface ScheduleState {
   paused: boolean;
   note?: string | undefined;
 }
 
-/** How the note of a Schedule ends that follows a pause of ours. */
+/** The end of a Schedule's note that marks a pause by vetledger. */
 const ours = ' (vetledger pause)';
 
 /** The note of a paused Schedule, as the Temporal UI shows it. */
 export function pauseNote({ actedBy, reason }: Pick<PauseState, 'actedBy' | 'reason'>): string {
-  return `paused by ${actedBy}: ${reason}${ours}`;
+  return `${startedTexts.paused({ by: actedBy, reason })}${ours}`;
 }
 
-/** Whether a Schedule was paused in Temporal: neither by a pause of ours, nor because its installation is not configured. */
+/** Whether a Schedule was paused in Temporal, instead of by vetledger or because its installation is not configured. */
 export function isPausedByOthers({ paused, note = '' }: ScheduleState): boolean {
   return paused && note !== orphanNote && !note.endsWith(ours);
 }
 
-/** How a Schedule that is so now has to be. `pause`: what holds the windows back; null: nothing. */
+/** The state that a Schedule must have. `pause` is the pause of the windows; null if they are not paused. */
 export function wantedState(
   pause: Pick<PauseState, 'actedBy' | 'reason'> | null,
   now: ScheduleState,
@@ -41,7 +43,7 @@ export function wantedState(
   return isPausedByOthers(now) ? { paused: true, note: now.note ?? '' } : { paused: false };
 }
 
-/** A pause or resumption of one installation's windows or delivery; `n` grows with each. */
+/** A pause or resumption of one installation's windows or delivery. `n` increases with each. */
 interface PauseChange {
   installation: number;
   n: number;
@@ -50,8 +52,8 @@ interface PauseChange {
   reason: string;
 }
 
-/** Tells as an event of each pause and resumption that came after its first look, whoever made it. */
-export class ToldPauses {
+/** Emits an event for each pause and resumption after the first look, by any process. */
+export class PauseEvents {
   readonly #app: Pick<App, 'db' | 'events'>;
   readonly #seen = new Map<'windows' | 'delivery', Map<number, number>>();
 
@@ -59,14 +61,14 @@ export class ToldPauses {
     this.#app = app;
   }
 
-  /** `windows`: how the installations' windows are now. */
+  /** `windows` is the current state of the installations' windows. */
   async look(installations: readonly number[], windows: ReadonlyMap<number, PauseState>): Promise<void> {
     const deliveries = await lastPauseChanges(this.#app.db, installations);
-    this.#tell(
+    this.#emit(
       'windows',
       [...windows.values()].map(({ actedBy: by, ...change }) => ({ ...change, by })),
     );
-    this.#tell(
+    this.#emit(
       'delivery',
       deliveries.map(({ id: n, kind, acted_by: by, ...change }) => ({
         ...change,
@@ -77,7 +79,7 @@ export class ToldPauses {
     );
   }
 
-  #tell(what: 'windows' | 'delivery', changes: readonly PauseChange[]): void {
+  #emit(what: 'windows' | 'delivery', changes: readonly PauseChange[]): void {
     const before = this.#seen.get(what);
     this.#seen.set(what, new Map(changes.map(({ installation, n }) => [installation, n])));
     if (before === undefined) return;
@@ -89,8 +91,9 @@ export class ToldPauses {
 }
 
 /**
- * Pauses or resumes an installation's windows, whether Temporal can be reached or not; false where they are so already. With a client the
- * Schedule is set at once, and one that was paused in Temporal is resumed, too; without, the watch of the daemon sets it.
+ * Pauses or resumes an installation's windows, even if Temporal cannot be reached; returns false if nothing changed.
+ * With a client, sets the Schedule at once, and also resumes a Schedule that was paused in Temporal. Without one, the
+ * daemon's watch sets the Schedule.
  */
 export async function pauseOrResume(
   app: App,
@@ -106,15 +109,15 @@ export async function pauseOrResume(
       const handle = client.schedule.getHandle(scheduleId(app, installation));
       const { state } = await handle.describe();
       if (isPaused && changed) await handle.pause(pauseNote(by));
-      if (!isPaused && state.paused) await handle.unpause(`resumed by ${by.actedBy}: ${by.reason}`);
+      if (!isPaused && state.paused) await handle.unpause(startedTexts.resumed({ by: by.actedBy, reason: by.reason }));
       return !isPaused && isPausedByOthers(state);
     });
     if (changed || !resumed) return changed;
     await app.db.transaction((trx) => recordAction(trx, { installation, kind: 'resume_windows', by, input: {} }));
     return true;
   } catch (err) {
-    // Without a Schedule the daemon makes one that is as the row says.
-    app.log.debug({ err, installation }, 'the schedule was not set; the daemon does it');
+    // If there is no Schedule, the daemon creates one in the state of the row.
+    app.log.debug({ err, installation }, 'the schedule could not be set; the daemon sets it');
     return changed;
   }
 }

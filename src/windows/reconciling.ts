@@ -11,18 +11,18 @@ import { systemClock } from '../runtime/system-clock.ts';
 import { toUserError } from '../runtime/user-errors.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
-/** Between two looks for turns, and before the first: a daemon that starts opens windows first. */
+/** Interval of checks for due turns, and the wait before the first: a starting daemon opens windows first. */
 const lookEveryMs = 60_000;
 
 const putOffTexts: Record<PutOff, string> = {
-  paused: 'its windows are paused; it is reconciled once they go on',
-  first_load: 'its first load is not over; it is reconciled after that',
-  identity_changed: 'its configuration is of other books; `vetledger status` says what to do',
+  paused: 'its windows are paused; it is reconciled after they are resumed',
+  first_load: 'its first load is not complete; it is reconciled after that',
+  identity_changed: 'its configuration belongs to other books; `vetledger status` shows what to do',
 };
 
 /**
- * Reconciles each installation once a day by itself (`reconcile.between`), one after another: a process computes on one core. It is a loop
- * of the daemon and no workflow, so that it depends on PostgreSQL alone.
+ * Reconciles each installation automatically once a day (`reconcile.between`), one after another, since a process
+ * computes on one core. It is a loop of the daemon instead of a workflow, so that it depends only on PostgreSQL.
  */
 export function startReconciling(app: App, everyMs = lookEveryMs): { stop(): Promise<void> } {
   const stopping = new AbortController();
@@ -38,7 +38,7 @@ export function startReconciling(app: App, everyMs = lookEveryMs): { stop(): Pro
         if (signal.aborted) return;
         app.log[app.outages.of('postgres') === null ? 'warn' : 'debug'](
           { err },
-          'no installation could be reconciled; it is tried again in a minute',
+          'no installation could be reconciled; this is retried in a minute',
         );
       }
     }
@@ -51,22 +51,26 @@ export function startReconciling(app: App, everyMs = lookEveryMs): { stop(): Pro
   };
 }
 
-/** One look after another; without a timer, so that tests look when they want. */
+/** Takes due turns when called. It has no timer, so that tests can call it at any time. */
 export class Reconciler {
   readonly #app: App;
-  /** The put-off turns that the log has named, by installation. */
+  /** The postponed turns that were logged, by installation. */
   readonly #named = new Map<number, string>();
 
   constructor(app: App) {
     this.#app = app;
   }
 
-  /** Takes the turns that are due. Throws where the database does not tell them; the failure of one installation is its own. */
+  /**
+   * Takes the turns that are due. Throws if the database does not answer; a failure of one installation does not affect
+   * the others.
+   */
   async look(signal: AbortSignal): Promise<void> {
     const { db, config, clock } = this.#app;
     const tried = new Set<number>();
     while (!signal.aborted && config.reconcileBetween !== null) {
-      // Before each turn: many take hours, in which others are paused or taken elsewhere.
+      // Read again before each turn: turns may take hours, in which other installations are paused or reconciled
+      // elsewhere.
       const due = await turnsToTake(db, config.installations, config.reconcileBetween, clock());
       for (const turn of due) if (turn.putOff !== null) this.#namePutOff(turn, turn.putOff);
       const next = due.find(({ installation, putOff }) => putOff === null && !tried.has(installation.id));
@@ -83,7 +87,7 @@ export class Reconciler {
     this.#app.log.warn({ installation: id }, `not reconciled: ${putOffTexts[putOff]}`);
   }
 
-  /** Does nothing where another daemon has taken the turn. */
+  /** Does nothing if another daemon has taken the turn. */
   async #take({ installation, day }: DueTurn, signal: AbortSignal): Promise<void> {
     const { db, promptDb } = this.#app;
     const { id } = installation;
@@ -101,14 +105,14 @@ export class Reconciler {
         },
       );
     } catch (error) {
-      // Another daemon is at it.
+      // Another daemon has the turn.
       if (error instanceof LeaseBusy || error instanceof LeaseLost) return;
       if (!signal.aborted) throw error;
       if (isBegun) await giveTurnBack(db, id);
     }
   }
 
-  /** Returns why it failed; null where it came to a verdict. */
+  /** Returns the error of a failure; null if there is a verdict. */
   async #reconcile(
     installation: DueTurn['installation'],
     attempt: number,
@@ -116,7 +120,7 @@ export class Reconciler {
   ): Promise<PlainError | null> {
     const { log, config } = this.#app;
     const { id } = installation;
-    const note = (told: ReconcileNote) => log.info({ ...told, installation: id }, 'while it is reconciled by itself');
+    const note = (found: ReconcileNote) => log.info({ ...found, installation: id }, 'note of the daily reconciliation');
     try {
       const ports = { ...this.#app, erpClock: systemClock, sealKey: config.sealKey, signal };
       this.#name(id, await reconcileByItself(ports, installation, note));
@@ -124,8 +128,8 @@ export class Reconciler {
     } catch (err) {
       signal.throwIfAborted();
       const { code, message, todo } = toUserError(err);
-      const again = attempt < attemptsAtMost ? 'it is tried again in an hour' : 'it is tried again tomorrow';
-      log.error({ err, installation: id, code, todo, attempt }, `reconcile came to no verdict; ${again}: ${message}`);
+      const again = attempt < attemptsAtMost ? 'it is retried in an hour' : 'it is retried tomorrow';
+      log.error({ err, installation: id, code, todo, attempt }, `the reconciliation failed; ${again}: ${message}`);
       return { code, message, todo };
     }
   }
@@ -145,7 +149,7 @@ export class Reconciler {
         ...(broken === null ? {} : { broken }),
         ...(seals?.defect ? { seals: seals.defect } : {}),
       },
-      `NOT reconciled (${failing.join(', ')}): \`vetledger reconcile\` names the documents, \`vetledger ledger verify\` what is not as it was written`,
+      `NOT reconciled (${failing.join(', ')}): \`vetledger reconcile\` names the documents, \`vetledger ledger verify\` shows changes of the books`,
     );
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Reads the configuration anew while the daemon works. It is read and checked whole first: a file with a fault changes nothing.
+ * Reads the configuration again while the daemon runs. The whole file is read and checked first: a wrong file changes
+ * nothing.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -16,7 +17,7 @@ import { pauseUnserved } from './schedules.ts';
 import { startScrubs } from './scrubs.ts';
 import { type Intervals, startSchedules } from './start.ts';
 
-/** What is taken over at once; everything else of the whole configuration is read at the start only. */
+/** Keys that take effect at once. All other keys of the whole configuration are read only at the start. */
 const liveKeys = [
   'schedule',
   'reconcileBetween',
@@ -25,7 +26,7 @@ const liveKeys = [
   'warnings',
   'followMappingFile',
 ] as const;
-/** The names of the others in the file. */
+/** The names of the other keys in the file. */
 const restartKeys: Partial<Record<keyof Config, string>> = {
   dataDir: 'data_dir',
   databaseUrl: 'database_url',
@@ -36,17 +37,17 @@ const restartKeys: Partial<Record<keyof Config, string>> = {
   webhooks: 'webhooks',
 };
 
-/** What a changed configuration comes to. */
+/** The effects of a changed configuration. */
 export interface ReloadPlan {
   installations: InstallationConfig[];
   added: number[];
   removed: number[];
   changed: number[];
-  /** Keys whose change waits for a restart. */
+  /** Keys whose change takes effect after a restart. */
   restart: string[];
 }
 
-/** Compares what is at work with what the file says now. */
+/** Compares the running configuration with the file. */
 export function reloadPlan(now: Config, next: Config): ReloadPlan {
   const before = new Map(now.installations.map((installation) => [installation.id, installation]));
   const restart = Object.entries(restartKeys)
@@ -55,16 +56,16 @@ export function reloadPlan(now: Config, next: Config): ReloadPlan {
   const installations = next.installations.map((installation) => {
     const known = before.get(installation.id);
     if (!known) {
-      // The worker for deliveries is started with the daemon, where there are any.
+      // The worker for deliveries starts with the daemon, and only if there are deliveries.
       const isFirst = isDelivered(installation.erp) && !now.installations.some(({ erp }) => isDelivered(erp));
       if (isFirst) restart.push(`installations[${installation.id}].erp`);
       return installation;
     }
-    // The mapping in force is another one only once the file is followed.
+    // The mapping in force changes only when the file is followed.
     const { mapping, mappingHash } = known;
     const reread = { ...installation, mapping, mappingHash };
     if (isDeepStrictEqual(known.erp, installation.erp)) return reread;
-    // What is under way in an ERP, and the worker for it, belong to the ERP that the daemon was started with.
+    // Running deliveries, and their worker, belong to the ERP of the daemon's start.
     restart.push(`installations[${installation.id}].erp`);
     return { ...reread, erp: known.erp };
   });
@@ -82,17 +83,17 @@ export function reloadPlan(now: Config, next: Config): ReloadPlan {
 
 export interface ReloadPorts {
   env: NodeJS.ProcessEnv;
-  /** The intervals of the Schedules, which the watch keeps. */
+  /** The intervals of the Schedules, which the watch updates. */
   intervals: Intervals;
   /** Called with the installations that are served from now on. */
   onInstallations(installations: readonly InstallationConfig[]): void;
-  /** Opens a window of each of these, one after another. */
+  /** Starts a window of each of these, one after another. */
   open(installations: readonly number[]): void;
 }
 
 /**
- * Reads the configuration and takes over what has changed; what cannot be taken over is logged and changes nothing. Throws where
- * Temporal could not be told: the new configuration is at work then, and the same call tells it again.
+ * Reads the configuration and applies the changes. A wrong file is logged and changes nothing. Throws if Temporal could
+ * not be updated: the new configuration is in use then, and a repeated call updates Temporal.
  */
 export async function reload(app: App, engine: Engine, ports: ReloadPorts): Promise<ReloadPlan | null> {
   let next: Config;
@@ -113,7 +114,8 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
   for (const { message, todo } of next.warnings) app.log.warn({ todo }, message);
   for (const id of [...changed, ...removed]) app.retirePractice(id);
   ports.onInstallations(installations);
-  // Temporal may have lost its data since the start: nothing is made in a namespace that the database is not bound to.
+  // Temporal may have lost its data since the start. No Schedule is created in a namespace that the database is not
+  // bound to.
   await ensureBound(app, engine.client, { renews: false });
   await startSchedules(app, engine).then(({ intervals, due }) => {
     for (const [id, every] of intervals) ports.intervals.set(id, every);
@@ -128,12 +130,12 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
   await startScrubs(app, engine);
   app.log.info({ added, removed, changed }, 'the configuration was reloaded');
   if (restart.length > 0) {
-    app.log.warn({ keys: restart }, 'these keys have changed, too, and take effect with the next start of the daemon');
+    app.log.warn({ keys: restart }, 'these keys have also changed; they take effect at the next start of the daemon');
   }
   return plan;
 }
 
-/** Between two tries to tell Temporal of a configuration that is at work already. */
+/** Pause before Temporal is updated again after a failure. */
 const retryMs = 15_000;
 
 /** Reloads each time `subscribe` calls back, one after another. */
@@ -150,7 +152,7 @@ export function startReloads(
         await reload(app, engine, ports);
         return;
       } catch (err) {
-        app.log.warn({ err }, 'the reload is not complete; it is tried again');
+        app.log.warn({ err }, 'the reload is not complete; it is retried');
         await sleep(retryMs, stopping.signal).catch(() => undefined);
       }
     }

@@ -7,20 +7,22 @@ import { withGrace } from '../domain/concurrency.ts';
 import { isPlainError } from '../domain/trouble.ts';
 import type { App } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import { replayErrors } from '../texts/errors/replays.ts';
 import type { PlainError } from '../texts/plain-error.ts';
+import { startedTexts } from '../texts/temporal.ts';
 import { withDelivered } from './wait-for-deliveries.ts';
 
 export interface ReplayOptions {
   onProgress?: (progress: StepProgress) => void;
-  /** Awaited once the replays have ended, while the workers still run. */
+  /** Awaited after the replays have ended, while the workers still run. */
   afterWindows?: (engine: Engine) => Promise<void>;
   signal: AbortSignal;
 }
 
-/** How long a cancelled replay may take to record that it was cancelled. */
+/** Time for a cancelled replay to record its end. */
 const cancelGraceMs = 15_000;
 
-/** Runs one replay for each request, at once, and waits for them; the workers run for that long only. */
+/** Runs one replay for each request in parallel, and waits for them. The workers run only for that time. */
 export async function replayNow(
   app: App,
   requests: readonly ReplayRequest[],
@@ -43,7 +45,7 @@ export async function replayNow(
   }
 }
 
-/** Starts the workflow of one replay and waits for its outcome. A failed replay is reported, not thrown. */
+/** Starts the workflow of one replay and waits for its outcome. A failed replay is returned, not thrown. */
 export async function runReplay(
   app: App,
   engine: Engine,
@@ -56,11 +58,11 @@ export async function runReplay(
     workflowId: `replay/${installation}-${app.temporalName}/${time}`,
     taskQueue: engine.backfillQueue,
     args: [request],
-    staticSummary: `replay of installation ${installation}`,
-    staticDetails: 'Reads windows again. It moves no cursor, and posts nothing twice.',
+    staticSummary: startedTexts.replay({ installation }),
+    staticDetails: startedTexts.replayDetails,
   });
   const cancel = () => {
-    handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'replay not cancelled'));
+    handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'the replay could not be cancelled'));
   };
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
@@ -69,7 +71,7 @@ export async function runReplay(
       cancelGraceMs,
       Promise.race([handle.result(), engine.failed]),
       signal,
-      () => new Error('stopped before the replay could note its end'),
+      () => new Error(replayErrors.stoppedEarly),
     );
   } catch (error) {
     return failedOutcome(installation, error);
@@ -85,11 +87,7 @@ function failedOutcome(installation: number, error: unknown): ReplayOutcome {
   const plain: PlainError =
     cause instanceof ApplicationFailure && cause.type === failureTypes.notOpened && isPlainError(detail)
       ? detail
-      : {
-          code: 'replay_interrupted',
-          message: `the replay of installation ${installation} did not end by itself: ${cause instanceof Error ? cause.message : String(cause)}`,
-          todo: 'nothing is lost: run it again',
-        };
+      : replayErrors.didNotEnd({ installation, reason: cause instanceof Error ? cause.message : String(cause) });
   return {
     windows: [
       {

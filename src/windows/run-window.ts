@@ -18,10 +18,12 @@ import { isPlainError } from '../domain/trouble.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { isNothingRead, readCursors } from '../sync/cursors.ts';
+import { windowErrors } from '../texts/errors/windows.ts';
 import type { PlainError } from '../texts/plain-error.ts';
+import { startedTexts } from '../texts/temporal.ts';
 import { withDelivered } from './wait-for-deliveries.ts';
 
-/** One element of `windows` in `sync --json`; `failedToOpen` is set when the source never answered. */
+/** One element of `windows` in `sync --json`. `failedToOpen` is set if the window did not open. */
 export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {
   window: number | null;
   to: string | null;
@@ -30,22 +32,22 @@ export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {
 
 export interface SyncOptions {
   installations: number[];
-  /** `retry`: asks the source nothing, and judges what is marked. */
+  /** `retry` sends no request to the source, and judges the marked documents. */
   trigger: 'sync' | 'backfill' | 'retry';
-  /** Backfill only: invoices dated from this day on. */
+  /** Backfill only: reads invoices dated from this day. */
   from?: string | null;
   onProgress?: (progress: StepProgress) => void;
-  /** Awaited once everything is ready to open the windows. */
+  /** Awaited when everything is ready to open the windows. */
   beforeWindows?: () => Promise<void>;
-  /** Awaited once the windows have ended, while the workers still run. */
+  /** Awaited after the windows have ended, while the workers still run. */
   afterWindows?: (engine: Engine) => Promise<void>;
   signal: AbortSignal;
 }
 
-/** How long a cancelled window may take to record that it was cancelled. */
+/** Time for a cancelled window to record its end. */
 const cancelGraceMs = 15_000;
 
-/** Runs one window now for each installation and waits for them; the workers run for that long only. */
+/** Runs one window for each installation now, and waits for them. The workers run only for that time. */
 export async function syncNow(app: App, options: SyncOptions): Promise<WindowReport[]> {
   const hooks = options.onProgress ? { onProgress: options.onProgress } : {};
   const engine = await startEngine(app, hooks, (line) => app.log.info(line), {
@@ -64,7 +66,7 @@ export async function syncNow(app: App, options: SyncOptions): Promise<WindowRep
   }
 }
 
-/** Starts the workflow of one window and waits for its outcome. A failed window is reported, not thrown. */
+/** Starts the workflow of one window and waits for its outcome. A failed window is returned, not thrown. */
 export async function runWindowNow(
   app: App,
   engine: Engine,
@@ -72,12 +74,13 @@ export async function runWindowNow(
   options: { trigger: string; from?: string | null; signal: AbortSignal },
 ): Promise<WindowReport> {
   const { trigger, from = null, signal } = options;
-  // Another process may open the window, by its own configuration: one that differs from the books is told here.
+  // Another process may open the window with its own configuration, so this process checks its configuration against
+  // the books.
   const wrong = await changedIdentity(app.db, installationOf(app.config, installation));
   if (wrong !== null) return notOpened(installation, wrong);
   const handle = await startWindow(app, engine, installation, trigger, from);
   const cancel = () => {
-    handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'window not cancelled'));
+    handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'the window could not be cancelled'));
   };
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
@@ -86,12 +89,12 @@ export async function runWindowNow(
       cancelGraceMs,
       Promise.race([handle.result(), engine.failed]),
       signal,
-      () => new Error('stopped before the window could note its end; the next one covers it'),
+      () => new Error(windowErrors.stoppedEarly),
     );
     if (result.outcome !== 'paused') return result;
-    // Only windows of the schedule heed a pause.
-    const todo = `Run \`vetledger resume --installation ${installation}\` when they may go on.`;
-    return notOpened(installation, { code: failureTypes.paused, message: result.message, todo });
+    // A pause applies only to windows of the schedule.
+    const { message } = result;
+    return notOpened(installation, windowErrors.pausedWith({ code: failureTypes.paused, installation, message }));
   } catch (error) {
     return failedReport(installation, error);
   } finally {
@@ -107,11 +110,8 @@ async function startWindow(app: App, engine: Engine, installation: number, trigg
   const args: [WindowInput] = [input];
   const described = {
     args,
-    staticSummary: `${windowSummary(kind, configured)} (${trigger})`,
-    staticDetails:
-      kind === 'replay'
-        ? 'Judges again what the mirror holds, and asks the source nothing.'
-        : staticDetails(configured),
+    staticSummary: startedTexts.triggered({ summary: windowSummary(kind, configured), trigger }),
+    staticDetails: kind === 'replay' ? startedTexts.judgingDetails : staticDetails(configured),
   };
   const { workflow } = engine.client;
   switch (kind) {
@@ -130,7 +130,8 @@ async function startWindow(app: App, engine: Engine, installation: number, trigg
       });
     case 'window': {
       const started = { ...described, workflowId: `sync-window/${run}`, taskQueue: engine.taskQueue };
-      // A window of a Schedule goes on as the first load only a second later: Temporal lets no run follow another one sooner.
+      // Starts the first load directly. A window of a Schedule continues as the first load a second later, since
+      // Temporal delays the next run.
       if (isNothingRead(await readCursors(app.db, installation))) {
         return workflow.start<typeof firstLoad>('firstLoad', {
           ...started,
@@ -142,7 +143,7 @@ async function startWindow(app: App, engine: Engine, installation: number, trigg
   }
 }
 
-/** After which Temporal ends the run of a live window. */
+/** Milliseconds after which Temporal ends the run of a live window. */
 export function runTimeoutMs({ config }: App): number {
   return runTimeoutSeconds(config.windowTimeoutMinutes * 60) * 1000;
 }
@@ -172,14 +173,14 @@ export function windowInput(
 
 type Named = Pick<InstallationConfig, 'id' | 'name'>;
 
-/** What the Temporal UI calls a window's workflow. */
+/** The name of a window's workflow in the Temporal UI. */
 export function windowSummary(kind: WindowInput['kind'], installation: Named): string {
-  return `${kind} of installation ${labelOf(installation)}`;
+  return startedTexts.window({ kind, label: labelOf(installation) });
 }
 
-/** What the Temporal UI says about a window's workflow. */
+/** The description of a window's workflow in the Temporal UI. */
 export function staticDetails(installation: Named): string {
-  return `Pulls what changed in the practice software of installation **${labelOf(installation)}**, posts it, and writes the entry ids back. Failed windows are covered by the next one; see \`vetledger windows --failed\`.`;
+  return startedTexts.windowDetails({ label: labelOf(installation) });
 }
 
 function failedReport(installation: number, error: unknown): WindowReport {
@@ -189,12 +190,8 @@ function failedReport(installation: number, error: unknown): WindowReport {
     if (cause.type === failureTypes.failed && isOutcome(detail)) return detail;
     if (cause.type === failureTypes.notOpened && isPlainError(detail)) return notOpened(installation, detail);
   }
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return notOpened(installation, {
-    code: 'window_interrupted',
-    message: `the window of installation ${installation} did not end by itself: ${message}`,
-    todo: 'nothing is lost: run it again, or wait for the next one',
-  });
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return notOpened(installation, windowErrors.didNotEnd({ installation, reason }));
 }
 
 function isOutcome(detail: unknown): detail is WindowOutcome {
@@ -214,7 +211,7 @@ function notOpened(installation: number, error: PlainError): WindowReport {
   };
 }
 
-/** `20260131T235959999Z`, for workflow ids. */
+/** Formats a time for workflow ids: `20260131T235959999Z`. */
 function compactTime(instant: Date): string {
   return instant
     .toISOString()

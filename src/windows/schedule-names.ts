@@ -1,12 +1,13 @@
 import type { App } from '../runtime/app.ts';
 import { nameOnQueue } from '../runtime/request-deliveries.ts';
+import { startedTexts } from '../texts/temporal.ts';
 
-/** The note of a schedule that we have paused because no process serves its installation any more. */
-export const orphanNote = 'no process serves the installation';
+/** The note of a schedule that vetledger paused because no process serves its installation any more. */
+export const orphanNote = startedTexts.unserved;
 
 /**
- * The Temporal Schedule that opens an installation's windows on a task queue. Another queue has one of its own, so that daemons
- * with different queues leave each other's alone.
+ * The id of the Temporal Schedule that starts an installation's windows on a task queue. Each task queue has its own,
+ * so that daemons with different queues do not interfere.
  */
 export function scheduleId(app: Pick<App, 'temporalName' | 'config'>, installation: number): string {
   return `sync-window/${nameOnQueue(app, installation)}`;

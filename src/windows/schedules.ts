@@ -20,11 +20,11 @@ import { runTimeoutMs, staticDetails, windowInput, windowSummary } from './run-w
 import { orphanNote, scheduleId } from './schedule-names.ts';
 
 /**
- * How late a tick may still open its window, at least: a server that is busy or restarts makes up for what it could not do. Ticks
- * that are later open none: the next tick comes within an interval, and the cursors cover the gap.
+ * Minimum time in which a late tick still starts its window, so that a busy or restarted server can catch up. Later
+ * ticks start none: the next tick comes within an interval, and the cursors cover the gap.
  */
 const shortestCatchupSeconds = 600;
-/** Longest time for passing webhooks on to Temporal. */
+/** Limit of the time to pass webhooks on to Temporal. */
 const triggerTimeoutMs = 10_000;
 
 export function scheduleHandle(app: App, engine: Engine, installation: number): ScheduleHandle {
@@ -37,8 +37,9 @@ interface Timing {
 }
 
 /**
- * When the windows of an installation open: each has its own place in the interval, so that not all of them open at once. Temporal
- * counts in whole seconds; where there are more installations than seconds, jitter parts those of one second.
+ * When the windows of an installation start: each installation has its own position in the interval, so that they do
+ * not all start at once. Temporal uses whole seconds. If there are more installations than seconds, jitter separates
+ * those of one second.
  */
 function timingOf(app: App, installation: number, everySeconds: number): Timing {
   const ids = app.config.installations.map(({ id }) => id).sort((a, b) => a - b);
@@ -56,15 +57,19 @@ function timingOf(app: App, installation: number, everySeconds: number): Timing 
   };
 }
 
-/** From 0 to 1, another one for each database and task queue: those that share servers do not begin at the same second. */
+/**
+ * An offset from 0 to 1 that differs for each database and task queue, so that installations on shared servers do not
+ * start at the same second.
+ */
 function turnOf(app: App): number {
   const name = `${app.databaseId}/${app.config.temporal.taskQueue}`;
   return createHash('sha256').update(name).digest().readUInt32BE(0) / 2 ** 32;
 }
 
 /**
- * Creates the schedule of an installation, or sets it to the current configuration and to the pause of its windows; opens no window.
- * Windows never overlap; at most one waits behind the running one. Returns whether the schedule is paused, and whether it was made.
+ * Creates the schedule of an installation, or updates it to the current configuration and to the pause of its windows.
+ * Starts no window. Windows never overlap; at most one waits for the running one. Returns whether the schedule is
+ * paused, and whether it is new.
  */
 export async function setSchedule(
   app: App,
@@ -101,12 +106,12 @@ export async function setSchedule(
   }
 }
 
-/** Opens a window now, or lets one more follow the running one. */
+/** Starts a window now, or lets one follow the running one. */
 export async function openNow(app: App, engine: Engine, installation: number): Promise<void> {
   await scheduleHandle(app, engine, installation).trigger(ScheduleOverlapPolicy.BUFFER_ONE);
 }
 
-/** What Temporal counts of an installation's schedule. */
+/** Temporal's counters of an installation's schedule. */
 export async function scheduleCounters(app: App, engine: Engine, installation: number): Promise<ScheduleCounters> {
   const { raw, info, state } = await scheduleHandle(app, engine, installation).describe();
   return {
@@ -120,8 +125,8 @@ export async function scheduleCounters(app: App, engine: Engine, installation: n
 }
 
 /**
- * Pauses the Schedules of this database and task queue whose installation no process at work serves: their windows could not open. A
- * process that serves it again resumes its Schedule.
+ * Pauses the Schedules of this database and task queue whose installation no running process serves, since their
+ * windows could not open. A process that serves the installation again resumes its Schedule.
  */
 export async function pauseUnserved(app: App, engine: Engine): Promise<void> {
   const { db, config, log } = app;
@@ -130,30 +135,30 @@ export async function pauseUnserved(app: App, engine: Engine): Promise<void> {
   if (others.length === 0) return;
   const served = await servedInstallations(db, config.temporal.taskQueue);
   const unserved = others.filter((id) => !served.has(id)).map((installation) => ({ installation }));
-  const failure = 'its schedule could not be paused; it is tried again';
+  const failure = 'its schedule could not be paused; this is retried';
   await eachInstallation(app, engine, unserved, { failure }, async ({ installation }) => {
     try {
       const handle = scheduleHandle(app, engine, installation);
-      // One that a person has paused in Temporal stays so, with its note.
+      // A Schedule that was paused in Temporal stays paused, with its note.
       if (isPausedByOthers((await handle.describe()).state)) return;
       await handle.pause(orphanNote);
       log.warn({ installation }, `its schedule was paused: ${orphanNote} any more`);
     } catch (error) {
-      // A person has deleted it, or it was never made.
+      // It was deleted in Temporal, or never created.
       if (!(error instanceof ScheduleNotFoundError)) throw error;
     }
     await noteResting(db, scheduleRows(app), installation);
   });
 }
 
-/** Which rows of the database are about the Schedules of this task queue. */
+/** Selects the database rows of this task queue's Schedules. */
 function scheduleRows({ config }: App): { taskQueue: string; restNote: string } {
   return { taskQueue: config.temporal.taskQueue, restNote: orphanNote };
 }
 
 /**
- * Opens a window now through the installation's schedule, or lets one more follow the running window. Does nothing while the
- * schedule is paused. `webhooks` is the number of webhooks behind this trigger.
+ * Starts a window now through the installation's schedule, or lets one follow the running window. Does nothing while
+ * the schedule is paused. `webhooks` is the number of webhooks behind this trigger.
  */
 export async function triggerSchedule(app: App, engine: Engine, installation: number, webhooks: number): Promise<void> {
   await engine.client.withDeadline(Date.now() + triggerTimeoutMs, async () => {
@@ -161,7 +166,7 @@ export async function triggerSchedule(app: App, engine: Engine, installation: nu
     const { paused } = (await schedule.describe()).state;
     app.log.info(
       { installation, webhooks },
-      paused ? 'webhooks came, and the schedule is paused' : 'nudged by webhooks',
+      paused ? 'webhooks arrived, but the schedule is paused' : 'nudged by webhooks',
     );
     if (paused) return;
     await noteNudge(app.db, installation);

@@ -3,10 +3,12 @@ import { longRuns } from '../../workflows/messages.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
+import { startedTexts } from '../texts/temporal.ts';
 
 /**
- * Starts the scrub of each installation that wants one, or lets the running one go on. A scrub ends by itself once its
- * installation no longer wants it; without a daemon it rests. Where its run fails or Temporal ends it, Temporal begins another one.
+ * Starts the scrub of each installation whose configuration has one; a running scrub continues. A scrub ends
+ * automatically when the configuration turns it off, and pauses without a daemon. If its run fails or Temporal ends it,
+ * Temporal starts another one.
  */
 export async function startScrubs(app: App, engine: Engine): Promise<void> {
   for (const { id, name, scrubDays } of app.config.installations) {
@@ -18,8 +20,8 @@ export async function startScrubs(app: App, engine: Engine): Promise<void> {
       workflowRunTimeout: longRuns.scrub.runTimeout,
       retry: { initialInterval: '5 minutes', maximumInterval: '1 hour' },
       args: [{ installation: id }],
-      staticSummary: `scrub of installation ${labelOf({ id, name })}`,
-      staticDetails: `Reads every record of installation **${labelOf({ id, name })}** once more in ${scrubDays} days, behind all other requests, and compares it with the mirror. \`vetledger status\` shows how far it is.`,
+      staticSummary: startedTexts.scrub({ label: labelOf({ id, name }) }),
+      staticDetails: startedTexts.scrubDetails({ label: labelOf({ id, name }), days: scrubDays }),
     });
   }
 }

@@ -6,30 +6,33 @@ import { endedSince, type WindowPace, windowPaces } from '../sync/schedule-state
 import { eachInstallation } from './each-installation.ts';
 import { openNow, setSchedule } from './schedules.ts';
 
-/** Calls to Temporal at a time: each takes some milliseconds, and 300 one after the other would take a minute. */
+/** Parallel calls to Temporal. Each takes some milliseconds, and 300 in sequence would take a minute. */
 const schedulesAtATime = 8;
-/** Windows that the start of a daemon opens and lets work side by side: more would share the cores, and none would be sooner. */
+/** Windows that a starting daemon runs in parallel. More would share the cores, and none would end sooner. */
 const startsAtATime = 8;
-/** After so long the next one opens all the same: a large first load takes hours, and waits for its rate budget nearly all the time. */
+/**
+ * The next window starts after this time even if the limit is reached: a large first load takes hours, and mostly waits
+ * for its rate budget.
+ */
 const startsApartMs = 1_000;
 const lookEveryMs = 100;
 
-/** The interval of each installation, as its Schedule has it. */
+/** The interval in seconds of each installation's Schedule. */
 export type Intervals = Map<number, number>;
 
 export function idleAtMost({ config }: App): number {
   return config.schedule.idle?.afterWindows ?? 0;
 }
 
-/** Seconds between two windows of an installation, by what its windows found. */
+/** Seconds between two windows of an installation; longer if its last windows found nothing. */
 export function intervalSecondsOf({ config, clock }: App, { installation, idleWindows }: WindowPace): number {
   const timezone = config.installations.find(({ id }) => id === installation)?.timezone ?? 'UTC';
   return intervalSeconds(config.schedule, { timezone, at: clock(), idleWindows });
 }
 
 /**
- * Creates the Schedule of each installation, or sets it to the configuration. Returns their intervals, and the installations whose
- * Schedule opens windows and whose window is due: one whose next tick is to come anyway is left to it.
+ * Creates or updates the Schedule of each installation. Returns their intervals, and the installations with a running
+ * Schedule whose window is due now. An installation that is not due waits for its next tick.
  */
 export async function startSchedules(app: App, engine: Engine): Promise<{ intervals: Intervals; due: number[] }> {
   const installations = app.config.installations.map(({ id }) => id);
@@ -42,7 +45,7 @@ export async function startSchedules(app: App, engine: Engine): Promise<{ interv
     const { paused } = await setSchedule(app, engine, pace.installation, every);
     intervals.set(pace.installation, every);
     const isDue = pace.openedAt === null || app.clock().getTime() - pace.openedAt.getTime() >= every * 1000;
-    // One installation alone gets its window at once, as whoever starts the daemon expects.
+    // A single installation gets its window at once, as the user who starts the daemon expects.
     if (!paused && (isDue || installations.length === 1)) opening.add(pace.installation);
   });
   const waited = ({ openedAt }: WindowPace) => openedAt?.getTime() ?? 0;
@@ -54,8 +57,8 @@ export async function startSchedules(app: App, engine: Engine): Promise<{ interv
 }
 
 /**
- * Opens the windows that are due when a daemon starts, those that have waited longest first: the next one once there is room beside those
- * under way, or after `apartMs`. An installation whose Schedule has opened one meanwhile is passed over.
+ * Starts the windows that are due when a daemon starts, longest wait first. The next one starts when fewer than the
+ * limit are running, or after `apartMs`. An installation whose Schedule has started one meanwhile is skipped.
  */
 export async function openDue(
   app: App,
@@ -80,7 +83,7 @@ export async function openDue(
   }
 }
 
-/** Waits until fewer windows than may work side by side are under way, for `apartMs` at most. Takes out those that have ended. */
+/** Waits until fewer windows than the limit are running, for at most `apartMs`. Removes ended ones from `underWay`. */
 async function roomBeside(
   { db }: App,
   underWay: Set<number>,

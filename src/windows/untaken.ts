@@ -3,17 +3,17 @@ import type { Config } from '../config/load-config.ts';
 import type { UntakenTick } from '../queries/lanes.ts';
 import type { App } from '../runtime/app.ts';
 
-/** A tick is taken within a second where a daemon is at work. */
+/** A running daemon takes a window within a second. */
 const takenWithinMs = 20_000;
 const answerWithinMs = 3_000;
-/** Windows that wait are asked about one by one; a daemon that is gone leaves one for each installation. */
+/** Limit of the waiting windows that are checked one by one. Without a daemon there is one per installation. */
 const askedAtMost = 50;
-/** Of Temporal's PendingWorkflowTaskState and PendingActivityState: no worker has taken it. */
+/** Value of Temporal's PendingWorkflowTaskState and PendingActivityState: no worker has taken the task. */
 const scheduled = 1;
 
 /**
- * Windows that Temporal has begun, by the Schedule or for a command, and that no worker has taken: their first task, or their first
- * activity, waits. None where Temporal does not answer, which `status` says by itself.
+ * Windows that Temporal has started, for the Schedule or for a command, and whose first task or activity no worker has
+ * taken. Empty if Temporal does not answer; `status` reports that separately.
  */
 export async function untakenTicks(
   { config, temporalName }: Pick<App, 'temporalName'> & { config: Pick<Config, 'temporal'> },

@@ -12,11 +12,11 @@ import type { Engine } from '../runtime/worker.ts';
 import { windowOpenedAt } from '../sync/sync-windows.ts';
 
 /**
- * Begins the delivery of each installation now, and again and again: a process that died after its window had closed, and before
- * it asked for the delivery, leaves due work that nobody else would ask for.
+ * Starts the delivery of each installation now, and repeats it. A process may die after its window closed and before it
+ * requested the delivery; otherwise nothing would deliver these units.
  */
 export function startDeliveries(app: App, engine: Engine, everyMs: number): { stop(): Promise<void> } {
-  // A reload may add some.
+  // A reload may add installations.
   const delivered = () => app.config.installations.filter(({ erp }) => isDelivered(erp));
   if (delivered().length === 0) return { stop: async () => undefined };
   let running = Promise.resolve();
@@ -27,9 +27,9 @@ export function startDeliveries(app: App, engine: Engine, everyMs: number): { st
       try {
         await engine.requestDelivery(id);
       } catch (err) {
-        // An outage is told by itself.
+        // An outage is logged separately.
         const level = app.outages.of('temporal') === null ? 'warn' : 'debug';
-        app.log[level]({ err, installation: id }, 'the delivery was not begun; it is tried again');
+        app.log[level]({ err, installation: id }, 'the delivery could not be started; this is retried');
       }
     }
   };
@@ -52,16 +52,16 @@ export interface DeliveryProgress {
   /** Units settled since the wait began. */
   done: number;
   left: number;
-  /** Invoices whose open items are still to be matched in the ERP. */
+  /** Invoices whose open items are not matched in the ERP yet. */
   openItems: number;
 }
 
 export interface DeliveryWait {
-  /** The longest wait; null: until the deliveries have ended. */
+  /** Limit of the wait; null waits until the deliveries have ended. */
   seconds: number | null;
   /**
-   * Gives up on an ERP that says no, or nothing, while no unit was settled for so long. The time until what was sent may be looked up
-   * does not count: nothing is asked of the ERP in it.
+   * Stops waiting for an ERP that refuses or does not answer, if no unit was settled for this time. The pause before a
+   * unit in doubt is looked up does not count, since no request is sent in it.
    */
   stuckSeconds?: number;
   signal: AbortSignal;
@@ -71,8 +71,8 @@ export interface DeliveryWait {
 const pollMs = 500;
 
 /**
- * Waits until no delivery of these installations is under way: nothing is due any more. Returns the installations whose
- * deliveries still are, at the end of the wait or after an abort.
+ * Waits until no delivery of these installations is running, so nothing is due. Returns the installations whose
+ * deliveries are still running at the end of the wait or after an abort.
  */
 export async function waitForDeliveries(
   app: App,
@@ -98,12 +98,12 @@ export async function waitForDeliveries(
   }
 }
 
-/** What is left of one installation, and for how long nothing could have changed of it. */
+/** The remaining units of one installation, and for how long their number has not changed although it could have. */
 class Waiting {
   most = 0;
   #left = 0;
   #changedAt = performance.now();
-  /** Once in a row each: a doubt that follows another one is the ERP's. */
+  /** Each of these pauses counts once in a row: a doubt that follows another one is caused by the ERP. */
   #takenOverAt: number | null = null;
   #looksUpAt: number | null = null;
 
@@ -117,7 +117,7 @@ class Waiting {
     this.#left = left;
     this.most = Math.max(this.most, left);
     if (doubt === null || doubt.inDoubt === 0) return;
-    // A holder that has died is waited for until its lease has run out.
+    // The lease of a holder that died must expire first.
     this.#takenOverAt ??= now + companyLeaseSeconds * 1000;
     if (doubt.looksUpInMs !== null && doubt.looksUpInMs > 0) this.#looksUpAt ??= now + doubt.looksUpInMs;
   }
@@ -132,7 +132,7 @@ async function doubtOf({ config, db }: App, id: number): Promise<UnitWait | null
   return company === null ? null : ((await deliveryWaits(db, [{ id, company }]))[0] ?? null);
 }
 
-/** Whether the last that was heard of an installation's ERP is an error. */
+/** Whether the last answer of an installation's ERP was an error. */
 async function isInTrouble({ config, db }: App, id: number): Promise<boolean> {
   const company = companyKeyOf(installationOf(config, id).erp);
   const state = company === null ? null : await companyState(db, company);
@@ -141,7 +141,7 @@ async function isInTrouble({ config, db }: App, id: number): Promise<boolean> {
   return errorAt !== null && (answeredAt === null || errorAt > answeredAt);
 }
 
-/** The reports with what was delivered of their installations since each window opened, up to now. */
+/** Adds to each report the number of units delivered since its window opened. */
 export async function withDelivered<Report extends { installation: number; window: number | null; delivered: number }>(
   { db }: Pick<App, 'db'>,
   reports: readonly Report[],

@@ -1,6 +1,7 @@
 /**
- * Watches the services that the daemon needs: finds an outage of Temporal, and a namespace that the database is not bound to, starts embedded servers again that have died, and notes
- * outages of practice APIs and ERPs from what windows and deliveries meet. PostgreSQL is watched by the heartbeats (src/runtime/presence.ts).
+ * Watches the services that the daemon needs. It finds outages of Temporal and a namespace that the database is not
+ * bound to, restarts embedded servers that died, and records outages of practice APIs and ERPs that windows and
+ * deliveries meet. The heartbeats watch PostgreSQL (src/runtime/presence.ts).
  */
 import { sleep, within } from '../domain/concurrency.ts';
 import type { TimedEvent } from '../domain/events.ts';
@@ -13,18 +14,18 @@ import type { Engine } from '../runtime/worker.ts';
 import { probeTemporal } from './probes.ts';
 
 export interface OutageWatchTimes {
-  /** Between two questions to Temporal. */
+  /** Interval of requests to Temporal. */
   everyMs: number;
-  /** Longest wait for its answer. */
+  /** Limit of the wait for its answer. */
   answerWithinMs: number;
 }
 
 const usualTimes: OutageWatchTimes = { everyMs: 5_000, answerWithinMs: 10_000 };
-/** An embedded server that could not be started again so often is given up: the daemon ends, and its supervisor starts it anew. */
+/** After this many failed restarts of an embedded server, the daemon ends, and its supervisor restarts it. */
 const revivalsAtMost = 5;
 
 export interface OutageWatch {
-  /** Rejects with a ServiceError when an embedded server has died for good; never resolves. */
+  /** Rejects with a ServiceError if an embedded server cannot be restarted; never resolves. */
   failed: Promise<never>;
   stop(): Promise<void>;
 }
@@ -39,7 +40,7 @@ export function startOutageWatch(app: App, engine: Engine, times: OutageWatchTim
     try {
       return await within(times.answerWithinMs, replacedTemporal(app.presenceDb, app.config.temporal, engine.client));
     } catch {
-      // PostgreSQL does not answer: what was known of Temporal's namespace still counts.
+      // PostgreSQL does not answer, so the last known state of Temporal's namespace counts.
       return app.outages.of('temporal')?.error ?? null;
     }
   };
@@ -74,7 +75,7 @@ export function startOutageWatch(app: App, engine: Engine, times: OutageWatchTim
   };
 }
 
-/** Starts an embedded server again whose process has ended. Throws the ServiceError of the last of some attempts. */
+/** Restarts an embedded server whose process has ended. Throws the last ServiceError after some attempts. */
 async function revive(
   app: App,
   dependency: 'postgres' | 'temporal',
@@ -82,11 +83,11 @@ async function revive(
 ): Promise<void> {
   try {
     if (await app.revive[dependency]()) {
-      app.log.info({ dependency }, 'the embedded server had died and was started again');
+      app.log.info({ dependency }, 'the embedded server had died, and was restarted');
     }
   } catch (error) {
     revivals[dependency] += 1;
-    app.log.warn({ err: error, dependency }, 'the embedded server has died and cannot be started again');
+    app.log.warn({ err: error, dependency }, 'the embedded server has died, and could not be restarted');
     if (
       revivals[dependency] >= revivalsAtMost ||
       (error instanceof ServiceError && error.code === 'temporal_unreachable')
@@ -95,7 +96,7 @@ async function revive(
   }
 }
 
-/** Codes of an ERP that cannot be worked with at all, or does not say. */
+/** Error codes of an ERP that cannot be used at all, or does not answer. */
 const erpGone: ReadonlySet<string> = new Set([
   'erp_unreachable',
   'erp_no_answer',
@@ -103,7 +104,7 @@ const erpGone: ReadonlySet<string> = new Set([
   'erp_error_unknown',
 ]);
 
-/** Notes what windows and deliveries tell of the practice API and the ERP. */
+/** Records outages of the practice API and the ERP from events of windows and deliveries. */
 export function noteSourceAndErp(outages: Outages, event: TimedEvent): void {
   switch (event.event) {
     case 'window_opened':

@@ -1,9 +1,9 @@
 /**
- * Watches that every installation gets its windows. Two rounds run beside each other. One reads lag and pauses from the database, so that
- * nothing of Temporal keeps them from being seen. The other looks after Temporal: it sets Schedules to their interval and to the pause of
- * their installation, makes one again that is gone, pauses one whose installation no process serves, and notes the end of windows that
- * could not note it. Temporal drops a tick that comes too late, or while two windows are pending, without a word; the watch logs it once,
- * and once when it is over, and notes it for `status`.
+ * Checks that every installation gets its windows. Two rounds run in parallel. One reads lag and pauses from the
+ * database, independently of Temporal. The other maintains Temporal: it sets each Schedule to its interval and pause,
+ * creates missing ones, pauses those whose installation no process serves, and records the end of windows that could
+ * not do so. Temporal silently drops a tick that is too late, or that comes while two windows are pending. The watch
+ * logs such misses once, and once when they are over, and stores them for `status`.
  */
 
 import type { ScheduleSummary } from '@temporalio/client';
@@ -16,37 +16,36 @@ import type { Engine } from '../runtime/worker.ts';
 import { type PauseState, pauseStates } from '../sync/pauses.ts';
 import { noteSchedule, type ScheduleCounters, type WindowPace, windowPaces } from '../sync/schedule-state.ts';
 import { answered, eachInstallation, hasOutage } from './each-installation.ts';
-import { isPausedByOthers, ToldPauses, wantedState } from './pausing.ts';
+import { isPausedByOthers, PauseEvents, wantedState } from './pausing.ts';
 import { scheduleId } from './schedule-names.ts';
 import { pauseUnserved, scheduleCounters, setSchedule } from './schedules.ts';
 import { type Intervals, idleAtMost, intervalSecondsOf } from './start.ts';
 
-/** What the watch knows of an installation. */
 export interface Watched {
   installation: number;
   /** Age of the source state that the books reflect; null before the first window closed. */
   lagSeconds: number | null;
   intervalSeconds: number;
-  /** Whether somebody has paused its windows. */
+  /** Whether its windows are paused. */
   paused: boolean;
-  /** Whether the lag, and the time for which the installation is watched, are more than two intervals. Never while it is paused. */
+  /** Whether both the lag and the watched time exceed two intervals; false while the windows are paused. */
   late: boolean;
-  /** Counters of its Schedule; null until they were read. */
+  /** Counters of its Schedule; null before they were read. */
   counters: Pick<ScheduleCounters, 'missed' | 'skipped' | 'dropped' | 'paused'> | null;
 }
 
 export interface Watch {
-  /** The newest round, for metrics; no I/O. */
+  /** The result of the latest round, for metrics; without I/O. */
   watched(): Watched[];
   stop(): Promise<void>;
 }
 
 const watchEveryMs = 15_000;
-/** Schedules that a round asks Temporal about: each question makes the server wake a workflow of its own. */
+/** Schedules that a round reads from Temporal: each request makes the server wake a workflow. */
 const askedAtMost = 10;
-/** Installations that a line of the log names. */
+/** Limit of installations in a log line. */
 const namedAtMost = 20;
-const notLookedAfter = 'its schedule could not be looked after; it is tried again';
+const checkFailed = 'its schedule could not be checked; this is retried';
 
 export function startWatch(app: App, engine: Engine, intervals: Intervals, everyMs = watchEveryMs): Watch {
   const stopping = new AbortController();
@@ -57,14 +56,14 @@ export function startWatch(app: App, engine: Engine, intervals: Intervals, every
       try {
         await round();
       } catch (err) {
-        // An outage is logged by itself.
-        app.log[hasOutage(app) ? 'debug' : 'warn']({ err }, `${what}; it is tried again`);
+        // An outage is logged separately.
+        app.log[hasOutage(app) ? 'debug' : 'warn']({ err }, `${what}; this is retried`);
       }
     }
   };
   const running = [
-    repeat('the windows could not be watched', () => watcher.look()),
-    repeat('the schedules could not be looked after', () => watcher.tend(signal)),
+    repeat('the windows could not be checked', () => watcher.look()),
+    repeat('the schedules could not be checked', () => watcher.tend(signal)),
   ];
   return {
     watched: () => watcher.watched,
@@ -75,26 +74,26 @@ export function startWatch(app: App, engine: Engine, intervals: Intervals, every
   };
 }
 
-/** The rounds of the watch; without a clock of its own, so that tests begin them when they want. */
+/** The rounds of the watch. It has no timer, so that tests can start a round at any time. */
 export class Watcher {
   readonly #app: App;
   readonly #engine: Engine;
   readonly #intervals: Intervals;
-  /** Since when each installation is watched: from the start on, or from the reload that brought it. */
+  /** Since when each installation is watched: the start, or the reload that added it. */
   #watchedSince: ReadonlyMap<number, number> = new Map();
-  /** What the newest look saw. */
+  /** The result of the latest look. */
   #seen: Watched[] = [];
   #paces: WindowPace[] = [];
   #pauses: ReadonlyMap<number, PauseState> = new Map();
   readonly #late = new Set<number>();
-  /** When an installation's Schedule was last seen to miss a tick. */
+  /** When a missed tick of an installation's Schedule was last seen. */
   readonly #missedAt = new Map<number, number>();
   readonly #counters = new Map<number, ScheduleCounters>();
   /** Whether an installation's Schedule was paused when Temporal last listed it. */
   readonly #listedPaused = new Map<number, boolean>();
   /** Installations whose Schedule was paused in Temporal. */
   readonly #pausedByOthers = new Set<number>();
-  readonly #told: ToldPauses;
+  readonly #pauseEvents: PauseEvents;
   #next = 0;
 
   constructor(app: App, engine: Engine, intervals: Intervals) {
@@ -102,14 +101,14 @@ export class Watcher {
     this.#engine = engine;
     this.#intervals = intervals;
     this.#noteBeginnings(app.clock().getTime());
-    this.#told = new ToldPauses(app);
+    this.#pauseEvents = new PauseEvents(app);
   }
 
   get watched(): Watched[] {
     return this.#seen.map((one) => ({ ...one, counters: this.#counters.get(one.installation) ?? null }));
   }
 
-  /** Reads lag and pauses from the database. Temporal is not asked. */
+  /** Reads lag and pauses from the database, without Temporal. */
   async look(): Promise<void> {
     const app = this.#app;
     const installations = app.config.installations.map(({ id }) => id);
@@ -118,11 +117,14 @@ export class Watcher {
     const now = app.clock().getTime();
     this.#noteBeginnings(now);
     this.#seen = this.#paces.map((pace) => this.#watch(pace, this.#isPaused(pace.installation), now));
-    this.#tellLate(this.#seen);
-    await this.#told.look(installations, this.#pauses);
+    this.#logLate(this.#seen);
+    await this.#pauseEvents.look(installations, this.#pauses);
   }
 
-  /** Looks after Temporal by what the newest look saw. What one step cannot do keeps none of the others; an outage ends the round. */
+  /**
+   * Maintains Temporal with the result of the latest look. A failed step does not keep the others from running; an
+   * outage ends the round.
+   */
   async tend(signal: AbortSignal): Promise<void> {
     const { db, clock, log, events } = this.#app;
     const { workflow: workflows } = this.#engine.client;
@@ -131,7 +133,7 @@ export class Watcher {
       'schedules could not be set': () => this.#setSchedules(signal),
       'the counters of schedules could not be read': () => this.#ask(signal),
       'schedules without a process could not be paused': () => pauseUnserved(this.#app, this.#engine),
-      'windows that have ended could not be noted': () => closeEnded({ db, clock, log, workflows, onEvent }),
+      'the ends of windows could not be recorded': () => closeEnded({ db, clock, log, workflows, onEvent }),
     };
     for (const [failure, step] of Object.entries(steps)) {
       if (signal.aborted) return;
@@ -139,10 +141,10 @@ export class Watcher {
         await step();
       } catch (err) {
         if (hasOutage(this.#app)) throw err;
-        log.warn({ err }, `${failure}; it is tried again`);
+        log.warn({ err }, `${failure}; this is retried`);
       }
     }
-    this.#tellMissed(clock().getTime());
+    this.#logMissed(clock().getTime());
   }
 
   #noteBeginnings(now: number): void {
@@ -166,15 +168,15 @@ export class Watcher {
       lagSeconds: lagMs === null ? null : lagMs / 1000,
       intervalSeconds: intervalSecondsOf(this.#app, pace),
       paused,
-      // A lag from before is made up for first.
+      // A lag from before the watch may first be caught up.
       late: !paused && Math.min(lagMs ?? Number.POSITIVE_INFINITY, watchedMs) > lateAfterMs,
       counters: null,
     };
   }
 
   /**
-   * Gives each Schedule the interval and the pause that hold now, and makes one again that Temporal lacks: in the namespace that the database
-   * is bound to, and in no other. Temporal's list may lack a Schedule that was made some seconds ago: it is set once more.
+   * Gives each Schedule its current interval and pause, and creates missing ones, but only in the namespace that the
+   * database is bound to. Temporal's list may lack a Schedule that was just created; it is then set again.
    */
   async #setSchedules(signal: AbortSignal): Promise<void> {
     const app = this.#app;
@@ -184,17 +186,18 @@ export class Watcher {
     if (this.#paces.some(({ installation }) => shownOf(installation) === undefined)) {
       await answered(client, () => ensureBound(app, client, { renews: false }));
     }
-    await eachInstallation(app, this.#engine, this.#paces, { failure: notLookedAfter, signal }, async (pace) => {
+    await eachInstallation(app, this.#engine, this.#paces, { failure: checkFailed, signal }, async (pace) => {
       const { installation } = pace;
       const shown = shownOf(installation);
       const row = this.#isPaused(installation) ? (this.#pauses.get(installation) ?? null) : null;
       this.#listedPaused.set(installation, shown?.paused ?? false);
-      if (shown !== undefined) this.#nameOthers(installation, row === null && isPausedByOthers(shown), shown.note);
+      if (shown !== undefined)
+        this.#logPausedByOthers(installation, row === null && isPausedByOthers(shown), shown.note);
       const every = intervalSecondsOf(app, pace);
       const isSet = shown !== undefined && wantedState(row, shown).paused === shown.paused;
       if (isSet && this.#intervals.get(installation) === every) return;
       const { isNew } = await setSchedule(app, this.#engine, installation, every);
-      if (isNew) app.log.warn({ installation }, 'its schedule was gone from Temporal, and was made again');
+      if (isNew) app.log.warn({ installation }, 'its schedule was missing in Temporal, and was created again');
       this.#intervals.set(installation, every);
       app.log.debug({ installation, interval_seconds: every }, 'the schedule was set');
     });
@@ -206,22 +209,22 @@ export class Watcher {
     return listed;
   }
 
-  /** Tells once of a Schedule that was paused in Temporal, and once when that is over. */
-  #nameOthers(installation: number, isPaused: boolean, note = ''): void {
+  /** Logs once that a Schedule was paused in Temporal, and once when that is over. */
+  #logPausedByOthers(installation: number, isPaused: boolean, note = ''): void {
     if (isPaused === this.#pausedByOthers.has(installation)) return;
     if (isPaused) {
       this.#pausedByOthers.add(installation);
       this.#app.log.warn(
         { installation, reason: note },
-        'the schedule was paused in Temporal: no windows open until it is resumed there, or with `vetledger resume`',
+        'the schedule was paused in Temporal: no window opens until it is resumed there, or by `vetledger resume`',
       );
     } else {
       this.#pausedByOthers.delete(installation);
-      this.#app.log.info({ installation }, 'the schedule, which was paused in Temporal, opens windows again');
+      this.#app.log.info({ installation }, 'the schedule was resumed after a pause in Temporal');
     }
   }
 
-  /** Reads the counters of Schedules: of those that are behind first, and of the others in turns. */
+  /** Reads the counters of Schedules: first of those that are behind, then of the others in turn. */
   async #ask(signal: AbortSignal): Promise<void> {
     const { config, db } = this.#app;
     const seen = this.#seen;
@@ -235,7 +238,7 @@ export class Watcher {
       this.#app,
       this.#engine,
       asked,
-      { failure: notLookedAfter, signal },
+      { failure: checkFailed, signal },
       async ({ installation }) => {
         const counters = await scheduleCounters(this.#app, this.#engine, installation);
         this.#counters.set(installation, counters);
@@ -251,11 +254,11 @@ export class Watcher {
     if (!isNew) return;
     this.#app.log.warn(
       { installation, missed: this.#counters.get(installation)?.missed },
-      'windows do not open in time: Temporal was down or too busy to start them; the next ones cover them. See Temporal and its database. Told once; more installations may follow',
+      'windows do not open in time, because Temporal was down or too busy; the next windows cover them. Check Temporal and its database. This is logged once, although more installations may be affected',
     );
   }
 
-  #tellMissed(now: number): void {
+  #logMissed(now: number): void {
     if (this.#missedAt.size === 0) return;
     const longestMs = Math.max(...this.#intervals.values(), this.#app.config.schedule.everySeconds) * 1000;
     // Each Schedule is asked in turns: only a whole turn without another miss tells that it is over.
@@ -269,7 +272,7 @@ export class Watcher {
     this.#missedAt.clear();
   }
 
-  #tellLate(seen: readonly Watched[]): void {
+  #logLate(seen: readonly Watched[]): void {
     const newly = seen.filter(({ installation, late }) => late && !this.#late.has(installation));
     const again = seen.filter(({ installation, late }) => !late && this.#late.has(installation));
     for (const { installation } of newly) this.#late.add(installation);
@@ -284,7 +287,7 @@ export class Watcher {
   }
 }
 
-/** One installation as every line of the log has it; several as a list. */
+/** Log fields: one installation as a number, several as a list. */
 function forLog(some: readonly Watched[]): { installation?: number; installations?: number[]; of?: number } {
   const [only, ...more] = some;
   if (only !== undefined && more.length === 0) return { installation: only.installation };

@@ -1,4 +1,4 @@
-import { isOfTheData, kindOfError } from '../db/database-errors.ts';
+import { isCausedByData, kindOfError } from '../db/database-errors.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
@@ -297,7 +297,7 @@ export class WriteBack {
       const isUnsent = error instanceof PracticeError && error.code === 'throttled' && error.status !== 429;
       if (isUnsent && this.#ports.elapsed() >= sendUntilMs) return { isStale: true };
       if (error instanceof PracticeError) return this.#failed(row, attempt, error);
-      if (!isOfTheData(error)) throw error;
+      if (!isCausedByData(error)) throw error;
       const message = `sending it failed unexpectedly (${kindOfError(error)})`;
       return { outcome: failedOutcome(row, { code: 'internal_error', message }, this.#patience.waits) };
     }

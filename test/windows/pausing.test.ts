@@ -3,7 +3,7 @@ import type { TimedEvent } from '../../src/domain/events.ts';
 import { pauseDelivery, resumeDelivery } from '../../src/erp/outbox/state.ts';
 import { Events } from '../../src/runtime/events.ts';
 import { pauseStates, setPaused } from '../../src/sync/pauses.ts';
-import { ToldPauses, wantedState } from '../../src/windows/pausing.ts';
+import { PauseEvents, wantedState } from '../../src/windows/pausing.ts';
 import { orphanNote } from '../../src/windows/schedule-names.ts';
 import { holdNoteOf } from '../../workflows/messages.ts';
 import { useDatabase } from '../support/database.ts';
@@ -55,7 +55,7 @@ test('each pause and resumption of windows and of the delivery is told once, and
   const events = new Events(() => new Date('2026-05-04T09:00:00Z'));
   const told: TimedEvent[] = [];
   events.on((event) => told.push(event));
-  const pauses = new ToldPauses({ db, events });
+  const pauses = new PauseEvents({ db, events });
   const look = async () => pauses.look(ids, await pauseStates(db, ids));
   const windows = (installation: number, isPaused: boolean) =>
     db.transaction((trx) => setPaused(trx, installation, isPaused, by));

@@ -37,7 +37,7 @@ export async function ensureBound(app: Ports, client: Client, { renews }: { rene
     const { here, noted, verdict } = await findBinding(app, client);
     if (verdict.is === 'refused') throw refusalError(verdict);
     if (verdict.is === 'to bind' && verdict.remark !== null) {
-      app.log.warn({ remark: verdict.remark }, 'database and Temporal namespace are bound anew');
+      app.log.warn({ remark: verdict.remark }, 'the database and the Temporal namespace are bound again');
     }
     if (verdict.is === 'to bind' || renews) await bind(app, client, here, noted);
   });

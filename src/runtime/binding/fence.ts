@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import { originalTexts } from '../../texts/errors/binding.ts';
 import type { App } from '../app.ts';
 import { holdBinding } from './held.ts';
 
@@ -17,7 +18,10 @@ export async function fenceOriginal(
   newName: string,
 ): Promise<string[]> {
   // The original does not know this incarnation, so it will refuse to start.
-  await holdBinding(client, temporalName, randomUUID(), { system: `replaced by ${newName}`, database: '' });
+  await holdBinding(client, temporalName, randomUUID(), {
+    system: originalTexts.replacedBy({ name: newName }),
+    database: '',
+  });
   const left: string[] = [];
   const tidy = async (what: string, work: () => Promise<void>) => {
     try {
@@ -27,19 +31,18 @@ export async function fenceOriginal(
     }
   };
   const ours = new RegExp(`^[a-z-]+/\\d+-${temporalName}(-|/|$)`);
-  await tidy('schedules of the original', async () => {
+  const reason = originalTexts.restoredAs({ name: newName });
+  await tidy(originalTexts.schedules, async () => {
     for await (const { scheduleId } of client.schedule.list()) {
       if (!ours.test(scheduleId)) continue;
-      await client.withDeadline(Date.now() + callTimeoutMs, () =>
-        client.schedule.getHandle(scheduleId).pause(`its database was restored as ${newName}`),
-      );
+      await client.withDeadline(Date.now() + callTimeoutMs, () => client.schedule.getHandle(scheduleId).pause(reason));
     }
   });
-  await tidy('workflows of the original', async () => {
+  await tidy(originalTexts.workflows, async () => {
     let ended = 0;
     for await (const { workflowId, runId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
       if (!ours.test(workflowId)) continue;
-      await client.workflow.getHandle(workflowId, runId).terminate(`its database was restored as ${newName}`);
+      await client.workflow.getHandle(workflowId, runId).terminate(reason);
       ended += 1;
       if (ended >= endedAtMost) return;
     }

@@ -1,4 +1,5 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
+import { originalTexts } from '../../texts/errors/binding.ts';
 import type { HeldBinding, Whereabouts } from './judge.ts';
 
 /**
@@ -32,7 +33,8 @@ export async function holdBinding(
   incarnation: string,
   { system, database }: Pick<Whereabouts, 'system' | 'database'>,
 ): Promise<void> {
-  const note = `incarnation ${incarnation} of database ${name}, in PostgreSQL ${system ?? 'unknown'}/${database ?? 'unknown'}; by it vetledger notices copies. Leave it paused.`;
+  const place = { system: system ?? 'unknown', database: database ?? 'unknown' };
+  const note = originalTexts.binding({ incarnation, name, ...place });
   await client.withDeadline(Date.now() + callTimeoutMs, async () => {
     try {
       await client.schedule.create({

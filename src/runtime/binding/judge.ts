@@ -1,4 +1,5 @@
 import { UserError } from '../../domain/errors.ts';
+import { bindingErrors, bindingEvidence, bindingRemarks } from '../../texts/errors/binding.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 
 /**
@@ -58,47 +59,36 @@ export function judgeBinding(
 ): Verdict {
   if (noted === null) {
     if (held === null) return { is: 'to bind', remark: null };
-    return refused('Temporal knows a later state of this database, which has none noted');
+    return refused(bindingEvidence.notBound);
   }
   if (differ(here.system, noted.system)) {
-    return refused(`it is on another PostgreSQL server (system ${here.system}) than it was bound on (${noted.system})`);
+    return refused(bindingEvidence.otherServer({ here: here.system, bound: noted.system }));
   }
   if (differ(here.database, noted.database)) {
-    return refused(
-      `it is another database (${here.database}) of the PostgreSQL server than the one that was bound (${noted.database})`,
-    );
+    return refused(bindingEvidence.otherDatabase({ here: here.database, bound: noted.database }));
   }
   const hasFailedOver = differ(here.timeline, noted.timeline);
-  const timelines = `timeline ${here.timeline}; it was bound on ${noted.timeline}`;
+  const timelines = bindingEvidence.timelines({ here: here.timeline, bound: noted.timeline });
   if (hasFailedOver && !(trustsFailover && isNewer(here.timeline, noted.timeline))) {
-    return refused(`its PostgreSQL server was restored, or a standby has taken over (${timelines})`);
+    return refused(bindingEvidence.restored({ timelines }));
   }
   if (differ(here.namespace, noted.namespace)) {
     // The embedded development server's file is ours. Deleting it makes no copy of the database.
-    if (isEmbedded && !hasFailedOver)
-      return { is: 'to bind', remark: 'the development server of Temporal is a new one' };
-    const evidence = `it was bound to another Temporal namespace (${noted.namespace}) than the configured one (${here.namespace})`;
+    if (isEmbedded && !hasFailedOver) return { is: 'to bind', remark: bindingRemarks.newDevelopmentServer };
+    const evidence = bindingEvidence.otherNamespace({ here: here.namespace, bound: noted.namespace });
     return { is: 'refused', evidence, isTemporal: true };
   }
   if (held === null && hasFailedOver) {
-    return refused(
-      `a standby has taken over (${timelines}), and nothing in Temporal shows whether it has every commit`,
-    );
+    return refused(bindingEvidence.standbyUnproven({ timelines }));
   }
-  if (held === null)
-    return { is: 'to bind', remark: 'Temporal has lost the Schedule that noted which database it works with' };
+  if (held === null) return { is: 'to bind', remark: bindingRemarks.scheduleLost };
   const isUpToDate = held.incarnation === noted.incarnation || held.incarnation === noted.next;
-  if (isUpToDate && hasFailedOver)
-    return { is: 'to bind', remark: `a standby of PostgreSQL has taken over (${timelines})` };
+  if (isUpToDate && hasFailedOver) return { is: 'to bind', remark: bindingRemarks.standby({ timelines }) };
   if (isUpToDate) return { is: 'bound' };
   if (hasFailedOver) {
-    return refused(
-      `a standby has taken over that lacks commits (${timelines}): Temporal knows a later state of this database`,
-    );
+    return refused(bindingEvidence.standbyLacksCommits({ timelines }));
   }
-  return refused(
-    'Temporal knows a later state of this database: it is a copy from before, or its original goes on elsewhere',
-  );
+  return refused(bindingEvidence.laterState);
 }
 
 function refused(evidence: string): Verdict {
@@ -117,18 +107,7 @@ function isNewer(one: string | null, other: string | null): boolean {
 
 /** The error of a refusal, with the ways to continue. */
 export function refusalOf({ evidence, isTemporal }: Refusal): PlainError {
-  if (isTemporal) {
-    return {
-      code: 'temporal_replaced',
-      message: `Temporal has lost its data, or is another server than before: this database looks like a copy, since ${evidence}. Nothing was opened, asked or sent.`,
-      todo: 'Restore the data of Temporal, or correct temporal.address and temporal.namespace: vetledger then goes on by itself. Where the data is lost for good: end vetledger, run `vetledger adopt --restored --reason TEXT`, and start it again.',
-    };
-  }
-  return {
-    code: 'database_copied',
-    message: `This database looks like a copy: ${evidence}. Nothing was opened, asked or sent, because the original may be at work.`,
-    todo: 'Where the original is gone and this one takes its place: `vetledger adopt --restored --reason TEXT`. Where it is a copy to try things on: `vetledger adopt --copy --reason TEXT`; it then writes into no ERP and no practice API of the original. docs/OPERATIONS.md, "Copies and restored databases", says which.',
-  };
+  return isTemporal ? bindingErrors.temporalReplaced({ evidence }) : bindingErrors.databaseCopied({ evidence });
 }
 
 /**

@@ -15,7 +15,7 @@ const bindingSchema: z.ZodType<NotedBinding> = z.object({
 });
 
 /** SQLSTATEs of a missing right, a missing function, and a function that the server does not support. */
-const untold: ReadonlySet<string> = new Set(['42501', '42883', '0A000']);
+const notReturned: ReadonlySet<string> = new Set(['42501', '42883', '0A000']);
 
 /** Identifies this PostgreSQL server. Some hosted servers do not return the values; they are null then. */
 export async function whereDatabaseIs(db: Connection): Promise<Omit<Whereabouts, 'namespace'>> {
@@ -28,7 +28,7 @@ export async function whereDatabaseIs(db: Connection): Promise<Omit<Whereabouts,
          case when pg_is_in_recovery() then null else left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`,
     );
   } catch (error) {
-    if (!untold.has(codeOf(error) ?? '')) throw error;
+    if (!notReturned.has(codeOf(error) ?? '')) throw error;
     return { system: null, database: null, timeline: null };
   }
 }

@@ -39,7 +39,7 @@ export function startRenewing(
       return true;
     } catch (err) {
       if (err instanceof UserError && err.code === 'database_copied') fail(err);
-      else app.log.warn({ err }, 'the binding to Temporal was not renewed; it is tried again');
+      else app.log.warn({ err }, 'the binding to Temporal was not renewed; this is retried');
       return false;
     }
   };

@@ -5,6 +5,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { TimedEvent } from '../../domain/events.ts';
 import type { Figures } from '../../queries/figures.ts';
+import { metricTexts } from '../../texts/metrics.ts';
 
 /** The values of a scrape that do not come from events. */
 export interface Readings {
@@ -33,21 +34,12 @@ const byInstallation = ['installation'] as const;
 export class Metrics {
   readonly #registry = new Registry();
   readonly #read: () => Promise<Readings>;
-  readonly #windows = this.#counter(
-    'vetledger_windows_total',
-    'Windows that ended in this process, by outcome: closed, failed, not_opened.',
-    [...byInstallation, 'outcome'],
-  );
-  readonly #delivered = this.#counter(
-    'vetledger_delivered_total',
-    'Entries and daily summaries that the ERP has, confirmed by this process.',
-    byInstallation,
-  );
-  readonly #outages = this.#counter(
-    'vetledger_outages_total',
-    'Outages of the services that the daemon needs, as this process has found them.',
-    ['dependency'],
-  );
+  readonly #windows = this.#counter('vetledger_windows_total', metricTexts.windows_total, [
+    ...byInstallation,
+    'outcome',
+  ]);
+  readonly #delivered = this.#counter('vetledger_delivered_total', metricTexts.delivered_total, byInstallation);
+  readonly #outages = this.#counter('vetledger_outages_total', metricTexts.outages_total, ['dependency']);
   readonly #gauges = this.#makeGauges();
   readonly #counted = this.#makeCounted();
 
@@ -156,101 +148,47 @@ export class Metrics {
       new Gauge({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
     const byAction = [...byInstallation, 'action'] as const;
     return {
-      info: gauge('vetledger_info', '1, with the version of the program.', ['version']),
-      interval: gauge('vetledger_schedule_interval_seconds', 'Time between two windows, as it is now.', byInstallation),
-      late: gauge(
-        'vetledger_late',
-        '1 while no window has closed for more than two intervals, otherwise 0; 0 while its windows are paused.',
-        byInstallation,
-      ),
-      paused: gauge('vetledger_paused', '1 while somebody has paused its windows, otherwise 0.', byInstallation),
-      up: gauge('vetledger_dependency_up', 'Whether a service that all installations need answers: 1 or 0.', [
-        'dependency',
-      ]),
-      pool: gauge('vetledger_database_pool_connections', 'Connections to PostgreSQL: used, free, and waited for.', [
-        'state',
-      ]),
-      poolLimit: gauge('vetledger_database_pool_limit', 'Connections to PostgreSQL at most.'),
-      age: gauge('vetledger_figures_age_seconds', 'How old the figures are that come from the database.'),
-      lag: gauge(
-        'vetledger_lag_seconds',
-        'Age of the source state that the books reflect; none before the first window has closed.',
-        byInstallation,
-      ),
-      syncedTo: gauge(
-        'vetledger_synced_to_timestamp_seconds',
-        'Up to which time of the source the books reflect it, in Unix time; none before the first window has closed.',
-        byInstallation,
-      ),
-      failedInARow: gauge(
-        'vetledger_failed_windows_in_a_row',
-        'Windows that failed since the last one that closed.',
-        byInstallation,
-      ),
-      open: gauge('vetledger_window_open_seconds', 'For how long a window has been open; 0: none is.', byInstallation),
-      held: gauge('vetledger_documents_held', 'Documents with a problem, by its code.', [...byInstallation, 'code']),
-      budgetLimit: gauge(
-        'vetledger_budget_limit',
-        'Weight that a rate budget allows in a rolling window now.',
-        byAction,
-      ),
-      budgetUsed: gauge('vetledger_budget_used', 'Weight of it that is used.', byAction),
-      budgetWaiting: gauge('vetledger_budget_waiting', 'Processes that wait for it.', byAction),
-      budgetBlocked: gauge(
-        'vetledger_budget_blocked',
-        '1 while the source wants no request (429), otherwise 0.',
-        byAction,
-      ),
-      deliveries: gauge('vetledger_deliveries', 'Entries and daily summaries on their way into the ERP, by state.', [
-        ...byInstallation,
-        'state',
-      ]),
-      erpFailing: gauge(
-        'vetledger_erp_failing',
-        '1 while the last word of the ERP is an error, otherwise 0.',
-        byInstallation,
-      ),
-      scrub: gauge(
-        'vetledger_scrub_progress_ratio',
-        'How much of the scrub’s newest pass is read, 0 to 1.',
-        byInstallation,
-      ),
-      reconciled: gauge(
-        'vetledger_reconcile_ok',
-        'Whether the last `reconcile` found no difference: 1 or 0.',
-        byInstallation,
-      ),
-      backupAt: gauge(
-        'vetledger_backup_timestamp_seconds',
-        'When backup.sh last succeeded, in Unix time; before the first backup, when the tables were made.',
-      ),
+      info: gauge('vetledger_info', metricTexts.info, ['version']),
+      interval: gauge('vetledger_schedule_interval_seconds', metricTexts.schedule_interval_seconds, byInstallation),
+      late: gauge('vetledger_late', metricTexts.late, byInstallation),
+      paused: gauge('vetledger_paused', metricTexts.paused, byInstallation),
+      up: gauge('vetledger_dependency_up', metricTexts.dependency_up, ['dependency']),
+      pool: gauge('vetledger_database_pool_connections', metricTexts.database_pool_connections, ['state']),
+      poolLimit: gauge('vetledger_database_pool_limit', metricTexts.database_pool_limit),
+      age: gauge('vetledger_figures_age_seconds', metricTexts.figures_age_seconds),
+      lag: gauge('vetledger_lag_seconds', metricTexts.lag_seconds, byInstallation),
+      syncedTo: gauge('vetledger_synced_to_timestamp_seconds', metricTexts.synced_to_timestamp_seconds, byInstallation),
+      failedInARow: gauge('vetledger_failed_windows_in_a_row', metricTexts.failed_windows_in_a_row, byInstallation),
+      open: gauge('vetledger_window_open_seconds', metricTexts.window_open_seconds, byInstallation),
+      held: gauge('vetledger_documents_held', metricTexts.documents_held, [...byInstallation, 'code']),
+      budgetLimit: gauge('vetledger_budget_limit', metricTexts.budget_limit, byAction),
+      budgetUsed: gauge('vetledger_budget_used', metricTexts.budget_used, byAction),
+      budgetWaiting: gauge('vetledger_budget_waiting', metricTexts.budget_waiting, byAction),
+      budgetBlocked: gauge('vetledger_budget_blocked', metricTexts.budget_blocked, byAction),
+      deliveries: gauge('vetledger_deliveries', metricTexts.deliveries, [...byInstallation, 'state']),
+      erpFailing: gauge('vetledger_erp_failing', metricTexts.erp_failing, byInstallation),
+      scrub: gauge('vetledger_scrub_progress_ratio', metricTexts.scrub_progress_ratio, byInstallation),
+      reconciled: gauge('vetledger_reconcile_ok', metricTexts.reconcile_ok, byInstallation),
+      backupAt: gauge('vetledger_backup_timestamp_seconds', metricTexts.backup_timestamp_seconds),
       reconciledAt: gauge(
         'vetledger_reconcile_timestamp_seconds',
-        'When that was, in Unix time; 0: never, although a window has closed.',
+        metricTexts.reconcile_timestamp_seconds,
         byInstallation,
       ),
-      reconcileFailing: gauge(
-        'vetledger_reconcile_failing',
-        '1 while the last attempt of a daemon came to no verdict, otherwise 0.',
-        byInstallation,
-      ),
+      reconcileFailing: gauge('vetledger_reconcile_failing', metricTexts.reconcile_failing, byInstallation),
     };
   }
 
   /** Counters whose values are kept elsewhere and copied at each scrape. */
   #makeCounted() {
     return {
-      requests: this.#counter('vetledger_api_requests_total', 'Requests to the practice API.', byInstallation),
-      weight: this.#counter('vetledger_budget_taken_total', 'Weight of these requests.', byInstallation),
-      throttled: this.#counter('vetledger_api_throttled_total', 'Answers 429 of the practice API.', byInstallation),
-      missed: this.#counter(
-        'vetledger_windows_missed_total',
-        'Ticks of the Schedule that Temporal could not start in time.',
-        byInstallation,
-      ),
+      requests: this.#counter('vetledger_api_requests_total', metricTexts.api_requests_total, byInstallation),
+      weight: this.#counter('vetledger_budget_taken_total', metricTexts.budget_taken_total, byInstallation),
+      throttled: this.#counter('vetledger_api_throttled_total', metricTexts.api_throttled_total, byInstallation),
+      missed: this.#counter('vetledger_windows_missed_total', metricTexts.windows_missed_total, byInstallation),
       waited: this.#counter(
         'vetledger_budget_waited_seconds_total',
-        'Time waited for the rate budgets.',
+        metricTexts.budget_waited_seconds_total,
         byInstallation,
       ),
     };

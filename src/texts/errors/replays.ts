@@ -25,5 +25,11 @@ export const replayErrors = {
     message: reason,
     todo: 'Run `vetledger doctor`, then the replay again.',
   }),
+  didNotEnd: ({ installation, reason }: { installation: number; reason: string }): PlainError => ({
+    code: 'replay_interrupted',
+    message: `The replay of installation ${installation} was interrupted: ${reason}`,
+    todo: 'Nothing is lost: run it again.',
+  }),
+  stoppedEarly: 'the command was stopped before the replay could record its end',
   stopped: 'The replay stopped without giving a reason.',
 };

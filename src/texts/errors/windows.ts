@@ -18,6 +18,8 @@ const afterEnd = {
 
 type Kind = keyof typeof afterEnd;
 
+const resume = (installation: number) => `To continue, run \`vetledger resume --installation ${installation}\`.`;
+
 /** Why a window, backfill or replay did not open, or how it ended. */
 export const windowErrors = {
   noProgress: ({
@@ -97,7 +99,20 @@ export const windowErrors = {
   }): PlainError => ({
     code,
     message: `The windows of installation ${installation} were paused by ${by}: ${reason}`,
-    todo: `To continue, run \`vetledger resume --installation ${installation}\`.`,
+    todo: resume(installation),
+  }),
+  pausedWith: ({
+    code,
+    installation,
+    message,
+  }: {
+    code: string;
+    installation: number;
+    message: string;
+  }): PlainError => ({
+    code,
+    message,
+    todo: resume(installation),
   }),
   firstLoadNeeded: ({ code }: { code: string }): PlainError => ({
     code,
@@ -147,6 +162,12 @@ export const windowErrors = {
     message: reason,
     todo: 'Run `vetledger doctor`. The next window covers this one.',
   }),
+  didNotEnd: ({ installation, reason }: { installation: number; reason: string }): PlainError => ({
+    code: 'window_interrupted',
+    message: `The window of installation ${installation} was interrupted: ${reason}`,
+    todo: 'Nothing is lost: run it again, or wait for the next one.',
+  }),
+  stoppedEarly: 'the command was stopped before the window could record its end; the next window covers it',
   activityStopped: 'An activity stopped without giving a reason.',
   inputInvalid: ({ code, kind, wrong }: { code: string; kind: string; wrong: string }): PlainError => ({
     code,
