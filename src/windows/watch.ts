@@ -261,7 +261,7 @@ export class Watcher {
   #logMissed(now: number): void {
     if (this.#missedAt.size === 0) return;
     const longestMs = Math.max(...this.#intervals.values(), this.#app.config.schedule.everySeconds) * 1000;
-    // Each Schedule is asked in turns: only a whole turn without another miss tells that it is over.
+    // The Schedules are read in turn, so only a whole turn without another miss shows that it is over.
     const turnMs = (this.#seen.length / (askedAtMost / 2)) * watchEveryMs;
     const latest = Math.max(...this.#missedAt.values());
     if (now - latest <= longestMs + turnMs) return;

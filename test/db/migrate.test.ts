@@ -119,8 +119,8 @@ test.each([
   ]) {
     await expect(refused()).rejects.toMatchObject({
       code: 'database_of_another_build',
-      message: expect.stringMatching(/^The database was made by another build before 0\.1\.0/),
-      todo: expect.stringMatching(/^Make a new one: name an empty database in database_url; .* another data_dir/),
+      message: expect.stringMatching(/^Another build before 0\.1\.0 created the database/),
+      todo: expect.stringMatching(/^Create a new one: name an empty database in database_url\. .* another data_dir/),
       exitCode: 3,
     });
   }

@@ -204,9 +204,9 @@ temporal: {address: "127.0.0.1:9"}
       const told = JSON.stringify(document);
       expect({ name, code, told }).toMatchObject({
         code: 3,
-        told: expect.stringContaining('The database was made by another build before 0.1.0'),
+        told: expect.stringContaining('Another build before 0.1.0 created the database'),
       });
-      expect(told).toContain('Make a new one: name an empty database in database_url');
+      expect(told).toContain('Create a new one: name an empty database in database_url');
     }
   });
 });

@@ -80,7 +80,7 @@ test('a promoted standby: trusted, the daemon goes on by itself and the old prim
   await late.promote();
   const lacking = await sync(late.urlOf(primary.url));
   expect([lacking.code, lacking.json().error.code]).toEqual([2, 'database_copied']);
-  expect(lacking.json().error.message).toContain('a standby has taken over that lacks commits');
+  expect(lacking.json().error.message).toContain('a standby that lacks commits has taken over');
 
   // Without that setting, a promoted standby looks like a copy.
   daemon.process.kill('SIGTERM');

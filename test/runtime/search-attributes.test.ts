@@ -39,5 +39,5 @@ test('where they are refused, one line warns', async () => {
   const connection = await connect(inject('temporalAddress'));
   const lines: string[] = [];
   expect(await ensureSearchAttributes(connection, 'no-such-namespace', (line) => lines.push(line))).toBe(false);
-  expect(lines).toEqual([expect.stringContaining('going on without the search attributes')]);
+  expect(lines).toEqual([expect.stringContaining('continues without the search attributes')]);
 });

@@ -185,7 +185,7 @@ test('a paused installation, and one in its first load, are put off, which the l
   expect(asked).toEqual([]);
   expect(said.toSorted((a, b) => a.installation - b.installation)).toEqual([
     { level: 'warn', installation: 70, line: expect.stringMatching(/^not reconciled: its windows are paused/) },
-    { level: 'warn', installation: 71, line: expect.stringMatching(/^not reconciled: its first load is not over/) },
+    { level: 'warn', installation: 71, line: expect.stringMatching(/^not reconciled: its first load is not complete/) },
   ]);
   await setPaused(db, 70, false, { actedBy: 'Bo', reason: 'done' });
   await loaded(71);

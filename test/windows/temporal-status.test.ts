@@ -84,7 +84,7 @@ test('a configured server that refuses connections or never answers: named, with
   for (const port of [await unusedPort(), await silentPort()]) {
     const found = await temporalStatus(configured(`127.0.0.1:${port}`), db, shortMs);
     expect(found).toMatchObject({ ok: false, embedded: false, since: first, error: { code: 'temporal_unreachable' } });
-    expect(found?.error?.message).toBe(`Temporal at 127.0.0.1:${port} does not answer, so no window opens`);
+    expect(found?.error?.message).toBe(`Temporal at 127.0.0.1:${port} does not answer, so no window opens.`);
     expect(found?.error?.todo).toContain('temporal.address (TEMPORAL_ADDRESS)');
   }
 });
@@ -94,7 +94,7 @@ test('an embedded server that has died, one that runs without answering, and non
   const dead = recorded({ pid, started: 'ended', port: await unusedPort() });
   const found = await temporalStatus(configured(null, dead), db, shortMs);
   expect(found).toMatchObject({ ok: false, embedded: true, since: null, error: { code: 'temporal_unreachable' } });
-  expect(found?.error?.message).toBe(`the embedded Temporal server (process ${pid}) has died, so no window opens`);
+  expect(found?.error?.message).toBe(`The embedded Temporal server (process ${pid}) has died, so no window opens.`);
   expect(found?.error?.todo).toContain('vetledger run');
   expect(readdirSync(join(dead, 'services/temporal'))).toEqual(['server.json']);
 
