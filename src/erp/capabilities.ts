@@ -1,15 +1,15 @@
 /**
- * What an ERP can do, as data: every target declares this record, and how entries are sent, looked up and retried is derived from
- * it (strategy.ts), never written per target.
+ * What an ERP can do, as data. Every target declares this record. strategy.ts derives from it how entries are sent,
+ * looked up and retried, so no target has its own code for that.
  */
 export interface Capabilities {
   kind: 'api' | 'file';
   key: {
     unique: 'enforced' | 'per_period' | 'none';
-    /** What the ERP answers to a key that it has already. */
+    /** What the ERP does if it already has an entry with the key. */
     duplicate_reply: 'refused' | 'replayed' | 'overwrites' | 'doubled';
     lookup: 'exact' | 'scan_by_date' | 'scan_since' | 'none';
-    /** What was created may be missing from look-ups for so long. */
+    /** A new entry may be missing from look-ups for this time. */
     lookup_lag_seconds: number;
   };
   write: {
@@ -19,7 +19,10 @@ export interface Capabilities {
     max_bytes: number;
     drafts_deletable: boolean;
   };
-  /** No look-up is final before the server can be done with a request that ended without an answer. */
+  /**
+   * After a request without an answer, the server may still be working for this time. A look-up is only final
+   * afterwards.
+   */
   doubt: { server_may_work_seconds: number };
   pace: {
     in_flight_per_company: number;
@@ -39,32 +42,35 @@ export interface Capabilities {
     on_locked: 'refused' | 'redated' | 'warned';
   };
   /**
-   * `lengths`: of `description`, `reference`, `line_description` and `party_name`, in UTF-16 units; a field that is left out has no
-   * limit. `forbidden`: inside of a character class of a regular expression; empty where nothing is.
+   * `lengths`: maximum length of `description`, `reference`, `line_description` and `party_name`, in UTF-16 units; an
+   * absent field has no limit. `forbidden`: the inside of a character class of a regular expression; empty if every
+   * character is allowed.
    */
   text: { encoding: string; lengths: Record<string, number>; forbidden: string };
   read_back: {
     by: 'id' | 'key' | 'period' | 'none';
     normalises: ('date' | 'sign' | 'merged_lines' | 'order')[];
   };
-  /** The first pattern that matches an error's text or status decides what it means; without one it is doubt. */
+  /**
+   * The first pattern that matches an error's text or status gives its meaning. An error without a match means doubt.
+   */
   errors: ErrorPattern[];
 }
 
-/** What a period is closed for. */
+/** Kinds of postings that a lock can exclude. */
 export const lockKinds = ['general', 'vat', 'purchase', 'year'] as const;
 export type LockKind = (typeof lockKinds)[number];
 
 export interface ErrorPattern {
   match: { http?: number; code?: string; text?: RegExp };
   means: ErrorMeaning;
-  /** The problem code that documents get (src/texts/erp-problems.ts); only where it means `refused`. */
+  /** The problem code of the refused entries (src/texts/erp-problems.ts). Only with `means: 'refused'`. */
   problem?: string;
 }
 
 /**
- * `refused`: the ERP says no to what was sent, and nothing was created. `locked`: something of its own is in the way now. `auth`:
- * the credentials or rights. `throttled`: too many requests. `duplicate`: it has that key already. `unsent`: the request never
- * reached it. `doubt`: nobody knows whether it took effect.
+ * `refused`: the ERP refused the request, and created nothing. `locked`: the ERP is busy with something else. `auth`:
+ * wrong credentials or missing rights. `throttled`: too many requests. `duplicate`: the ERP already has the key.
+ * `unsent`: the request did not reach the ERP. `doubt`: it is uncertain whether the request took effect.
  */
 export type ErrorMeaning = 'refused' | 'locked' | 'auth' | 'throttled' | 'duplicate' | 'unsent' | 'doubt';

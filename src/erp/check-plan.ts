@@ -3,22 +3,23 @@ import { clip, visible } from '../domain/text.ts';
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import { type CalendarDate, type DocumentKind, type LineRole, roles } from '../terms.ts';
 import type { ErpProblemCode } from '../texts/erp-problems.ts';
+import { deliveryFindings } from '../texts/findings/delivery.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { CheckPlan, ErpProblem } from './port.ts';
-import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf } from './words.ts';
+import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf, vatText } from './words.ts';
 
-/** What entries of an installation use: those of the books, and those that its source will have. */
+/** Values that the entries of an installation use or will use: from the books and from the source. */
 export interface WordsInUse {
   accounts: { account: string; role: LineRole }[];
   vat: { group: string | null; rate: Money | null }[];
-  /** Empty values are lines without one. */
+  /** An empty value is that of lines without this dimension. */
   dimensions: { dimension: MappedDimension; value: string }[];
   kinds: (DocumentKind | 'daily_summary')[];
 }
 
 /**
- * What is tried in the ERP before something is delivered: each word of it that entries need, in the mapping or not yet. `lacking`
- * is what the mapping gives no word for.
+ * Lists every ERP record that the installation's entries need, for `vetledger erp check`. `lacking`: values for which
+ * the mapping names no ERP record.
  */
 export function checkPlan(
   mapping: Mapping,
@@ -37,7 +38,7 @@ export function checkPlan(
   const taxes = new Set<string>();
   for (const { group, rate } of used.vat) {
     const code = vatCodeOf(mapping, group, rate);
-    if (code === null) lack('vat_code_unmapped', `VAT group ${shown(group)} at ${rate?.toFixed() ?? 'no'} %`);
+    if (code === null) lack('vat_code_unmapped', vatText(group, rate));
     else if (code !== noVatCode) taxes.add(code);
   }
   const dimensions = new Map<string, Set<string>>();
@@ -54,14 +55,14 @@ export function checkPlan(
   for (const of of used.kinds) {
     const journal = journalOf(mapping, of);
     if (journal !== null) journals.add(journal);
-    else if (kind === 'api') lack('journal_unmapped', `documents of the kind ${of}`);
+    else if (kind === 'api') lack('journal_unmapped', deliveryFindings.documentsOfKind({ kind: of }));
   }
   const control = partyAccounts(mapping);
   const { collective_party: collective, parties } = mapping.erp;
   const needsCollective =
     parties === 'collective' || mapping.cash_customer !== null || used.kinds.includes('daily_summary');
   if (kind === 'api' && !collective && needsCollective && control.size > 0)
-    lack('party_unmapped', 'erp.collective_party is not set');
+    lack('party_unmapped', deliveryFindings.collectivePartyMissing);
   return {
     plan: {
       writes,
@@ -82,7 +83,7 @@ export function checkPlan(
   };
 }
 
-/** Accounts by the roles that they have: those that the mapping names for a role, too, used or not. */
+/** Accounts with their roles. It includes accounts that the mapping names for a role that no entry uses yet. */
 function accountsOf(mapping: Mapping, used: WordsInUse): [string, Set<string>][] {
   const accounts = new Map<string, Set<string>>();
   const add = (account: string | undefined, role: LineRole) => {
@@ -93,6 +94,6 @@ function accountsOf(mapping: Mapping, used: WordsInUse): [string, Set<string>][]
   return [...accounts].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function shown(text: string | null): string {
-  return text === null ? 'without name' : visible(clip(text, 100));
+function shown(text: string): string {
+  return visible(clip(text, 100));
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../domain/clock.ts';
 import { visible } from '../domain/text.ts';
 import { barredError, isBarred } from '../ledger/adoption.ts';
 import type { InstallationId } from '../terms.ts';
+import { deliveryErrors } from '../texts/errors/deliveries.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { type CompanyLease, takeCompany } from './company-lease.ts';
 import { companyKey } from './entry-key.ts';
@@ -14,35 +15,38 @@ import type { Pace } from './erp-pace.ts';
 import type { CompanyRef, ErpTarget, IdentifiedCompany, RequestOptions } from './port.ts';
 
 /**
- * Configurations may name one company of an ERP in several ways: by its name, its id, or not at all. Which company a name means,
- * the ERP says. One name at a time is in use (table `erp_company_identity`): its lease is the company's. Whoever has the lease of
- * a name sends only after having seen, under that lease, that the name is in use; and a name comes into use only under the lease
- * of the former one, too. So two names never have two deliveries at once.
+ * Configurations may name one company of an ERP in several ways: by its name, by its id, or not at all. The ERP decides
+ * which company a name identifies. Of all names of a company, one at a time is in use (table `erp_company_identity`),
+ * and its lease is the lease of the company. The holder of a name's lease sends only after it has checked, under that
+ * lease, that the name is in use. A new name comes into use only while its holder also holds the lease of the former
+ * name. So two deliveries under two names never run at once.
  */
 
 export interface NamingPorts {
   db: Db;
   installation: InstallationId;
-  /** As the configuration names it. */
+  /** The company as the configuration names it. */
   configured: CompanyRef;
-  /** As the ERP does. */
+  /** The same company as the ERP identifies it. */
   answered: IdentifiedCompany;
   /** ISO 4217 code of the installation's currency. */
   currency: string;
   holder: string;
   clock: Clock;
   signal: AbortSignal;
-  /** How long the server may be at work on what was sent last. */
+  /** How long the server may work on the request that was sent last. */
   mayWorkMs: number;
 }
 
-/** Why nothing may be sent to the company under its configured name; `ms` null: until somebody does something. */
+/**
+ * Why nothing may be sent under the configured name. `ms`: when to try again; null if the operator has to act first.
+ */
 export interface NamingObstacle {
   for: PlainError;
   ms: number | null;
 }
 
-/** The company as the ERP tells it apart. Throws ErpError. */
+/** The company as the ERP identifies it. Throws ErpError. */
 export function answeredCompany(
   target: Pick<ErpTarget, 'company' | 'identify'>,
   pace: Pace,
@@ -56,14 +60,17 @@ const shape = { company: text, kind: text, url: text, id: text, is_in_use: bool 
 const busyAgainMs = 2_000;
 
 /**
- * Sees to it that the configured name of the company is the one in use; null where it is. The name in use gives way to another of
- * the same installation, where no other installation has it: a company that was left out of the configuration may be written into
- * it. The caller holds the lease of the configured name.
+ * Makes the configured name the one in use; returns null on success. The configured name replaces another name if no
+ * other installation uses that name. So an operator may add the company to a configuration that did not name it before.
+ * The caller holds the lease of the configured name.
  */
 export async function useCompanyName(ports: NamingPorts, lease: CompanyLease): Promise<NamingObstacle | null> {
   const { db, installation, answered, currency } = ports;
-  if (answered.currency !== undefined && answered.currency !== currency)
-    return { for: otherCurrency(installation, answered.currency, currency), ms: null };
+  if (answered.currency !== undefined && answered.currency !== currency) {
+    // Amounts are sent without conversion, so the ERP's books must use the clinic's currency.
+    const theirs = visible(answered.currency);
+    return { for: deliveryErrors.currencyDiffers({ installation, theirs, ours: currency }), ms: null };
+  }
   const seen = await db.transaction(async (trx) => {
     await holdLease(trx, lease);
     return claimName(trx, ports);
@@ -76,7 +83,10 @@ export async function useCompanyName(ports: NamingPorts, lease: CompanyLease): P
   return null;
 }
 
-/** Notes the name, in use where none is; gives names of the same company under which the installation, or the company, still is. */
+/**
+ * Stores the configured name, and marks it as in use if no name is. Returns the former names that the configured name
+ * has to replace.
+ */
 async function claimName(
   trx: Connection,
   naming: NamingPorts,
@@ -87,7 +97,7 @@ async function claimName(
   const former = await formerName(trx, installation, company);
   if (former === null && (await isInUse(trx, company, identity))) return { formerNames: [] };
   await lockIdentity(trx, identity);
-  // A name that is refused is noted, too: once it is written otherwise, what is under it follows.
+  // A refused name is stored too: its units follow when the configuration names the company differently.
   await execute(
     trx,
     'insert into erp_company_identity (company, kind, url, id, identity) values (?, ?, ?, ?, ?) on conflict do nothing',
@@ -107,7 +117,7 @@ async function claimName(
   return { formerNames: left.map(({ kind, url, id }) => ({ kind, url, id })) };
 }
 
-/** Why the configured name of a company cannot be used, in so far as people have to do something; null: it can. */
+/** The error if an operator has to correct the configured name of a company; otherwise null. */
 export async function namingFault(
   db: Connection,
   { installation, configured, answered }: Pick<NamingPorts, 'installation' | 'configured' | 'answered'>,
@@ -117,14 +127,17 @@ export async function namingFault(
   const own = await maybeRow(db, { identity: text }, 'select identity from erp_company_identity where company = ?', [
     company,
   ]);
-  if (own !== null && own.identity !== identity) return meansAnother(installation, configured, answered);
+  if (own !== null && own.identity !== identity) {
+    const [named, now] = [shown(configured), shown(answered)];
+    return deliveryErrors.companyMeansAnother({ installation, named, answered: now });
+  }
   const inUse = (await namesOf(db, identity)).find(({ is_in_use }) => is_in_use);
   if (inUse === undefined || inUse.company === company) return null;
   const others = await othersNaming(db, installation, inUse.company);
   return others.length === 0 ? null : namedDifferently(installation, configured, inUse, others);
 }
 
-/** What is under a former name follows under both leases, in one transaction. */
+/** Moves everything that is stored under the former name to the new one, in one transaction and under both leases. */
 async function replaceName(
   ports: NamingPorts,
   lease: CompanyLease,
@@ -132,10 +145,10 @@ async function replaceName(
 ): Promise<NamingObstacle | null> {
   const { db, installation, holder, clock, signal, mayWorkMs, answered } = ports;
   const taken = await takeCompany(db, former, holder, { mayWorkMs });
-  if (taken.lease === null) return { for: formerNameBusy, ms: busyAgainMs };
+  if (taken.lease === null) return { for: deliveryErrors.formerNameBusy(), ms: busyAgainMs };
   const { lease: formerLease, lookUpInMs } = taken;
   return keepLease({ db, clock, signal }, formerLease, async (): Promise<NamingObstacle | null> => {
-    if (lookUpInMs !== null && lookUpInMs > 0) return { for: formerNameBusy, ms: lookUpInMs };
+    if (lookUpInMs !== null && lookUpInMs > 0) return { for: deliveryErrors.formerNameBusy(), ms: lookUpInMs };
     return db.transaction(async (trx) => {
       await holdLease(trx, lease);
       await holdLease(trx, formerLease);
@@ -153,7 +166,7 @@ async function move(
   trx: Connection,
   { installation, from, to, mayWorkMs }: { installation: InstallationId; from: string; to: string; mayWorkMs: number },
 ): Promise<void> {
-  // What an earlier delivery was sending under the former name is looked up once the server can be done with it.
+  // Units that an earlier delivery was sending under the former name are looked up when the server can have finished.
   await execute(
     trx,
     `update erp_unit u set company = ?,
@@ -171,7 +184,7 @@ async function move(
     from,
   ]);
   await execute(trx, 'update erp_request set company = ? where company = ?', [to, from]);
-  // Days that the ERP has closed stay closed here until it is asked again.
+  // The stored closed periods stay valid until the ERP is queried again.
   await execute(
     trx,
     `update erp_company c set periods = f.periods, periods_read_at = f.periods_read_at
@@ -182,7 +195,7 @@ async function move(
   await execute(trx, 'update erp_company_identity set is_in_use = true where company = ?', [to]);
 }
 
-/** The company that the installation was delivered to last; null where it is the same, or there was none. */
+/** Key of the company that the installation was delivered to last; null if it is the same, or if there was none. */
 export async function formerName(
   db: Connection,
   installation: InstallationId,
@@ -231,43 +244,19 @@ async function lockIdentity(trx: Connection, identity: string): Promise<void> {
   await execute(trx, 'select pg_advisory_xact_lock(hashtextextended(?, 0))', [`vetledger company ${identity}`]);
 }
 
-const formerNameBusy: PlainError = {
-  code: 'erp_company_busy',
-  message: 'A delivery to the company, under the name that the configuration had for it before, has not ended.',
-  todo: 'Nothing: delivery goes on by itself.',
-};
-
 function namedDifferently(
   installation: InstallationId,
   configured: CompanyRef,
   inUse: CompanyRef,
   others: readonly number[],
 ): PlainError {
-  const [which, does] = others.length === 1 ? ['installation', 'does'] : ['installations', 'do'];
-  return {
-    code: 'erp_company_named_differently',
-    message:
-      `installation ${installation} names the company ${shown(configured)}, and ${which} ${others.join(', ')} ` +
-      `${shown(inUse)}: the ERP says that it is one company`,
-    todo: `Write erp.url, erp.database and erp.company of installation ${installation} as ${which} ${others.join(', ')} ${does}; nothing of it is sent before.`,
-  };
-}
-
-function meansAnother(installation: InstallationId, configured: CompanyRef, answered: CompanyRef): PlainError {
-  return {
-    code: 'erp_company_means_another',
-    message: `what installation ${installation} names ${shown(configured)} is another company in the ERP than before: now it is ${shown(answered)}`,
-    todo: 'Write the id of the company that is meant into erp.company. What the former company may have is told then, and not sent to another.',
-  };
-}
-
-/** Amounts go over as they are: in books of another currency each would be another amount. */
-function otherCurrency(installation: InstallationId, theirs: string, ours: string): PlainError {
-  return {
-    code: 'erp_currency_differs',
-    message: `the company of installation ${installation} keeps its books in ${visible(theirs)} in the ERP; the practice has ${ours}`,
-    todo: 'Name the right company in erp.company, or correct the installation’s currency; nothing is sent before.',
-  };
+  return deliveryErrors.companyNamedDifferently({
+    installation,
+    named: shown(configured),
+    others: others.join(', '),
+    isOne: others.length === 1 ? 1 : 0,
+    theirs: shown(inUse),
+  });
 }
 
 function shown({ url, id }: CompanyRef): string {

@@ -6,29 +6,31 @@ import { companyKey } from './entry-key.ts';
 import type { CompanyRef } from './port.ts';
 
 /**
- * One holder at a time delivers to a company. Its token is checked by every write transaction of a delivery, and by every request
- * that writes, just before it is sent. A holder that did not end in order may have left requests at work: whoever comes next looks up
- * everything that is noted as being sent to the company, once the server can be done, before it sends anything.
+ * Only one process at a time delivers to a company. Every write transaction of a delivery checks the lease's token, and
+ * so does every writing request just before it is sent. A process that did not shut down cleanly may have left requests
+ * running in the ERP. The next holder therefore waits until the server can have finished, looks up everything that is
+ * marked as being sent, and only then sends.
  */
 export type CompanyLease = Lease<ReturnType<typeof companyScope>>;
 
-/** What came of asking for the lease: it, or nothing while somebody else has it. */
+/** The result of requesting the lease; `lease` is null if another process holds it. */
 export type TakenCompany =
   | {
       lease: CompanyLease;
-      /** Until everything that was being sent may be looked up; null: there is nothing to look up. */
+      /** Milliseconds until the units that were being sent may be looked up; null if there are none. */
       lookUpInMs: number | null;
-      /** Until something may be sent again, and why not before. */
+      /** Milliseconds until requests may be sent again; `error` is the reason for waiting. */
       waitMs: number;
       error: { code: string; message: string } | null;
-      /** Requests that failed in a row. */
+      /** Number of consecutive failed requests. */
       failures: number;
     }
   | { lease: null };
 
 /**
- * Takes the lease. The same holder's name is the next attempt of the same work: it takes over from the one before at once, which
- * then sends and writes nothing any more. `mayWorkMs`: how long the server may be at work on what its holder sent last.
+ * Takes the lease. A call with the same holder name is the next attempt of the same work: it takes over at once, and
+ * the attempt before can no longer send or write. `mayWorkMs`: how long the server may work on the last request of the
+ * former holder.
  */
 export async function takeCompany(
   db: Db,
@@ -77,14 +79,14 @@ export async function takeCompany(
   });
 }
 
-/** Everything that was being sent at a take-over has been looked up. */
+/** Records that every unit that was being sent at the take-over has been looked up. */
 export async function noteDoubtsResolved(trx: Connection, { company }: CompanyLease): Promise<void> {
   await execute(trx, 'update erp_company set look_up_from = null where company = ?', [company]);
 }
 
 const failureShape = { failures: integer, not_before: nullable(instant) };
 
-/** Notes that requests fail, and that nothing is sent to the company for some time. */
+/** Records a failed request, and that nothing is sent to the company for `waitMs`. */
 export function noteFailure(
   trx: Connection,
   { company }: Pick<CompanyLease, 'company'>,
@@ -100,7 +102,7 @@ export function noteFailure(
   );
 }
 
-/** Notes that the ERP answers; `works`: that it also does what it is asked, so that its failures are over. */
+/** Records that the ERP answered. `works`: it also accepted the request, so its count of failures restarts at zero. */
 export async function noteAnswer(
   trx: Connection,
   { company }: Pick<CompanyLease, 'company'>,
@@ -116,7 +118,10 @@ export async function noteAnswer(
   );
 }
 
-/** Notes, for a company to which nothing is requested, what keeps everything from it, or that nothing does any more. */
+/**
+ * Records the error that stops all deliveries to a company, or null if nothing stops them. For companies that receive
+ * no requests.
+ */
 export async function noteOutcome(
   db: Connection,
   ref: CompanyRef,

@@ -1,50 +1,50 @@
 import { type Money, minorUnit, zero } from '../domain/money.ts';
 import { visible } from '../domain/text.ts';
+import { differenceTexts } from '../texts/findings/erp-differences.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from './erp-entry.ts';
 
-/** One thing that the ERP holds otherwise than it was sent. */
+/** One difference between the entry that was sent and the entry in the ERP. */
 export interface Difference {
   what: 'date' | 'journal' | 'origin' | 'line' | 'vat' | 'party' | 'state' | 'text' | 'due_date';
-  /** In plain words: what was sent, and what the ERP has. */
+  /** Says what was sent, and what the ERP has. */
   message: string;
 }
 
-/** What a comparison needs to know of the target and the books. */
 export interface CompareOptions {
   capabilities: Pick<Capabilities, 'lines' | 'vat' | 'read_back'>;
-  /** Decimals of the currency's minor unit. */
+  /** Decimals of the currency. */
   decimals: number;
-  /** Texts and due dates are compared, too: no ERP has to take them as they are sent, and people change them afterwards. */
+  /**
+   * If present, texts and due dates are compared too. Deliveries do not compare them, since an ERP may change texts,
+   * and users edit them later.
+   */
   texts?: {
-    /** The description of the entry, as its target writes it and reads it back. */
+    /** The entry's description as the target writes and reads it; null if the target writes none. */
     described: string | null;
   };
 }
 
 /**
- * What an entry in the ERP differs in from what was sent; empty where it is equal. The order of lines never counts. What a target
- * normalises is compared in that form (lines that it merges are added up on both sides), and VAT amounts may differ by the
- * tolerance that it declares. A date never may: ERPs are known that move it.
+ * Lists the differences between an entry in the ERP and what was sent; empty if they are equal. The order of lines
+ * never counts. Fields that the target normalises are compared in normalised form, so merged lines are added up on both
+ * sides. VAT amounts may differ by the tolerance that the target declares. The date must be equal, because some ERPs
+ * move it.
  */
 export function compareEntry(entry: ErpEntry, found: FoundEntry, options: CompareOptions): Difference[] {
   const differences: Difference[] = [];
-  if (found.state === 'void') differences.push({ what: 'state', message: 'it is void in the ERP' });
+  if (found.state === 'void') differences.push({ what: 'state', message: differenceTexts.voided });
   if (found.date !== entry.date) {
-    differences.push({ what: 'date', message: `it was sent with the date ${entry.date}; the ERP has ${found.date}` });
+    differences.push({ what: 'date', message: differenceTexts.date({ sent: entry.date, held: found.date }) });
   }
   if (found.journal !== entry.journal) {
-    differences.push({
-      what: 'journal',
-      message: `it was sent to the journal ${shown(entry.journal)}; the ERP has ${shown(found.journal)}`,
-    });
+    const message = differenceTexts.journal({ sent: shown(entry.journal), held: shown(found.journal) });
+    differences.push({ what: 'journal', message });
   }
-  // Where the ERP has no place for an origin, none is compared.
+  // Some ERPs store no origin.
   if (entry.originId !== undefined && found.originId !== undefined && found.originId !== entry.originId) {
-    differences.push({
-      what: 'origin',
-      message: `it reverses the ERP’s entry with the id ${entry.originId}; as its origin the ERP has ${found.originId}`,
-    });
+    const message = differenceTexts.origin({ sent: entry.originId, held: found.originId });
+    differences.push({ what: 'origin', message });
   }
   return [
     ...differences,
@@ -55,14 +55,14 @@ export function compareEntry(entry: ErpEntry, found: FoundEntry, options: Compar
   ];
 }
 
-/** Differences as one text for people. */
+/** The messages of all differences as one text. */
 export function describeDifferences(differences: readonly Difference[]): string {
   return differences.map(({ message }) => message).join('; ');
 }
 
-const shown = (text: string) => (text === '' ? 'none' : visible(text));
+const shown = (text: string) => (text === '' ? differenceTexts.none : visible(text));
 
-/** A line as it is compared: where it stands, and its amount, debit positive. */
+/** A line as it is compared. `place`: account, party and dimensions. `amount`: debit positive. */
 interface Comparable {
   place: string;
   amount: Money;
@@ -82,7 +82,7 @@ function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities, decim
   const heldLines = isMerged ? merged(held) : held;
   const sentLeft = countedLines(sentLines, decimals);
   const heldLeft = countedLines(heldLines, decimals);
-  // Lines that an ERP adds of its own may cancel each other out: they are on the account all the same.
+  // Lines that the ERP added may cancel each other out. They are still a difference.
   const placesSent = new Set(sentLines.map(({ place }) => place));
   const cancelledOut = isMerged ? heldLines.filter((line) => line.amount.isZero() && !placesSent.has(line.place)) : [];
   for (const [line, n] of sentLeft) {
@@ -92,21 +92,16 @@ function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities, decim
   }
   return [
     ...[...sentLeft.keys()].map(
-      (line): Difference => ({ what: 'line', message: `the line ${line} was sent; the ERP has no such line` }),
+      (line): Difference => ({ what: 'line', message: differenceTexts.lineMissing({ line }) }),
     ),
-    ...[...heldLeft.keys()].map(
-      (line): Difference => ({ what: 'line', message: `the ERP has a line ${line} that was not sent` }),
-    ),
+    ...[...heldLeft.keys()].map((line): Difference => ({ what: 'line', message: differenceTexts.lineAdded({ line }) })),
     ...cancelledOut.map(
-      ({ place }): Difference => ({
-        what: 'line',
-        message: `the ERP has lines on ${place} that were not sent; they cancel each other out`,
-      }),
+      ({ place }): Difference => ({ what: 'line', message: differenceTexts.linesCancelOut({ place }) }),
     ),
   ];
 }
 
-/** How often each line is there; a line of zero says nothing. */
+/** How often each line occurs. Lines of zero are left out. */
 function countedLines(lines: readonly Comparable[], decimals: number): Map<string, number> {
   const counted = new Map<string, number>();
   for (const { place, amount } of lines) {
@@ -123,7 +118,10 @@ function take(counted: Map<string, number>, line: string, n: number): void {
   else counted.delete(line);
 }
 
-/** Lines of one place as one, as an ERP keeps them that merges lines: two sides of a place become their difference. */
+/**
+ * Adds up the lines of each place, as an ERP does that merges lines: debit and credit of a place become their
+ * difference.
+ */
 function merged(lines: readonly Comparable[]): Comparable[] {
   const byPlace = new Map<string, Money>();
   for (const { place, amount } of lines.filter((line) => !line.amount.isZero()))
@@ -139,7 +137,10 @@ function placeOfFound({ account, dimensions }: FoundLine, party: string | null):
   return placeOf(account, party, dimensions);
 }
 
-/** Of several clients that became one party in the ERP, the one that the entry names. */
+/**
+ * The party of a line in the ERP. If a user merged several clients into one party there, the client that the entry
+ * names.
+ */
 function partyAsSent({ party, partyAlike = [] }: FoundLine, sent: ReadonlySet<string>): string | null {
   return party !== null && !sent.has(party) ? (partyAlike.find((code) => sent.has(code)) ?? party) : party;
 }
@@ -148,37 +149,43 @@ function placeOf(account: string, party: string | null, dimensions: Record<strin
   const values = Object.entries(dimensions)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => `${name} ${value}`);
-  return shown([`account ${account}`, ...(party === null ? [] : [`party ${party}`]), ...values].join(', '));
+  const { account: on, partyOf } = differenceTexts;
+  return shown([on({ account }), ...(party === null ? [] : [partyOf({ party })]), ...values].join(', '));
 }
 
 function signedAmount({ side, amount }: ErpLine): Money {
   return side === 'debit' ? amount : amount.negated();
 }
 
-/** With the currency's decimals, or with more where the ERP has more. */
+/** With the currency's decimals, or more if the ERP has more. */
 function sideAndAmount(amount: Money, decimals: number): string {
   const text = amount.abs().toFixed(Math.max(decimals, amount.decimalPlaces()));
   return `${amount.isNegative() ? 'credit' : 'debit'} ${text}`;
 }
 
-/** VAT by account, code and part: which of several lines of an account carries it makes no difference to any return. */
+/**
+ * Compares VAT by account, code and part. It does not matter for a VAT return which line of an account carries the
+ * amount.
+ */
 function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimals }: CompareOptions): Difference[] {
   const sent = new Map<string, Money>();
   const held = new Map<string, Money>();
   const add = (to: Map<string, Money>, place: string, amount: Money) =>
     to.set(place, (to.get(place) ?? zero).plus(amount));
   const classes = alikeCodes(found);
-  // A tax without tags tells its base on its tax line only.
+  // With tagged rows, a tax without tags reports its base on the tax line only.
   const isTagged = capabilities.vat.mode === 'tagged_rows';
-  const vatPlace = (account: string, code: string, part: 'base' | 'tax') =>
-    part === 'base'
-      ? shown(`the base of the tax code ${classes.get(code) ?? code}${isTagged ? '' : ` on account ${account}`}`)
-      : shown(`the amount of the tax code ${code} on account ${account}`);
+  const vatPlace = (account: string, code: string, part: 'base' | 'tax') => {
+    if (part === 'tax') return shown(differenceTexts.tax({ code, account }));
+    const codes = classes.get(code) ?? code;
+    const { base, baseOnAccount } = differenceTexts;
+    return shown(isTagged ? base({ code: codes }) : baseOnAccount({ code: codes, account }));
+  };
   for (const line of entry.lines) {
     const { account, vat, side } = line;
     if (vat === null) continue;
     add(sent, vatPlace(account, vat.code, vat.part), signedAmount(line));
-    // The base of a tax line is on no other line.
+    // This base is on no base line, so the tax line reports it.
     if (vat.part === 'tax' && vat.base !== null) {
       add(sent, vatPlace(account, vat.code, 'base'), side === 'debit' ? vat.base : vat.base.negated());
     }
@@ -190,30 +197,29 @@ function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimal
   const differences: Difference[] = [];
   for (const place of new Set([...sent.keys(), ...held.keys()])) {
     const [ours, theirs] = [sent.get(place) ?? zero, held.get(place) ?? zero];
-    // A tax code at an amount of zero is still a code.
+    // A tax code with an amount of zero is a difference if only one side has it.
     const isThere = sent.has(place) === held.has(place) || (ours.isZero() && theirs.isZero());
     if (isThere && ours.minus(theirs).abs().lessThanOrEqualTo(tolerance)) continue;
-    const told = (of: Map<string, Money>, amount: Money) => (of.has(place) ? sideAndAmount(amount, decimals) : 'none');
-    differences.push({
-      what: 'vat',
-      message: `${place} was sent as ${told(sent, ours)}; the ERP has ${told(held, theirs)}`,
-    });
+    const textOf = (of: Map<string, Money>, amount: Money) =>
+      of.has(place) ? sideAndAmount(amount, decimals) : differenceTexts.none;
+    const message = differenceTexts.vat({ place, sent: textOf(sent, ours), held: textOf(held, theirs) });
+    differences.push({ what: 'vat', message });
   }
   return differences;
 }
 
-/** Codes whose bases the ERP cannot tell apart have one name here: all of them. */
+/** Gives tax codes whose bases the ERP cannot distinguish one common name, for instance `A or B`. */
 function alikeCodes(found: FoundEntry): Map<string, string> {
   const classes = new Map<string, string>();
   for (const { code, alike, part } of found.lines.flatMap(({ vat }) => vat)) {
     if (part !== 'base' || alike === undefined || alike.length === 0) continue;
     const codes = [...new Set([code, ...alike])].toSorted();
-    for (const each of codes) classes.set(each, codes.join(' or '));
+    for (const each of codes) classes.set(each, codes.join(differenceTexts.or));
   }
   return classes;
 }
 
-/** Where the ERP has one party for the entry, it is one of those sent. */
+/** An ERP with one party per entry must have one of the parties that were sent. */
 function comparedParties(entry: ErpEntry, found: FoundEntry, { capabilities }: CompareOptions): Difference[] {
   if (capabilities.lines.party !== 'per_entry') return [];
   const sent = new Set(entry.lines.flatMap(({ party }) => (party === null ? [] : [party.code])));
@@ -222,10 +228,10 @@ function comparedParties(entry: ErpEntry, found: FoundEntry, { capabilities }: C
   const isOurs = held.size > 0 && [...held].every((party) => sent.has(party));
   if (isOurs) return [];
   const listed = (parties: Set<string>) => shown([...parties].toSorted().join(', '));
-  return [{ what: 'party', message: `it was sent with the party ${listed(sent)}; the ERP has ${listed(held)}` }];
+  return [{ what: 'party', message: differenceTexts.party({ sent: listed(sent), held: listed(held) }) }];
 }
 
-/** The description, and of lines of one account and amount their labels and due dates. */
+/** Compares the descriptions. Labels and due dates are compared between lines of the same account and amount. */
 function comparedTexts(
   entry: ErpEntry,
   found: FoundEntry,
@@ -235,41 +241,40 @@ function comparedTexts(
   const differences: Difference[] = [];
   const { described } = texts;
   if (described !== null && !isSameText(described, found.description)) {
-    differences.push({
-      what: 'text',
-      message: `it was sent with the description ${quoted(described)}; the ERP has ${quoted(found.description)}`,
-    });
+    const message = differenceTexts.description({ sent: quoted(described), held: quoted(found.description) });
+    differences.push({ what: 'text', message });
   }
   if (capabilities.read_back.normalises.includes('merged_lines')) return differences;
-  const nameOf = (account: string, amount: Money) => shown(`account ${account}, ${sideAndAmount(amount, decimals)}`);
+  const nameOf = (account: string, amount: Money) =>
+    shown(`${differenceTexts.account({ account })}, ${sideAndAmount(amount, decimals)}`);
   const held = Map.groupBy(found.lines, ({ account, amount }) => nameOf(account, amount));
   const sent = Map.groupBy(entry.lines, (line) => nameOf(line.account, signedAmount(line)));
   for (const [line, ours] of sent) {
     const theirs = held.get(line) ?? [];
-    // A line that is missing is told as that.
+    // A missing line is reported by comparedLines.
     if (theirs.length !== ours.length) continue;
     const labels = without(
       ours.map(({ description }) => plain(description)),
       theirs.map(({ label = '' }) => plain(label)),
     );
     for (const { left, other } of theirs.some(({ label }) => label === undefined) ? [] : labels) {
-      const message = `the label ${quoted(left)} of the line on ${line} was sent; the ERP has ${quoted(other)}`;
+      const message = differenceTexts.label({ sent: quoted(left), held: quoted(other), line });
       differences.push({ what: 'text', message });
     }
     if (theirs.some(({ dueDate }) => dueDate === undefined)) continue;
     const dates = without(
-      ours.map(({ dueDate }) => dueDate ?? 'none'),
-      theirs.map(({ dueDate }) => dueDate ?? 'none'),
+      ours.map(({ dueDate }) => dueDate ?? differenceTexts.none),
+      theirs.map(({ dueDate }) => dueDate ?? differenceTexts.none),
     );
     for (const { left, other } of dates) {
-      const message = `the due date ${left} of the line on ${line} was sent; the ERP has ${other}`;
+      const message = differenceTexts.dueDate({ sent: left, held: other, line });
       differences.push({ what: 'due_date', message });
     }
   }
   return differences;
 }
 
-/** What the others lack, each beside one that they have instead. */
+/** Texts of `sent` that are missing in `held`, each with a surplus text of `held`. */
 function without(sent: readonly string[], held: readonly string[]): { left: string; other: string }[] {
   const rest = [...held];
   const missing = sent.filter((text) => {
@@ -280,7 +285,7 @@ function without(sent: readonly string[], held: readonly string[]): { left: stri
   return missing.map((left, index) => ({ left, other: rest[index] ?? '' }));
 }
 
-/** ERPs take away spaces. */
+/** ERPs trim and collapse spaces. */
 const plain = (text: string) => text.replace(/\s+/gu, ' ').trim();
 const isSameText = (one: string, other: string) => plain(one) === plain(other);
 const quoted = (text: string) => `“${visible(text)}”`;

@@ -17,22 +17,25 @@ import { fileCapabilities } from './targets/files/capabilities.ts';
 import { handOverSlice } from './targets/files/hand-over.ts';
 import { openTarget } from './targets/open.ts';
 
-/** What a slice of delivery is given by the activity that runs it. */
+/** What an activity passes to a slice of a delivery. */
 export type SlicePorts = Pick<DeliverPorts, 'installation' | 'holder' | 'signal' | 'pause' | 'onProgress'>;
 
-/** Delivery to the ERPs of this process's installations. */
+/** Delivers to the ERPs of the installations of this process. */
 export interface Delivery {
-  /** Puts what has come into the general ledger into the outbox; returns how many units. */
+  /** Puts new units of the general ledger into the outbox; returns their number. */
   enqueue(installation: InstallationConfig): Promise<number>;
-  /** The installation's ERP, opened when it is first asked for and closed with the delivery. Only for kinds that are no files. */
+  /**
+   * The target of an installation with an ERP. It is opened at the first call, and closed by `close`. Not for file
+   * formats.
+   */
   target(installation: InstallationConfig): ErpTarget;
-  /** What the installation's ERP, or file format, can do. */
+  /** The capability record of the installation's ERP or file format. */
   capabilities(installation: InstallationConfig): Capabilities;
-  /** Sends what is due, for some minutes at most. */
+  /** Sends the units that are due, for at most a minute. */
   slice(ports: SlicePorts): Promise<SliceReport>;
-  /** What another database has in the installation's company, and what to do; null where nothing is known of one. */
+  /** The error if another database has entries of the installation in its company; null if none are known. */
   foreign(installation: InstallationConfig, signal: AbortSignal): Promise<PlainError | null>;
-  /** Matches the open items that deliveries have touched; what fails is left for later. */
+  /** Matches the open items that deliveries have changed. Failed items are tried again later. */
   matchItems(
     ports: Pick<SlicePorts, 'installation' | 'holder' | 'signal'>,
     options: { longestMs: number },
@@ -41,9 +44,9 @@ export interface Delivery {
 }
 
 export interface MatchOutcome {
-  /** Groups that were matched or undone. */
+  /** Number of groups that were matched or unmatched. */
   matched: number;
-  /** Milliseconds until the rest is worth another look; 0: now; null: there is none. */
+  /** Milliseconds until the remaining items should be tried again: 0 for at once, null if none remain. */
   nextDueMs: number | null;
 }
 
@@ -52,17 +55,17 @@ export interface DeliveryOptions {
   databaseId: string;
   clock: Clock;
   log: Logger;
-  /** Default: what the installation's configuration names. */
+  /** Opens the target of an installation. Default: the target that the configuration names. */
   open?: (installation: InstallationConfig) => ErpTarget;
 }
 
-/** A workflow's details are as old as its slice is long; a slice that was cancelled leaves nothing undone. */
+/** Maximum duration of a slice. The progress in the workflow's details is never older than this. */
 const sliceMs = 60_000;
 
-/** Open items that the ERP would not match are looked at again after so long. */
+/** Open items that the ERP refused to match are tried again after this time. */
 const matchAgainMs = 60_000;
 
-/** The delivery of a process: it opens the target of an installation when it is first needed, and keeps it until the end. */
+/** Creates the delivery of a process. It opens the target of each installation when it is first needed. */
 export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
   const targets = new Map<number, ErpTarget>();
   const looks: Looks = new Map();

@@ -6,15 +6,15 @@ const prefixLength = 6;
 const bitsPerCharacter = 5;
 
 /**
- * The key of a unit in an ERP's record: 20 characters of base32. The first 6 are of a hash of the database's id, so that every key
- * tells which database made it (`keyPrefix`); the other 14, 70 bits, are of a hash of the database's id and the unit's id. It is short
- * enough for every field known.
+ * The key of a unit in the ERP's record: 20 characters of base32, short enough for every known field. The first 6
+ * characters come from a hash of the database's id, so each key shows which database made it (`keyPrefix`). The other
+ * 14 (70 bits) come from a hash of the database's id and the unit's id.
  */
 export function entryKey(databaseId: string, unitId: string): string {
   return keyPrefix(databaseId) + base32(`${databaseId}\n${unitId}`, keyLength - prefixLength);
 }
 
-/** What the keys of a database begin with: whether it made an entry shows in its key. */
+/** The first characters of all keys of a database. */
 export function keyPrefix(databaseId: string): string {
   return base32(databaseId, prefixLength);
 }
@@ -30,7 +30,7 @@ function base32(text: string, length: number): string {
   return characters;
 }
 
-/** Identifies a company in our tables. */
+/** The key of a company in our tables. */
 export function companyKey({ kind, url, id }: { kind: string; url: string; id: string }): string {
   return createHash('sha256').update(`${kind}\n${url}\n${id}`).digest('hex').slice(0, 32);
 }

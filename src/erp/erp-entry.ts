@@ -2,13 +2,13 @@ import type { Money } from '../domain/money.ts';
 import type { CalendarDate, InstallationId, LineRole, Side } from '../terms.ts';
 
 /**
- * A unit of the general ledger in the ERP's words: what is sent, and what the read-back is compared with. Pure data, made by
- * translate.ts from a unit and the mapping.
+ * A unit of the general ledger in the ERP's terms. It is what a target sends, and what the entry read back from the ERP
+ * is compared with. translate.ts makes it from a unit and the mapping.
  */
 export interface ErpEntry {
-  /** The permanent key in the ERP's record: 20 characters of base32 (entry-key.ts). */
+  /** The permanent key that the entry carries in the ERP: 20 characters of base32 (entry-key.ts). */
   key: string;
-  /** The readable code: id of the entry or summary. */
+  /** Id of the entry or daily summary in our books. */
   unitId: string;
   installation: InstallationId;
   date: CalendarDate;
@@ -21,11 +21,14 @@ export interface ErpEntry {
   /** Id of the unit that this one reverses. */
   reverses: string | null;
   /**
-   * Whether it is a credit note, or another document that takes back more sales than it makes; a reversal is what its original is.
-   * Absent for a summary, in which each line tells by its side.
+   * True for a credit note, or another document whose sales are negative in sum. A reversal has the value of the entry
+   * that it reverses. Absent for a summary, where the side of each line decides.
    */
   isRefund?: boolean;
-  /** The ERP's own id of what this one reverses; absent where it reverses nothing, or the ERP does not have that posted. */
+  /**
+   * The ERP's id of the entry that this one reverses. Absent if it reverses nothing, or if that entry is not posted in
+   * the ERP.
+   */
   originId?: string;
   lines: ErpLine[];
 }
@@ -34,68 +37,82 @@ export interface ErpLine {
   account: string;
   role: LineRole;
   side: Side;
-  /** Positive. */
+  /** Always positive; `side` gives the direction. */
   amount: Money;
   description: string;
-  /** Null where the account takes none; never null where it needs one. */
+  /** Null if and only if the account takes no party. */
   party: ErpParty | null;
   /**
-   * The ERP's tax code. `base`: this line's own amount is a base of the code, as every revenue line's is. `tax`: this line's amount
-   * is the tax; `base` is what its base has beyond the base lines of this entry, in the line's direction: null for all that
-   * posting makes. So each base and each tax is told once.
+   * The ERP's tax code. `part: 'base'`: the line's amount is a base of the code, as on every revenue line. `part:
+   * 'tax'`: the line's amount is the tax. `base` is then the part of the tax base that is on no base line of this
+   * entry; it is null for everything that posting makes. In this way each base and each tax is reported once.
    */
   vat: { code: string; part: 'base' | 'tax'; base: Money | null; rate: Money | null } | null;
-  /** The ERP's value by the ERP's name of the dimension. */
+  /** The ERP's name of each dimension → the ERP's value. */
   dimensions: Record<string, string>;
-  /** Lines of one open item have one value: the invoice's id as `<installation>/invoice/<id>`. Null where nothing is matched. */
+  /**
+   * Id of the open item, `<installation>/invoice/<id>`. Lines with the same id are matched with each other. Null if the
+   * line is not matched.
+   */
   openItem: string | null;
   dueDate: CalendarDate | null;
 }
 
 export interface ErpParty {
-  /** For a client `<installation>/client/<id>`, since a company may have several installations; otherwise the ERP's own code. */
+  /**
+   * `<installation>/client/<id>` for a client, because a company may have several installations; otherwise the ERP's
+   * code of the party.
+   */
   code: string;
-  /** Whether it is a client of ours, found by this code as our id and made where it is missing. Any other has to exist. */
+  /**
+   * True for a client of the clinic: the target finds the party by this code, and creates it if it is missing. Any
+   * other party must exist in the ERP.
+   */
   isOurs: boolean;
   name: string | null;
   vatNumber: string | null;
   countryCode: string | null;
 }
 
-/** An entry as the ERP holds it, read back. */
+/** An entry as it was read back from the ERP. */
 export interface FoundEntry {
-  /** The ERP's own id. */
+  /** The ERP's id. */
   id: string;
-  /** Our key, as its record has it; null where somebody else made it. */
+  /** Our key in the ERP's record; null if vetledger did not make the entry. */
   key: string | null;
-  /** The number in the ERP's books; null for a draft. */
+  /** The entry's number in the ERP's books; null for a draft. */
   number: string | null;
   state: 'draft' | 'posted' | 'void';
   date: CalendarDate;
   journal: string;
   description: string;
-  /** The ERP's own id of the entry that it names as its origin; absent where it names none, or the ERP knows none. */
+  /**
+   * The ERP's id of the entry that this one names as its origin. Absent if it names none, or if the ERP has no such
+   * field.
+   */
   originId?: string;
   lines: FoundLine[];
 }
 
 export interface FoundLine {
-  /** The ERP's own id of the line, where it has one. */
+  /** The ERP's id of the line; null if lines have no id. */
   id: string | null;
   account: string;
   /** Debit positive. */
   amount: Money;
-  /** The party's code as we know it; null without party, the ERP's own name in brackets for one that we did not make. */
+  /** Our code of the party. For a party that vetledger did not make, the ERP's name in brackets. Null without party. */
   party: string | null;
-  /** Other codes of ours that the same party has: somebody merged two clients in the ERP. */
+  /** Further codes of ours of the same party. A party has several if a user merged clients in the ERP. */
   partyAlike?: readonly string[];
-  /** Debit-positive amounts by tax code and part. `alike`: other codes that the ERP has no means to tell this one from. */
+  /**
+   * Amounts by tax code and part, debit positive. `alike`: other codes that the ERP cannot distinguish from this one.
+   */
   vat: { code: string; alike?: readonly string[]; part: 'base' | 'tax'; amount: Money }[];
   dimensions: Record<string, string>;
-  /** Id of the group of lines that it is matched with in full. */
+  /** Id of the group of lines that the line is fully matched with; null if it is not. */
   matched: string | null;
-  /** Its text; absent where it was not asked for. */
+  /** The line's text; absent if it was not requested. */
   label?: string;
-  /** Null where it has none; absent where its account takes none, or it was not asked for. */
+  /** Null if the line has no due date. Absent if its account takes none, or if it was not requested. */
   dueDate?: CalendarDate | null;
 }

@@ -4,39 +4,37 @@ import type { Db } from '../db/pool.ts';
 import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
 import type { Clock } from '../domain/clock.ts';
 import { unlessAborted } from '../domain/concurrency.ts';
+import { paceTexts } from '../texts/errors/deliveries.ts';
 import type { Capabilities } from './capabilities.ts';
 import { companyKey } from './entry-key.ts';
 import { ErpError, type ErpTarget, type RequestOptions } from './port.ts';
 
 /**
- * The pace of requests to a company. bottleneck orders them in the process: so many in flight, and of those that wait the most
- * urgent first. Limits per minute or day, and the errors that an ERP allows, are counted in PostgreSQL as requests are sent, so
- * that neither a restart nor a second process refills them.
+ * Limits the pace of requests to a company. In the process, bottleneck orders the requests: a maximum number in flight,
+ * then by priority. Limits per minute or day, and the number of errors that an ERP allows, are counted in PostgreSQL.
+ * So neither a restart nor a second process resets them.
  */
 
-/** Priorities of requests, as bottleneck has them: 0 first, 9 last. `books`: reading back what the ERP holds. */
+/** Priorities of requests in bottleneck: 0 comes first, 9 last. `books`: reading the ERP's entries back. */
 export const erpPriorities = { check: 2, live: 4, backlog: 6, review: 7, books: 8 } as const;
 
-/** Of a limit for a day or longer, reading back leaves half to deliveries. */
+/** Reading back may use only half of a limit per day or longer; deliveries can use the rest. */
 const booksLimit = { perSeconds: 86_400, share: 0.5 };
 
-/** A limit leaves nothing to send for longer than anybody waits in a request. */
+/** A limit allows no request for longer than a request waits. */
 export class PaceExceeded extends ErpError {
   constructor(waitMs: number, which: 'requests' | 'errors') {
-    super(
-      'unsent',
-      which === 'requests'
-        ? 'The limit of requests to the ERP is spent'
-        : 'The ERP has refused so much lately that one more refusal might block the account of the API user',
-      { problem: which === 'requests' ? 'erp_limit_spent' : 'erp_errors_spent', retryAfterMs: waitMs },
-    );
+    const problem = which === 'requests' ? 'erp_limit_spent' : 'erp_errors_spent';
+    super('unsent', paceTexts[which], { problem, retryAfterMs: waitMs });
   }
 }
 
-/** A request waits for its limit so long itself; for longer ones the delivery ends and comes again. */
+/**
+ * A request waits at most this time for a limit. If the wait is longer, the delivery ends and is started again later.
+ */
 const longestWaitMs = 5_000;
 
-/** The requests in the process by its pool and the company: whoever shares the pool is the same process. */
+/** The queues of this process, by database pool and company. */
 const limiters = new WeakMap<Db, Map<string, Bottleneck>>();
 
 function limiterOf(db: Db, company: string, maxConcurrent: number): Bottleneck {
@@ -52,7 +50,6 @@ export interface PacePorts {
   clock: Clock;
 }
 
-/** Sends requests to a company at the pace that it allows. */
 export class Pace {
   readonly #db: Db;
   readonly #clock: Clock;
@@ -69,20 +66,20 @@ export class Pace {
   }
 
   /**
-   * Runs a request when its turn has come. A request whose signal aborts leaves the queue, or is aborted. Throws PaceExceeded
-   * where a limit stays spent for longer than a request waits.
+   * Runs a request when its turn comes. If its signal aborts, the request leaves the queue or is aborted. Throws
+   * PaceExceeded if a limit would make the request wait for longer than `longestWaitMs`.
    */
   async run<Result>({ signal, priority }: RequestOptions, send: () => Promise<Result>): Promise<Result> {
     for (;;) {
       const turn = await this.#turn(priority, signal, send);
       if ('result' in turn) return turn.result;
       if (turn.waitMs > longestWaitMs) throw new PaceExceeded(turn.waitMs, turn.which);
-      // Outside of the queue, so that what is more urgent passes.
+      // The request waits outside the queue, so that more urgent requests can overtake it.
       await this.#clock.sleep(turn.waitMs, signal);
     }
   }
 
-  /** Jobs that wait in this process. */
+  /** Number of waiting requests in this process. */
   get waiting(): number {
     return this.#limiter.counts().QUEUED ?? 0;
   }
@@ -94,7 +91,7 @@ export class Pace {
   ): Promise<{ result: Result } | Refused> {
     signal.throwIfAborted();
     const job = this.#limiter.schedule({ priority, id: nextJobId() }, async () => {
-      // One that has left the queue gives its turn on at once.
+      // A request that was aborted while it waited gives its turn to the next one.
       signal.throwIfAborted();
       const taken = await this.#take(priority);
       if (!('requestId' in taken)) return taken;
@@ -119,8 +116,8 @@ export class Pace {
   }
 
   /**
-   * The ERP counts a request when it arrives, at the latest when it has answered: from then on the limit counts it, too. Where this
-   * cannot be stored, it is counted from when it was taken.
+   * The ERP counts a request when it arrives, and at the latest when it answers. So this limit counts the request from
+   * its end. If the update fails, the request counts from when it was taken.
    */
   async #noteEnd(requestId: number | null, isError: boolean): Promise<void> {
     if (requestId === null) return;
@@ -129,7 +126,7 @@ export class Pace {
   }
 }
 
-/** bottleneck's own ids are random texts of a length that may repeat in a long life. */
+/** bottleneck's ids are short random texts, which may repeat in a long-running process. */
 let lastJobId = 0;
 function nextJobId(): string {
   lastJobId += 1;
@@ -141,7 +138,7 @@ interface Refused {
   which: 'requests' | 'errors';
 }
 
-/** So many requests, or errors, in so many seconds. */
+/** At most `n` requests or errors in `perSeconds` seconds. */
 interface Count {
   n: number;
   perSeconds: number;
@@ -158,12 +155,12 @@ function allowanceOf({ limits, errors_allowed: errors }: Capabilities['pace']): 
       n: Math.max(1, Math.floor(n / Math.max(1, weight))),
       perSeconds,
     })),
-    // The last one allowed is the one that would block.
+    // One less than the ERP allows, since the last one allowed would block the account.
     errors: errors && { n: Math.max(1, errors.n - 1), perSeconds: errors.per_seconds },
   };
 }
 
-/** What others have sent counts, too: nothing is read back once they have used that share. */
+/** The share counts all requests: nothing is read back if deliveries have already used it up. */
 function booksAllowance({ limits, errors }: Allowance): Allowance {
   const { perSeconds: day, share } = booksLimit;
   return {
@@ -172,7 +169,7 @@ function booksAllowance({ limits, errors }: Allowance): Allowance {
   };
 }
 
-/** Counts a request as sent, or says how long none may be sent; takers of one company take turns. */
+/** Counts a request as sent, or returns how long to wait. Only one transaction at a time does this for a company. */
 async function takeRequest(
   trx: Connection,
   company: string,
@@ -194,7 +191,7 @@ async function takeRequest(
     `insert into erp_request (company, weight, sent_at) values (?, 1, clock_timestamp()) returning id`,
     [company],
   );
-  // Two for each that is new, so that what no limit counts any more goes.
+  // Each new request deletes two old ones that no limit counts any more, so the table does not grow.
   await execute(
     trx,
     `delete from erp_request where id in (
@@ -205,7 +202,10 @@ async function takeRequest(
   return { requestId: id };
 }
 
-/** Until fewer than n of the requests, or errors, are within the time; null where they are. */
+/**
+ * Milliseconds until fewer than n requests, or errors, are within the last `perSeconds` seconds; null if they already
+ * are.
+ */
 async function waitFor(
   trx: Connection,
   company: string,
@@ -224,13 +224,13 @@ async function waitFor(
   return waitMs > 0 ? waitMs : null;
 }
 
-/** Whether the ERP itself said no. */
+/** Whether the ERP answered the request with an error. */
 function isAnsweredError(error: unknown): boolean {
   if (!(error instanceof ErpError)) return false;
   return error.means === 'doubt' ? error.problem !== null : !['unsent', 'locked', 'throttled'].includes(error.means);
 }
 
-/** The same target, with every request at the pace of its company. */
+/** The same target, with each request at the pace of its company. */
 export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
   const pace = new Pace(ports, companyKey(target.company), target.capabilities.pace);
   const { matching, books } = target;
@@ -267,7 +267,7 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
   };
 }
 
-/** Pages, each of which is a request. */
+/** Requests the pages one at a time, each at the company's pace. */
 async function* pacedPages<Page>(
   pace: Pace,
   pages: AsyncIterable<Page>,

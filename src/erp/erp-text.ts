@@ -1,6 +1,6 @@
 import type { Capabilities } from './capabilities.ts';
 
-/** Characters of one byte in an encoding. UTF-8 and UTF-16 hold every character. */
+/** Encodings with one byte per character. Texts in any other encoding, such as UTF-8, may contain every character. */
 const singleByteEncodings: Record<string, string> = {
   ascii: 'ascii',
   latin1: 'latin1',
@@ -10,24 +10,24 @@ const singleByteEncodings: Record<string, string> = {
 };
 const charactersOf = new Map<string, ReadonlySet<string>>();
 
-/** Controls, what ends a line, what turns the direction of what follows, and what cannot be seen (as in src/domain/text.ts). */
+/** Control characters, line ends, direction marks and invisible characters (as in src/domain/text.ts). */
 const unseen =
   /[\p{Cc}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Longer texts are cut before anything else is done with them; also where the ERP states no limit. */
+/** Maximum length before any other processing, also if the ERP states no limit. */
 const longestText = 4_000;
-/** Units of a visible character: more marks on a letter take the square of their number to be put in order. */
+/** Maximum UTF-16 units per visible character. Normalising a letter with very many marks would take quadratic time. */
 const longestSegment = 32;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The fields of an entry that ERPs limit; keys of `text.lengths` of a capability record, in UTF-16 units. */
+/** Fields whose length an ERP may limit: the keys of `text.lengths` in a capability record. */
 export const textFields = ['description', 'reference', 'line_description', 'party_name'] as const;
 export type TextField = (typeof textFields)[number];
 
 /**
- * A text from outside as the ERP's field takes it: one line without controls, without what the ERP forbids or cannot encode, cut
- * to its length between two visible characters.
+ * Makes a text from outside fit for a field of the ERP: one line without control characters and without characters that
+ * the ERP forbids or cannot encode. The text is cut to the field's length, between two visible characters.
  */
 export function erpText(text: string, field: TextField, { text: limits }: Pick<Capabilities, 'text'>): string {
   const longest = limits.lengths[field] ?? longestText;
@@ -38,7 +38,7 @@ export function erpText(text: string, field: TextField, { text: limits }: Pick<C
   return cut(plain, longest);
 }
 
-/** The longest beginning of whole visible characters that is at most so long. */
+/** Cuts a text to at most `longest` UTF-16 units, between two visible characters. */
 function cut(text: string, longest: number): string {
   if (text.length <= longest) return text;
   let end = 0;
@@ -49,12 +49,12 @@ function cut(text: string, longest: number): string {
   return text.slice(0, end).trimEnd();
 }
 
-/** `characters` is the inside of a character class of a regular expression. */
+/** `characters`: the inside of a character class of a regular expression. */
 function forbiddenBy(characters: string): RegExp {
   return characters === '' ? /(?!)/u : new RegExp(`[${characters}]`, 'gu');
 }
 
-/** What the encoding lacks loses its accents, or becomes a question mark. */
+/** Characters that the encoding lacks lose their accents, or become a question mark. */
 function encodable(text: string, encoding: string): string {
   const known = knownCharacters(encoding.toLowerCase());
   if (known === null) return text;
@@ -74,7 +74,7 @@ function knownCharacters(encoding: string): ReadonlySet<string> | null {
   const cached = charactersOf.get(name);
   if (cached) return cached;
   const codes = Uint8Array.from({ length: name === 'ascii' ? 128 : 256 }, (_, code) => code);
-  // WHATWG calls windows-1252 latin1, too.
+  // TextDecoder treats latin1 as windows-1252 (WHATWG), so latin1 is decoded by code here.
   const decoded =
     name === 'latin1'
       ? String.fromCharCode(...codes)

@@ -9,23 +9,23 @@ import { erpPriorities } from './erp-pace.ts';
 import { markLate } from './outbox/late-units.ts';
 import type { ErpPeriods, ErpTarget } from './port.ts';
 
-/** Kinds of periods that nothing may be posted into once they are closed. A closed purchase ledger does not concern sales. */
+/** Kinds of locks that prevent posting. A closed purchase ledger does not, because vetledger posts sales only. */
 const postingKinds: readonly LockKind[] = ['general', 'vat', 'year'];
 
-/** What the ERP last said of its periods, and when. */
+/** The ERP's periods as they were last read. */
 export interface StoredPeriods {
   periods: ErpPeriods;
   readAt: Date;
-  /** Read so short ago that the ERP need not be asked again. */
+  /** True if they were read within `recentSeconds`, so the ERP is not queried again. */
   isRecent: boolean;
 }
 
-/** An ERP that refuses what is dated in a closed period is asked for its periods this seldom. */
+/** How long stored periods are used before the ERP is queried again. */
 const recentSeconds = 900;
 
 /**
- * Stores what the ERP says of its periods, and makes the units late that it does not have and whose periods are closed. The
- * company's row must be there.
+ * Stores the ERP's periods. Units whose period is closed, and that the ERP does not have, become late. The company must
+ * have a row in `erp_company`.
  */
 export async function storePeriods(db: Connection, company: string, periods: ErpPeriods): Promise<void> {
   await execute(db, 'update erp_company set periods = ?::json, periods_read_at = clock_timestamp() where company = ?', [
@@ -35,7 +35,10 @@ export async function storePeriods(db: Connection, company: string, periods: Erp
   await markLate(db, company, closedDays(periods));
 }
 
-/** Asks the ERP for its periods where they were not asked for lately: a delivery without entries to send learns of a close, too. */
+/**
+ * Reads the ERP's periods unless they were read recently. So vetledger notices a closed period even if it has nothing
+ * to send.
+ */
 export async function refreshPeriods(
   db: Connection,
   target: Pick<ErpTarget, 'capabilities' | 'company' | 'periods'>,
@@ -51,7 +54,7 @@ export async function refreshPeriods(
   await storePeriods(db, company, periods);
 }
 
-/** What delivery stored last; null where the ERP was never asked. */
+/** The periods that were stored last; null if the ERP was never queried. */
 export async function storedPeriods(db: Connection, company: string): Promise<StoredPeriods | null> {
   const found = await maybeRow(
     db,
@@ -64,23 +67,26 @@ export async function storedPeriods(db: Connection, company: string): Promise<St
   return { periods: periodsOf(readJson(found.periods)), readAt: found.readAt, isRecent: found.isRecent === true };
 }
 
-/** For what kind the ERP's period of a day is closed, or that it has periods and none for this day; null: the day is open. */
+/**
+ * The kind of lock that closes a day, or `missing` if the ERP has periods but none for this day. Null if the day is
+ * open.
+ */
 export function obstacleOf(periods: ErpPeriods, date: CalendarDate): LockKind | 'missing' | null {
   for (const kind of postingKinds) if (isClosed(periods, kind, date)) return kind;
   return isMissing(periods, date) ? 'missing' : null;
 }
 
 /**
- * The days that are closed for posting, in order and without overlap. A day for which the ERP has no period is not among them:
- * that the period is missing is found when the entry is delivered.
+ * The days that are closed for posting, in order and without overlap. Days without a period in the ERP are not among
+ * them: delivering an entry reports the missing period.
  */
 export function closedDays(periods: ErpPeriods): ClosedDays[] {
   return merged(postingKinds.flatMap((kind) => closedOfKind(periods, kind)));
 }
 
 /**
- * The last day through which the general ledger is closed from the beginning of the ERP's periods, without an open day before;
- * null where its first day is open.
+ * The last day of the first closed stretch, if the general ledger is closed from the beginning of the ERP's periods.
+ * Null if the first day is open.
  */
 export function closedFromTheBeginning(periods: ErpPeriods): CalendarDate | null {
   const kinds: readonly LockKind[] = ['general', 'year'];
@@ -92,7 +98,7 @@ export function closedFromTheBeginning(periods: ErpPeriods): CalendarDate | null
     : null;
 }
 
-/** Runs of days in their order; those that overlap or follow each other become one. */
+/** Sorts runs of days, and merges those that overlap or are adjacent. */
 function merged(runs: ClosedDays[]): ClosedDays[] {
   const found: ClosedDays[] = [];
   for (const days of runs.sort(byStart)) {
@@ -108,11 +114,11 @@ function closedOfKind({ periods, lockedThrough }: ErpPeriods, kind: LockKind): C
   const locked = lockedThrough.filter((lock) => lock.kind === kind).map(({ date }) => ({ from: null, through: date }));
   const ofKind = (periods ?? []).filter((period) => period.kind === kind);
   const open = ofKind.filter(({ isOpen }) => isOpen);
-  // Periods may overlap: an adjustment period is open beside a closed month.
+  // Periods may overlap: an adjustment period may be open within a closed month.
   return [...locked, ...ofKind.filter(({ isOpen }) => !isOpen).flatMap((period) => without(period, open))];
 }
 
-/** The days of a period that none of these others has. */
+/** The days of a period that are in none of the other periods. */
 function without(
   { from, through }: { from: CalendarDate; through: CalendarDate },
   others: readonly { from: CalendarDate; through: CalendarDate }[],
@@ -143,7 +149,7 @@ function byStart(a: ClosedDays, b: ClosedDays): number {
   return first < second ? -1 : first > second ? 1 : 0;
 }
 
-/** Our own text, read back; what cannot be read is left out. */
+/** Parses the stored text. Invalid parts are left out. */
 function periodsOf(value: JsonValue): ErpPeriods {
   const { periods, lockedThrough } = isJsonObject(value) ? value : {};
   return {

@@ -4,62 +4,68 @@ import type { Capabilities, ErrorMeaning, LockKind } from './capabilities.ts';
 import type { ErpEntry, FoundEntry } from './erp-entry.ts';
 
 /**
- * What a target does; everything that decides (order, retries, look-ups, comparison) is in src/erp and the same for all. Each
- * method throws ErpError, and nothing else, for what the ERP or the way to it does wrong. Requests are not repeated by a target,
- * except after a session's end, before anything was written.
+ * The interface of a target. The code in src/erp decides on order, retries, look-ups and comparison in the same way for
+ * all targets. For every fault of the ERP or of the connection, a method throws an ErpError. A target does not repeat
+ * requests, except after a session has ended and before anything was written.
  */
 export interface ErpTarget {
   readonly capabilities: Capabilities;
   /** The company as the configuration names it. */
   readonly company: CompanyRef;
   /**
-   * The company as the ERP itself tells it apart, however the configuration names it. The ERP is asked at the first contact only.
-   * Absent where the configuration has no two names for one company.
+   * The company as the ERP identifies it, which is the same for every name in a configuration. The ERP is queried at
+   * the first contact only. Absent if a configuration cannot name one company in two ways.
    */
   identify?(request: RequestOptions): Promise<IdentifiedCompany>;
   /**
-   * Entries that carry one of these keys, drafts included, several with one key where the ERP has several. `isComplete` is false
-   * where some may be missing from the answer.
+   * Finds the entries, drafts included, that carry one of these keys. There are several per key if the ERP has several.
+   * `isComplete` is false if the answer may lack some.
    */
   find(keys: readonly KeyToFind[], request: RequestOptions): Promise<{ found: FoundEntry[]; isComplete: boolean }>;
   /**
-   * Entries, drafts included, whose record holds a key of our form, of whatever database, and names a unit of the installation: by
-   * these a company is seen to be another database's, too. A page at a time. Only asked where `key.lookup` is not `none`.
+   * A page of the entries, drafts included, whose record has a key of our form and names a unit of the installation.
+   * Keys of other databases are included, so a company that another database delivers to is noticed. Only used if
+   * `key.lookup` is not `none`.
    */
   keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage>;
-  /** Creates entries, as drafts where `steps` is not `one`. Their ids by key, as far as the ERP tells them. */
+  /**
+   * Creates entries, as drafts if `steps` is not `one`. Returns the ERP's ids by key, as far as the ERP answers them.
+   */
   create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>>;
-  /** Posts drafts by the ERP's ids. Only where `steps` is not `one`. */
+  /** Posts drafts, given by the ERP's ids. Only used if `steps` is not `one`. */
   post(ids: readonly string[], request: WriteOptions): Promise<void>;
-  /** Deletes drafts by the ERP's ids. Only where drafts are deletable. */
+  /** Deletes drafts, given by the ERP's ids. Only used if `drafts_deletable` is true. */
   deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void>;
   /**
-   * Entries by the ERP's ids; those that are gone are left out. `only`: lines of these accounts, without tax codes and dimensions,
-   * are enough; a target may answer more.
+   * Reads entries by the ERP's ids; missing ones are left out. With `only`, the lines of these accounts are enough,
+   * without tax codes and dimensions. A target may return more.
    */
   read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]>;
-  /** What is closed in the ERP, and the periods that it has. */
+  /** The ERP's periods, and the days that are closed. */
   periods(request: RequestOptions): Promise<ErpPeriods>;
   /**
-   * Matches posted lines, or undoes that; each group is the ids of lines of one account and party that sum to zero. A request has
-   * several groups; where it fails, the ERP has taken all, none or the first of them, and is asked. Absent where the ERP cannot.
+   * Matches posted lines, or undoes a match. A group contains the ids of lines of one account and party that sum to
+   * zero. If a request with several groups fails, the ERP may have processed all of them, none, or only the first; the
+   * caller looks it up. Absent if the ERP cannot match lines.
    */
   matching?: {
     match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
     unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
   };
-  /** The description of an entry as the target writes it and reads it back, without the key. Absent where it writes none. */
+  /**
+   * The description of an entry as the target writes and reads it, without the key. Absent if the target writes none.
+   */
   describe?(entry: ErpEntry): string;
-  /** Reads the books for E7. Absent where they cannot be read. */
+  /** Reads the ERP's books for the equation E7. Absent if they cannot be read. */
   books?: ErpBooks;
-  /** Tries for real what `vetledger erp check` tells; what it makes, it removes. */
+  /** Runs the trials of `vetledger erp check`. A trial deletes the drafts that it makes. */
   check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult>;
-  /** Secrets of the API user that end by themselves, and when. Absent where none does. */
+  /** Secrets of the API user that expire, with their time. Absent if no secret of the ERP expires. */
   expiries?(request: RequestOptions): Promise<{ name: string; at: Date }[]>;
   close(): Promise<void>;
 }
 
-/** What of the lines somebody wants to know who looks at their amounts, parties and groups. */
+/** Limits a read to the lines of some accounts. Such a read needs only amounts, parties and matches. */
 export interface LinesOnly {
   accounts: readonly string[];
 }
@@ -70,23 +76,23 @@ export interface CompanyRef {
   id: string;
 }
 
-/** A company as the ERP tells it apart. */
+/** A company as the ERP identifies it. */
 export interface IdentifiedCompany extends CompanyRef {
-  /** ISO 4217 code of the currency of its books; absent where the ERP does not say. */
+  /** ISO 4217 code of the currency of its books; absent if the ERP does not answer it. */
   currency?: string;
 }
 
-/** A key with the days, from the first to the last, on which an entry may be found where the ERP looks up by date. */
+/** A key, with the days on which the ERP may hold its entry. ERPs that look up by date need them. */
 export interface KeyToFind {
   key: string;
-  /** In order, each day of them. */
+  /** Consecutive days, in order. */
   dates: readonly CalendarDate[];
 }
 
-/** Which entries with a key of our form are asked for. */
+/** Selects entries with a key of our form. */
 export interface KeyedQuestion {
   installation: InstallationId;
-  /** Only those that were written since, by the ERP's clock; null: all. */
+  /** Only entries that were written since this time by the ERP's clock; null for all. */
   changedSince: Date | null;
   /** `next` of the page before; null for the first page. */
   after: string | null;
@@ -94,10 +100,10 @@ export interface KeyedQuestion {
 
 /** An entry with a key of our form, without its lines. */
 export interface KeyedEntry {
-  /** The ERP's own id. */
+  /** The ERP's id. */
   id: string;
   key: string;
-  /** The unit that its text names. */
+  /** The unit that the entry's text names. */
   unitId: string;
   number: string | null;
   state: FoundEntry['state'];
@@ -106,9 +112,9 @@ export interface KeyedEntry {
 
 export interface KeyedPage {
   entries: KeyedEntry[];
-  /** Asks for the page after it; null where there is none. */
+  /** The value of `after` for the next page; null on the last page. */
   next: string | null;
-  /** False where some of this page may be missing. */
+  /** False if entries of this page may be missing. */
   isComplete: boolean;
 }
 
@@ -118,34 +124,35 @@ export interface RequestOptions {
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** Belongs to one request body; a retry of the same body keeps it. */
+  /** Identifies a request body; a retry of the same body keeps it. */
   attemptId: string;
 }
 
 export interface ErpPeriods {
-  /** Null where the ERP has none: any day that no lock covers is open. */
+  /** Null if the ERP has no periods: every day is then open unless a lock covers it. */
   periods: { from: CalendarDate; through: CalendarDate; isOpen: boolean; kind: LockKind }[] | null;
-  /** Days up to and including these are closed. */
+  /** All days up to and including `date` are closed. */
   lockedThrough: { kind: LockKind; date: CalendarDate }[];
 }
 
 export interface ErpBooks {
-  /** Balance per account of posted entries dated in the interval, debit positive, and how many entries. */
+  /** Balances per account of the posted entries in the date range, debit positive, and the number of these entries. */
   balances(
     range: { from: CalendarDate; through: CalendarDate },
     request: RequestOptions,
   ): Promise<{ entries: number; balances: Map<string, string> }>;
   /**
-   * Posted and void entries that have a line on one of these accounts or carry a key of ours, in pages: those dated in the interval;
-   * with `changedSince` only those of them that were written since, by the ERP's clock (the entry, a line, or what hangs on one).
+   * Pages of the posted and void entries in the date range that have a line on one of the accounts, or carry a key of
+   * ours. With `changedSince`, only those written since then by the ERP's clock. A write to a line, or to a record that
+   * belongs to a line, counts too.
    */
   entries(
     which: { from: CalendarDate; through: CalendarDate; changedSince: Date | null; accounts: readonly string[] },
     request: RequestOptions,
   ): AsyncIterable<FoundEntry[]>;
   /**
-   * Posted entries without a key of ours that the ERP may have made out of ours, in pages: those that name an entry as their origin,
-   * and those in these journals. Absent where a copy keeps our key.
+   * Pages of posted entries without a key of ours that may be copies of our entries: those that name an origin, and
+   * those in these journals. Absent if copies keep our key.
    */
   copies?(
     which: { from: CalendarDate; through: CalendarDate; changedSince: Date | null; journals: readonly string[] },
@@ -153,44 +160,47 @@ export interface ErpBooks {
   ): AsyncIterable<FoundEntry[]>;
 }
 
-/** What the mapping and the books use, to be tried against the ERP. */
+/** The ERP's records that the mapping and the books use, for `vetledger erp check`. */
 export interface CheckPlan {
-  /** Whether entries may be tried: one that balances, one that does not, one in a closed period. Otherwise it only reads. */
+  /**
+   * Whether the check may create drafts: a balanced one, an unbalanced one, and one in a closed period. Otherwise it
+   * only reads.
+   */
   writes: boolean;
-  /** The practice's, in which the company has to keep its books. */
+  /** The clinic's currency, which must be the currency of the company's books. */
   currency: string;
-  /** Whether clients are made in the ERP where it lacks them. */
+  /** Whether deliveries create missing clients in the ERP. */
   makesParties: boolean;
-  /** `isControl`: its lines name a party. `receivable` is among the roles of one whose lines are matched. */
+  /** `isControl`: lines of the account name a party. Lines of an account with the role `receivable` are matched. */
   accounts: { account: string; roles: string[]; isControl: boolean }[];
-  /** Codes of parties that have to exist; a client's is made when it is needed. */
+  /** Codes of parties that must exist. Clients are not among them, because deliveries create them. */
   parties: string[];
   taxes: string[];
   dimensions: { theirs: string; values: string[] }[];
   journals: string[];
-  /** Days on which entries are to be posted. */
+  /** Dates of the entries that will be delivered. */
   dates: CalendarDate[];
 }
 
 export interface CheckResult {
-  /** What was tried: `connection`, `right to post`, `account 1700`. */
+  /** What was tried, such as `right to post` or `account 1700`. */
   name: string;
   ok: boolean;
-  /** What is wrong and what to do; empty where it is right. */
+  /** What is wrong. Usually empty if `ok` is true. */
   message: string;
   todo: string;
 }
 
-/** What an ERP answered instead of doing what it was asked to, or that it did not answer. */
+/** The ERP refused a request, or did not answer it. */
 export class ErpError extends Error {
   override readonly name = 'ErpError';
   readonly means: ErrorMeaning;
   /**
-   * The problem code where it means `refused`. Where it means `doubt`: `erp_refused_unknown` for an answer that no pattern knows,
-   * null where there was none (time-out, 5xx, HTML).
+   * The problem code if `means` is `refused`. If `means` is `doubt`: `erp_refused_unknown` for an answer that no
+   * pattern matches, and null if there was no answer (time-out, 5xx, HTML).
    */
   readonly problem: string | null;
-  /** The entries that it names, by key; empty where it names none. */
+  /** Keys of the entries that the error names; empty if it names none. */
   readonly keys: readonly string[];
   readonly retryAfterMs: number | null;
 

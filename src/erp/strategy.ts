@@ -1,6 +1,7 @@
 import { backoffMs } from '../domain/backoff.ts';
 import { dayAfter } from '../domain/dates.ts';
 import type { CalendarDate } from '../terms.ts';
+import { deliveryFindings } from '../texts/findings/delivery.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ErpEntry } from './erp-entry.ts';
 import type { Doubt } from './outbox/unit.ts';
@@ -8,33 +9,36 @@ import { obstacleOf } from './periods.ts';
 import type { ErpError, ErpPeriods } from './port.ts';
 
 /**
- * How entries are sent to a target, looked up and sent again: derived from what it declares (capabilities.ts), never written for
- * one target. Everything here is pure.
+ * How entries are sent to a target, looked up and sent again. It is derived from the target's capabilities only.
+ * Everything here is pure.
  */
 export interface Strategy {
-  /** Entries in a request at most. */
+  /** Maximum number of entries in a request. */
   batchEntries: number;
-  /** What is created is a draft first, which a second request posts. */
+  /** The first request creates a draft, and a second one posts it. */
   draftsFirst: boolean;
   canDeleteDrafts: boolean;
-  /** A draft that comes after everybody has stopped waiting for it is found by its key, and can be deleted. */
+  /** A draft that appears after the delivery has stopped waiting can be found by its key, and deleted. */
   sweepsDrafts: boolean;
   /**
-   * What is done about a request whose outcome nobody knows. `look_up`: its keys are looked up. `send_again`: the ERP itself
-   * refuses a key that it has. `ask`: neither is possible; somebody has to look.
+   * What happens after a request with an unknown outcome. `look_up`: its keys are looked up. `send_again`: the request
+   * is repeated, since the ERP refuses a key that it has. `ask`: neither is possible, so a person has to check the ERP.
    */
   afterDoubt: 'look_up' | 'send_again' | 'ask';
-  /** After a request without an answer no look-up is believed before so long: the server may still be at work on it. */
+  /**
+   * How long to wait for a final look-up after a request without an answer: the server may still be working on the
+   * request.
+   */
   lookUpAfterMs: number;
-  /** After an answer no look-up is believed before so long. */
+  /** How long to wait for a final look-up after an answer. */
   seenAfterMs: number;
   readBack: 'by_id' | 'by_key' | 'none';
   readsLocks: boolean;
-  /** Why nothing may be sent at all; null where it may. */
+  /** Why nothing may be sent to this target; null if it may. */
   unsafe: 'locks_unreadable' | null;
 }
 
-/** Above this, batches are slower again in the ERPs that were measured, and more is in doubt at once. */
+/** Larger batches are slower in the ERPs that were measured, and put more entries in doubt at once. */
 const mostEntries = 100;
 const secondMs = 1_000;
 
@@ -43,7 +47,7 @@ export function strategyOf(capabilities: Capabilities): Strategy {
   const seenAfterMs = key.lookup_lag_seconds * secondMs;
   const afterDoubt = key.lookup !== 'none' ? 'look_up' : refusesItsKeys(key) ? 'send_again' : 'ask';
   return {
-    // Where only people can tell what became of a request, it is about one entry.
+    // If only a person can find out the outcome of a request, the request contains one entry.
     batchEntries: afterDoubt === 'ask' ? 1 : Math.max(1, Math.min(mostEntries, write.max_entries)),
     draftsFirst: write.steps !== 'one',
     canDeleteDrafts: write.drafts_deletable,
@@ -53,7 +57,7 @@ export function strategyOf(capabilities: Capabilities): Strategy {
     seenAfterMs,
     readBack: readBack.by === 'id' ? 'by_id' : readBack.by === 'none' || key.lookup === 'none' ? 'none' : 'by_key',
     readsLocks: periods.readable,
-    // An entry would be posted on another day than it was sent with, and nobody would know before.
+    // The ERP would post an entry on another day without a warning.
     unsafe: periods.on_locked === 'redated' && !periods.readable ? 'locks_unreadable' : null,
   };
 }
@@ -62,12 +66,15 @@ function refusesItsKeys({ unique, duplicate_reply: reply }: Capabilities['key'])
   return unique === 'enforced' && (reply === 'refused' || reply === 'replayed');
 }
 
-/** Days after today to which no ERP is known to move an entry. */
+/** No known ERP moves an entry further than this many days into the future. */
 const mostDaysAhead = 62;
-/** Days of a search at most. */
+/** Maximum number of days in a search. */
 const mostDays = 800;
 
-/** The days on which an ERP may hold an entry of this date: all up to some weeks from today where it moves dates. */
+/**
+ * The days on which the ERP may hold an entry of this date. If the ERP moves dates, these are all days until some weeks
+ * from today.
+ */
 export function searchDays(capabilities: Capabilities, date: CalendarDate, today: CalendarDate): CalendarDate[] {
   const days = [date];
   if (capabilities.periods.on_locked !== 'redated') return days;
@@ -78,56 +85,56 @@ export function searchDays(capabilities: Capabilities, date: CalendarDate, today
   return days;
 }
 
-/** Why an entry may not be sent with its date: its period is closed, or there is none; null where it may. */
+/** Why an entry may not be sent with its date: its period is closed or missing. Null if it may. */
 export function dateProblem(
   date: CalendarDate,
   periods: ErpPeriods,
 ): { code: 'period_closed_in_erp' | 'erp_period_missing'; message: string } | null {
   const obstacle = obstacleOf(periods, date);
   if (obstacle === null) return null;
-  if (obstacle === 'missing') return { code: 'erp_period_missing', message: `the ERP has no period for ${date}` };
-  return { code: 'period_closed_in_erp', message: `the ERP’s period (${obstacle}) of ${date} is closed` };
+  if (obstacle === 'missing') return { code: 'erp_period_missing', message: deliveryFindings.periodMissing({ date }) };
+  return { code: 'period_closed_in_erp', message: deliveryFindings.periodClosed({ kind: obstacle, date }) };
 }
 
-/** Why an entry cannot be sent whatever its batch; null where it can. */
+/** Why an entry is too large for any request; null if it is not. */
 export function sizeProblem(entry: ErpEntry, { write }: Capabilities): string | null {
   if (entry.lines.length > write.max_lines) {
-    return `it has ${entry.lines.length} lines; the ERP takes ${write.max_lines}`;
+    return deliveryFindings.tooManyLines({ lines: entry.lines.length, most: write.max_lines });
   }
   const bytes = sizeOf(entry);
-  return bytes > write.max_bytes ? `it has some ${bytes} bytes; the ERP takes ${write.max_bytes}` : null;
+  return bytes > write.max_bytes ? deliveryFindings.tooManyBytes({ bytes, most: write.max_bytes }) : null;
 }
 
-/** Bytes of a request with this entry, roughly: what a target sends is of the same order as our own text of it. */
+/** Approximate size of the entry in a request, in bytes. The target's own format has a similar size as our JSON. */
 export function sizeOf(entry: ErpEntry): number {
   return Buffer.byteLength(JSON.stringify(entry));
 }
 
-/** What an error of a writing request means for the units that it was about. */
+/** What an error of a writing request means for its units. */
 export interface ErrorVerdict {
   /**
-   * `again`: the request took no effect, and they are pending. `look_up`: they are looked up, at once where `isOver`, and
-   * otherwise once the server can be done.
+   * `again`: the request took no effect, and the units are pending. `look_up`: the units are looked up, at once if
+   * `isOver` is true, and otherwise when the server can have finished.
    */
   units: 'again' | 'look_up';
-  /** The request is over: nothing of it happens any more. */
+  /** The server has finished the request. */
   isOver: boolean;
-  /** What it means that a unit is absent then, for those that the error is about. */
+  /** The reason for doubt that the error's units get; it decides what their absence means. */
   doubt: Doubt;
-  /** Nobody knows which of several it is about: those that are absent are sent in halves. */
+  /** The error does not name the entry that caused it, so the absent entries are sent again in halves. */
   isHalved: boolean;
-  /** It is about the ERP or the way to it, and not about single entries. */
+  /** The cause is the ERP or the connection, not a single entry. */
   isFailure: boolean;
-  /** Nothing is sent to the company for so long. */
+  /** How long nothing is sent to the company. */
   waitMs: number;
 }
 
-/** What is known when a request has failed. */
+/** A failed request. */
 export interface Failure {
   error: Pick<ErpError, 'means' | 'problem' | 'keys' | 'retryAfterMs'>;
-  /** Entries in the request. */
+  /** Number of entries in the request. */
   entries: number;
-  /** Failed requests of the company in a row, this one included. */
+  /** Number of consecutive failed requests to the company, including this one. */
   failures: number;
 }
 
@@ -143,33 +150,33 @@ export function verdictOf({ error, entries, failures }: Failure, strategy: Strat
     case 'throttled':
       return { units: 'again', isOver: true, doubt: 'no_answer', isHalved: false, isFailure: true, waitMs };
     case 'locked':
-      // The answer may be a server's between us and the ERP, which is still at work.
+      // A proxy may have answered while the ERP is still working.
       return { units: 'look_up', isOver: false, doubt: 'no_answer', isHalved: false, isFailure: true, waitMs };
     case 'doubt': {
       const inDoubt = { units: 'look_up', isOver: false, isFailure: true } as const;
       if (error.problem === null) {
-        // The server may still be at work, and takes one request at a time.
+        // The server may still be working, and processes one request at a time.
         const mayWorkMs = Math.max(waitMs, strategy.lookUpAfterMs);
         return { ...inDoubt, doubt: 'no_answer', isHalved: false, waitMs: mayWorkMs };
       }
-      // A message that is not known may be about one entry, or about the whole ERP: two in a row are waited for.
+      // An unknown message may concern one entry or the whole ERP. After two in a row, vetledger waits.
       return { ...inDoubt, doubt: 'unknown', isHalved, waitMs: failures > 1 ? restMs(failures - 1) : 0 };
     }
   }
 }
 
-/** How long nothing is sent after so many failures in a row. */
+/** How long nothing is sent after this number of consecutive failures. */
 export function restMs(failures: number): number {
   return backoffMs(failures, { firstMs: 2_000, longestMs: 300_000 });
 }
 
-/** An entry that the ERP does not take, without a reason that is known, is not sent more often than this. */
+/** How often an entry is sent that the ERP refuses for an unknown reason. */
 const mostUnknownRefusals = 3;
 
-/** What becomes of a unit that is not in the ERP, or of which nobody can tell. */
+/** The next state of a unit that the ERP does not have, or may not have. */
 export type AbsenceVerdict = { state: 'pending' } | { state: 'refused'; code: string; message: string };
 
-/** What is known of a unit whose outcome was in doubt. */
+/** A unit whose outcome was in doubt. */
 export interface Absent {
   doubt: Doubt | null;
   unknownRefusals: number;
@@ -177,7 +184,7 @@ export interface Absent {
   problemMessage: string | null;
 }
 
-/** Whether a unit that a complete look-up did not find posted is sent again, or is refused. */
+/** Whether a unit that a complete look-up did not find is sent again or refused. */
 export function verdictOnAbsence({ doubt, unknownRefusals, problemCode, problemMessage }: Absent): AbsenceVerdict {
   const message = problemMessage ?? '';
   switch (doubt) {
@@ -194,7 +201,7 @@ export function verdictOnAbsence({ doubt, unknownRefusals, problemCode, problemM
   }
 }
 
-/** The same where the ERP offers no look-up. */
+/** The same decision for an ERP without look-up. */
 export function verdictWithoutLookUp(unit: Absent, { afterDoubt }: Pick<Strategy, 'afterDoubt'>): AbsenceVerdict {
   if (unit.doubt === 'refused') return verdictOnAbsence(unit);
   if (afterDoubt === 'send_again' && unit.doubt !== 'duplicate' && unit.doubt !== 'unseen')
@@ -202,11 +209,11 @@ export function verdictWithoutLookUp(unit: Absent, { afterDoubt }: Pick<Strategy
   return {
     state: 'refused',
     code: 'erp_unverified',
-    message: unit.problemMessage ?? 'a request to create it ended without an answer',
+    message: unit.problemMessage ?? deliveryFindings.noAnswer,
   };
 }
 
-/** Whether two messages of an ERP tell the same: ids, keys and amounts in them aside. */
+/** Whether two messages of an ERP are equal apart from ids, keys and amounts. */
 export function isSameMessage(one: string | null, other: string | null): boolean {
   const bare = (message: string | null) => (message ?? '').replace(/[A-Z2-7]{20}|[\d.,:]+/g, '#');
   return bare(one) === bare(other);

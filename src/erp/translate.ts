@@ -6,12 +6,13 @@ import { type SummaryLine, summaryDescription } from '../ledger/summaries/summar
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import type { CalendarDate, InstallationId, LineRole } from '../terms.ts';
 import type { ErpProblemCode } from '../texts/erp-problems.ts';
+import { deliveryFindings } from '../texts/findings/delivery.ts';
 import type { Capabilities } from './capabilities.ts';
 import { entryKey } from './entry-key.ts';
 import type { ErpEntry, ErpLine, ErpParty } from './erp-entry.ts';
 import { erpText } from './erp-text.ts';
 import type { ErpProblem } from './port.ts';
-import { dimensionValueOf, journalOf, noVatCode, partyAccounts, partyRoles, vatCodeOf } from './words.ts';
+import { dimensionValueOf, journalOf, noVatCode, partyAccounts, partyRoles, vatCodeOf, vatText } from './words.ts';
 
 export interface TranslationContext {
   databaseId: string;
@@ -19,15 +20,15 @@ export interface TranslationContext {
   capabilities: Capabilities;
 }
 
-/** Roles whose lines are profit or loss: cost centres and the like are theirs, not those of what somebody owes. */
+/** Roles of income and expense lines. Only these lines carry dimensions. */
 const resultRoles: readonly LineRole[] = ['revenue', 'rounding'];
-/** Roles that the mapping can give a party of its own. */
+/** Roles for which the mapping can name a party. */
 const counterpartyRoles: readonly LineRole[] = ['insurance_receivable', 'financing_receivable'];
 
 /**
- * A unit of the general ledger in the words of the ERP that it is delivered to; or everything that is in the way of that, at once.
- * Accounts, sides and amounts are the unit's own, line by line. Every revenue line of a VAT group is a base of its tax code and
- * every VAT line a tax, so that each base and each tax is told once.
+ * Translates a unit of the general ledger into the terms of the ERP, or returns all problems that prevent it. The lines
+ * keep their accounts, sides and amounts. Every revenue line of a VAT group is a base of its tax code, and every VAT
+ * line is a tax. So each base and each tax is reported once.
  */
 export function translate(
   unit: GeneralLedgerUnit,
@@ -36,10 +37,10 @@ export function translate(
   const { posting } = unit;
   const problems = new Problems();
   const journal = journalOf(mapping, unit.kind === 'entry' ? unit.posting.document.kind : unit.kind);
-  // A file has no journals that would have to exist.
+  // Files need no journals.
   if (journal === null && capabilities.kind === 'api') {
     const kind = unit.kind === 'entry' ? unit.posting.document.kind : unit.kind;
-    problems.add('journal_unmapped', `the mapping has no erp.journals.${kind} and no erp.journals."*"`);
+    problems.add('journal_unmapped', deliveryFindings.journalUnmapped({ kind }));
   }
   const description = unit.kind === 'entry' ? unit.posting.description : summaryDescription(unit.posting);
   const context: LineContext = {
@@ -60,14 +61,12 @@ export function translate(
 
   const { max_lines: mostLines } = capabilities.write;
   if (lines.length > mostLines) {
-    problems.add('erp_too_large', `it has ${lines.length} lines; the ERP takes ${mostLines}`);
+    problems.add('erp_too_large', deliveryFindings.tooManyLines({ lines: lines.length, most: mostLines }));
   }
   const parties = new Set(lines.flatMap(({ party }) => party?.code ?? []));
   if (capabilities.lines.party === 'per_entry' && parties.size > 1) {
-    problems.add(
-      'erp_party_refused',
-      `it names the parties ${[...parties].map(shown).join(' and ')}; the ERP takes one`,
-    );
+    const named = [...parties].map(shown).join(deliveryFindings.and);
+    problems.add('erp_party_refused', deliveryFindings.tooManyParties({ parties: named }));
   }
   if (problems.found.length > 0) return { problems: problems.found };
   const number = unit.kind === 'entry' ? numberOf(unit.posting.lines) : null;
@@ -87,7 +86,7 @@ export function translate(
   };
 }
 
-/** Id of the open item of an invoice: the same for the lines that open its receivable and those that settle it. */
+/** Id of the open item of an invoice. The line that opens the receivable and the lines that settle it share this id. */
 export function openItemId(installation: InstallationId, invoiceId: number): string {
   return `${installation}/invoice/${invoiceId}`;
 }
@@ -97,17 +96,19 @@ interface LineContext {
   mapping: Mapping;
   capabilities: Capabilities;
   problems: Problems;
-  /** Of the entry. */
+  /** The entry's description. */
   description: string;
   withParty: ReadonlySet<string>;
-  /** Of the summary. */
+  /** The summary's department; null for an entry. */
   departmentId: number | null;
   taxOnlyBases: ReadonlyMap<Line | SummaryLine, Money>;
-  /** The business date, which decides about validity; of a summary, whose documents have several, its own. */
+  /**
+   * The date by which the mapping's VAT groups are looked up: the document's business date, or the date of the summary.
+   */
   day: CalendarDate;
 }
 
-/** What only one kind of line has. */
+/** The fields that entries and summaries fill in differently. */
 type LinePart = Pick<ErpLine, 'party' | 'openItem' | 'dueDate' | 'description'> & { departmentId: number | null };
 
 function documentPart(line: Line, context: LineContext): LinePart {
@@ -132,7 +133,7 @@ function summaryPart(line: SummaryLine, context: LineContext): LinePart {
   };
 }
 
-/** Zero-rated sales are declared per buyer. */
+/** A VAT return lists zero-rated sales by buyer, so the text names the buyer's VAT number. */
 function buyerText({ vat }: Pick<Line, 'vat'>, buyer: { vatNumber: string | null } | null): string[] {
   const isZeroRated = vat !== null && (vat.rate ?? zero).isZero();
   return isZeroRated && buyer?.vatNumber ? [`(${buyer.vatNumber})`] : [];
@@ -142,8 +143,8 @@ function lineOf(line: Line | SummaryLine, part: LinePart, context: LineContext):
   const { capabilities, problems } = context;
   const { departmentId, description, ...rest } = part;
   if (line.amount.decimalPlaces() > capabilities.lines.decimals) {
-    const amount = line.amount.toFixed();
-    problems.add('erp_refused', `its amount ${amount} has more than ${capabilities.lines.decimals} decimals`);
+    const [amount, most] = [line.amount.toFixed(), capabilities.lines.decimals];
+    problems.add('erp_refused', deliveryFindings.tooManyDecimals({ amount, most }));
   }
   return {
     account: line.account,
@@ -162,9 +163,7 @@ function vatOf(line: Line | SummaryLine, { mapping, problems, taxOnlyBases, day 
   const { group, rate } = line.vat;
   const code = vatCodeOf(mapping, group, rate, day);
   if (code === null) {
-    const at = rate === null ? 'without rate' : `at ${rate.toFixed()} %`;
-    const called = group === null ? `rows ${at} that name no VAT group` : `VAT group ${shown(group)} ${at}`;
-    problems.add('vat_code_unmapped', `the mapping has no erp.vat_codes for ${called}`);
+    problems.add('vat_code_unmapped', deliveryFindings.vatCodeUnmapped({ vat: vatText(group, rate) }));
     return null;
   }
   if (code === noVatCode) return null;
@@ -173,9 +172,8 @@ function vatOf(line: Line | SummaryLine, { mapping, problems, taxOnlyBases, day 
 }
 
 /**
- * What the VAT lines of a group say of its base beyond its revenue lines, in the VAT line's direction. Rows of a group whose nets
- * cancel out have no revenue lines, and a base of zero; for what posting makes, nothing is left over. An entry of the past in
- * which it is otherwise keeps its base.
+ * The part of each VAT group's base that is on its VAT lines but on no revenue line, in the direction of the VAT line.
+ * For everything that posting makes, this part is zero. Old entries may have such a part, and keep it.
  */
 function basesOnVatLinesAlone(lines: readonly (Line | SummaryLine)[]): Map<Line | SummaryLine, Money> {
   const alone = new Map<Line | SummaryLine, Money>();
@@ -187,7 +185,8 @@ function basesOnVatLinesAlone(lines: readonly (Line | SummaryLine)[]): Map<Line 
     const vatLines = group.filter(({ role, vat }) => role === 'vat' && vat?.base != null);
     const [first] = vatLines;
     if (first === undefined) continue;
-    // Revenue lines with a base of their own are those of entries without a VAT line of the group, in a summary.
+    // In a summary, a revenue line with `vat.base` comes from entries without a VAT line of the group, so it is left
+    // out here.
     const told = group.filter(({ role, vat }) => role === 'revenue' && vat?.base == null);
     let left = zero;
     for (const line of vatLines) left = left.plus(signed({ side: line.side, amount: line.vat?.base ?? zero }));
@@ -218,7 +217,8 @@ function dimensionsOf(
     const named = dimensionValueOf(mapping, name as MappedDimension, value);
     if (named === null && value === '') continue;
     if (named !== null) theirs.push([dimension.name, named]);
-    else problems.add('dimension_unmapped', `the mapping has no erp.dimensions.${name}.values for ${shown(value)}`);
+    else
+      problems.add('dimension_unmapped', deliveryFindings.dimensionUnmapped({ dimension: name, value: shown(value) }));
   }
   return Object.fromEntries(theirs);
 }
@@ -226,7 +226,7 @@ function dimensionsOf(
 function accountsWithParty(unit: GeneralLedgerUnit, mapping: Mapping, { lines }: Capabilities): Set<string> {
   if (lines.party === 'none') return new Set();
   const accounts = partyAccounts(mapping);
-  // An entry of an earlier mapping may stand on other accounts.
+  // An entry of an earlier mapping may use other accounts.
   for (const { role, account } of unit.posting.lines) if (partyRoles.includes(role)) accounts.add(account);
   return accounts;
 }
@@ -250,13 +250,16 @@ function partyOf(line: Pick<Line, 'account' | 'role' | 'party'>, context: LineCo
   }
   const collective = mapping.erp.collective_party;
   if (collective) return named(collective);
-  // In a file, no party has to exist: a line goes without.
+  // In a file, a line may have no party.
   if (capabilities.kind === 'file') return null;
-  problems.add('party_unmapped', `a line on account ${shown(line.account)} needs one: erp.collective_party is not set`);
+  problems.add('party_unmapped', deliveryFindings.partyUnmapped({ account: shown(line.account) }));
   return null;
 }
 
-/** The mapping's party of insurance and financing, as the entry names it; a summary names none. */
+/**
+ * Code of the insurance company or financing company of a line: from the entry, or from the mapping for a summary. Null
+ * for any other line.
+ */
 function counterpartyOf(
   { role, party }: Pick<Line, 'role' | 'party'>,
   clientId: string | null,
@@ -274,7 +277,10 @@ function named(code: string): ErpParty {
   return { code, isOurs: false, name: null, vatNumber: null, countryCode: null };
 }
 
-/** By what is left of its revenue and VAT; a reversal has its original's lines, each on the other side. */
+/**
+ * True if revenue and VAT are negative in sum. A reversal has its original's lines on the other side, so its sign is
+ * turned.
+ */
 function isRefund({ lines, reverses }: Pick<LedgerEntry, 'lines' | 'reverses'>): boolean {
   let net = zero;
   for (const line of lines) if (line.role === 'revenue' || line.role === 'vat') net = net.plus(signed(line));
@@ -289,7 +295,7 @@ function shown(text: string): string {
   return visible(clip(text, 100));
 }
 
-/** Each thing that is missing once, however many lines need it. */
+/** Collects problems; each occurs once, even if several lines have it. */
 class Problems {
   readonly found: ErpProblem[] = [];
 

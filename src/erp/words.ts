@@ -1,18 +1,23 @@
 import type { Money } from '../domain/money.ts';
+import { clip, visible } from '../domain/text.ts';
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import { vatGroupOf } from '../mapping/vat-groups.ts';
 import type { CalendarDate, DocumentKind, LineRole } from '../terms.ts';
+import { deliveryFindings } from '../texts/findings/delivery.ts';
 
-/** The ERP's words for ours, as the section `erp` of a mapping gives them; null where it gives none. */
+/**
+ * Translates our terms into those of the ERP, by the section `erp` of the mapping. Null if the mapping has no
+ * translation.
+ */
 
-/** In a mapping: the word that the source itself uses. */
+/** A value in the mapping: the ERP uses the same text as the source. */
 const same = 'same';
-/** In `erp.vat_codes`: the line carries no tax code. */
+/** A value in `erp.vat_codes`: the line carries no tax code. */
 export const noVatCode = 'none';
 
 /**
- * The ERP's tax code of a VAT group and rate on a day: of its line in `vat_groups`, or by `erp.vat_codes`; `none` where its lines are
- * to carry no code.
+ * The ERP's tax code of a VAT group and rate on a day, from `vat_groups` or `erp.vat_codes`. `none` if lines of the
+ * group carry no code.
  */
 export function vatCodeOf(
   mapping: Mapping,
@@ -30,7 +35,10 @@ export function vatCodeOf(
   return (code === same ? group : code) || null;
 }
 
-/** The ERP's value of one of our dimensions. Only for a dimension that the mapping delivers; `''` is the value of lines without one. */
+/**
+ * The ERP's value of one of our dimensions. Only for dimensions that the mapping delivers. `''` is the value of lines
+ * without this dimension.
+ */
 export function dimensionValueOf(mapping: Mapping, dimension: MappedDimension, value: string): string | null {
   const values = mapping.erp.dimensions[dimension]?.values ?? same;
   if (value === '') return (values !== same && own(values, '')) || null;
@@ -39,12 +47,11 @@ export function dimensionValueOf(mapping: Mapping, dimension: MappedDimension, v
   return (theirs === same ? value : theirs) || null;
 }
 
-/** The ERP's journal of a kind of document, or of daily summaries. */
 export function journalOf(mapping: Mapping, kind: DocumentKind | 'daily_summary'): string | null {
   return mapping.erp.journals[kind] || mapping.erp.journals['*'] || null;
 }
 
-/** Roles whose lines name the one who owes or is owed. */
+/** Roles whose lines name the party that owes or receives the amount. */
 export const partyRoles: readonly LineRole[] = [
   'receivable',
   'opening_receivable',
@@ -54,8 +61,8 @@ export const partyRoles: readonly LineRole[] = [
 ];
 
 /**
- * The accounts whose lines need a party. An ERP decides this by account, so that every line on such an account has one, whatever
- * its role, and no line on any other account has.
+ * The accounts whose lines need a party. ERPs decide this by account: every line on such an account has a party,
+ * whatever its role, and no other line has one.
  */
 export function partyAccounts(mapping: Mapping): Set<string> {
   const accounts = new Set<string>();
@@ -72,7 +79,17 @@ export function partyAccounts(mapping: Mapping): Set<string> {
   return accounts;
 }
 
-/** Own properties only: a key of the source may be "constructor". */
+/** A VAT group and its rate, as messages name them. */
+export function vatText(group: string | null, rate: Money | null): string {
+  const [named, at] = [group === null ? null : visible(clip(group, 100)), rate?.toFixed() ?? null];
+  if (named === null)
+    return at === null ? deliveryFindings.noGroupWithoutRate : deliveryFindings.noGroupAtRate({ rate: at });
+  return at === null
+    ? deliveryFindings.groupWithoutRate({ group: named })
+    : deliveryFindings.groupAtRate({ group: named, rate: at });
+}
+
+/** Reads own properties only, since a key from the source may be "constructor". */
 function own<Value>(table: Record<string, Value>, key: string | null): Value | undefined {
   return key !== null && Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -36,7 +36,7 @@ test('the second database writes nothing, and every command names the first; ado
   const delivered = await command(1, 'deliver', '--wait', '1', '--json');
   expect(delivered.code).toBe(3);
   expect(readdirSync(folder)).toEqual(before);
-  const named = /is another database’s for installation 4711/;
+  const named = /Another database of vetledger uses the folder .* for installation 4711/;
   const status = await command(1, 'status');
   expect(status.stdout).toMatch(named);
   expect(status.stdout).toContain('vetledger adopt --installation ID --reason TEXT');

@@ -188,7 +188,7 @@ describe('the commands', () => {
     const text = readFileSync(trytonDemo, 'utf8').replace('    "VAT 14 %": "Sales 14 %"\n', '');
     writeFileSync(file, text);
     const { code, stdout } = await command('mapping', 'check', file, '--erp');
-    expect(stdout).toContain('FAULT  mapping: VAT group VAT 14 % at 14 %: The mapping gives no tax code');
+    expect(stdout).toContain('FAULT  mapping: VAT group VAT 14 % at 14 %: The mapping has no tax code of the ERP');
     expect(stdout).toContain('         what to do: Add it under `erp.vat_codes` in the mapping file');
     expect(code).toBe(1);
     expect((await command('mapping', 'check', file)).code).toBe(0);

@@ -90,7 +90,9 @@ describe('two installations of one company', () => {
     const report = await slice(2, second);
     expect(report).toMatchObject({ delivered: 0, left: 1, nextDueMs: null });
     expect(report.waitingFor?.code).toBe('erp_company_named_differently');
-    expect(report.waitingFor?.message).toContain('“db/Example” at memory:, and installation 1 “db/” at memory:');
+    expect(report.waitingFor?.message).toContain(
+      '“db/Example” at memory:, and installation 1 names it “db/” at memory:',
+    );
     expect(second.sent).toEqual([]);
     // `erp check` also reports the error, for each spelling of the company.
     const faultOf = async (installation: number, configured: CompanyRef, answered = byId) =>

@@ -54,7 +54,7 @@ describe('an entry in the ERP', () => {
     expect(differences(sent, { ...held, originId: '6' })).toEqual([]);
     expect(differences(reversal, { ...held, originId: '5' })).toEqual([]);
     expect(differences(reversal, { ...held, originId: '6' }).map(({ message }) => message)).toEqual([
-      'it reverses the ERP’s entry with the id 5; as its origin the ERP has 6',
+      'the entry reverses the ERP’s entry with the id 5; the ERP names 6 as its origin',
     ]);
   });
 
@@ -62,10 +62,10 @@ describe('an entry in the ERP', () => {
     [
       'a date that was moved',
       { ...held, date: '2026-02-28' },
-      ['it was sent with the date 2026-01-15; the ERP has 2026-02-28'],
+      ['the entry was sent with the date 2026-01-15; the ERP has 2026-02-28'],
     ],
-    ['another journal', { ...held, journal: 'MISC' }, ['it was sent to the journal SALES; the ERP has MISC']],
-    ['that it is void', { ...held, state: 'void' }, ['it is void in the ERP']],
+    ['another journal', { ...held, journal: 'MISC' }, ['the entry was sent to the journal SALES; the ERP has MISC']],
+    ['that it is void', { ...held, state: 'void' }, ['the entry is void in the ERP']],
     [
       'a cent',
       withLine(0, { amount: new Money('-24.01') }),
@@ -143,7 +143,7 @@ describe('an entry in the ERP', () => {
   it('shows texts of the ERP on one line', () => {
     const found = { ...held, journal: 'A\nB\u202e' };
     expect(describeDifferences(differences(sent, found))).toBe(
-      'it was sent to the journal SALES; the ERP has A\\nB\\u202e',
+      'the entry was sent to the journal SALES; the ERP has A\\nB\\u202e',
     );
   });
 });
@@ -190,7 +190,7 @@ describe('what the target declares', () => {
     expect(differences(sent, without, { lines: { party: 'none' } })).toEqual([]);
     expect(differences(sent, held, { lines: { party: 'per_entry' } })).toEqual([]);
     expect(describeDifferences(differences(sent, without, { lines: { party: 'per_entry' } }))).toBe(
-      'it was sent with the party client:5; the ERP has none',
+      'the entry was sent with the party client:5; the ERP has none',
     );
   });
 });

@@ -573,7 +573,7 @@ describe('what is read back', () => {
     const [{ message }] = (await query<{ message: string }>(db, 'select problem_message as message from erp_unit')) as [
       { message: string },
     ];
-    expect(message).toBe('it was sent with the date 2026-02-01; the ERP has 2026-03-31');
+    expect(message).toBe('the entry was sent with the date 2026-02-01; the ERP has 2026-03-31');
     target.after = () => undefined;
     await db.transaction((trx) => retryUnits(trx, installation, null, by));
     await slices(target);

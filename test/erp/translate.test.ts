@@ -316,7 +316,10 @@ describe('what is missing', () => {
     });
     expect('problems' in result && result.problems).toEqual([
       { code: 'journal_unmapped', message: 'the mapping has no erp.journals.invoice and no erp.journals."*"' },
-      { code: 'party_unmapped', message: 'a line on account receivable needs one: erp.collective_party is not set' },
+      {
+        code: 'party_unmapped',
+        message: 'a line on account receivable needs a party, and erp.collective_party is not set',
+      },
       { code: 'vat_code_unmapped', message: 'the mapping has no erp.vat_codes for VAT group VAT24 at 24 %' },
       { code: 'dimension_unmapped', message: 'the mapping has no erp.dimensions.dimension_1.values for SURG' },
       { code: 'vat_code_unmapped', message: 'the mapping has no erp.vat_codes for VAT group ZERO at 0 %' },
@@ -336,7 +339,7 @@ describe('what is missing', () => {
   test('too many lines for the ERP', () => {
     const write = { ...capabilitiesOf().write, max_lines: 4 };
     expect(run(entryUnit(invoiceFields), {}, { write })).toEqual({
-      problems: [{ code: 'erp_too_large', message: 'it has 5 lines; the ERP takes 4' }],
+      problems: [{ code: 'erp_too_large', message: 'the entry has 5 lines; the ERP accepts at most 4' }],
     });
   });
 

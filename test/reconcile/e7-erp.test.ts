@@ -100,7 +100,7 @@ describe('E7', () => {
     [
       'our key',
       (id) => erp.change(id, (entry) => Object.assign(entry, { key: null })),
-      { difference: '0.00', message: /does not carry our key/ },
+      { difference: '0.00', message: /no longer has our key/ },
     ],
     [
       'its being posted',
@@ -169,12 +169,12 @@ describe('E7', () => {
     [
       'the ERP’s own reversal, which names its origin',
       (entry) => ({ ...reversed(entry), originId: entry.id }),
-      /the ERP’s own reversal of our entry N-erp invoice 1 \(\d+\/invoice\/1\/1\); reset it/,
+      /the ERP made this reversal of our entry N-erp invoice 1 \(\d+\/invoice\/1\/1\); reset it/,
     ],
     [
       'the same, whose base counts in the wrong direction',
       (entry) => ({ ...withWrongBase(reversed(entry)), originId: entry.id }),
-      /the ERP’s own reversal of our entry N-erp invoice 1 .* counts in the wrong direction/,
+      /the ERP made this reversal of our entry N-erp invoice 1 .* counts in the wrong direction/,
     ],
     [
       'a duplicate',

@@ -26,7 +26,10 @@ export async function unitsWithErpId(
   );
 }
 
-/** Delivered units by the labels of their lines: the descriptions of entries, and the days in those of summaries. */
+/**
+ * Delivered units by the labels of their lines. The labels of an entry are its description; those of a summary contain
+ * its date.
+ */
 export async function unitsLabelled(
   db: Connection,
   installation: InstallationId,

@@ -2,25 +2,26 @@ import type { Connection } from '../../db/rows.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
 import type { InstallationId } from '../../terms.ts';
+import { erpBookFindings } from '../../texts/findings/delivery.ts';
 import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import type { ErpProblem } from '../port.ts';
 import { type CopiedUnit, unitsLabelled, unitsWithErpId } from './copied-units.ts';
 
-/** An entry that the ERP, or somebody there, has made out of one of ours. */
+/** An entry that the ERP, or a user in the ERP, made from one of ours. */
 export interface Copy {
   found: FoundEntry;
   of: CopiedUnit;
-  /** Takes back what it copies. */
+  /** It reverses the entry that it copies. */
   isReversal: boolean;
-  /** It counts the base of a tax in the other direction than its amounts. */
+  /** The base of a tax has the opposite direction of its amounts. */
   isBaseWrong: boolean;
 }
 
 type Translate = (unit: GeneralLedgerUnit) => { entry: ErpEntry } | { problems: ErpProblem[] };
 
 /**
- * Which entries without a key of ours are copies of delivered units: those that name one as their origin, and those with a unit's
- * labels, accounts and amounts, all in its direction or all in the other.
+ * Finds copies of delivered units among entries without a key of ours. A copy names a unit's entry as its origin. Or it
+ * has the labels, accounts and amounts of a unit, all in the same direction or all in the opposite one.
  */
 export async function copiesAmong(
   db: Connection,
@@ -45,7 +46,7 @@ export async function copiesAmong(
     }),
   );
   return entries.flatMap((found): Copy[] => {
-    // It is ours, and has lost its key.
+    // The entry itself, which has lost its key.
     if (byErpId.has(found.id)) return [];
     const named = byErpId.get(found.originId ?? '');
     const candidates = named === undefined ? labelled.filter(isLabelledAs(found, words)) : [named];
@@ -67,8 +68,8 @@ function isLabelledAs({ lines }: FoundEntry, words: ReadonlyMap<string, ErpEntry
 }
 
 /**
- * Whether it has the accounts and amounts of an entry of ours, or the same on the other side; null where it has neither. The amounts
- * of taxes do not count: an ERP may compute them anew.
+ * Whether an entry has the accounts and amounts of our entry, on the same sides or on the opposite sides; null if
+ * neither. Tax amounts are ignored, because an ERP may calculate them again.
  */
 function directionOf(entry: ErpEntry, { lines }: FoundEntry): 'same' | 'reversed' | null {
   const held = lines.map(({ account, amount }) => placeOf(account, amount));
@@ -113,11 +114,12 @@ function hasBases(entry: ErpEntry, found: FoundEntry, isReversal: boolean): bool
 function signed({ side, amount }: ErpEntry['lines'][number]): Money {
   return side === 'debit' ? amount : amount.negated();
 }
-
-/** What E7 tells of a copy: both numbers, and what to do. */
+/** E7's message for a copy: both numbers, and what the accountant has to do. */
 export function copyText({ of, isReversal, isBaseWrong }: Copy): string {
-  const what = isReversal ? 'the ERP’s own reversal' : 'a duplicate';
-  const base = isBaseWrong ? ', and the base of its tax counts in the wrong direction' : '';
-  const todo = 'reset it to draft and delete it in the ERP, and correct the document in the practice software';
-  return `it is ${what} of our entry ${of.erpNumber ?? 'without number'} (${of.unitId})${base}; ${todo}`;
+  return erpBookFindings.copy({
+    isReversal: isReversal ? 1 : 0,
+    isBaseWrong: isBaseWrong ? 1 : 0,
+    number: of.erpNumber ?? erpBookFindings.withoutNumber,
+    unitId: of.unitId,
+  });
 }

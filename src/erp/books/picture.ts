@@ -4,11 +4,11 @@ import { type Connection, execute, maybeRow, row, rows } from '../../db/rows.ts'
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { unitKinds, unitStates } from '../outbox/unit.ts';
 
-/** SQL of the tables `erp_books_…`: what an installation's ERP was last found to hold. */
+/** SQL of the tables `erp_books_…`, which contain a snapshot of an installation's entries in the ERP. */
 
 const readingShape = { run: integer, beganAt: instant, fullBeganAt: instant };
 
-/** The last reading that came to its end. */
+/** The last reading that was completed. */
 export type Reading = RowOf<typeof readingShape>;
 
 export function lastReading(db: Connection, installation: InstallationId): Promise<Reading | null> {
@@ -34,7 +34,9 @@ export async function noteReading(
   );
 }
 
-/** The days between which entries of this installation are in the ERP, or were delivered; null where none was. */
+/**
+ * First and last date of the installation's delivered entries, by our outbox and by the ERP; null if there are none.
+ */
 export async function deliveredSpan(
   db: Connection,
   installation: InstallationId,
@@ -60,17 +62,17 @@ const knownShape = {
   erpId: nullable(text),
 };
 
-/** A unit of ours that an entry of the ERP may be. */
+/** A unit of ours that an entry of the ERP may belong to. */
 export type KnownUnit = RowOf<typeof knownShape>;
 
 const knownColumns = `u.installation, u.unit_id as "unitId", u.kind, u.erp_key as key, u.erp_id as "erpId"`;
 
-/** Units of any installation by the keys that entries carry. */
+/** Units of any installation, by key. */
 export function unitsByKey(db: Connection, keys: readonly string[]): Promise<KnownUnit[]> {
   return rows(db, knownShape, `select ${knownColumns} from erp_unit u where erp_key = any(?::text[])`, [keys]);
 }
 
-/** Units of an installation by the ERP's ids of entries that were found for them before. */
+/** Units of an installation, by the ERP's ids under which earlier readings found them. */
 export async function unitsSeenAs(
   db: Connection,
   installation: InstallationId,
@@ -87,7 +89,7 @@ export async function unitsSeenAs(
   return new Map(found.map(({ seenAs, ...unit }) => [seenAs, unit]));
 }
 
-/** The next delivered units that no entry was found for, in the order of their chains, after `after`. */
+/** The next delivered units without an entry in the snapshot, in the order of their chains, after `after`. */
 export function unitsNotFound(
   db: Connection,
   installation: InstallationId,
@@ -104,7 +106,7 @@ export function unitsNotFound(
   );
 }
 
-/** The next entries that differ and were not found by this run, in the order of their ids, after `after`. */
+/** The next entries that differ and that this run has not read, by id, after `after`. */
 export function differingUnits(
   db: Connection,
   installation: InstallationId,
@@ -121,7 +123,7 @@ export function differingUnits(
   );
 }
 
-/** What is known of entries by the ERP's ids: hashes of those that were equal. */
+/** The stored hashes of entries that were equal, by the ERP's id. */
 export async function equalHashes(
   db: Connection,
   installation: InstallationId,
@@ -146,11 +148,11 @@ export interface SeenUnit {
   isEqual: boolean;
   message: string | null;
   difference: string;
-  /** Debits of the whole entry. */
+  /** Sum of the entry's debits. */
   amount: string;
 }
 
-/** Notes entries that are ours, as they were found. */
+/** Stores entries of our units. */
 export async function noteUnits(
   trx: Connection,
   installation: InstallationId,
@@ -184,7 +186,7 @@ export async function noteUnits(
   );
 }
 
-/** Notes that entries were found as they were before. */
+/** Records that entries are unchanged. */
 export async function noteUnchanged(
   trx: Connection,
   installation: InstallationId,
@@ -207,7 +209,7 @@ export interface SeenForeign {
   difference: string;
 }
 
-/** Notes entries of others on owned accounts. */
+/** Stores other entries on owned accounts. */
 export async function noteForeign(
   trx: Connection,
   installation: InstallationId,
@@ -233,7 +235,7 @@ export async function noteForeign(
   );
 }
 
-/** Ids of the next entries of others that this run did not find, in their order, after `after`. */
+/** Ids of the next other entries that this run has not read, in order, after `after`. */
 export async function foreignEntries(
   db: Connection,
   installation: InstallationId,
@@ -250,7 +252,7 @@ export async function foreignEntries(
   return found.map(({ erpId }) => erpId);
 }
 
-/** Entries that were written and are neither ours nor on an owned account any more. */
+/** Deletes entries from the snapshot that are neither ours nor on an owned account any more. */
 export async function forget(trx: Connection, installation: InstallationId, erpIds: readonly string[]): Promise<void> {
   if (erpIds.length === 0) return;
   for (const table of ['erp_books_unit', 'erp_books_foreign']) {
@@ -261,7 +263,10 @@ export async function forget(trx: Connection, installation: InstallationId, erpI
   }
 }
 
-/** Forgets entries dated in an interval that a complete reading of it did not find; the whole picture where there is none. */
+/**
+ * Deletes entries of a date range that a complete reading did not find. Without a range, it does so for the whole
+ * snapshot.
+ */
 export async function forgetUnseen(
   trx: Connection,
   installation: InstallationId,
@@ -278,7 +283,7 @@ export async function forgetUnseen(
   }
 }
 
-/** Counts and balances of a month as they were last told; null where they never were. */
+/** Number of entries and balances of a month at the last reading; null if it was never read. */
 export async function monthTold(
   db: Connection,
   installation: InstallationId,
@@ -292,7 +297,10 @@ export async function monthTold(
   );
 }
 
-/** The months whose entries were all read longest ago, as many as that; none that was read within so many days. */
+/**
+ * The months that were completely read longest ago, at most `atMost`. Months that were read within `days` days are left
+ * out.
+ */
 export async function monthsToReadAgain(
   db: Connection,
   installation: InstallationId,
@@ -323,7 +331,7 @@ export async function noteMonth(
   );
 }
 
-/** Balances per owned account as our books have them: of delivered units, and of those that were found in the ERP. */
+/** Balances per owned account by our books: of delivered units, and of units that were found in the ERP. */
 export async function ownBalances(
   db: Connection,
   company: string,
@@ -351,7 +359,10 @@ export async function ownBalances(
 
 const toldShape = {
   unitId: nullable(text),
-  /** Null of an entry of others, and of a unit that may be in the ERP although it is not delivered. */
+  /**
+   * State of the unit. Null for an entry that is not ours, and for a unit that may be in the ERP although it is not
+   * delivered.
+   */
   state: nullable(oneOf(unitStates)),
   erpNumber: nullable(text),
   erpDate: nullable(date),
@@ -362,13 +373,18 @@ const toldShape = {
   amount: numeric,
 };
 
-/** Something to tell of the ERP's books: a unit that it holds otherwise, twice, or unexpectedly, or an entry of others. */
+/**
+ * A finding about the ERP's books: a unit that differs, or occurs twice or unexpectedly, or an entry that is not ours.
+ */
 export type ToldEntry = RowOf<typeof toldShape>;
 
-/** A unit that is not delivered and may be in the ERP all the same: one that was found there otherwise, or that is looked up again. */
+/**
+ * SQL: a unit that is not delivered, but that the ERP may have. It was found there with differences, or will be looked
+ * up again.
+ */
 const mayBeThere = `((u.state = 'pending' and u.attempts > 0) or coalesce(u.problem_code in ('erp_differs', 'erp_doubled'), false))`;
 
-/** Everything to tell, and what differs within the tolerance; at most `limit`, and how many there are. */
+/** All findings, including differences within the tolerance. Returns at most `limit`, and their number. */
 export async function toldEntries(
   db: Connection,
   installation: InstallationId,
@@ -398,7 +414,7 @@ export async function toldEntries(
   return { told, omitted: n - told.length };
 }
 
-/** Delivered units that the ERP does not hold any more, at most `limit`, and how many there are beyond. */
+/** Delivered units that the ERP no longer has. Returns at most `limit`, and the number of the others. */
 export async function missingUnits(
   db: Connection,
   installation: InstallationId,
@@ -427,7 +443,7 @@ const unsettledShape = {
   message: nullable(text),
 };
 
-/** Units that are not in the ERP's books by what the outbox says, of these states, at most `limit`. */
+/** Units in these states, which by the outbox are not in the ERP's books; at most `limit`. */
 export function unsettledUnits(
   db: Connection,
   installation: InstallationId,

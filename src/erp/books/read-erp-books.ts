@@ -8,6 +8,7 @@ import { type Money, zero } from '../../domain/money.ts';
 import { clip, visible } from '../../domain/text.ts';
 import { type GeneralLedgerUnit, loadUnits, usedAccounts } from '../../ledger/general-ledger.ts';
 import type { CalendarDate } from '../../terms.ts';
+import { erpBookFindings } from '../../texts/findings/delivery.ts';
 import { compareEntry, type Difference, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import { erpPriorities } from '../erp-pace.ts';
@@ -37,26 +38,25 @@ import {
   unitsSeenAs,
 } from './picture.ts';
 
-/** A full reading is never older, however rarely `--full` is asked for. */
+/** Maximum time between two full readings, even without `--full`. */
 const fullEveryMs = 7 * 86_400_000;
-/** In slices, all months are read in so many readings, and none again so many days after the last time. */
+/** In slices, `readings` readings cover all months, and a month is not read again within `days` days. */
 const slices = { readings: 28, days: 7 };
-/** Taken off the question for what was written since: transactions that commit late, and clocks that differ. */
+/** Searches for changes overlap by this time, because transactions may commit late and clocks differ. */
 const overlapMs = 3_600_000;
-/** Entries asked for by their ids at a time. */
+/** Number of entries that one request reads by id. */
 const readAtATime = 100;
-/** Characters of a message that tells what differs. */
+/** Maximum length of a message. */
 const longestMessage = 2_000;
-const notOurs = 'it is not ours, and changes accounts that only we post to';
 
 export interface ReadBooksPorts {
   db: Db;
-  /** Write transactions of the only reader of these books (turn.ts). */
+  /** Runs a write transaction. Only one process at a time reads these books (turn.ts). */
   transact: Transact;
   databaseId: string;
   installation: Pick<InstallationConfig, 'id' | 'mapping' | 'decimals'>;
   target: Pick<ErpTarget, 'capabilities' | 'books' | 'read' | 'describe'>;
-  /** Accounts on which entries of others are noted. */
+  /** Accounts that only vetledger posts to. Other entries on them are reported. */
   ownedAccounts: readonly string[];
   signal: AbortSignal;
   onProgress(entries: number): void;
@@ -64,22 +64,22 @@ export interface ReadBooksPorts {
 
 export interface ReadBooksOptions {
   full: boolean;
-  /** Instead of everything weekly, each reading reads some months whole: those that were read longest ago. */
+  /** Replaces the weekly full reading: each reading reads some months completely, the longest unread first. */
   inSlices?: boolean;
 }
 
 export interface BooksRead {
   isFull: boolean;
-  /** Entries that were read. */
+  /** Number of entries that were read. */
   entries: number;
-  /** Balances of the ERP per account, of the months in which anything was delivered. */
+  /** The ERP's balances per account, of the months with delivered entries. */
   balances: Map<string, Money>;
 }
 
 /**
- * Reads back what the ERP holds and notes it (picture.ts), page by page: only what was written since the last reading, and every
- * month whose count or balances are not those that were told then; or everything, weekly and where `full` asks for it. Throws
- * ErpError; what was noted by then is read again.
+ * Reads the ERP's entries page by page, and stores them as a snapshot. It reads entries that were written since the
+ * last reading, and every month whose number of entries or balances have changed. Weekly, and with `full`, it reads
+ * everything. Throws ErpError; the next call then reads everything again that changed.
  */
 export async function readBooks(ports: ReadBooksPorts, options: ReadBooksOptions): Promise<BooksRead> {
   const { books } = ports.target;
@@ -122,7 +122,7 @@ class Reader {
           balances.set(account, (balances.get(account) ?? zero).plus(balance));
         }
       }
-      // After the others: on owned accounts a copy is told as that.
+      // Copies are read last, so that a copy on an owned account is reported as a copy.
       await this.#readCopies({ ...widened(span), changedSince });
     }
     if (isFull) await transact((trx) => forgetUnseen(trx, installation.id, this.#run, null));
@@ -138,20 +138,20 @@ class Reader {
 
   async #readChanged(span: Span, changedSince: Date): Promise<void> {
     const { db, installation } = this.#ports;
-    // An entry may have been moved out of the months in which anything was delivered, and one that has lost its key is found by
-    // the accounts that we post to.
+    // A year is added on both sides, because a user may have moved an entry to another month. An entry without its key
+    // is found by the accounts that vetledger posts to.
     const used = await usedAccounts(db, [installation.id], { from: null, to: null }, { subLedger: false });
     const accounts = [...new Set([...this.#owned, ...used.map(({ account }) => account)])];
     await this.#readEntries({ ...widened(span), changedSince, accounts });
   }
 
-  /** Reads a month where anything in it may have changed, and gives its balances. */
+  /** Reads a month if anything in it may have changed. Returns its balances. */
   async #readMonth(
     month: Span,
     { isFull, isAgain }: { isFull: boolean; isAgain: boolean },
   ): Promise<Map<string, Money>> {
     const { db, transact, installation } = this.#ports;
-    // Before the entries: what is written while they are read makes the next reading read them again.
+    // Balances are read before the entries. So a change during the reading makes the next reading read the month again.
     const told = await this.#books.balances(month, this.#request);
     const balances = fingerprint(told.balances, this.#owned);
     const before = isFull || isAgain ? null : await monthTold(db, installation.id, month.from);
@@ -176,7 +176,7 @@ class Reader {
     }
   }
 
-  /** What the ERP, or somebody there, has made out of entries of ours: nothing but its content and its origin tells. */
+  /** Reads copies of our entries that the ERP or a user made. Only their content and origin identify them. */
   async #readCopies(which: Span & { changedSince: Date | null }): Promise<void> {
     const { db, transact, databaseId, installation, target, signal } = this.#ports;
     const { id, mapping } = installation;
@@ -193,7 +193,10 @@ class Reader {
     }
   }
 
-  /** Entries that are not ours and were told: somebody may have deleted them since, on a day of which nothing else is read. */
+  /**
+   * Reads other entries again that were reported before. A user may have deleted them, on dates that are not read
+   * otherwise.
+   */
   async #readForeign(): Promise<void> {
     const { db, transact, installation, target } = this.#ports;
     for (let after = ''; ; ) {
@@ -217,7 +220,10 @@ class Reader {
     await this.#note(page.map((found) => ({ found, unit: byKey.get(found.key ?? '') ?? seen.get(found.id) ?? null })));
   }
 
-  /** Entries that differed: the mapping may have been put right since, which no write date tells. */
+  /**
+   * Reads entries again that differed before. A corrected mapping may have removed the difference, which changes no
+   * write date in the ERP.
+   */
   async #readDiffering(): Promise<void> {
     const { db, transact, installation, target, signal } = this.#ports;
     for (let after = ''; ; ) {
@@ -235,7 +241,7 @@ class Reader {
     }
   }
 
-  /** Delivered units for which nothing was found: they may have lost their key, or been moved or made drafts again. */
+  /** Reads delivered units that were not found. They may have lost their key, been moved, or been reset to drafts. */
   async #readNotFound(): Promise<void> {
     const { db, installation, target, signal } = this.#ports;
     for (let after = ''; ; ) {
@@ -268,14 +274,14 @@ class Reader {
         else toCompare.push({ found, unit });
         continue;
       }
-      // Another installation's entries are told by its own reading.
+      // The other installation's own reading reports its entries.
       const seen = unit === null && found.state === 'posted' ? this.#foreign(found) : null;
       if (seen === null) others.push(found.id);
       else foreign.push(seen);
     }
     const compared = await this.#compare(toCompare);
     await transact(async (trx) => {
-      // What was ours, or on an owned account, and is neither any more.
+      // Entries that are no longer ours, or no longer on an owned account.
       await forget(trx, id, [...others, ...foreign.map(({ erpId }) => erpId)]);
       await noteUnchanged(trx, id, this.#run, unchanged);
       await noteUnits(trx, id, this.#run, compared);
@@ -300,18 +306,18 @@ class Reader {
           ? keyDifferences(unit, found).concat(compareEntry(translated.entry, found, options))
           : translated.problems.map(({ message }) => ({
               what: 'line' as const,
-              message: `not comparable: ${message}`,
+              message: erpBookFindings.notComparable({ reason: message }),
             }));
       const isEqual = differences.length === 0;
       const strict = { ...capabilities, vat: { ...capabilities.vat, tolerance_minor: 0 } };
-      const told =
+      const shown =
         isEqual && 'entry' in translated
           ? compareEntry(translated.entry, found, { ...options, capabilities: strict })
           : differences;
       return {
         ...{ unitId: unit.unitId, erpId: found.id, number: found.number, date: found.date },
         ...{ contentHash: hashOf(found), isEqual },
-        message: told.length === 0 ? null : clip(describeDifferences(told), longestMessage),
+        message: shown.length === 0 ? null : clip(describeDifferences(shown), longestMessage),
         difference: isEqual
           ? '0'
           : differenceOf(ours, 'entry' in translated ? translated.entry : null, found).toFixed(),
@@ -320,19 +326,22 @@ class Reader {
     });
   }
 
-  /** An entry that is not ours on accounts that are; null where it has no line on them. */
+  /** The finding about an entry that is not ours but on an owned account; null if it has no line on one. */
   #foreign({ id, number, date, description, lines }: FoundEntry): SeenForeign | null {
     const amounts = new Map<string, Money>();
     for (const { account, amount } of lines) {
       if (this.#owned.has(account)) amounts.set(account, (amounts.get(account) ?? zero).plus(amount));
     }
     if (amounts.size === 0) return null;
-    const changes = [...amounts].map(([account, amount]) => `${amount.toFixed()} on account ${account}`).join(', ');
+    const changes = [...amounts]
+      .map(([account, amount]) => erpBookFindings.change({ amount: amount.toFixed(), account }))
+      .join(', ');
     let difference = zero;
     for (const amount of amounts.values()) difference = difference.plus(amount.abs());
+    const message = erpBookFindings.foreign({ changes, date, description: visible(description) });
     return {
       ...{ erpId: id, number, date, difference: difference.toFixed() },
-      message: clip(`${notOurs}: ${changes}, dated ${date}: ${visible(description)}`, longestMessage),
+      message: clip(message, longestMessage),
     };
   }
 }
@@ -342,17 +351,20 @@ interface Span {
   through: CalendarDate;
 }
 
-/** An entry that was found by its id only. */
+/** Differences of an entry that was found by its id instead of its key. */
 function keyDifferences(unit: KnownUnit, found: FoundEntry): Difference[] {
   const differences: Difference[] = [];
   if (found.key !== unit.key) {
-    differences.push({ what: 'state', message: 'it does not carry our key any more' });
+    differences.push({ what: 'state', message: erpBookFindings.keyMissing });
   }
-  if (found.state === 'draft') differences.push({ what: 'state', message: 'it is a draft in the ERP again' });
+  if (found.state === 'draft') differences.push({ what: 'state', message: erpBookFindings.draftAgain });
   return differences;
 }
 
-/** What the accounts differ by, counted on the side where it is more; all of it where the ERP holds it as void or a draft. */
+/**
+ * The amount by which the accounts differ: the larger of the debit and credit sums. A void entry or a draft counts as
+ * missing.
+ */
 function differenceOf(unit: GeneralLedgerUnit, entry: ErpEntry | null, found: FoundEntry): Money {
   const deltas = new Map<string, Money>();
   const add = (account: string, amount: Money) => deltas.set(account, (deltas.get(account) ?? zero).plus(amount));
@@ -374,7 +386,7 @@ function debitsOf({ lines }: FoundEntry): Money {
   return debits;
 }
 
-/** A hash of what is compared; matches and ids of lines come and go. */
+/** A hash of the fields that are compared. Matches and line ids are left out, because they change. */
 function hashOf({ key, number, state, date, journal, description, lines }: FoundEntry): string {
   const content = lines
     .map(({ account, amount, party, vat, dimensions, label = null, dueDate = null }) =>
@@ -402,11 +414,11 @@ function fingerprint(balances: ReadonlyMap<string, string>, owned: ReadonlySet<s
   });
 }
 
-/** The months of a span, each whole. */
+/** The complete months that a date range touches. */
 function monthsOf({ from, through }: Span): Span[] {
   const months: Span[] = [];
   for (let first = firstOfMonth(from); first <= through; ) {
-    // 31 days after a first is the next month, always.
+    // 31 days after the first of a month is always in the next month.
     const next = firstOfMonth(daysFrom(first, 31));
     months.push({ from: first, through: daysFrom(next, -1) });
     first = next;
@@ -418,7 +430,7 @@ function firstOfMonth(day: CalendarDate): CalendarDate {
   return `${day.slice(0, 8)}01`;
 }
 
-/** The span and a year on either side. */
+/** The date range with a year added on both sides. */
 function widened({ from, through }: Span): Span {
   return { from: daysFrom(from, -366), through: daysFrom(through, 366) };
 }

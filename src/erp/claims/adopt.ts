@@ -7,8 +7,8 @@ import { takeOverFolder } from '../targets/files/folder-claim.ts';
 import { adoptForeign } from './claim-store.ts';
 
 /**
- * Takes the entries of other databases that are known by now for ours: they stand, and stop the delivery no more; later ones do. A
- * folder of batches becomes this database's. Gives how many entries; of a folder none are known.
+ * Adopts the known entries of other databases: they no longer stop the delivery, but later ones do. A folder of batches
+ * is claimed for this database. Returns the number of entries, which is 0 for a folder.
  */
 export async function adoptEntries(
   { db, databaseId }: { db: Db; databaseId: string },

@@ -2,14 +2,14 @@ import { rowsAsArrays } from '../../db/bulk.ts';
 import { bool, date, instant, integer, nullable, oneOf, type RowOf, text } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
+import { deliveryFindings } from '../../texts/findings/delivery.ts';
 import type { KeyedEntry } from '../port.ts';
 
 /**
- * SQL of the tables `erp_claim` and `erp_keyed_entry`: how far this database is sure that the entries of an installation in a company
- * are its own, and those that are not.
+ * SQL of the tables `erp_claim` and `erp_keyed_entry`. They record whether an installation's entries in a company
+ * belong to this database, and which do not.
  */
 
-/** An installation's entries in a company. */
 export interface ClaimOf {
   company: string;
   installation: InstallationId;
@@ -17,13 +17,13 @@ export interface ClaimOf {
 
 const claimShape = { isClaimed: bool, sentAgoMs: nullable(integer) };
 
-/** `sentAgoMs`: how long the first entry of ours has been seen to be there; null: none has. */
+/** `sentAgoMs`: milliseconds since our first entry was seen in the ERP; null if none was. */
 export type Claim = RowOf<typeof claimShape>;
 
-/** States of a unit that the ERP has, by what it answered. */
+/** The ERP has confirmed the unit. */
 const isThere = `u.state in ('delivered', 'drafted')`;
 
-/** The claim, which begins now where there is none. */
+/** Reads the claim, and creates it if there is none. */
 export async function openClaim(trx: Connection, { company, installation }: ClaimOf): Promise<Claim> {
   await execute(trx, 'insert into erp_claim (company, installation) values (?, ?) on conflict do nothing', [
     company,
@@ -49,7 +49,7 @@ export async function openClaim(trx: Connection, { company, installation }: Clai
   return noted === 0 ? claim : read();
 }
 
-/** When the last complete look began; null: there was none. */
+/** When the last complete search for other databases' entries began; null if there was none. */
 export async function lastLook(db: Connection, { company, installation }: ClaimOf): Promise<Date | null> {
   const found = await maybeRow(
     db,
@@ -60,7 +60,7 @@ export async function lastLook(db: Connection, { company, installation }: ClaimO
   return found?.lookedAt ?? null;
 }
 
-/** Whether the first entry is there, and no look at the company's entries has followed yet. */
+/** Whether the first entry is in the ERP, but the company's entries were not searched since. */
 export async function awaitsLook(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
   const { found } = await row(
     db,
@@ -72,7 +72,7 @@ export async function awaitsLook(db: Connection, { company, installation }: Clai
   return found;
 }
 
-/** In how long a request of the installation with an unknown outcome is looked up; null where there is none. */
+/** Milliseconds until a request of the installation with an unknown outcome is looked up; null if there is none. */
 export async function doubtInMs(db: Connection, { company, installation }: ClaimOf): Promise<number | null> {
   const { ms } = await row(
     db,
@@ -84,7 +84,7 @@ export async function doubtInMs(db: Connection, { company, installation }: Claim
   return ms === null ? null : Math.max(0, ms);
 }
 
-/** Notes a complete look. `claims`: the first entry was there before it, and no other database's. */
+/** Records a complete search. `claims`: it found our first entry, and no entry of another database. */
 export async function noteLook(
   trx: Connection,
   { company, installation }: ClaimOf,
@@ -99,7 +99,7 @@ export async function noteLook(
   );
 }
 
-/** Keys of these that the outbox has sent, or has found in the ERP. */
+/** Which of these keys the outbox has sent, or found in the ERP. */
 export async function sentKeys(db: Connection, keys: readonly string[]): Promise<Set<string>> {
   const found = await rows(
     db,
@@ -112,7 +112,7 @@ export async function sentKeys(db: Connection, keys: readonly string[]): Promise
 
 const wasSent = `(u.attempts > 0 or u.state in ('sending', 'uncertain', 'drafted', 'delivered'))`;
 
-/** Notes entries that this database has not sent; one that was adopted stays so. */
+/** Stores entries that this database has not sent. An adopted entry stays adopted. */
 export async function noteEntries(
   trx: Connection,
   { company, installation }: ClaimOf,
@@ -152,7 +152,7 @@ export async function forgetEntries(
   ]);
 }
 
-/** Of another database, and not adopted; a key that was taken over is the outbox's. */
+/** An entry of another database that is not adopted. A key that was adopted is in the outbox. */
 const isForeign = `(not k.is_ours and k.adopted_at is null and not exists (
   select from erp_unit u where u.erp_key = k.erp_key))`;
 
@@ -163,7 +163,7 @@ export type ForeignEntry = RowOf<typeof keyedShape>;
 
 const keyedColumns = `k.erp_id as "erpId", k.erp_key as key, k.unit_id as "unitId", k.erp_number as number, k.erp_date as date`;
 
-/** The first entries that keep delivery from going on, or tell that it is behind, by id after `after`. */
+/** The next entries that stop the delivery, or show that this database is behind; by id after `after`. */
 export function unsettledEntries(
   db: Connection,
   { company, installation }: ClaimOf,
@@ -179,10 +179,13 @@ export function unsettledEntries(
   );
 }
 
-/** Of this database, which does not know that it sent it. */
+/** An entry with a key of this database, which the outbox has no record of sending. */
 const isUnknown = `(k.is_ours and not exists (select from erp_unit u where u.erp_key = k.erp_key and ${wasSent}))`;
 
-/** Whether the company has entries that this database made and does not know: it is older than they are. */
+/**
+ * Whether the company has entries that this database made but does not know. It was then restored from an earlier
+ * backup.
+ */
 export async function isBehind(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
   const { found } = await row(
     db,
@@ -196,18 +199,18 @@ export async function isBehind(db: Connection, { company, installation }: ClaimO
 const foreignShape = {
   installation: integer,
   entries: integer,
-  /** What their keys begin with: each database's begin with another text. */
+  /** The first characters of the entries' keys, which differ between databases. */
   databases: text,
-  /** The first of them. */
+  /** The unit of the first entry. */
   unitId: text,
   number: nullable(text),
   since: instant,
 };
 
-/** What other databases have in a company of an installation of ours. */
+/** The entries that other databases have in the company of an installation. */
 export type Foreign = RowOf<typeof foreignShape>;
 
-/** What other databases have of these installations in their companies; those without such entries are not there. */
+/** The entries of other databases, by installation. Installations without such entries are left out. */
 export function foreignIn(db: Connection, claims: readonly ClaimOf[]): Promise<Foreign[]> {
   const { from, bindings } = rowsAsArrays(
     'c',
@@ -226,7 +229,7 @@ export function foreignIn(db: Connection, claims: readonly ClaimOf[]): Promise<F
   );
 }
 
-/** Notes that the entries of other databases that are known by now stand; gives how many. */
+/** Adopts the known entries of other databases; returns their number. */
 export function adoptForeign(trx: Connection, { company, installation }: ClaimOf): Promise<number> {
   return execute(
     trx,
@@ -236,9 +239,9 @@ export function adoptForeign(trx: Connection, { company, installation }: ClaimOf
 }
 
 /**
- * Gives units that wait to be sent the keys of adopted entries that name them: each is looked up under it, compared, and delivered where
- * it is equal. Nothing of a document is sent that the other database has corrected further than this one: `refused` are told as
- * refused. Gives how many units were changed.
+ * Gives pending units the keys of adopted entries that name them. Each such unit is looked up, compared, and delivered
+ * if it is equal. If the other database has posted later corrections of a document, the document's units are refused.
+ * Returns the number of changed units.
  */
 export async function takeOverAdopted(trx: Connection, { company, installation }: ClaimOf): Promise<number> {
   const has = await maybeRow(
@@ -254,15 +257,20 @@ export async function takeOverAdopted(trx: Connection, { company, installation }
   const refused = await execute(
     trx,
     `update erp_unit u set state = 'refused', problem_code = 'erp_posted_elsewhere', problem_since = clock_timestamp(),
-       problem_message = 'another database has posted later entries of this document, the last of them ' || last.named
+       problem_message = replace(?::text, '{last}', last.named)
      from (
        select ${documentOf('k.unit_id')} as document, max(${numberOf('k.unit_id')}) as n,
-         (array_agg(k.unit_id || coalesce(' as ' || k.erp_number, '') order by ${numberOf('k.unit_id')} desc))[1] as named
+         (array_agg(coalesce(replace(replace(?::text, '{unit}', k.unit_id), '{number}', k.erp_number), k.unit_id)
+           order by ${numberOf('k.unit_id')} desc))[1] as named
        from erp_keyed_entry k where k.company = ? and k.installation = ? and k.adopted_at is not null group by 1) last
      where ${waits} and u.attempts = 0 and u.answered = 0 and u.undo_of is null and last.document = ${documentOf('u.unit_id')}
        and last.n > (select max(${numberOf('o.unit_id')}) from erp_unit o
          where o.installation = u.installation and o.undo_of is null and ${documentOf('o.unit_id')} = last.document)`,
-    [company, installation, installation, company],
+    [
+      deliveryFindings.postedElsewhere({ last: '{last}' }),
+      deliveryFindings.numbered({ unitId: '{unit}', number: '{number}' }),
+      ...[company, installation, installation, company],
+    ],
   );
   const taken = await execute(
     trx,
@@ -288,13 +296,13 @@ const toldShape = {
   key: text,
 };
 
-/** An entry of the company that E7 names. */
+/** An entry of the company that E7 reports. */
 export type ToldForeign = RowOf<typeof toldShape>;
 
 /**
- * Entries that this database did not send and that E7 names: `foreign`, of another database and not adopted; `doubled`, adopted
- * beside an entry of ours for the same unit that was not undone; `behind`, of this database, which does not know it. At most
- * `limit`, and how many there are beyond.
+ * Entries that this database did not send, for E7. `foreign`: of another database, not adopted. `doubled`: adopted,
+ * while our own entry for the same unit is in the ERP too. `behind`: of this database, which does not know it. Returns
+ * at most `limit`, and the number of the others.
  */
 export async function toldForeign(
   db: Connection,

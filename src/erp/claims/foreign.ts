@@ -19,8 +19,8 @@ export interface ForeignPorts {
 }
 
 /**
- * What another database has in the company that an installation is delivered to, and what to do; null where nothing is known of one.
- * The ERP is asked for what has changed since the last look; where it does not answer, what was seen before is told.
+ * The error if another database has entries in the company of an installation; null if none are known. It searches the
+ * entries that changed since the last search. If the ERP does not answer, it uses the earlier result.
  */
 export async function foreignEntries(
   { db, databaseId, clock, signal, target: targetOf }: ForeignPorts,

@@ -2,6 +2,7 @@ import { databaseNow } from '../../db/database-now.ts';
 import type { Db } from '../../db/pool.ts';
 import type { Connection } from '../../db/rows.ts';
 import { visible } from '../../domain/text.ts';
+import { deliveryErrors, foreignEntryTexts } from '../../texts/errors/deliveries.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 import { keyPrefix } from '../entry-key.ts';
 import type { ErpTarget, KeyedPage, KeyedQuestion, RequestOptions } from '../port.ts';
@@ -16,9 +17,9 @@ import {
   unsettledEntries,
 } from './claim-store.ts';
 
-/** Taken off the question for what was written since: transactions that commit late, and clocks that differ. */
+/** Searches for changes overlap by this time, because transactions may commit late and clocks differ. */
 const overlapMs = 3_600_000;
-/** Entries that were seen before are read again so many at a time. */
+/** Number of known entries that one request reads again. */
 const readAtATime = 50;
 
 export interface LookPorts {
@@ -26,22 +27,22 @@ export interface LookPorts {
   databaseId: string;
   claim: ClaimOf;
   target: Pick<ErpTarget, 'keyed' | 'read'>;
-  /** Sends one request. */
+  /** Sends one request to the ERP. */
   ask<Result>(send: (request: RequestOptions) => Promise<Result>): Promise<Result>;
-  /** A write transaction of the caller. */
+  /** Runs a write transaction under the caller's lease. */
   transact<Result>(work: (trx: Connection) => Promise<Result>): Promise<Result>;
 }
 
 export interface LookOptions {
-  /** All entries, not only those that were written since the last look. */
+  /** Searches all entries, not only those written since the last search. */
   full: boolean;
-  /** Our first entry is there by now: with it and no other database's, the company is ours. */
+  /** Our first entry is in the ERP. If there is no entry of another database, the company becomes ours. */
   claims: boolean;
 }
 
 /**
- * Looks which entries of the installation the company has that this database has not sent, and notes them (store.ts). False where
- * the answer was not complete: then nothing follows from what it did not show. Throws what `ask` does.
+ * Searches the company for entries of the installation that this database has not sent, and stores them
+ * (claim-store.ts). Returns false if the answer was incomplete, which proves nothing. Throws the errors of `ask`.
  */
 export async function look(ports: LookPorts, { full, claims }: LookOptions): Promise<boolean> {
   const { db, claim, target, ask, transact } = ports;
@@ -73,7 +74,7 @@ export async function look(ports: LookPorts, { full, claims }: LookOptions): Pro
   return true;
 }
 
-/** Entries that were seen before and are not there any more, or have lost their key, keep nothing from going on. */
+/** Deletes stored entries that are no longer in the ERP, or have lost their key. They no longer stop the delivery. */
 async function forgetGone({ db, claim, target, ask, transact }: LookPorts): Promise<void> {
   for (let after = ''; ; ) {
     const seen = await unsettledEntries(db, claim, { after, limit: readAtATime });
@@ -84,30 +85,26 @@ async function forgetGone({ db, claim, target, ask, transact }: LookPorts): Prom
     const there = new Map(found.flatMap(({ id, key, state }) => (state === 'void' ? [] : [[id, key] as const])));
     const gone = seen.filter(({ erpId, key }) => there.get(erpId) !== key).map(({ erpId }) => erpId);
     await transact((trx) => forgetEntries(trx, claim, gone));
-    // One that is still there is enough.
+    // One remaining entry is enough to stop the delivery.
     if (gone.length < seen.length) return;
     after = last.erpId;
   }
 }
 
-/** Databases that are named in a message at most. */
+/** Maximum number of databases that a message names. */
 const mostNamed = 3;
 
-/** What other databases have in the company, in words. */
-export function foreignText({ installation, entries, databases, unitId, number }: Foreign): string {
-  const names = databases.split(', ');
-  const named = names.length > mostNamed ? '' : ` (keys that begin with ${names.join(', ')})`;
-  const first = `${visible(unitId)}${number === null ? '' : ` as ${visible(number)}`}`;
-  const [what, such] = entries === 1 ? ['1 entry', ''] : [`${entries} entries`, ', such as'];
-  return `the company already has ${what} of installation ${installation} that another database of vetledger made${named}${such || ':'} ${first}`;
+/** The error for an installation whose entries another database already has in the company. */
+export function foreignError(foreign: Foreign): PlainError {
+  return deliveryErrors.companyForeign({ installation: foreign.installation, reason: foreignText(foreign) });
 }
 
-/** Why nothing of an installation is sent to a company. */
-export function foreignError(foreign: Foreign): PlainError {
-  const { installation } = foreign;
-  return {
-    code: 'erp_company_foreign',
-    message: foreignText(foreign),
-    todo: `Find out which vetledger delivers to this company, and stop it or name another company in \`erp\`. Where this database is to go on: \`vetledger adopt --installation ${installation} --reason TEXT\`; docs/OPERATIONS.md, "Two databases, one company", says what that does.`,
-  };
+function foreignText({ installation, entries: n, databases, unitId, number }: Foreign): string {
+  const prefixes = databases.split(', ');
+  const keys = prefixes.length > mostNamed ? '' : foreignEntryTexts.keys({ prefixes: prefixes.join(', ') });
+  const named = { unitId: visible(unitId), number: visible(number ?? '') };
+  const first = number === null ? named.unitId : foreignEntryTexts.numbered(named);
+  return n === 1
+    ? foreignEntryTexts.one({ installation, keys, first })
+    : foreignEntryTexts.several({ n, installation, keys, first });
 }

@@ -1,5 +1,6 @@
 import { underLease } from '../../db/lease.ts';
 import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
+import { deliveryFindings } from '../../texts/findings/delivery.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 import type { Capabilities } from '../capabilities.ts';
 import { noteAnswer } from '../company-lease.ts';
@@ -34,48 +35,47 @@ import {
   draftedOf,
   lastOf,
   lookAtDraftsMs,
+  messageText,
   outcomeOf,
   refusedOf,
-  told,
 } from './outcomes.ts';
 import { draftDigest, leftDrafts, surplusDrafts } from './surplus-drafts.ts';
 
 export type Translate = (unit: GeneralLedgerUnit) => { entry: ErpEntry } | { problems: ErpProblem[] };
 
-/** What a batch is sent with. */
 export interface BatchContext extends RequestContext {
   translate: Translate;
-  /** Drafts are left for the accountant. */
+  /** Drafts are not posted but left to the accountant. */
   isReview: boolean;
 }
 
 export interface BatchReport {
   delivered: number;
   refused: number;
-  /** Why nothing more is to be sent now; null where something may be. */
+  /** Why nothing more may be sent now; null if the delivery may continue. */
   stop: PlainError | null;
 }
 
-/** A unit that the mapping has no words for. */
+/** A unit that the mapping cannot translate. */
 interface Untold {
   unit: OutboxUnit;
   code: string;
   message: string;
 }
 
-/** A draft in the ERP, to be posted. */
+/** A draft in the ERP that can be posted. */
 interface Placed {
   item: Item;
   draftId: string;
 }
 
-/** A look-up whose answer was not complete is repeated after so long. */
+/** Delay before a look-up with an incomplete answer is repeated. */
 const lookUpAgainMs = 10_000;
 
 /**
- * One batch of units on its way into the ERP, under the company's lease. What a unit has become is recorded before the next
- * request that depends on it, and each request that writes is preceded by a note that it is sent: whoever comes after a crash
- * knows from the notes what to look up.
+ * Delivers one batch of units under the company's lease. The result of each request is stored before the next request
+ * that depends on it. Before each writing request, its units are marked as being sent. After a crash, these marks show
+ * what has to be looked up.
  */
 export class Batch {
   readonly #to: BatchContext;
@@ -83,7 +83,7 @@ export class Batch {
   readonly #requests: Requests;
   #delivered = 0;
   #refused = 0;
-  /** It has taken entries. */
+  /** The ERP has accepted entries of this batch. */
   #works = false;
 
   constructor(context: BatchContext) {
@@ -92,7 +92,10 @@ export class Batch {
     this.#requests = new Requests(context);
   }
 
-  /** Sends units that are due. Those that were tried before are looked up first; all of them where this database is behind. */
+  /**
+   * Sends units that are due. Units that were sent before are looked up first. If this database is behind, all units
+   * are.
+   */
   sendDue(units: readonly OutboxUnit[], { looksUpFirst }: { looksUpFirst: boolean }): Promise<BatchReport> {
     return this.#report(async () => {
       const items = await this.#translated(units);
@@ -104,7 +107,7 @@ export class Batch {
     });
   }
 
-  /** Looks up units whose outcome nobody knows, and goes on with what is found. */
+  /** Looks up units whose outcome is in doubt, and continues with the result. */
   resolve(units: readonly OutboxUnit[]): Promise<BatchReport> {
     return this.#report(async () => {
       const items = await this.#translated(units);
@@ -115,7 +118,7 @@ export class Batch {
     });
   }
 
-  /** Looks at drafts that were left for the accountant. */
+  /** Looks up drafts that were left to the accountant. */
   review(units: readonly OutboxUnit[]): Promise<BatchReport> {
     return this.#report(async () => {
       const items = await this.#translated(units);
@@ -133,7 +136,10 @@ export class Batch {
     });
   }
 
-  /** Looks for drafts that came later than the server was known to be at work, beside units that are in the ERP, and deletes them. */
+  /**
+   * Searches for surplus drafts of units, and deletes them. Such drafts appeared after the delivery had stopped waiting
+   * for the server.
+   */
   sweep(units: readonly OutboxUnit[]): Promise<BatchReport> {
     return this.#report(async () => {
       const { db, installation, lease, strategy, log } = this.#to;
@@ -175,8 +181,8 @@ export class Batch {
   }
 
   /**
-   * Looks up units of other installations, which have mappings of their own: those that are absent may be sent again by their
-   * installation, which looks at the others itself.
+   * Looks up units of other installations, which have other mappings. Their own deliveries may send absent units again,
+   * and look up the rest.
    */
   resolveOthers(units: readonly OutboxUnit[], atATime: number): Promise<BatchReport> {
     return this.#report(async () => {
@@ -206,7 +212,7 @@ export class Batch {
     return { delivered: this.#delivered, refused: this.#refused, stop };
   }
 
-  /** The units in the ERP's words; those that have none are refused until the mapping has. */
+  /** Translates units. Units without a translation are refused until the mapping has one. */
   async #translated(units: readonly OutboxUnit[]): Promise<Item[]> {
     const { items, untold } = await this.#inWords(units);
     await this.#refuseUntold(untold);
@@ -229,7 +235,7 @@ export class Batch {
       const translated = translate(posting);
       const originId = originIds.get(unit.reverses ?? '');
       if ('entry' in translated) {
-        // The key that is stored counts: an adopted entry has another database's.
+        // The stored key is used, because an adopted entry has a key of another database.
         items.push({ unit, entry: { ...translated.entry, key: unit.erp_key, ...(originId && { originId }) } });
       } else {
         const code = translated.problems[0]?.code ?? 'erp_refused';
@@ -240,8 +246,8 @@ export class Batch {
   }
 
   /**
-   * Refuses units that have no words. One that was sent before is looked up first: what the ERP has of it is noted, though nobody
-   * can compare it, and a draft is deleted.
+   * Refuses units without a translation. Units that were sent before are looked up first: a posted entry is recorded,
+   * although it cannot be compared, and a draft is deleted.
    */
   async #refuseUntold(untold: readonly Untold[]): Promise<void> {
     const { strategy } = this.#to;
@@ -268,7 +274,7 @@ export class Batch {
     await this.#recordAndDelete(outcomes, surplus);
   }
 
-  /** Creates and posts what may be; each unit has an outcome then, or waits for its turn. */
+  /** Creates and posts units. Afterwards each unit has an outcome, or stays pending. */
   async #deliver(placed: readonly Placed[], toCreate: readonly Item[]): Promise<void> {
     if (placed.length + toCreate.length === 0) return this.#answered();
     const open = await this.#withoutLocked(placed, toCreate);
@@ -279,7 +285,7 @@ export class Batch {
     await this.#answered();
   }
 
-  /** Refuses what is dated in a period that the ERP has closed, or lacks, without sending it. */
+  /** Refuses units whose period is closed or missing in the ERP, without sending them. */
   async #withoutLocked(placed: readonly Placed[], toCreate: readonly Item[]) {
     const items = [...placed.map(({ item }) => item), ...toCreate];
     if (!this.#to.strategy.readsLocks || items.length === 0) return { placed, toCreate };
@@ -292,7 +298,7 @@ export class Batch {
     if (locked.length === 0) return { placed, toCreate };
     const ids = new Set(locked.map(({ unitId }) => unitId));
     const isLocked = ({ unit }: Item) => ids.has(unit.unit_id);
-    // A draft would keep the period from being closed, or be posted by somebody later.
+    // A remaining draft would prevent the period from being closed, or a user could post it later.
     const drafts = placed.filter(({ item }) => isLocked(item));
     await this.#recordAndDelete(
       locked,
@@ -309,7 +315,10 @@ export class Batch {
     return problem === null ? [] : [refusedOf(unit, problem.code, problem.message)];
   }
 
-  /** As many of the first entries as a request takes by its size. What is too large alone comes back, to be refused. */
+  /**
+   * The first items that fit into a request by size. An item that is too large alone is returned, so that it is
+   * refused.
+   */
   #ofSize(items: readonly Item[]): readonly Item[] {
     const { max_bytes: mostBytes } = this.#capabilities.write;
     let bytes = 0;
@@ -320,7 +329,7 @@ export class Batch {
     return fitting <= 0 ? items.slice(0, fitting === 0 ? 1 : items.length) : items.slice(0, fitting);
   }
 
-  /** Creates entries and reads them back. Gives the drafts that are to be posted; whatever else came of them is recorded. */
+  /** Creates entries and reads them back. Returns the drafts to post, and records all other outcomes. */
   async #create(items: readonly Item[]): Promise<Placed[]> {
     const { target, strategy } = this.#to;
     const sized = await this.#withoutTooLarge(items);
@@ -357,7 +366,9 @@ export class Batch {
     return items.filter(({ unit }) => !ids.has(unit.unit_id));
   }
 
-  /** Compares drafts with what was sent; those that differ are deleted and refused, those that are missing looked up. */
+  /**
+   * Compares drafts with what was sent. Drafts that differ are deleted and refused. Missing ones are looked up later.
+   */
   async #judgeDrafts(items: readonly Item[], found: Map<string, FoundEntry[]>): Promise<Placed[]> {
     const placed: Placed[] = [];
     const outcomes: Outcome[] = [];
@@ -412,7 +423,7 @@ export class Batch {
     await this.#judgePosted(sent.items, await this.#readBack(sent.items, ids));
   }
 
-  /** Records what a failed request means for its units. Throws Stopped where nothing more is to be sent now. */
+  /** Records what a failed request means for its units. Throws Stopped if nothing more may be sent now. */
   async #failed(error: ErpError, items: readonly Item[]): Promise<void> {
     const { strategy } = this.#to;
     const keys = new Set(error.keys);
@@ -427,7 +438,7 @@ export class Batch {
       },
       strategy,
     );
-    const last = { code: problem ?? codeOfDoubt(error), message: told(error.message) };
+    const last = { code: problem ?? codeOfDoubt(error), message: messageText(error.message) };
     const isAnswered = means === 'doubt' ? problem !== null : means !== 'unsent';
     const outcomes = items.map((item): Outcome => {
       const { unit } = item;
@@ -435,7 +446,7 @@ export class Batch {
       const batchLimit = verdict.isHalved ? Math.ceil(items.length / 2) : unit.batch_limit;
       const trial = { unitId: unit.unit_id, isAnswered, batchLimit, last };
       if (verdict.units === 'again') {
-        // It says nothing of the unit.
+        // The error does not concern the unit.
         return { ...trial, last: lastOf(unit), state: 'pending', unknownRefusals: unit.unknown_refusals, waitMs: 0 };
       }
       const unknownRefusals = countedRefusals(unit, doubt, last.message);
@@ -444,11 +455,11 @@ export class Batch {
     });
     await this.#record(outcomes);
     if (verdict.isFailure) await this.#requests.stopFor(error, verdict.waitMs);
-    // Closed since its periods were read.
+    // The period was closed after its periods were last read.
     if (problem === closedInErpCode && strategy.readsLocks) await readPeriods(this.#to, this.#requests, null);
   }
 
-  /** Reads or looks up what was created, by key. An error of it leaves the units in doubt. */
+  /** Reads the created entries back by id or key. If that fails, the units are in doubt. */
   async #readBack(items: readonly Item[], ids: Map<string, string>): Promise<Map<string, FoundEntry[]>> {
     const { target, strategy } = this.#to;
     try {
@@ -465,8 +476,8 @@ export class Batch {
   }
 
   /**
-   * Looks units up and records what that decides; surplus drafts are deleted. Gives drafts to post, and what is absent and may be
-   * sent again.
+   * Looks up units and records the outcomes; surplus drafts are deleted. Returns the drafts to post, and the absent
+   * units that may be sent again.
    */
   async #lookUp(items: readonly Item[]): Promise<{ placed: Placed[]; absent: Item[] }> {
     if (items.length === 0) return { placed: [], absent: [] };
@@ -499,7 +510,7 @@ export class Batch {
             if (draft && strategy.canDeleteDrafts) surplus.push(unwantedOf(unit, draft));
             outcomes.push(refusedOf(unit, verdict.code, verdict.message));
           } else if (finding.is === 'absent' && finding.differs !== null && unit.doubt === 'unseen') {
-            // It is what was made of the last request: another one would become the same.
+            // The last request created this draft. Sending the unit again would create the same one.
             outcomes.push(refusedOf(unit, 'erp_differs', finding.differs));
           } else if (draft === null) absent.push(item);
           else if (isReview) {
@@ -513,14 +524,17 @@ export class Batch {
     return { placed: await this.#withinLimits(placed), absent };
   }
 
-  /** A request without an answer may have an effect later than any is known to have. */
+  /**
+   * A request without an answer may take effect even after the longest known time, so its units are searched for
+   * surplus drafts later.
+   */
   async #noteSweeps(items: readonly Item[]): Promise<void> {
     const { db, installation, lease, strategy } = this.#to;
     const ids = items.flatMap(({ unit: { unit_id: id, doubt } }) => (doubt === 'no_answer' ? id : []));
     await underLease(db, lease, (trx) => noteSweeps(trx, installation.id, ids, strategy.lookUpAfterMs));
   }
 
-  /** Of a halved batch, as many drafts as it may have; the others are in doubt still, and come next. */
+  /** The drafts that a halved batch may post now. The others stay in doubt, and are looked up again at once. */
   async #withinLimits(placed: readonly Placed[]): Promise<Placed[]> {
     const most = Math.min(placed.length, ...placed.map(({ item }) => item.unit.batch_limit ?? placed.length));
     await this.#record(placed.slice(most).map(({ item }) => this.#doubtful(item.unit, 'no_answer', 0)));
@@ -544,10 +558,10 @@ export class Batch {
       case 'delivered':
       case 'refused':
         if (found.every(({ state }) => state === 'void'))
-          return [refusedOf(unit, 'erp_draft_deleted', 'it is void in the ERP')];
+          return [refusedOf(unit, 'erp_draft_deleted', deliveryFindings.voided)];
         return [outcomeOf(unit, finding)];
       case 'absent':
-        return [refusedOf(unit, 'erp_draft_deleted', 'the draft is gone, and nothing with its key was posted')];
+        return [refusedOf(unit, 'erp_draft_deleted', deliveryFindings.draftGone)];
       case 'draft':
         return [draftedOf(unit, finding.draft)];
       case 'unknown':
@@ -555,7 +569,7 @@ export class Batch {
     }
   }
 
-  /** That it can be read says nothing of whether it takes entries (`works`). */
+  /** A successful read does not prove that the ERP accepts entries (`works`). */
   async #answered({ works } = { works: this.#works }): Promise<void> {
     const { db, lease } = this.#to;
     await underLease(db, lease, (trx) => noteAnswer(trx, lease, { works }));
@@ -572,7 +586,10 @@ export class Batch {
     }
   }
 
-  /** Records outcomes and deletes drafts, which are noted before: those that stay after all are swept later. Throws Stopped. */
+  /**
+   * Records outcomes and deletes drafts. The drafts are stored before, so that remaining ones are found later. Throws
+   * Stopped.
+   */
   async #recordAndDelete(outcomes: readonly Outcome[], drafts: readonly UnwantedDraft[]): Promise<void> {
     const { db, installation, lease, strategy } = this.#to;
     const areNoted = drafts.length > 0 && strategy.sweepsDrafts;
@@ -590,10 +607,10 @@ export class Batch {
     return { capabilities: this.#capabilities, decimals: this.#to.installation.decimals };
   }
 
-  /** Accepted, and not there when it was read back. */
+  /** The outcome of an entry that the ERP accepted but did not show when it was read back. */
   #unseen(unit: OutboxUnit): Outcome {
     const { seenAfterMs, lookUpAfterMs } = this.#to.strategy;
-    const message = 'the ERP accepted it, and did not have it when it was read back';
+    const message = deliveryFindings.unseen;
     return {
       ...{ unitId: unit.unit_id, state: 'uncertain', doubt: 'unseen', isAnswered: true, batchLimit: unit.batch_limit },
       unknownRefusals: countedRefusals(unit, 'unseen', message),

@@ -1,38 +1,42 @@
 import { underLease } from '../../db/lease.ts';
+import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 import { doubtInMs, foreignIn, isBehind, openClaim, takeOverAdopted } from '../claims/claim-store.ts';
 import { foreignError, look } from '../claims/look.ts';
 import { companyKey } from '../entry-key.ts';
 import { type RequestContext, Requests, Stopped } from './delivery-requests.ts';
 
-/** When this process last looked at a company for an installation's entries, by its clock. */
+/** When this process last searched a company for an installation's entries, by `clock.elapsed()`. */
 export type Looks = Map<string, number>;
 
-/** Whether the company takes this database's entries of the installation. */
+/** Whether this database may send entries of the installation to the company. */
 export type ClaimVerdict =
-  /** `mostEntries`: the first entry is sent alone. `looksUpFirst`: the ERP has entries that this database does not remember. */
+  /**
+   * `mostEntries`: 1 for the first entry. `looksUpFirst`: the ERP has entries of this database that it does not know.
+   */
   | { is: 'clear'; mostEntries: number; looksUpFirst: boolean }
-  /** `ms` null: until somebody does something. */
+  /** `ms`: null if the operator has to act first. */
   | { is: 'waiting'; for: PlainError; ms: number | null }
-  /** Units have changed, or a request failed, which is noted with the company: the next turn goes on. */
+  /** Units have changed, or a request failed and was recorded. The next turn continues. */
   | { is: 'again' };
 
-/** A look is believed by the process that made it for so long. */
+/** How long a process relies on its last search. */
 const lookAgainMs = 15 * 60_000;
-/** After an answer that was not complete. */
+/** Delay after an incomplete answer. */
 const incompleteAgainMs = 10_000;
 
 /**
- * The entries are the claim: nothing is sent to a company before it was looked whether another database has entries of the
- * installation there. The first entry of ours is sent alone, and looked at once more before any other: of two databases that begin
- * at once, at least one then sees the other. The caller holds the company's lease; `isSending`: something is due.
+ * Checks that no other database delivers the installation to this company. The entries themselves are the claim: before
+ * anything is sent, the company is searched for entries of other databases. The first entry is sent alone, and the
+ * search is repeated before any other entry. So if two databases start at once, at least one of them notices the other.
+ * The caller holds the company's lease. `isSending`: units are due.
  */
 export async function checkClaim(
   context: RequestContext & { databaseId: string; looks: Looks },
   { isSending }: { isSending: boolean },
 ): Promise<ClaimVerdict> {
   const { db, lease, installation, strategy, clock, looks, target, databaseId } = context;
-  // Entries that cannot be looked up tell nothing of who made them.
+  // Without look-up, the ERP does not show who made an entry.
   if (strategy.afterDoubt !== 'look_up')
     return { is: 'clear', mostEntries: strategy.batchEntries, looksUpFirst: false };
   const of = { company: lease.company, installation: installation.id };
@@ -40,10 +44,10 @@ export async function checkClaim(
   const isFirstThere = sentAgoMs !== null;
   if (!isClaimed && !isFirstThere) {
     const ms = await doubtInMs(db, of);
-    if (ms !== null) return { is: 'waiting', for: firstInDoubt, ms };
+    if (ms !== null) return { is: 'waiting', for: deliveryErrors.firstInDoubt(), ms };
   }
   if (!isClaimed && isFirstThere && sentAgoMs < strategy.seenAfterMs) {
-    return { is: 'waiting', for: firstUnseen, ms: strategy.seenAfterMs - sentAgoMs };
+    return { is: 'waiting', for: deliveryErrors.firstUnseen(), ms: strategy.seenAfterMs - sentAgoMs };
   }
   const name = `${companyKey(target.company)} ${installation.id}`;
   const lookedAt = looks.get(name) ?? Number.NEGATIVE_INFINITY;
@@ -59,7 +63,7 @@ export async function checkClaim(
         },
         { full: false, claims: isFirstThere },
       );
-      if (!isComplete) return { is: 'waiting', for: incomplete, ms: incompleteAgainMs };
+      if (!isComplete) return { is: 'waiting', for: deliveryErrors.listIncomplete(), ms: incompleteAgainMs };
     } catch (error) {
       if (error instanceof Stopped) return { is: 'again' };
       throw error;
@@ -72,22 +76,3 @@ export async function checkClaim(
   const isOurs = isClaimed || isFirstThere;
   return { is: 'clear', mostEntries: isOurs ? strategy.batchEntries : 1, looksUpFirst: await isBehind(db, of) };
 }
-
-const firstInDoubt: PlainError = {
-  code: 'erp_first_in_doubt',
-  message:
-    'The first entry for the company was sent, and the ERP has not answered: nothing else is sent before it was looked up.',
-  todo: 'Nothing: delivery goes on by itself.',
-};
-
-const firstUnseen: PlainError = {
-  code: 'erp_first_unseen',
-  message: 'The ERP shows a new entry some seconds late: the first one is waited for.',
-  todo: 'Nothing: delivery goes on by itself.',
-};
-
-const incomplete: PlainError = {
-  code: 'erp_list_incomplete',
-  message: 'The ERP did not show all entries with keys of vetledger: nothing is sent before they were seen.',
-  todo: 'Nothing, usually: they are asked for again by itself.',
-};

@@ -1,37 +1,38 @@
+import { deliveryFindings } from '../../texts/findings/delivery.ts';
 import { type CompareOptions, compareEntry, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import type { InErp } from '../outbox/record-outcomes.ts';
 
-/** What a look-up has shown of an entry. `surplus`: drafts that are to be deleted. */
+/** The result of looking up an entry. `surplus`: ids of drafts to delete. */
 export type Finding =
   | { is: 'delivered'; inErp: InErp; surplus: string[] }
   | { is: 'refused'; code: 'erp_differs' | 'erp_doubled'; message: string; inErp: InErp; surplus: string[] }
-  /** Not posted; this draft of it is as it was sent, or was left to the accountant. */
+  /** Not posted. `draft` equals what was sent, or was left to the accountant. */
   | { is: 'draft'; draft: FoundEntry; surplus: string[] }
-  /** Not there; `differs`: what a draft of it differs in that is none of the entry's. */
+  /** Not in the ERP. `differs`: the differences of a draft with the entry's key that does not equal it. */
   | { is: 'absent'; surplus: string[]; differs: string | null }
-  /** The look-up was not complete, so that nothing follows from what it did not show. */
+  /** The answer was incomplete, so a missing entry proves nothing. */
   | { is: 'unknown' };
 
 export interface ClassifyOptions extends CompareOptions {
   isComplete: boolean;
   canDeleteDrafts: boolean;
-  /** Drafts are the accountant's, who may change them. */
+  /** Drafts are left to the accountant, who may change them. */
   isReview: boolean;
 }
 
-/** What the entries that a look-up found under one key mean. */
+/** Classifies the entries that a look-up found under one key. */
 export function classify(entry: ErpEntry, found: readonly FoundEntry[], options: ClassifyOptions): Finding {
   const posted = found.filter(({ state }) => state === 'posted');
   const drafts = found.filter(({ state }) => state === 'draft');
   const surplus = options.isComplete && options.canDeleteDrafts ? drafts.map(({ id }) => id) : [];
   const [first, second] = posted;
   if (first && second) {
-    const named = posted.map(({ id, number }) => number ?? id).join(', ');
+    const numbers = posted.map(({ id, number }) => number ?? id).join(', ');
     return {
       is: 'refused',
       code: 'erp_doubled',
-      message: `the ERP has it as ${named}`,
+      message: deliveryFindings.doubled({ numbers }),
       inErp: inErpOf(first),
       surplus,
     };
@@ -49,7 +50,7 @@ export function classify(entry: ErpEntry, found: readonly FoundEntry[], options:
   return { is: 'absent', surplus, differs };
 }
 
-/** What one posted entry is, which was sent. */
+/** Compares a posted entry with what was sent. */
 export function judgePosted(
   entry: ErpEntry,
   found: FoundEntry,

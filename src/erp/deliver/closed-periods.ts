@@ -3,13 +3,13 @@ import { obstacleOf, storedPeriods, storePeriods } from '../periods.ts';
 import type { ErpPeriods } from '../port.ts';
 import type { RequestContext, Requests } from './delivery-requests.ts';
 
-/** An ERP whose stored periods may serve is waited for so long. */
+/** How long to wait for the ERP if stored periods can be used instead. */
 const answerWithinMs = 10_000;
 
 /**
- * The ERP's periods, for entries of these dates. Where the ERP itself refuses what is dated in a closed period, those stored lately
- * serve, and older ones where it does not answer in time; no entry is refused by stored ones without asking. Any other ERP, which
- * would take the entry in a closed period or move it, is asked each time. Throws Stopped.
+ * The ERP's periods, for entries of these dates. If the ERP refuses entries in closed periods, recently stored periods
+ * are used. If it does not answer in time, older ones are used too. Stored periods never cause a refusal without a new
+ * query. Other ERPs, which would accept such an entry or move its date, are queried each time. Throws Stopped.
  */
 export async function periodsFor(
   to: Pick<RequestContext, 'db' | 'lease' | 'target'>,
@@ -23,7 +23,7 @@ export async function periodsFor(
   return read ?? stored?.periods ?? { periods: null, lockedThrough: [] };
 }
 
-/** Asks the ERP for its periods and stores them; null where it does not answer within `withinMs`. Throws Stopped. */
+/** Queries the ERP's periods and stores them. Null if the ERP does not answer within `withinMs`. Throws Stopped. */
 export async function readPeriods(
   { db, lease, target }: Pick<RequestContext, 'db' | 'lease' | 'target'>,
   requests: Requests,

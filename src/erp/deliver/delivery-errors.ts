@@ -1,64 +1,33 @@
 import { redact } from '../../domain/redact.ts';
 import { clip, visible } from '../../domain/text.ts';
+import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 import type { CompanyRef, ErpError } from '../port.ts';
 
 const longestMessage = 500;
 
-/** What ops are told of an error that keeps everything from being sent. */
+/** The error that operators see when an ErpError stops the whole delivery. */
 export function plainErrorOf(error: ErpError, { kind, url }: CompanyRef): PlainError {
-  const said = clip(visible(redact(error.message, longestMessage)), longestMessage);
-  const where = `${kind} at ${url}`;
+  const reason = clip(visible(redact(error.message, longestMessage)), longestMessage);
+  const erp = `${kind} at ${url}`;
   if (error.problem === 'erp_limit_spent' || error.problem === 'erp_errors_spent') {
-    return {
-      code: error.problem,
-      message: said,
-      todo: 'Nothing: delivery goes on by itself when the ERP’s limit allows it.',
-    };
+    return deliveryErrors.limitSpent({ code: error.problem, reason });
   }
   switch (error.means) {
     case 'auth':
-      return {
-        code: 'erp_login_refused',
-        message: `${where} refuses the credentials or rights of the API user: ${said}`,
-        todo: 'Correct user, password or rights; `vetledger erp check` tells which. Delivery goes on by itself.',
-      };
+      return deliveryErrors.loginRefused({ erp, reason });
     case 'throttled':
-      return {
-        code: 'erp_throttled',
-        message: `${where} takes no more requests now: ${said}`,
-        todo: 'Nothing: delivery goes on by itself.',
-      };
+      return deliveryErrors.throttled({ erp, reason });
     case 'locked':
-      return {
-        code: 'erp_locked',
-        message: `${where} is locked: ${said}`,
-        todo: 'Nothing: delivery goes on by itself.',
-      };
+      return deliveryErrors.locked({ erp, reason });
     case 'unsent':
-      return {
-        code: 'erp_unreachable',
-        message: `${where} cannot be reached: ${said}`,
-        todo: 'Start it, or correct erp.url. Delivery goes on by itself.',
-      };
+      return deliveryErrors.unreachable({ erp, reason });
     case 'refused':
     case 'duplicate':
-      return {
-        code: error.problem ?? 'erp_refused',
-        message: `${where} refuses what it is asked: ${said}`,
-        todo: 'Run `vetledger erp check`; it tells what is missing. Delivery goes on by itself.',
-      };
+      return deliveryErrors.refused({ code: error.problem ?? 'erp_refused', erp, reason });
     case 'doubt':
       return error.problem === null
-        ? {
-            code: 'erp_no_answer',
-            message: `${where} does not answer: ${said}`,
-            todo: 'Nothing, usually: what was sent is looked up, and delivery goes on by itself.',
-          }
-        : {
-            code: 'erp_error_unknown',
-            message: `${where} answers with an error that is not known: ${said}`,
-            todo: 'Look into the log of the ERP. What was sent is looked up, and delivery goes on by itself.',
-          };
+        ? deliveryErrors.noAnswer({ erp, reason })
+        : deliveryErrors.errorUnknown({ erp, reason });
   }
 }

@@ -13,9 +13,9 @@ import { ErpError, type ErpTarget, type RequestOptions, type WriteOptions } from
 import { restMs, type Strategy, searchDays } from '../strategy.ts';
 import type { Item } from './attempt.ts';
 import { plainErrorOf } from './delivery-errors.ts';
-import { told } from './outcomes.ts';
+import { messageText } from './outcomes.ts';
 
-/** What the requests of a batch are sent with. */
+/** What the requests of a batch need. */
 export interface RequestContext {
   db: Db;
   installation: InstallationConfig;
@@ -23,7 +23,7 @@ export interface RequestContext {
   pace: Pace;
   strategy: Strategy;
   lease: CompanyLease;
-  /** Requests of the company that failed in a row, before this batch. */
+  /** Number of consecutive failed requests to the company before this batch. */
   failures: number;
   clock: Pick<Clock, 'now' | 'elapsed'>;
   signal: AbortSignal;
@@ -31,10 +31,10 @@ export interface RequestContext {
   log: { warn(fields: object, message: string): void };
 }
 
-/** What came of a request that writes, with the items that it was about. */
+/** The result or error of a writing request, with the items that it contained. */
 export type Written<Result> = { items: readonly Item[] } & ({ result: Result } | { error: ErpError });
 
-/** Nothing more can be done now: the way to the ERP, or the ERP itself, is in the way. */
+/** The batch cannot continue, because of the ERP or the connection. */
 export class Stopped extends Error {
   readonly plain: PlainError;
 
@@ -44,7 +44,9 @@ export class Stopped extends Error {
   }
 }
 
-/** The requests of one batch to the ERP, each at the company's pace and under its lease, and what stops them. */
+/**
+ * Sends the requests of one batch, each at the company's pace and under its lease. After an error it stops the batch.
+ */
 export class Requests {
   readonly #to: RequestContext;
   #failures: number;
@@ -54,12 +56,12 @@ export class Requests {
     this.#failures = context.failures;
   }
 
-  /** Requests of the company that have failed in a row. */
+  /** Number of consecutive failed requests to the company. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** A request that writes no entry. Its failure stops the batch: throws Stopped. */
+  /** Sends a request that writes no entry. An error stops the batch: throws Stopped. */
   async ask<Result>(send: (request: RequestOptions) => Promise<Result>): Promise<Result> {
     const { pace, signal, priority } = this.#to;
     try {
@@ -70,7 +72,9 @@ export class Requests {
     }
   }
 
-  /** A request that can be done without: null where no answer has come within so long. Any other failure throws Stopped. */
+  /**
+   * Sends a request that is not essential. Returns null if there is no answer in time. Any other error throws Stopped.
+   */
   async askWithin<Result>(
     withinMs: number,
     send: (request: RequestOptions) => Promise<Result>,
@@ -89,7 +93,7 @@ export class Requests {
     });
   }
 
-  /** Entries by key, looked up. Throws Stopped. */
+  /** Looks up entries by key. Throws Stopped. */
   async find(
     entries: readonly Pick<ErpEntry, 'key' | 'date'>[],
   ): Promise<{ found: Map<string, FoundEntry[]>; isComplete: boolean }> {
@@ -100,7 +104,10 @@ export class Requests {
     return { found: Map.groupBy(found, ({ key }) => key ?? ''), isComplete };
   }
 
-  /** Deletes drafts; returns how many. One that the ERP does not let go stays, and is never posted by us. Throws Stopped. */
+  /**
+   * Deletes drafts; returns their number. If the ERP refuses, the drafts stay, and vetledger never posts them. Throws
+   * Stopped.
+   */
   async deleteDrafts(ids: readonly string[]): Promise<number> {
     const { target, db, lease, strategy, log } = this.#to;
     if (ids.length === 0 || !strategy.canDeleteDrafts) return 0;
@@ -113,15 +120,15 @@ export class Requests {
       } catch (error) {
         const isAnswered = error instanceof ErpError && (error.means === 'refused' || error.problem !== null);
         if (!isAnswered) throw error;
-        log.warn({ drafts: ids, said: told(error.message) }, 'the ERP does not delete drafts');
+        log.warn({ drafts: ids, said: messageText(error.message) }, 'the ERP does not delete drafts');
         return 0;
       }
     });
   }
 
   /**
-   * Sends a request that writes entries, once its turn has come and the units are noted as being sent. Gives its result or its
-   * error, which the caller records; null where none of the units was to be sent any more.
+   * Sends a request that writes entries, when its turn comes and its units are marked as being sent. Returns its result
+   * or error, which the caller records. Returns null if none of the units may be sent any more.
    */
   async write<Result>(
     items: readonly Item[],
@@ -140,9 +147,10 @@ export class Requests {
         const sending = new Set(ids);
         noted = items.filter(({ unit }) => sending.has(unit.unit_id));
         if (noted.length === 0) return null;
-        // A process that stood still in between may have lost the lease, and who has taken over waits for no request of its own.
+        // A process that was suspended meanwhile may have lost the lease. The next holder does not wait for a request
+        // that starts now.
         if (clock.elapsed() - beforeMs > leaseSeconds(lease) * 1000) throw new LeaseLost(lease);
-        // Of the body as it is sent, should somebody have taken a unit out of it.
+        // The id matches the units that are sent, since some may have been excluded meanwhile.
         const result = await send(noted, { signal, priority, attemptId: attemptIdFor(noted) });
         return { result, items: noted };
       });
@@ -152,13 +160,13 @@ export class Requests {
     }
   }
 
-  /** Notes that the company's requests fail, and for how long none is sent; throws Stopped. */
+  /** Records a failed request to the company and how long to wait, and throws Stopped. */
   async stopFor(error: ErpError, waitMs: number): Promise<never> {
     const { db, lease, target } = this.#to;
     const plain = plainErrorOf(error, target.company);
     this.#failures += 1;
     await underLease(db, lease, (trx) =>
-      noteFailure(trx, lease, { code: plain.code, message: told(plain.message), waitMs }),
+      noteFailure(trx, lease, { code: plain.code, message: messageText(plain.message), waitMs }),
     );
     throw new Stopped(plain);
   }

@@ -8,13 +8,16 @@ import { isSameMessage } from '../strategy.ts';
 import type { Item } from './attempt.ts';
 import { type Finding, inErpOf } from './classify.ts';
 
-/** What a unit becomes by what was found of it, or by what an error says. */
+/** The outcome of a unit, from what the ERP has or from an error. */
 
-/** A draft is looked at again after so long. */
+/** Delay before a draft is looked up again. */
 export const lookAtDraftsMs = 180_000;
 const longestMessage = 500;
 
-/** Found entries by our key: by the key in the ERP's record, or by the id that it gave for one. */
+/**
+ * The found entries by our key. An entry is assigned by the key in its record, or by the id that the ERP returned for
+ * the key.
+ */
 export function byKey(
   items: readonly Item[],
   ids: Map<string, string>,
@@ -25,7 +28,7 @@ export function byKey(
     items.map(({ entry: { key } }) => {
       const id = ids.get(key);
       const entry = id === undefined ? undefined : byId.get(id);
-      // An ERP that gives the ids of a batch in another order than it was sent in is noticed by the key.
+      // The key in the record shows if the ERP returned the ids in another order.
       return [key, entry === undefined || (entry.key !== null && entry.key !== key) ? [] : [entry]];
     }),
   );
@@ -34,12 +37,12 @@ export function byKey(
 export function outcomeOf(unit: OutboxUnit, finding: Extract<Finding, { is: 'delivered' | 'refused' }>): Outcome {
   if (finding.is === 'delivered') return { unitId: unit.unit_id, state: 'delivered', inErp: finding.inErp };
   const { code, message, inErp } = finding;
-  return { unitId: unit.unit_id, state: 'refused', code, message: told(message), inErp };
+  return { unitId: unit.unit_id, state: 'refused', code, message: messageText(message), inErp };
 }
 
 export function refusedOf(unit: OutboxUnit, code: string, message: string, found?: FoundEntry) {
   const inErp = found === undefined || found.state === 'draft' ? null : inErpOf(found);
-  return { unitId: unit.unit_id, state: 'refused', code, message: told(message), inErp } as const;
+  return { unitId: unit.unit_id, state: 'refused', code, message: messageText(message), inErp } as const;
 }
 
 export function draftedOf(unit: OutboxUnit, draft: FoundEntry): Outcome {
@@ -66,7 +69,7 @@ export function absentOf(unit: OutboxUnit) {
   };
 }
 
-/** How often in a row a unit was refused alone in the same words. */
+/** How often in a row the unit was refused with the same message. */
 export function countedRefusals(unit: OutboxUnit, doubt: Doubt, message: string): number {
   if (doubt !== 'unknown' && doubt !== 'duplicate' && doubt !== 'unseen') return unit.unknown_refusals;
   return isSameMessage(unit.problem_message, message) ? unit.unknown_refusals + 1 : 1;
@@ -76,7 +79,7 @@ export function codeOfDoubt({ means }: ErpError): string {
   return means === 'refused' ? 'erp_refused' : means === 'duplicate' ? 'erp_refused_unknown' : 'erp_no_answer';
 }
 
-/** Text from outside as it is stored and shown. */
-export function told(message: string): string {
+/** Makes a text from outside fit to store and show. */
+export function messageText(message: string): string {
   return storable(clip(visible(redact(message, longestMessage)), longestMessage));
 }

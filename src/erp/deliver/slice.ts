@@ -5,6 +5,7 @@ import { refreshStatistics, refreshStatisticsFromRows } from '../../db/statistic
 import { keepLease } from '../../db/with-lease.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { erpProblemCatalogue } from '../../texts/erp-problems.ts';
+import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 import { awaitsLook } from '../claims/claim-store.ts';
 import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
@@ -21,7 +22,7 @@ import {
   hasSending,
   takeOverSending,
 } from '../outbox/claim-units.ts';
-import { countInDoubt, type DeliveryPause, dueWork, pauseOf } from '../outbox/questions-of-outbox.ts';
+import { countInDoubt, dueWork, pauseOf } from '../outbox/questions-of-outbox.ts';
 import { claimSweeps } from '../outbox/unwanted-drafts.ts';
 import { type CompanyRef, ErpError, type ErpTarget } from '../port.ts';
 import { restMs, type Strategy, strategyOf } from '../strategy.ts';
@@ -30,9 +31,9 @@ import { Batch, type BatchReport, type Translate } from './batch.ts';
 import { type ClaimVerdict, checkClaim, type Looks } from './check-claim.ts';
 import { plainErrorOf } from './delivery-errors.ts';
 import type { RequestContext } from './delivery-requests.ts';
-import { told } from './outcomes.ts';
+import { messageText } from './outcomes.ts';
 
-/** What a log takes; pino's loggers do. */
+/** The part of a logger that deliveries use; pino's loggers have it. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -45,35 +46,38 @@ export interface DeliverPorts {
   installation: InstallationConfig;
   target: ErpTarget;
   /**
-   * Who delivers: the same name again, for the same installation, is the next attempt of the same work, and takes over from the
-   * one before at once.
+   * Name of the lease holder. A call with the same name, for the same installation, is the next attempt of the same
+   * work, and takes over at once.
    */
   holder: string;
   clock: Clock;
-  /** Aborts when the work is to stop. */
+  /** Aborts when the delivery has to stop. */
   signal: AbortSignal;
-  /** Sleeps; rejects when the work is to stop. */
+  /** Sleeps. Rejects when the delivery has to stop. */
   pause(ms: number): Promise<void>;
   onProgress(counts: { delivered: number; left: number }): void;
   log: Logger;
-  /** The looks of this process; absent: it has not looked yet. */
+  /** The searches of this process; absent if there were none. */
   looks?: Looks;
 }
 
 export interface SliceReport {
   delivered: number;
   refused: number;
-  /** Units that are in doubt at the end. */
+  /** Number of units that are in doubt at the end. */
   uncertain: number;
-  /** Due now or later without anybody doing something. */
+  /** Number of units that will be due without any action by a person. */
   left: number;
-  /** Until something is due again; 0: now; null: nothing is. */
+  /** Milliseconds until a unit is due: 0 for now, null if none is. */
   nextDueMs: number | null;
-  /** Why nothing more was sent: the ERP is down, throttles or is locked, delivery is paused, or another process delivers. */
+  /**
+   * Why nothing more was sent, for instance because the ERP is down, the delivery is paused, or another process
+   * delivers; null otherwise.
+   */
   waitingFor: PlainError | null;
 }
 
-/** Resolves what is in doubt, then sends what is due, batch by batch, for `longestMs` at most. */
+/** Looks up units in doubt, and sends units that are due, batch by batch, for at most `longestMs`. */
 export function deliverSlice(ports: DeliverPorts, options: { longestMs: number }): Promise<SliceReport> {
   const { databaseId, installation, target } = ports;
   const context = { databaseId, mapping: installation.mapping, capabilities: target.capabilities };
@@ -83,16 +87,16 @@ export function deliverSlice(ports: DeliverPorts, options: { longestMs: number }
 /** Codes of problems that another mapping may solve. */
 const retriedCodes = Object.entries(erpProblemCatalogue).flatMap(([code, { retried }]) => (retried ? [code] : []));
 
-/** Another installation's batch is waited for so long at most, and asked after so often. */
+/** How long, and how often, to try for the company's lease while another installation uses it. */
 const longestBusyMs = 5_000;
 const busyPollMs = 250;
-/** After a lease that somebody else has, or took. */
+/** Delay if another process holds the lease, or took it over. */
 const busyAgainMs = 2_000;
 
-/** What one turn of a slice came to: a batch, nothing left to do, or something that has to be waited for. */
+/** The result of a turn: a batch was processed, nothing was due, the lease was busy, or the delivery has to wait. */
 type Turn = { is: 'batch' } | { is: 'idle' } | { is: 'busy' } | { is: 'waiting'; for: PlainError; ms: number | null };
 
-/** One slice of a delivery: batch after batch, each under the company's lease. */
+/** A slice of a delivery. It processes batch after batch, each under the company's lease. */
 export class Slice {
   readonly #ports: DeliverPorts;
   readonly #translate: Translate;
@@ -102,12 +106,15 @@ export class Slice {
   #delivered = 0;
   #refused = 0;
   #left = 0;
-  /** An earlier batch may have left units as being sent. */
+  /** Whether an earlier batch may have left units that are marked as being sent. */
   #mayHaveLeftSending = true;
-  /** The configuration names the company otherwise than at the last delivery: the ERP tells whether it is another one. */
+  /**
+   * Whether the configuration names the company differently than at the last delivery. The ERP then decides whether it
+   * is the same company.
+   */
   #isRenamed = false;
   readonly #looks: Looks;
-  /** As the ERP tells it apart. */
+  /** The company as the ERP identifies it. */
   #answered: CompanyRef | null = null;
 
   constructor(ports: DeliverPorts, translateUnit: Translate) {
@@ -125,7 +132,7 @@ export class Slice {
     const endMs = clock.elapsed() + longestMs;
     this.#isRenamed = (await formerName(db, installation.id, this.#scope.company)) !== null;
     if (!this.#isRenamed) await this.#followConfiguration();
-    if (this.#strategy.unsafe !== null) return this.#report({ for: locksUnreadable, ms: null });
+    if (this.#strategy.unsafe !== null) return this.#report({ for: deliveryErrors.locksUnreadable(), ms: null });
     const { left } = await dueWork(db, installation.id);
     this.#left = left;
     if (left >= refreshStatisticsFromRows) await refreshStatistics(db, 'deliver');
@@ -133,12 +140,15 @@ export class Slice {
     for (let busyMs = 0; clock.elapsed() < endMs; ) {
       signal.throwIfAborted();
       const pause = await pauseOf(db, installation.id);
-      if (pause !== null) return this.#report({ for: pausedBy(pause), ms: null });
+      if (pause !== null) {
+        const { installation: id, acted_by: by, reason } = pause;
+        return this.#report({ for: deliveryErrors.paused({ installation: id, by, reason }), ms: null });
+      }
       const turn = await this.#turn();
       if (turn.is === 'idle') break;
       if (turn.is === 'waiting') return this.#report(turn);
       if (turn.is === 'batch') busyMs = 0;
-      else if (busyMs >= longestBusyMs) return this.#report({ for: companyBusy, ms: busyAgainMs });
+      else if (busyMs >= longestBusyMs) return this.#report({ for: deliveryErrors.companyBusy(), ms: busyAgainMs });
       else {
         await this.#ports.pause(busyPollMs);
         busyMs += busyPollMs;
@@ -147,18 +157,25 @@ export class Slice {
     return this.#report(null);
   }
 
-  /** One batch, whatever is most urgent: doubts, then drafts that were not looked at for long, then what is due, then drafts that came late. */
+  /**
+   * Processes the most urgent batch. The order is: units in doubt, drafts of the accountant, units that are due, and
+   * surplus drafts.
+   */
   async #turn(): Promise<Turn> {
     const { db, installation, target, holder, clock, signal } = this.#ports;
-    // Two installations of one company take turns, whoever delivers both of them.
+    // With the installation in the name, two installations of one company take turns even in one process.
     const ours = `${holder}/${installation.id}`;
     const taken = await takeCompany(db, target.company, ours, { mayWorkMs: this.#strategy.lookUpAfterMs });
     if (taken.lease === null) return { is: 'busy' };
     const { lease, lookUpInMs, waitMs, error, failures } = taken;
     try {
       return await keepLease({ db, clock, signal }, lease, async ({ signal: held }): Promise<Turn> => {
-        if (waitMs > 0) return { is: 'waiting', for: toldAgain(error), ms: waitMs };
-        if (lookUpInMs !== null && lookUpInMs > 0) return { is: 'waiting', for: takenOver, ms: lookUpInMs };
+        if (waitMs > 0) {
+          const failed = error === null ? deliveryErrors.failedRecently() : deliveryErrors.failedBefore(error);
+          return { is: 'waiting', for: failed, ms: waitMs };
+        }
+        if (lookUpInMs !== null && lookUpInMs > 0)
+          return { is: 'waiting', for: deliveryErrors.takenOver(), ms: lookUpInMs };
         const obstacle = await this.#useName(lease, failures, held);
         if (obstacle !== null) return { is: 'waiting', ...obstacle };
         const contextWith = (priority: number) => this.#context(lease, failures, held, priority);
@@ -169,7 +186,7 @@ export class Slice {
         return this.#oneBatch(batchWith, contextWith(erpPriorities.live));
       });
     } catch (caught) {
-      if (caught instanceof LeaseLost) return { is: 'waiting', for: companyBusy, ms: busyAgainMs };
+      if (caught instanceof LeaseLost) return { is: 'waiting', for: deliveryErrors.companyBusy(), ms: busyAgainMs };
       throw caught;
     }
   }
@@ -180,7 +197,7 @@ export class Slice {
     await db.transaction((trx) => followConfiguration(trx, this.#scope, { mappingHash, retriedCodes }));
   }
 
-  /** What keeps everything from the company under the name that the configuration has for it; null where nothing does. */
+  /** Why nothing may be sent under the configured name of the company; null if it may. */
   async #useName(lease: CompanyLease, failures: number, signal: AbortSignal): Promise<NamingObstacle | null> {
     const { db, target, installation, holder, clock } = this.#ports;
     const request = { signal, priority: erpPriorities.live };
@@ -190,7 +207,7 @@ export class Slice {
       if (!(error instanceof ErpError) || signal.aborted) throw error;
       const plain = plainErrorOf(error, target.company);
       const ms = error.retryAfterMs ?? restMs(failures + 1);
-      const noted = { code: plain.code, message: told(plain.message), waitMs: ms };
+      const noted = { code: plain.code, message: messageText(plain.message), waitMs: ms };
       await underLease(db, lease, (trx) => noteFailure(trx, lease, noted));
       return { for: plain, ms };
     }
@@ -207,7 +224,7 @@ export class Slice {
     return null;
   }
 
-  /** Whether the company's lease is worth waiting for. */
+  /** Whether there is any work that requires the company's lease. */
   async #hasWork(): Promise<boolean> {
     const { db } = this.#ports;
     const limit = 1;
@@ -235,7 +252,7 @@ export class Slice {
     return this.#counted(await batchWith(isLive ? erpPriorities.live : erpPriorities.backlog).sendDue(due, claim));
   }
 
-  /** Whether the company is this database's to send to. */
+  /** Whether this database may send to the company. */
   async #claim(context: RequestContext): Promise<ClaimVerdict> {
     const { db, databaseId } = this.#ports;
     const isSending = (await claimDue(db, this.#scope, 1)).length > 0;
@@ -259,7 +276,10 @@ export class Slice {
     });
   }
 
-  /** Looks up what a former holder was sending, of every installation of the company, before anything else is sent. */
+  /**
+   * Looks up the units that a former lease holder was sending, for every installation of the company, before anything
+   * else is sent.
+   */
   async #resolveDoubts(lease: CompanyLease, batch: Batch): Promise<void> {
     const { db, installation } = this.#ports;
     const sending = await underLease(db, lease, (trx) => takeOverSending(trx, lease.company));
@@ -268,7 +288,10 @@ export class Slice {
     await underLease(db, lease, (trx) => noteDoubtsResolved(trx, lease));
   }
 
-  /** A batch that stopped, because the way to the ERP broke between two of its requests, leaves what it had created as being sent. */
+  /**
+   * Puts units in doubt that an earlier batch left marked as being sent. This happens if the connection failed between
+   * two of its requests.
+   */
   async #doubtLeftSending(lease: CompanyLease): Promise<void> {
     const { db } = this.#ports;
     if (!(await hasSending(db, this.#scope))) return;
@@ -285,11 +308,11 @@ export class Slice {
     return { is: 'batch' };
   }
 
-  /** `waiting`: why nothing more is sent, and for how long; null: until somebody does something. */
+  /** `waiting`: why nothing more is sent, and for how long; `ms` is null if a person has to act first. */
   async #report(waiting: { for: PlainError; ms: number | null } | null): Promise<SliceReport> {
     const { db, installation } = this.#ports;
     const work = await dueWork(db, installation.id);
-    // The first entry is looked at once more, though nothing else may be due.
+    // The first entry requires another search, even if no unit is due.
     const isLookDue = this.#strategy.afterDoubt === 'look_up' && (await awaitsLook(db, this.#scope));
     const nextDueMs = work.nextDueMs ?? (isLookDue ? 0 : null);
     const isDue = nextDueMs !== null && (waiting === null || waiting.ms !== null);
@@ -300,36 +323,4 @@ export class Slice {
       waitingFor: waiting && (nextDueMs !== null || waiting.ms === null) ? waiting.for : null,
     };
   }
-}
-
-const companyBusy: PlainError = {
-  code: 'erp_company_busy',
-  message: 'Another delivery sends to the same company of the ERP.',
-  todo: 'Nothing: they take turns.',
-};
-
-const takenOver: PlainError = {
-  code: 'erp_taken_over',
-  message: 'An earlier delivery to the company ended without order: the ERP may still be at work on what it sent.',
-  todo: 'Nothing: what was sent is looked up once the ERP can be done, and delivery goes on by itself.',
-};
-
-const locksUnreadable: PlainError = {
-  code: 'erp_locks_unreadable',
-  message: 'The ERP moves entries of closed periods to another date, and its periods cannot be read.',
-  todo: 'Give the API user the right to read the periods; nothing is sent before.',
-};
-
-function pausedBy({ installation, acted_by: by, reason }: DeliveryPause): PlainError {
-  return {
-    code: 'delivery_paused',
-    message: `the delivery of installation ${installation} was paused by ${by}: ${reason}`,
-    todo: 'Run `vetledger deliver resume` when it may go on.',
-  };
-}
-
-/** What kept an earlier batch, while it still does. */
-function toldAgain(error: { code: string; message: string } | null): PlainError {
-  const { code, message } = error ?? { code: 'erp_unreachable', message: 'The ERP failed a moment ago.' };
-  return { code, message, todo: 'Nothing, usually: it is tried again by itself. `vetledger erp check` tells more.' };
 }

@@ -5,8 +5,8 @@ import type { OutboxUnit } from '../outbox/unit.ts';
 import type { UnwantedDraft } from '../outbox/unwanted-drafts.ts';
 
 /**
- * The drafts among what was found under a unit's key that are ours and surplus beyond doubt: the record that counts is there beside
- * them, and they are what we sent, to the line. A draft that differs is somebody's work, even with our key in it.
+ * Ids of the unit's drafts that are certainly surplus: the recorded entry exists beside them, and they equal what
+ * vetledger sent. A draft that differs may be a user's work, even if it has our key.
  */
 export function surplusDrafts(
   { erp_id: kept }: Pick<OutboxUnit, 'erp_id'>,
@@ -21,10 +21,7 @@ export function surplusDrafts(
     .map(({ id }) => id);
 }
 
-/**
- * The drafts among what was found under a unit's key that were to be deleted before, and that nobody has changed since. The record
- * that counts is never among them.
- */
+/** Ids of drafts that were to be deleted before, and have not changed since. The recorded entry is never among them. */
 export function leftDrafts(
   { state, erp_id: erpId }: Pick<OutboxUnit, 'state' | 'erp_id'>,
   entry: ErpEntry | null,
@@ -44,7 +41,7 @@ export function leftDrafts(
     .map(({ id }) => id);
 }
 
-/** A hash of what a draft says: a person who changes it changes the hash. */
+/** A hash of a draft's content. It changes when a user edits the draft. */
 export function draftDigest({ date, journal, description, lines }: FoundEntry): string {
   const said = lines.map(({ account, amount, party, vat, dimensions }) =>
     JSON.stringify([account, amount, party, vat, Object.entries(dimensions).toSorted()]),

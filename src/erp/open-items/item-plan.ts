@@ -1,14 +1,15 @@
 import { type Money, sum } from '../../domain/money.ts';
+import { deliveryFindings } from '../../texts/findings/delivery.ts';
 
-/** A delivered receivable line of an invoice or of one of its payments. */
+/** A delivered receivable line of an invoice, or of a payment of the invoice. */
 export interface ItemLine {
-  /** Id of the unit that it belongs to. */
+  /** Id of the line's unit. */
   unitId: string;
-  /** Position in the unit: a reversal has the lines of what it reverses, in the same order. */
+  /** Position in the unit. A reversal has the lines of the reversed unit in the same order. */
   line: number;
-  /** Id of the unit that its unit reverses. */
+  /** Id of the unit that the line's unit reverses; null if it reverses none. */
   reverses: string | null;
-  /** Whether it is of a payment, and not of the invoice itself. */
+  /** True for a line of a payment, false for a line of the invoice. */
   isPayment: boolean;
   account: string;
   /** Debit positive. */
@@ -20,31 +21,30 @@ export interface HeldLine extends ItemLine {
   /** The ERP's id of the line. */
   id: string;
   party: string | null;
-  /** The ERP's group of lines that it is matched with. */
+  /** Id of the ERP's group of matched lines; null if the line is not matched. */
   matched: string | null;
 }
 
-/** A group that we matched, or were about to. */
+/** A group of lines that vetledger matched, or was going to match. */
 export interface OurGroup {
   lineIds: readonly string[];
-  /** The ERP's name of it; null where it was never read back. */
+  /** The ERP's id of the group; null if it was never read back. */
   groupId: string | null;
 }
 
 export interface ItemPlan {
-  /** Groups that are undone, before anything is matched. */
+  /** Groups to undo, before any group is matched. */
   unmatch: string[][];
-  /** Groups that are matched; each sums to zero, and is of one account and party. */
+  /** Groups to match. Each has one account and party, and sums to zero. */
   match: string[][];
-  /** Groups of ours that stay, with the ERP's name of them. */
+  /** Our groups that stay as they are. */
   keep: OurGroup[];
-  /** Why lines that would settle the invoice stay unmatched; null where none do. */
+  /** Why lines that settle the invoice stay unmatched; null if there are none. */
   remark: string | null;
 }
 
 /**
- * Whether there may be something to match or to undo, as far as our books tell. Most items are open invoices: nothing is asked
- * about them.
+ * Whether our books show anything that could be matched or undone. Most items are open invoices, which need no request.
  */
 export function concernsErp(lines: readonly ItemLine[], ours: readonly OurGroup[]): boolean {
   if (ours.length > 0 || pairsOf(lines, ({ account }) => account).length > 0) return true;
@@ -52,11 +52,12 @@ export function concernsErp(lines: readonly ItemLine[], ours: readonly OurGroup[
 }
 
 /**
- * What to match and to undo so that the ERP's open items are right, with as few changes as can be: a reversal is matched with what
- * it reverses, a payment with its cancellation, and the other lines of an account and party with each other once they sum to zero.
- * A group of ours is undone only when one of its lines was reversed or cancelled. A group that we did not make is left alone.
+ * Plans the matches of an item's lines, with as few changes as possible. A reversal is matched with what it reverses,
+ * and a payment with its cancellation. The other lines of an account and party are matched with each other once they
+ * sum to zero. A group of ours is undone only if one of its lines was reversed or cancelled. Groups of other users
+ * stay.
  *
- * The lines are in the order of the books.
+ * `lines` are in the order of the books.
  */
 export function planItem(lines: readonly HeldLine[], ours: readonly OurGroup[]): ItemPlan {
   const plan: ItemPlan = { unmatch: [], match: [], keep: [], remark: null };
@@ -88,7 +89,7 @@ export function planItem(lines: readonly HeldLine[], ours: readonly OurGroup[]):
   return plan;
 }
 
-/** The ERP's groups, with the lines of this item in them. */
+/** The ERP's groups, each with the item's lines in it. */
 function existingGroups(lines: readonly HeldLine[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const { id, matched } of lines) {
@@ -97,14 +98,18 @@ function existingGroups(lines: readonly HeldLine[]): Map<string, string[]> {
   return groups;
 }
 
-/** Whether we made it: by the ERP's name of it, or, where our request ended without an answer, by its lines. */
+/**
+ * Whether vetledger made a group. It is recognised by its id. If the request ended without an answer, it is recognised
+ * by its lines.
+ */
 function isOurs(name: string, ids: readonly string[], ours: readonly OurGroup[]): boolean {
   return ours.some(({ groupId, lineIds }) => (groupId === null ? sameIds(lineIds, ids) : groupId === name));
 }
 
 /**
- * Lines that cancel each other out: an entry's and its reversal's, and, among payments that stand, one and the latest before it of
- * the opposite amount, which is how the source cancels and refunds them. `side` names what the ERP can match within.
+ * Pairs of lines that cancel each other out: a line and its reversal, or a payment and the latest earlier payment of
+ * the opposite amount. The source cancels and refunds payments in this way. `side`: the ERP can only match lines with
+ * the same value.
  */
 function pairsOf<Each extends ItemLine>(lines: readonly Each[], side: (line: Each) => string): [Each, Each][] {
   const pairs: [Each, Each][] = [];
@@ -117,7 +122,7 @@ function pairsOf<Each extends ItemLine>(lines: readonly Each[], side: (line: Eac
   const places = new Map(lines.map((line) => [placeOf(line.unitId, line), line]));
   for (const line of lines) {
     const original = line.reverses === null ? undefined : places.get(placeOf(line.reverses, line));
-    // A reversal that was itself reversed stays with the first that it reverses; what reverses it stands again.
+    // If a reversal was itself reversed, it stays paired with its original, and the second reversal remains unpaired.
     if (original?.amount.plus(line.amount).isZero() && !paired.has(original)) pair(original, line);
   }
   const payments = lines.filter((line) => line.isPayment && line.reverses === null && !paired.has(line));
@@ -131,7 +136,7 @@ function pairsOf<Each extends ItemLine>(lines: readonly Each[], side: (line: Eac
   return pairs;
 }
 
-/** Account and party: no ERP matches across them. */
+/** Account and party. No ERP matches lines of different ones. */
 function sideOf({ account, party }: HeldLine): string {
   return JSON.stringify([account, party]);
 }
@@ -150,8 +155,8 @@ function remarkOn(
     const left = same.filter(({ id, matched }) => matched === null && !matchedNow.has(id));
     if (byHand.length === 0 || (isSettled(byHand) && left.length === 0)) continue;
     if (isSettled(same) || !isSettled(byHand)) {
-      const entries = [...new Set(byHand.map(({ unitId }) => unitId))].join(', ');
-      return `lines of ${entries} were matched by hand with other lines; they are left alone`;
+      const units = [...new Set(byHand.map(({ unitId }) => unitId))].join(', ');
+      return deliveryFindings.matchedByHand({ units });
     }
   }
   return null;

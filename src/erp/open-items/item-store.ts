@@ -5,10 +5,10 @@ import { Money } from '../../domain/money.ts';
 import type { InstallationId } from '../../terms.ts';
 import type { ItemLine, OurGroup } from './item-plan.ts';
 
-/** An invoice whose lines in the ERP a delivery has touched. */
+/** An invoice whose lines in the ERP have changed by a delivery. */
 export interface TouchedItem {
   invoiceId: number;
-  /** Names what was seen: touched again meanwhile, it is looked at again. */
+  /** Counter of changes. If it has increased meanwhile, the item is processed again. */
   touched: number;
   failures: number;
   lines: DeliveredLine[];
@@ -20,17 +20,20 @@ export interface DeliveredLine extends ItemLine {
   erpId: string;
 }
 
-/** How an item was left. */
+/** The result for an item. */
 export interface MatchedItem {
   invoiceId: number;
   touched: number;
   remark: string | null;
 }
 
-/** How long until an item that was told is looked at again: somebody may have mended it in the ERP. */
+/** An item with a remark is tried again after this time, since a user may have corrected it in the ERP. */
 const remindSeconds = 24 * 60 * 60;
 
-/** The items that were touched longest ago and may be looked at now, with what is delivered of them; after them what was told. */
+/**
+ * Items that are due, the longest waiting first, with their delivered lines and our groups. Items with a remark come
+ * last.
+ */
 export async function touchedItems(
   db: Connection,
   installation: InstallationId,
@@ -88,7 +91,7 @@ export async function touchedItems(
   }));
 }
 
-/** Items that were touched and are not matched, whenever they may be looked at. */
+/** Number of changed items that are not matched yet, due or not. */
 export async function countTouched(db: Connection, installation: InstallationId): Promise<number> {
   const { n } = await row(
     db,
@@ -99,7 +102,10 @@ export async function countTouched(db: Connection, installation: InstallationId)
   return n;
 }
 
-/** Writes down groups before they are matched: what a request without an answer has made is then known as ours. */
+/**
+ * Stores groups before they are matched, so that they are recognised as ours even if the request ends without an
+ * answer.
+ */
 export async function intendMatches(
   trx: Connection,
   installation: InstallationId,
@@ -114,7 +120,7 @@ export async function intendMatches(
   );
 }
 
-/** Items are matched: with these groups of ours in place of those that were known, or, for null, with what is known. */
+/** Marks items as matched, and replaces their stored groups; null keeps the stored groups. */
 export async function saveMatched(
   trx: Connection,
   installation: InstallationId,
@@ -154,7 +160,7 @@ export async function saveMatched(
   );
 }
 
-/** Leaves items for later. */
+/** Counts a failure of items, and delays their next attempt. */
 export async function postponeItems(
   trx: Connection,
   installation: InstallationId,
@@ -169,7 +175,7 @@ export async function postponeItems(
   );
 }
 
-/** Invoices whose lines in the ERP stay unmatched for a reason that somebody has to look at. */
+/** Invoices whose lines stay unmatched in the ERP, with the reason for the accountant. */
 export function openItemRemarks(
   db: Connection,
   installation: InstallationId,

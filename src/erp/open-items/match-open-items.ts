@@ -3,6 +3,8 @@ import { LeaseLost, renewLease, underLease } from '../../db/lease.ts';
 import { keepLease } from '../../db/with-lease.ts';
 import { redact } from '../../domain/redact.ts';
 import { visible } from '../../domain/text.ts';
+import { deliveryFindings } from '../../texts/findings/delivery.ts';
+import { erpAnswerTexts } from '../../texts/findings/erp-answers.ts';
 import { answeredCompany, useCompanyName } from '../company-identity.ts';
 import { type CompanyLease, noteDoubtsResolved, takeCompany } from '../company-lease.ts';
 import type { DeliverPorts } from '../deliver/slice.ts';
@@ -26,10 +28,10 @@ import {
 export type MatchPorts = Pick<DeliverPorts, 'db' | 'installation' | 'target' | 'holder' | 'clock' | 'signal' | 'log'>;
 
 export interface MatchReport {
-  /** Groups that were matched in the ERP, and groups that were undone. */
+  /** Number of groups that were matched, and of groups that were undone. */
   matched: number;
   unmatched: number;
-  /** Invoices that are still to be looked at. */
+  /** Number of invoices that still have to be processed. */
   left: number;
 }
 
@@ -40,13 +42,14 @@ export interface MatchOptions {
 
 const batchItems = 50;
 const entriesPerRead = 100;
-/** After so many failures of one item by itself it is told. */
+/** After this number of failures, an item that was tried alone gets a remark. */
 const mostFailures = 3;
 
 /**
- * Matches, in the ERP, the receivable lines of invoices that deliveries have touched, once they sum to zero, and undoes groups of
- * which a line was reversed. What is delivered stays delivered, whatever goes wrong here: a request that fails leaves its items for
- * later, and what the ERP refuses is told (`openItemRemarks`). Ends after `longestMs` or `mostItems`, between two batches.
+ * Matches receivable lines in the ERP. It processes the invoices that deliveries have changed: it matches lines that
+ * sum to zero, and undoes groups with a reversed line. Errors never change a unit's delivery: failed items are tried
+ * again later, and refused ones get a remark (`openItemRemarks`). It ends after `longestMs` or `mostItems`, between two
+ * batches.
  */
 export async function matchOpenItems(ports: MatchPorts, options: MatchOptions = {}): Promise<MatchReport> {
   const { db, installation, target, clock, signal } = ports;
@@ -57,7 +60,7 @@ export async function matchOpenItems(ports: MatchPorts, options: MatchOptions = 
   for (let seen = 0; seen < mostItems && clock.elapsed() < until; ) {
     signal.throwIfAborted();
     const due = await touchedItems(db, installation.id, Math.min(batchItems, mostItems - seen));
-    // One that failed before is looked at by itself, so that it keeps no other from being matched.
+    // An item that failed before is tried alone, so that it does not block others.
     const fresh = due.filter(({ failures }) => failures === 0);
     const batch = fresh.length > 0 ? fresh : due.slice(0, 1);
     if (batch.length === 0) break;
@@ -88,7 +91,7 @@ class Matcher {
     this.#lookUpAfterMs = strategyOf(capabilities).lookUpAfterMs;
   }
 
-  /** Items that need nothing of the ERP. */
+  /** Marks items as matched that need no request. */
   async quiet(items: readonly TouchedItem[]): Promise<void> {
     if (items.length === 0) return;
     const { db, installation } = this.#ports;
@@ -96,7 +99,7 @@ class Matcher {
     await db.transaction((trx) => saveMatched(trx, installation.id, matched, []));
   }
 
-  /** One batch under the company's lease, as deliveries have it; whether another may follow. */
+  /** Processes one batch under the company's lease. Returns whether another batch may follow. */
   async batch(items: readonly TouchedItem[]): Promise<boolean> {
     const { db, target, holder, clock, signal, log, installation } = this.#ports;
     const taken = await takeCompany(db, target.company, holder, { mayWorkMs: this.#lookUpAfterMs });
@@ -111,7 +114,7 @@ class Matcher {
           return true;
         } catch (error) {
           if (held.aborted || !(error instanceof ErpError)) throw error;
-          log.info({ installation: installation.id, error: told(error), means: error.means }, 'open items wait');
+          log.info({ installation: installation.id, error: errorText(error), means: error.means }, 'open items wait');
           return this.#leave(lease, items, error);
         }
       });
@@ -121,7 +124,10 @@ class Matcher {
     }
   }
 
-  /** Whether the server is at work on nothing that a former holder sent. What it was sending is looked up by deliveries first. */
+  /**
+   * Whether the ERP has finished all requests of a former lease holder. Deliveries look up the units of these requests
+   * first.
+   */
   async #isQuiet(lease: CompanyLease, lookUpInMs: number | null): Promise<boolean> {
     const { db } = this.#ports;
     if (lookUpInMs === null) return true;
@@ -130,7 +136,7 @@ class Matcher {
     return true;
   }
 
-  /** Whether the configured name of the company is the one in use; deliveries tell why it is not. */
+  /** Whether the configured name of the company is in use. If it is not, deliveries report why. */
   async #isNamed(lease: CompanyLease, signal: AbortSignal): Promise<boolean> {
     const { db, target, installation, holder, clock } = this.#ports;
     const answered = await answeredCompany(target, this.#pace, { signal, priority: erpPriorities.review });
@@ -154,7 +160,7 @@ class Matcher {
       plan.match.map((lineIds) => ({ invoiceId: item.invoiceId, lineIds })),
     );
     const broken = planned.flatMap(({ plan }) => plan.unmatch);
-    // Known before it is sent, so that what a request without an answer has made is ours, and not by hand.
+    // Stored before the request: if it ends without an answer, its groups are still recognised as ours.
     if (intended.length > 0) await underLease(db, lease, (trx) => intendMatches(trx, installation.id, intended));
     if (broken.length > 0) {
       await this.#write(lease, signal, (request) => this.#matching.unmatch(broken, request));
@@ -165,7 +171,7 @@ class Matcher {
       await this.#write(lease, signal, (request) => this.#matching.match(groups, request));
       this.matched += intended.length;
     }
-    // A success code proves nothing.
+    // The lines are read back, because a successful answer does not prove the match.
     const proven =
       broken.length + intended.length === 0
         ? planned
@@ -180,7 +186,7 @@ class Matcher {
       ),
     );
     if (alreadyMatched.length < proven.length) {
-      throw new ErpError('doubt', 'the ERP took the request, and its lines are not matched as they were to be');
+      throw new ErpError('doubt', erpAnswerTexts.notMatched);
     }
   }
 
@@ -209,7 +215,10 @@ class Matcher {
     });
   }
 
-  /** Leaves a batch that failed for later, or tells why it stays so; whether others may be tried now. */
+  /**
+   * Handles a failed batch: its items are tried later, or a single item gets a remark. Returns whether other items may
+   * be tried now.
+   */
   async #leave(lease: CompanyLease, batch: readonly TouchedItem[], error: ErpError): Promise<boolean> {
     const { db, installation } = this.#ports;
     const [only] = batch;
@@ -218,24 +227,24 @@ class Matcher {
       const ids = batch.map(({ invoiceId }) => invoiceId);
       return underLease(db, lease, (trx) => postponeItems(trx, installation.id, ids, seconds));
     };
-    // Told, and left until a delivery touches the invoice, or a day has passed.
-    const tell = (item: TouchedItem, remark: string) =>
+    // The item is then left until a delivery changes the invoice, or a day has passed.
+    const remarkOn = (item: TouchedItem, remark: string) =>
       underLease(db, lease, (trx) => saveMatched(trx, installation.id, [{ ...item, remark }], null));
     if (error.means === 'refused' || error.means === 'duplicate') {
       if (alone === null) await postpone(0);
-      else await tell(alone, `the ERP refuses to match its lines: ${told(error)}`);
+      else await remarkOn(alone, deliveryFindings.matchRefused({ reason: errorText(error) }));
       return true;
     }
-    // Locked, throttled, signed out or unreachable: nothing of it is the items' own.
+    // Locked, throttled, logged out or unreachable: the items are not the cause.
     if (error.means !== 'doubt') return false;
     if (alone !== null && alone.failures + 1 >= mostFailures)
-      await tell(alone, `its lines could not be matched: ${told(error)}`);
+      await remarkOn(alone, deliveryFindings.matchFailed({ reason: errorText(error) }));
     else await postpone(this.#lookUpAfterMs / 1_000 + 1);
     return false;
   }
 }
 
-function told({ message }: ErpError): string {
+function errorText({ message }: ErpError): string {
   return visible(redact(message, 300));
 }
 
@@ -256,7 +265,7 @@ interface PlannedItem {
 }
 
 function plansOf(items: readonly TouchedItem[], found: ReadonlyMap<string, FoundEntry>): PlannedItem[] {
-  // A line of the ERP stands for one of ours, whichever invoice that is of.
+  // Each line of the ERP is assigned to one of our lines only, across all invoices.
   const claimed = new Set<FoundLine>();
   return items.map((item) => ({
     item,
@@ -267,7 +276,7 @@ function plansOf(items: readonly TouchedItem[], found: ReadonlyMap<string, Found
   }));
 }
 
-/** The line as the ERP holds it; null where it holds no such line any more, which `reconcile --erp` tells. */
+/** The line as the ERP holds it. Null if the ERP no longer has it; `reconcile --erp` reports that. */
 function heldLine(line: DeliveredLine, entry: FoundEntry | undefined, claimed: Set<FoundLine>): HeldLine | null {
   if (entry?.state !== 'posted') return null;
   const found = entry.lines.find(

@@ -4,35 +4,35 @@ import { type Connection, execute, row, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { type UnitKind, type UnitState, unitKinds, unitStates } from './unit.ts';
 
-/** Units on their way into files: what a batch may take, and what becomes of it. */
+/** Units that are delivered as files: which a batch may contain, and their states. */
 
 export interface BatchCandidate {
   id: string;
-  /** As it is stored. */
+  /** The key as it is stored. */
   key: string;
   kind: UnitKind;
   seq: number;
   date: CalendarDate;
-  /** The unit that it must not precede; null where there is none, or that one needs no waiting for. */
+  /** Id of the unit that must be handed over before this one; null if there is none, or if it is settled. */
   waitsFor: string | null;
 }
 
 const settledStates: readonly UnitState[] = [
   ...(['delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded'] as const),
-  // It is in a batch before this one.
+  // The unit is in an earlier batch.
   'sending',
 ];
 
 export interface CandidateRange {
-  /** Days of the units; null: any. */
+  /** Dates of the units; null for all. */
   days: { from: CalendarDate; through: CalendarDate } | null;
-  /** Only what came into the outbox before; null: all. */
+  /** Only units that entered the outbox before this time; null for all. */
   before: Date | null;
   after: Pick<BatchCandidate, 'kind' | 'seq' | 'id'> | null;
   limit: number;
 }
 
-/** Pending units that nobody has to consent to, by chain. */
+/** Pending units that need no consent, in the order of their chains. */
 export async function batchCandidates(
   trx: Connection,
   installation: InstallationId,
@@ -63,7 +63,7 @@ export async function batchCandidates(
   }));
 }
 
-/** Units of these ids, in any state: null the candidate of one that is on its way, or settled. Consent and days do not matter. */
+/** Units by id. `candidate` is null if the unit is not pending. Consent and dates are ignored. */
 export async function unitsOfBatch(
   trx: Connection,
   installation: InstallationId,
@@ -82,7 +82,7 @@ export async function unitsOfBatch(
   }));
 }
 
-/** Puts units into a stored batch, of which nothing is written yet. */
+/** Puts units into a stored batch whose file is not written yet. */
 export async function markBatched(
   trx: Connection,
   installation: InstallationId,
@@ -97,7 +97,7 @@ export async function markBatched(
   );
 }
 
-/** How many units of a stored batch wait for its file. */
+/** Number of a batch's units that wait for its file. */
 export async function countBatched(trx: Connection, installation: InstallationId, batch: number): Promise<number> {
   const { n } = await row(
     trx,
@@ -108,7 +108,7 @@ export async function countBatched(trx: Connection, installation: InstallationId
   return n;
 }
 
-/** Units that are left in a batch of which no file is written wait for another one. */
+/** Makes the remaining units of an unwritten batch pending again. */
 export async function releaseBatched(trx: Connection, installation: InstallationId, batch: number): Promise<void> {
   await execute(
     trx,
@@ -118,7 +118,7 @@ export async function releaseBatched(trx: Connection, installation: Installation
   );
 }
 
-/** The batch's file is on the disk. */
+/** Marks the units of a batch whose file is written. */
 export async function markHandedOver(trx: Connection, installation: InstallationId, batch: number): Promise<void> {
   await execute(
     trx,
@@ -128,7 +128,7 @@ export async function markHandedOver(trx: Connection, installation: Installation
   );
 }
 
-/** Whoever got the batch has read it in; returns how many units that are. */
+/** Marks the units of a batch that the accountants have imported; returns their number. */
 export function markAcknowledged(trx: Connection, installation: InstallationId, batch: number): Promise<number> {
   return execute(
     trx,
@@ -137,7 +137,7 @@ export function markAcknowledged(trx: Connection, installation: InstallationId, 
   );
 }
 
-/** Pending units that cannot be handed over, each with why. */
+/** Refuses pending units that cannot be handed over. */
 export async function markRefused(
   trx: Connection,
   installation: InstallationId,

@@ -2,9 +2,10 @@ import { nullable, oneOf, text } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
 import { UserError } from '../../domain/errors.ts';
 import type { InstallationId } from '../../terms.ts';
+import { outboxErrors } from '../../texts/errors/outbox.ts';
 import { unitKinds, unitStates } from './unit.ts';
 
-/** Why the ERP takes a unit no more: its period was closed there. */
+/** Problem code of a unit whose period was closed in the ERP. */
 export const closedInErpCode = 'period_closed_in_erp';
 
 const refusedShape = {
@@ -13,9 +14,9 @@ const refusedShape = {
   state: oneOf(unitStates),
   code: nullable(text),
   undoOf: nullable(text),
-  /** Our correction of it, where there is one. */
+  /** Id of the unit that reverses this one; null if there is none. */
   reversal: nullable(text),
-  /** What it reverses itself, where that was not sent either. */
+  /** Id of the unit that this one reverses, if that was not sent either; null otherwise. */
   original: nullable(text),
 };
 
@@ -25,7 +26,7 @@ const columns = `u.unit_id as "unitId", u.kind, u.state, u.problem_code as code,
   (select o.unit_id from erp_unit o
    where o.installation = u.installation and o.unit_id = u.reverses and o.state in ('pending', 'refused')) as original`;
 
-/** Units that wait because their period was closed in the ERP, by chain. */
+/** Units that wait because their period was closed in the ERP, in the order of their chains. */
 export function unitsClosedInErp(db: Connection, installation: InstallationId) {
   return rows(
     db,
@@ -37,8 +38,8 @@ export function unitsClosedInErp(db: Connection, installation: InstallationId) {
 }
 
 /**
- * A unit that waits because its period was closed in the ERP, locked. Throws UserError for one that does not: one in doubt is to be
- * resolved first, since the ERP may have it.
+ * Locks a unit that waits because its period was closed in the ERP. Throws UserError for any other unit. A unit in
+ * doubt has to be resolved first, since the ERP may have it.
  */
 export async function holdClosedInErp(trx: Connection, installation: InstallationId, unitId: string) {
   const unit = await maybeRow(
@@ -48,51 +49,23 @@ export async function holdClosedInErp(trx: Connection, installation: Installatio
     [installation, unitId],
   );
   if (unit === null) {
-    throw new UserError(
-      {
-        code: 'unit_unknown',
-        message: `There is no entry ${unitId} in the outbox.`,
-        todo: 'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
-      },
-      1,
-    );
+    throw new UserError(outboxErrors.unitUnknown({ unitId }), 1);
   }
   if (unit.state === 'sending' || unit.state === 'uncertain') {
-    throw new UserError(
-      {
-        code: 'delivery_in_doubt',
-        message: `Nobody knows yet whether the ERP has ${unitId}.`,
-        todo: 'Wait until `vetledger status` shows none in doubt; then decide again.',
-      },
-      1,
-    );
+    throw new UserError(outboxErrors.inDoubt({ unitId }), 1);
   }
   if (unit.state !== 'refused' || unit.code !== closedInErpCode) {
-    throw new UserError(
-      {
-        code: 'not_late',
-        message: `${unitId} does not wait for a closed period of the ERP.`,
-        todo: '`vetledger late list` prints those that do.',
-      },
-      1,
-    );
+    throw new UserError(outboxErrors.notLate({ unitId }), 1);
   }
   if (unit.undoOf !== null) {
-    throw new UserError(
-      {
-        code: 'not_redatable',
-        message: `${unitId} is a reversal of a delivery: it belongs to its day.`,
-        todo: 'Open the period in the ERP; then `vetledger deliver retry`.',
-      },
-      1,
-    );
+    throw new UserError(outboxErrors.notRedatable({ unitId }), 1);
   }
   return unit;
 }
 
 /**
- * Settles units against each other that come to nothing together, as an entry and its reversal do: none of them was sent, and none
- * is any more. Throws UserError where the ERP has one of them, or may have it.
+ * Cancels units out that have no effect together, such as an entry and its reversal. They were not sent, and will not
+ * be. Throws UserError if the ERP has one of them, or may have it.
  */
 export async function cancelOut(
   trx: Connection,
@@ -107,12 +80,5 @@ export async function cancelOut(
     [installation, unitIds],
   );
   if (settled === unitIds.length) return;
-  throw new UserError(
-    {
-      code: 'delivery_in_doubt',
-      message: `One of ${unitIds.join(', ')} was sent to the ERP already: they cannot be settled against each other.`,
-      todo: 'Open the period in the ERP; then `vetledger deliver retry`.',
-    },
-    1,
-  );
+  throw new UserError(outboxErrors.alreadySent({ unitIds: unitIds.join(', ') }), 1);
 }

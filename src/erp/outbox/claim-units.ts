@@ -1,21 +1,23 @@
 import { bool, columnList } from '../../db/columns.ts';
 import { type Connection, execute, row, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
+import { deliveryFindings } from '../../texts/findings/delivery.ts';
 import { type OutboxUnit, unitShape } from './unit.ts';
 
-/** Whose units are claimed: those of one installation for the company that it is delivered to now. */
+/** Selects the units of one installation for the company that it is delivered to now. */
 export interface ClaimScope {
   installation: InstallationId;
   company: string;
 }
 
 const columns = columnList(unitShape);
-/** States of a unit that what follows it need not wait for any more. */
+/** States in which a unit no longer delays the units that follow it. */
 const settledStates = `('delivered', 'drafted', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')`;
 
 /**
- * The next units to send, live work before backlog, in the order of their chains, and none before what it follows. Fewer than
- * `limit` where a halved batch is among them. Nothing is marked: only the holder of the company's lease sends.
+ * The next units to send: live work before backlog, in the order of their chains, and never before a unit that they
+ * follow. There are fewer than `limit` if a halved batch is among them. The units are not marked, since only the lease
+ * holder sends.
  */
 export async function claimDue(
   db: Connection,
@@ -25,7 +27,7 @@ export async function claimDue(
   const due = await rows(
     db,
     unitShape,
-    // The predecessor is looked up for each row of the index, so that the batch alone is read, however long the queue is.
+    // A subquery per row reads only as many rows as the batch needs, even if the queue is long.
     `select ${columns} from erp_unit u
      where installation = ? and state = 'pending' and not needs_consent and company = ?
        and (not_before is null or not_before <= clock_timestamp())
@@ -37,7 +39,7 @@ export async function claimDue(
   return withinLimits(due);
 }
 
-/** As many of the first units as each of them allows in its batch. */
+/** The first units, as many as the batch limit of each of them allows. */
 export function withinLimits(units: readonly OutboxUnit[]): OutboxUnit[] {
   let most = units.length;
   const taken: OutboxUnit[] = [];
@@ -64,7 +66,7 @@ export function claimDoubtful(
   );
 }
 
-/** Drafts that were not looked at for some time. */
+/** Drafts of the accountant that are due to be looked up again. */
 export function claimDrafted(
   db: Connection,
   { installation, company }: ClaimScope,
@@ -79,7 +81,7 @@ export function claimDrafted(
   );
 }
 
-/** Whether a former delivery left a unit that it was sending. */
+/** Whether a former delivery left a unit marked as being sent. */
 export async function hasSending(db: Connection, { installation, company }: ClaimScope): Promise<boolean> {
   const { found } = await row(
     db,
@@ -92,8 +94,8 @@ export async function hasSending(db: Connection, { installation, company }: Clai
 }
 
 /**
- * Takes over what a former holder of the company's lease was sending, of every installation: it is in doubt, and looked up next.
- * Gives the units.
+ * Puts all units in doubt that a former lease holder was sending, of every installation, and returns them. They are
+ * looked up next.
  */
 export function takeOverSending(trx: Connection, company: string): Promise<OutboxUnit[]> {
   return rows(
@@ -106,8 +108,9 @@ export function takeOverSending(trx: Connection, company: string): Promise<Outbo
 }
 
 /**
- * Puts units in doubt that a batch of this installation left as being sent: it stopped between two requests, and gave the lease
- * back in order. They are looked up once the server can be done with what was sent last. The caller holds the company's lease.
+ * Puts units of the installation in doubt that an earlier batch left marked as being sent. The batch stopped between
+ * two requests, and released the lease. The units are looked up when the server can have finished. The caller holds the
+ * company's lease.
  */
 export async function doubtLeftSending(
   trx: Connection,
@@ -123,7 +126,7 @@ export async function doubtLeftSending(
   );
 }
 
-/** Units of these that were looked up completely and are in no ERP: they are sent by their own installation. */
+/** Makes units pending that a complete look-up did not find. Their own installation sends them. */
 export async function noteAbsent(trx: Connection, company: string, keys: readonly string[]): Promise<void> {
   await execute(
     trx,
@@ -134,8 +137,8 @@ export async function noteAbsent(trx: Connection, company: string, keys: readonl
 }
 
 /**
- * Follows a configuration that has changed: units that the former mapping could not translate are sent again by a new one, and
- * those that were never sent go to a new company. One that the former company may have is refused until somebody says so.
+ * Applies a changed configuration. Units that the former mapping could not translate become pending. Units that were
+ * never sent go to the new company. Units that the former company may have are refused until a person decides.
  */
 export async function followConfiguration(
   trx: Connection,
@@ -164,9 +167,9 @@ export async function followConfiguration(
   await execute(
     trx,
     `update erp_unit set state = 'refused', problem_code = 'erp_company_changed', doubt = null, sent_at = null,
-       problem_message = 'it was sent to the company that the configuration named before, which may have it',
+       problem_message = ?,
        problem_since = clock_timestamp()
      where installation = ? and state in ('pending', 'sending', 'uncertain', 'drafted') and company <> ?`,
-    [installation, company],
+    [deliveryFindings.companyChanged, installation, company],
   );
 }

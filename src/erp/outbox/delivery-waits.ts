@@ -4,21 +4,21 @@ import type { InstallationId } from '../../terms.ts';
 
 const shape = {
   installation: integer,
-  /** Somebody delivers to the company now, or did until some seconds ago. */
+  /** Whether a process delivers to the company now, or did until some seconds ago. */
   isUnderWay: bool,
-  /** Sent before, and not to be looked up yet: the delivery that is under way sent it. */
+  /** Number of units that were sent and cannot be looked up yet. */
   inDoubt: integer,
-  /** From when on that may be looked up; null where no delivery has taken it over yet, or nothing is in doubt. */
+  /** When these units can be looked up; null if there are none, or if no delivery has taken them over yet. */
   looksUpAt: nullable(instant),
   looksUpInMs: nullable(integer),
-  /** Since when the next unit to send waits, and the ERP has answered nothing; null where none does. */
+  /** Since when the next unit has waited without any answer of the ERP; null if no unit waits. */
   waitingSince: nullable(instant),
 };
 
-/** What units that are sent by themselves wait for, apart from an ERP that does not work. */
+/** Why units wait that are sent automatically, apart from errors of the ERP. */
 export type UnitWait = RowOf<typeof shape>;
 
-/** Of each of these installations with the key of its company. */
+/** The waits of installations, each with the key of its company. */
 export function deliveryWaits(
   db: Connection,
   installations: readonly { id: InstallationId; company: string }[],

@@ -11,17 +11,17 @@ const pageSize = 2_000;
 export interface EnqueueOptions {
   installation: InstallationId;
   databaseId: string;
-  /** As `companyKey` makes it (entry-key.ts). */
+  /** Key of the company, from `companyKey` (entry-key.ts). */
   company: string;
-  /** Units dated before it are excluded; null: none is. */
+  /** Units before this date are excluded; null excludes none. */
   from: CalendarDate | null;
-  /** Whether what a first load or a backfill brings needs no consent. */
+  /** Whether units of first loads and backfills need no consent. */
   auto: boolean;
 }
 
 /**
- * Puts units of the chains that are not in the outbox yet into it, within the caller's transaction; returns how many. Callers at
- * the same time take turns. It costs what is new, whatever is there already.
+ * Puts new units of the chains into the outbox, in the caller's transaction; returns their number. Concurrent callers
+ * wait for each other. The cost depends on the number of new units only.
  */
 export async function enqueueUnits(trx: Connection, to: EnqueueOptions): Promise<number> {
   const { installation } = to;
@@ -66,9 +66,9 @@ interface NewUnit {
   follows: string | null;
   reverses: string | null;
   is_backlog: boolean;
-  /** False for an entry that goes to the general ledger with its day's summary. */
+  /** False for an entry that reaches the general ledger in a daily summary. */
   is_unit: boolean;
-  /** The window that posted it. */
+  /** The window that posted the entry; null if none did. */
   window_id: number | null;
 }
 
@@ -112,10 +112,10 @@ const insertTypes = {
   doubt: 'text',
 };
 
-/** `through`: as `lookUpThrough` gives it. */
+/** `through`: the result of `lookUpThrough`. */
 function unitRow({ is_unit: _, window_id, ...unit }: NewUnit, to: EnqueueOptions, through: number | null | undefined) {
   const isExcluded = to.from !== null && unit.unit_date < to.from;
-  // What no window posted, such as a repost, may have been posted so before, too.
+  // An entry without a window, such as a repost, may have been sent before the restore too.
   const isOld = through !== undefined && (through === null || window_id === null || window_id <= through);
   const needsConsent = unit.is_backlog && !to.auto;
   const mayBeThere = isOld && !isExcluded && !needsConsent;
@@ -130,14 +130,14 @@ function unitRow({ is_unit: _, window_id, ...unit }: NewUnit, to: EnqueueOptions
   };
 }
 
-/** What made a unit: a first load, and a backfill, bring what was there before. */
+/** Whether a first load or a backfill posted the entry. */
 const isBacklog = `coalesce(w.kind = 'backfill' or (w.kind = 'window' and w.from_time is null), false)`;
 
 function newEntries(trx: Connection, installation: InstallationId, after: number): Promise<NewUnit[]> {
   return rows(
     trx,
     newUnitShape,
-    // The planner takes lateral look-ups for the few that have a predecessor.
+    // The condition `e.n > 1` lets PostgreSQL look up predecessors only for the few entries that have one.
     `select e.id as unit_id, 'entry' as kind, e.seq, e.entry_date as unit_date, e.posting_mode = 'document' as is_unit,
        case when e.n > 1 then (
          select p.id from entry p

@@ -1,14 +1,15 @@
 import { type Connection, execute } from '../../db/rows.ts';
 import type { ClosedDays } from '../../domain/dates.ts';
+import { deliveryFindings } from '../../texts/findings/delivery.ts';
 import { closedInErpCode } from './cancel-out.ts';
 
-/** Codes of refused units that the ERP may have all the same, or that an accountant has thrown out. */
+/** Problem codes of refused units that the ERP may still have, or that an accountant has discarded. */
 const otherwiseDecided = ['erp_differs', 'erp_doubled', 'erp_unverified', 'erp_company_changed', 'erp_draft_deleted'];
 
 /**
- * Makes the units late that a company's ERP does not have and whose days are closed there (ACCOUNTING "Dates"): they are sent no
- * more, and wait for a decision. One that waits for consent is only marked, since nothing of it is sent anyway. One that the ERP may
- * have is looked up first, by its delivery.
+ * Marks units as late whose dates are closed in the ERP and that the ERP does not have (ACCOUNTING "Dates"). They are
+ * no longer sent, and wait for a decision. Units that wait for consent keep their state, since they are not sent
+ * anyway. Units that the ERP may have are looked up first, by their delivery.
  */
 export async function markLate(trx: Connection, company: string, closed: readonly ClosedDays[]): Promise<void> {
   if (closed.length === 0) return;
@@ -18,7 +19,7 @@ export async function markLate(trx: Connection, company: string, closed: readonl
        state = case when needs_consent then state else 'refused' end,
        problem_code = case when needs_consent then problem_code else ? end,
        problem_message = case when needs_consent then problem_message
-         else 'the ERP’s period of ' || unit_date || ' was closed before it was sent' end,
+         else replace(?::text, '{date}', unit_date::text) end,
        problem_since = case when needs_consent then problem_since else clock_timestamp() end,
        not_before = case when needs_consent then not_before end
      from unnest(?::date[], ?::date[]) as closed(from_day, through)
@@ -26,7 +27,7 @@ export async function markLate(trx: Connection, company: string, closed: readonl
        and unit_date between coalesce(closed.from_day, '-infinity') and closed.through and undo_of is null and erp_id is null
        and case state when 'pending' then attempts = 0 else problem_code <> all(?::text[]) end`,
     [
-      closedInErpCode,
+      ...[closedInErpCode, deliveryFindings.periodClosedBefore({ date: '{date}' })],
       ...[closed.map(({ from }) => from), closed.map(({ through }) => through)],
       ...[company, otherwiseDecided],
     ],

@@ -3,11 +3,15 @@ import { type Connection, execute, maybeRow } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
 
 /**
- * Entries that the ERP may have although the outbox does not know it (table `erp_look_up`): after a backup was restored, those that
- * were delivered since the backup. They have the same keys again, and are looked up before they are sent.
+ * Entries that the ERP may have although the outbox does not know it (table `erp_look_up`). After a backup was
+ * restored, these are the entries that were delivered since the backup. Posted again, they have the same keys, so they
+ * are looked up before they are sent.
  */
 
-/** Puts what waits in doubt (what needs consent once it has it), and what the windows post until the first one has closed that opens from now on. */
+/**
+ * Puts pending units in doubt; those without consent follow when they have it. The same happens to units that windows
+ * post, until the first window has closed that starts from now on.
+ */
 export async function lookUpFirst(trx: Connection, installation: InstallationId): Promise<number> {
   await execute(
     trx,
@@ -23,7 +27,10 @@ export async function lookUpFirst(trx: Connection, installation: InstallationId)
   );
 }
 
-/** The last window whose entries the ERP may have; undefined where it has none that we do not know of, null while that is open. */
+/**
+ * Id of the last window whose entries the ERP may have. Null if that window has not closed yet, and undefined if no
+ * look-up is needed.
+ */
 export async function lookUpThrough(trx: Connection, installation: InstallationId): Promise<number | null | undefined> {
   await execute(
     trx,

@@ -3,7 +3,7 @@ import { type Connection, row, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { type OutboxUnit, unitShape } from './unit.ts';
 
-/** Units that wait for `vetledger deliver --approve`, and the days of the first and the last. */
+/** Units that wait for `vetledger deliver --approve`, with the first and last date. */
 export interface WaitingForConsent {
   n: number;
   from: string | null;
@@ -28,7 +28,7 @@ async function consentsWaitedFor(
   return new Map(found.map(({ installation, ...waiting }) => [installation, waiting]));
 }
 
-/** The units with these ids, in the order of their chains; unknown ids are left out. */
+/** Units by id, in the order of their chains. Unknown ids are left out. */
 export function unitsById(db: Connection, installation: InstallationId, ids: readonly string[]): Promise<OutboxUnit[]> {
   return rows(
     db,
@@ -38,7 +38,10 @@ export function unitsById(db: Connection, installation: InstallationId, ids: rea
   );
 }
 
-/** The ERP's own ids of what these units reverse, by the id of the reversed unit, where the same company has that posted. */
+/**
+ * The ERP's ids of the entries that these units reverse, by the id of the reversed unit. Only entries that the same
+ * company has posted.
+ */
 export async function reversedIds(
   db: Connection,
   installation: InstallationId,
@@ -57,7 +60,7 @@ export async function reversedIds(
   return new Map(found.map(({ unit_id, erp_id }) => [unit_id, erp_id]));
 }
 
-/** The undos of these units, and what was sent again after them, in their order (undo.ts). */
+/** The undos and redos of these units, in order (undo.ts). */
 export function undosOf(db: Connection, installation: InstallationId, ids: readonly string[]): Promise<OutboxUnit[]> {
   return rows(
     db,
@@ -68,7 +71,10 @@ export function undosOf(db: Connection, installation: InstallationId, ids: reado
   );
 }
 
-/** Units in one of the open states, refused ones among them, by chain; `after` is the last one of the page before. */
+/**
+ * A page of units in an open state (including refused ones), in the order of their chains. `after`: the last unit of
+ * the page before.
+ */
 export function unitsInState(
   db: Connection,
   installation: InstallationId,
@@ -84,11 +90,11 @@ export function unitsInState(
   );
 }
 
-/** How far the delivery of an installation is; no unit is counted twice. */
+/** The progress of an installation's delivery. No unit is counted twice. */
 export interface DeliveryCounts {
-  /** The ERP has them, or the files that hold them are written. */
+  /** Units that the ERP has, or that are in written files. */
   delivered: number;
-  /** They are sent by themselves, those in doubt included. */
+  /** Units that will be sent automatically, including those in doubt. */
   left: number;
   uncertain: number;
   /** Drafts that wait for the accountant. */
@@ -103,16 +109,16 @@ export async function deliveryCounts(db: Connection, installation: InstallationI
   return outbox.counts;
 }
 
-/** The outbox of an installation: how far its delivery is, and what is open. */
+/** The outbox of an installation: its counts, and its oldest open date. */
 export interface OutboxState {
   installation: InstallationId;
   counts: DeliveryCounts;
   consent: WaitingForConsent;
-  /** Date of the oldest unit that is sent by itself; null where none is. */
+  /** Date of the oldest unit that is sent automatically; null if there is none. */
   oldest: CalendarDate | null;
 }
 
-/** The outboxes of these installations, in as many statements as that of one takes. */
+/** The outboxes of these installations. The number of statements does not depend on their number. */
 export async function outboxStates(db: Connection, installations: readonly InstallationId[]): Promise<OutboxState[]> {
   const settled = await countsOf(db, installations);
   const work = await dueWorks(db, installations);
@@ -136,8 +142,8 @@ export async function outboxStates(db: Connection, installations: readonly Insta
 const nothing = { delivered: 0, uncertain: 0, drafted: 0, refused: 0 };
 
 /**
- * What was delivered stands in `erp_delivered`, which the database counts as it comes: counting it here would cost more with each
- * year. Of the other states there are few, each in an index of its own.
+ * Delivered units are counted from the table `erp_delivered`, which triggers keep up to date, since their number grows
+ * every year. Units in other states are few, and each state has an index.
  */
 async function countsOf(
   db: Connection,
@@ -157,7 +163,7 @@ async function countsOf(
   return new Map(found.map(({ installation, ...counts }) => [installation, counts]));
 }
 
-/** How many units were confirmed, or written into files, since an instant. */
+/** Number of units that were confirmed or written into files since an instant. */
 export async function deliveredSince(db: Connection, installation: InstallationId, since: Date): Promise<number> {
   const { n } = await row(
     db,
@@ -170,9 +176,10 @@ export async function deliveredSince(db: Connection, installation: InstallationI
 }
 
 /**
- * What delivery would do by itself: `left`, the units that are due now or later without anybody doing something; `nextDueMs`,
- * until one of them is due, 0 where one is, null where none will be. A unit behind one that is refused or waits for consent is
- * not among them, nor are drafts, which wait for the accountant: whoever asks every few minutes finds them due again then.
+ * The automatic work of a delivery. `left`: units that are due now or later without any action by a person.
+ * `nextDueMs`: milliseconds until one of them is due, 0 if one is due now, null if there are none. Units behind a
+ * refused unit, or behind one that waits for consent, are not counted. Neither are drafts: they are due again every few
+ * minutes.
  */
 export async function dueWork(db: Connection, installation: InstallationId): Promise<DueWork> {
   return (await dueWorks(db, [installation])).get(installation) ?? { left: 0, nextDueMs: null };
@@ -190,7 +197,8 @@ async function dueWorks(
   const found = await rows(
     db,
     { installation: integer, left: integer, next_due_ms: nullable(integer) },
-    // A unit waits for its predecessor; which of the waiting ones are stuck is found by walking up from each, as few have one.
+    // A recursive query walks from each waiting unit to its predecessors, and finds those that are stuck. Few units
+    // have a predecessor.
     `select i.id as installation, work.* from unnest(?::bigint[]) i(id) cross join lateral (
      with recursive waiting as (
        select unit_id, follows from erp_unit
@@ -226,7 +234,7 @@ async function dueWorks(
   return new Map(found.map(({ installation, left, next_due_ms: nextDueMs }) => [installation, { left, nextDueMs }]));
 }
 
-/** Date of the oldest unit that is sent by itself; null where none is. */
+/** Date of the oldest unit that is sent automatically; null if there is none. */
 export async function oldestOpenDate(db: Connection, installation: InstallationId): Promise<CalendarDate | null> {
   return (await oldestOpenDates(db, [installation])).get(installation) ?? null;
 }
@@ -247,7 +255,7 @@ async function oldestOpenDates(
   return new Map(found.map(({ installation, oldest }) => [installation, oldest]));
 }
 
-/** How many units nobody knows the outcome of. */
+/** Number of units whose outcome is in doubt. */
 export async function countInDoubt(db: Connection, installation: InstallationId): Promise<number> {
   const { n } = await row(
     db,
@@ -258,7 +266,7 @@ export async function countInDoubt(db: Connection, installation: InstallationId)
   return n;
 }
 
-/** Whether a unit of any installation is being sent to the company, or its sender has died. */
+/** Whether a unit of any installation is marked as being sent to the company. */
 export async function isSendingTo(db: Connection, company: string): Promise<boolean> {
   const { found } = await row(
     db,
@@ -271,10 +279,10 @@ export async function isSendingTo(db: Connection, company: string): Promise<bool
 
 const pauseShape = { installation: integer, acted_by: text, reason: text, acted_at: instant };
 
-/** Who has paused an installation's delivery, and why (table `erp_pause`). */
+/** Who paused an installation's delivery, and why (table `erp_pause`). */
 export type DeliveryPause = RowOf<typeof pauseShape>;
 
-/** The pause of an installation's delivery; null where it is not paused. */
+/** The pause of an installation's delivery; null if it is not paused. */
 export async function pauseOf(db: Connection, installation: InstallationId): Promise<DeliveryPause | null> {
   return (await pausesOf(db, [installation]))[0] ?? null;
 }
@@ -325,10 +333,10 @@ const companyShape = {
   drafts_swept: integer,
 };
 
-/** What is known of a company of an ERP (table `erp_company`). */
+/** The stored state of a company of an ERP (table `erp_company`). */
 export type CompanyState = RowOf<typeof companyShape>;
 
-/** The state of a company; null where nothing was ever sent to it. */
+/** The state of a company; null if nothing was ever sent to it. */
 export async function companyState(db: Connection, company: string): Promise<CompanyState | null> {
   return (await companyStates(db, [company]))[0] ?? null;
 }

@@ -6,8 +6,8 @@ import { closedInErpCode } from './cancel-out.ts';
 import type { Doubt } from './unit.ts';
 
 /**
- * Notes that units are about to be sent, with the attempt's id, before they are. Gives the ids of those that still may be: of one
- * that somebody has taken out of the queue in between, nothing is sent.
+ * Marks units as being sent, with the id of the attempt. Returns the ids of the units that may still be sent, since
+ * some may have been excluded meanwhile.
  */
 export async function noteSending(
   trx: Connection,
@@ -26,19 +26,19 @@ export async function noteSending(
   return noted.map(({ unit_id }) => unit_id);
 }
 
-/** What the ERP has of a unit, as far as it is known. */
+/** What is known of a unit's entry in the ERP. */
 export interface InErp {
   id: string;
   number: string | null;
   date: CalendarDate;
 }
 
-/** What has become of a unit. */
+/** The outcome of a request or look-up for a unit. */
 export type Outcome = { unitId: string } & (
   | { state: 'delivered' | 'handed_over'; inErp: InErp | null }
   | { state: 'drafted'; inErp: InErp; lookAgainMs: number }
   | { state: 'refused'; code: string; message: string; inErp: InErp | null }
-  /** Sent again, at once or later. `last`: what it was refused with before. */
+  /** The unit is sent again, at once or later. `last`: its last refusal. */
   | {
       state: 'pending';
       isAnswered: boolean;
@@ -47,7 +47,7 @@ export type Outcome = { unitId: string } & (
       waitMs: number;
       last: { code: string; message: string } | null;
     }
-  /** Looked up after a while. */
+  /** The unit is looked up later. */
   | {
       state: 'uncertain';
       doubt: Doubt;
@@ -74,7 +74,7 @@ const outcomeTypes = {
   problem_message: 'text',
 };
 
-/** Records what has become of units, in one statement. */
+/** Records the outcomes of units in one statement. */
 export async function recordOutcomes(
   trx: Connection,
   installation: InstallationId,
@@ -84,7 +84,7 @@ export async function recordOutcomes(
   const { from, bindings } = rowsAsArrays('ended', outcomeTypes, outcomes.map(outcomeRow));
   await execute(
     trx,
-    // What was learnt of the ERP's record stays where an outcome says nothing of it.
+    // The ERP's id, number and date stay if the outcome does not contain them.
     `update erp_unit u set state = ended.state, doubt = ended.doubt,
        not_before = case when ended.wait_seconds is not null then clock_timestamp() + make_interval(secs => ended.wait_seconds) end,
        sent_at = case when ended.state = 'uncertain' then u.sent_at end,

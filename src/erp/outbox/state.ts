@@ -5,8 +5,8 @@ import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { pauseOf } from './questions-of-outbox.ts';
 
 /**
- * Lets refused units be sent again, those with these ids or, for null, all. Each is looked up before it is sent, so that one that
- * the ERP has is compared only. Gives the ids of those that were refused.
+ * Makes refused units pending: those with these ids, or all for null. Each is looked up before it is sent; if the ERP
+ * has it, it is only compared. Returns the ids of the units that were refused.
  */
 export async function retryUnits(
   trx: Connection,
@@ -17,7 +17,7 @@ export async function retryUnits(
   const retried = await rows(
     trx,
     { unit_id: text },
-    // The answers so far are counted, so that no ERP replays one of them; the batch stays what it was.
+    // `answered` changes the attempt's id, so the ERP does not replay an earlier answer. `batch_limit` stays.
     `update erp_unit u set state = 'pending', not_before = null, doubt = null, unknown_refusals = 0, answered = answered + 1,
        problem_code = null, problem_message = null, problem_since = null, settled_at = null,
        company = coalesce((select nullif(c.company, '') from erp_cursor c where c.installation = u.installation), u.company)
@@ -31,7 +31,7 @@ export async function retryUnits(
   return retried.map(({ unit_id }) => unit_id);
 }
 
-/** Consents to the delivery of what first loads and backfills have brought, dated up to and including a day; returns how many. */
+/** Consents to deliver the units of first loads and backfills up to a date; returns their number. */
 export async function approveUnits(
   trx: Connection,
   installation: InstallationId,
@@ -40,7 +40,8 @@ export async function approveUnits(
 ): Promise<number> {
   const approved = await execute(
     trx,
-    // After a restored backup the ERP may have them: they are looked up before they are sent (look-up-first.ts).
+    // After a restored backup the ERP may have these units, so they are looked up before they are sent
+    // (look-up-first.ts).
     `update erp_unit u set needs_consent = false,
        state = case when l.installation is null then u.state else 'uncertain' end,
        doubt = case when l.installation is null then u.doubt else 'no_answer' end
@@ -52,11 +53,11 @@ export async function approveUnits(
   return approved;
 }
 
-/** Pauses an installation's delivery from the next batch on; false where it is paused already. */
+/** Pauses an installation's delivery from the next batch on. Returns false if it is already paused. */
 export async function pauseDelivery(trx: Connection, installation: InstallationId, by: ActedBy): Promise<boolean> {
   if ((await pauseOf(trx, installation)) !== null) return false;
   const { id: action } = await recordAction(trx, { installation, kind: 'pause_delivery', by, input: {} });
-  // Of two at once the later one is named.
+  // If two calls run at once, the later one is stored.
   await execute(
     trx,
     `insert into erp_pause (installation, action_id) values (?, ?)
@@ -66,7 +67,7 @@ export async function pauseDelivery(trx: Connection, installation: InstallationI
   return true;
 }
 
-/** Ends the pause of an installation's delivery; false where there is none. */
+/** Ends the pause of an installation's delivery. Returns false if it is not paused. */
 export async function resumeDelivery(trx: Connection, installation: InstallationId, by: ActedBy): Promise<boolean> {
   const resumed = await execute(trx, 'delete from erp_pause where installation = ?', [installation]);
   if (resumed > 0) await recordAction(trx, { installation, kind: 'resume_delivery', by, input: {} });

@@ -2,12 +2,12 @@ import { integer, text } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 
-/** States in which a unit is not in the ERP, or not known to be. */
+/** States in which the ERP does not have a unit, or may not have it. */
 const openStates = ['pending', 'sending', 'uncertain', 'drafted', 'refused'];
 
 /**
- * How many units dated up to a day are not in the ERP, by state; `not_enqueued` are entries and daily summaries that the outbox
- * has not taken yet. `from`: earlier units are not delivered.
+ * Number of units up to a date that are not in the ERP, by state. `not_enqueued`: entries and daily summaries that are
+ * not in the outbox yet. `from`: units before this date are not delivered.
  */
 export async function undeliveredThrough(
   db: Connection,

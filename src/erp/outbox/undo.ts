@@ -1,7 +1,7 @@
 import { type ActedBy, recordAction } from '../../actions/record.ts';
 /**
- * Undoing a delivery: what the ERP has of the general ledger's units is reversed there by entries of their own, and what it does not
- * have yet is kept from it. The books here stay as they are.
+ * Undoes a delivery. Units that the ERP has are reversed there by further entries. Units that it does not have yet are
+ * excluded. Our books stay unchanged.
  */
 import { insertRows } from '../../db/bulk.ts';
 import { bool, date, integer, oneOf, text } from '../../db/columns.ts';
@@ -9,6 +9,7 @@ import { type Connection, execute, row, rows } from '../../db/rows.ts';
 import { UserError } from '../../domain/errors.ts';
 import { undoId } from '../../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { outboxErrors } from '../../texts/errors/outbox.ts';
 import { entryKey } from '../entry-key.ts';
 import { unitKinds } from './unit.ts';
 
@@ -18,9 +19,9 @@ export interface UndoRange {
 }
 
 export interface UndoPlan {
-  /** Units that the ERP has, to be reversed there. */
+  /** Number of units that the ERP has and that are reversed there. */
   reversed: number;
-  /** Units that were not sent yet, to be kept from the ERP. */
+  /** Number of units that were not sent yet and are excluded. */
   withheld: number;
 }
 
@@ -33,7 +34,7 @@ interface Undoable {
   undo_n: number;
 }
 
-/** The latest undo of a unit; a unit that has none is its own. */
+/** SQL: the latest undo or redo of unit `u`, as `last`. */
 const latestUndo = `left join lateral (
   select a.undo_n, a.state from erp_unit a where a.installation = u.installation and a.undo_of = u.unit_id
   order by a.undo_n desc limit 1) last on true`;
@@ -41,18 +42,21 @@ const latestUndo = `left join lateral (
 /** States in which the ERP has a unit, or may have it. */
 const maybeThere = `('sending', 'uncertain', 'drafted', 'delivered', 'handed_over', 'acknowledged')`;
 
-/** Whether a correction of ours has reversed the unit in the ERP, or may have. One that was not sent is not sent any more. */
+/**
+ * SQL: whether a correction of unit `u` has reversed it in the ERP, or may have. A correction that was not sent does
+ * not count, since it will not be sent.
+ */
 const isReversed = `exists (
   select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.undo_of is null
     and r.state in ${maybeThere})`;
 
-/** Whether our books have a correction of the unit. */
+/** SQL: whether our books have a correction of unit `u`. */
 const hasReversal = `exists (
   select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.undo_of is null)`;
 
 /**
- * Units of these dates that the ERP has: those that a correction has reversed there are settled without us, and a correction goes
- * with what it reverses where that is undone.
+ * Units of these dates that the ERP has and that an undo has to reverse. Units that a correction has already reversed
+ * are left out. So are corrections whose original is undone with them.
  */
 function delivered(db: Connection, installation: InstallationId, { from, to }: UndoRange): Promise<Undoable[]> {
   return rows(
@@ -71,7 +75,7 @@ function delivered(db: Connection, installation: InstallationId, { from, to }: U
 
 const isWithheld = `installation = ? and undo_of is null and state = 'pending' and attempts = 0 and unit_date between ?::date and ?::date`;
 
-/** What an undo of these dates would do. Throws UserError while something of them is in doubt. */
+/** What an undo of these dates would do. Throws UserError if units of these dates are in doubt. */
 export async function planUndo(db: Connection, installation: InstallationId, range: UndoRange): Promise<UndoPlan> {
   const { n } = await row(
     db,
@@ -82,14 +86,7 @@ export async function planUndo(db: Connection, installation: InstallationId, ran
     [installation, range.from, range.to],
   );
   if (n > 0) {
-    throw new UserError(
-      {
-        code: 'delivery_in_doubt',
-        message: `${n} entries of these dates are on their way, or drafts, or in files: nobody can reverse them yet.`,
-        todo: 'Wait until `vetledger status` shows none in doubt, or pause the delivery; drafts are deleted or posted in the ERP, and files are taken back where they went.',
-      },
-      1,
-    );
+    throw new UserError(outboxErrors.notUndoable({ n }), 1);
   }
   const { withheld } = await row(
     db,
@@ -100,7 +97,7 @@ export async function planUndo(db: Connection, installation: InstallationId, ran
   return { reversed: (await delivered(db, installation, range)).length, withheld };
 }
 
-/** Puts the reversing entries into the outbox, and takes out of it what was not sent. */
+/** Puts the reversing entries into the outbox, and excludes units that were not sent. */
 export async function undoUnits(
   trx: Connection,
   { installation, databaseId }: { installation: InstallationId; databaseId: string },
@@ -152,8 +149,8 @@ async function insertUndos(
 }
 
 /**
- * Sends undone units again: those that were withheld as they are, those that were reversed in the ERP by an entry of their own. A
- * unit that a correction has reversed meanwhile stays undone. Gives the ids of those that are sent again.
+ * Sends undone units again. Excluded units become pending. Units that were reversed in the ERP get another entry. Units
+ * that a correction has reversed meanwhile stay undone. Returns the ids of the units that are sent again.
  */
 export async function redoUnits(
   trx: Connection,
@@ -195,7 +192,9 @@ export async function redoUnits(
   return redone;
 }
 
-/** A correction of a unit that is undone is not sent: it would reverse it in the ERP a second time, or what is not there. */
+/**
+ * Excludes corrections of undone units. Sending them would reverse a unit in the ERP twice, or one that is not there.
+ */
 export async function excludeReversalsOfUndone(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(
     trx,

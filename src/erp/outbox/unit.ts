@@ -1,10 +1,10 @@
 import { bool, date, instant, integer, nullable, oneOf, type RowOf, text, uuid } from '../../db/columns.ts';
 
 /**
- * The states of a unit of the general ledger on its way into an ERP. `sending`: a request is under way, or its sender has died.
- * `uncertain`: nobody knows whether the request took effect; it is looked up. `drafted`: a draft waits for the accountant.
- * `handed_over` and `acknowledged`: in a file. `cancelled_out`: an entry and its reversal of which neither was sent. `excluded`:
- * dated before `erp.from`.
+ * The states of a unit of the general ledger on its way to the ERP. `sending`: a request is running, or its process has
+ * ended. `uncertain`: it is in doubt whether the request took effect, so it is looked up. `drafted`: a draft waits for
+ * the accountant. `handed_over` and `acknowledged`: the unit is in a file. `cancelled_out`: an entry or its reversal,
+ * neither of which was sent. `excluded`: dated before `erp.from`, or undone before it was sent.
  */
 export const unitStates = [
   'pending',
@@ -24,9 +24,9 @@ export const unitKinds = ['entry', 'daily_summary'] as const;
 export type UnitKind = (typeof unitKinds)[number];
 
 /**
- * Why a unit is uncertain. `no_answer`: its request ended without an answer. `refused`: the ERP refused it or its batch for a
- * reason that is known; `unknown`: for one that is not. `duplicate`: the ERP says that it has it. `unseen`: it was accepted, and
- * was not there when it was read back.
+ * Why a unit is in doubt. `no_answer`: its request ended without an answer. `refused`: the ERP refused it or its batch
+ * for a known reason. `unknown`: for an unknown reason. `duplicate`: the ERP says that it has the key. `unseen`: the
+ * ERP accepted it, but did not show it when it was read back.
  */
 export const doubts = ['no_answer', 'refused', 'unknown', 'duplicate', 'unseen'] as const;
 export type Doubt = (typeof doubts)[number];

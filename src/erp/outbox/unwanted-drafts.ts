@@ -5,17 +5,19 @@ import type { ClaimScope } from './claim-units.ts';
 import { type OutboxUnit, unitShape } from './unit.ts';
 
 /**
- * Drafts that come later than a server is known to be at work (table `erp_sweep`). A unit is noted when it is looked up after a
- * request without an answer, is looked at again after some of these times, and then no more. Drafts that were to be deleted and are
- * still there are swept with them.
+ * Searches for drafts that appear after the delivery has stopped waiting for the server (table `erp_sweep`). A unit is
+ * recorded when it is looked up after a request without an answer. It is searched again after some time, twice at most.
+ * Drafts that could not be deleted are searched with them.
  */
 
-/** In look-up times of the ERP: minutes for most, then hours. */
+/**
+ * When a unit is searched again, in multiples of the ERP's look-up time. For most ERPs these are minutes, then hours.
+ */
 const looksAfter = [5, 60] as const;
-/** Looks at a unit of which the ERP does not delete a draft that is surplus, before it stays. */
+/** Number of attempts to delete a surplus draft. After that it stays. */
 const mostLooks = 10;
 
-/** Notes units whose request may have made a draft that nobody has seen. A unit that is noted already begins anew. */
+/** Records units whose request may have created an unknown draft. A unit that is already recorded starts again. */
 export async function noteSweeps(
   trx: Connection,
   installation: InstallationId,
@@ -32,16 +34,16 @@ export async function noteSweeps(
   );
 }
 
-/** A draft that is to be deleted. */
+/** A draft that has to be deleted. */
 export interface UnwantedDraft {
   unitId: string;
-  /** The ERP's own id. */
+  /** The ERP's id. */
   id: string;
-  /** Of what it is now (`draftDigest`); null where it is as it was sent. */
+  /** Hash of the draft's present content (`draftDigest`); null if the content is as it was sent. */
   digest: string | null;
 }
 
-/** Notes drafts before they are deleted: what is left of them is looked at later. */
+/** Records drafts before they are deleted, so that remaining ones are searched later. */
 export async function noteDrafts(
   trx: Connection,
   installation: InstallationId,
@@ -62,7 +64,7 @@ export async function noteDrafts(
   );
 }
 
-/** Forgets drafts that are deleted, gone, or somebody's by now. */
+/** Removes the records of drafts that were deleted, or that a user has changed. */
 export async function forgetDrafts(
   trx: Connection,
   installation: InstallationId,
@@ -82,7 +84,7 @@ export async function forgetDrafts(
   );
 }
 
-/** The drafts of these units that were to be deleted. */
+/** The recorded drafts of these units. */
 export function unwantedDrafts(
   db: Connection,
   installation: InstallationId,
@@ -98,8 +100,8 @@ export function unwantedDrafts(
 }
 
 /**
- * Units that are due to be looked at: those of which the ERP has a record that counts, so that every draft beside it is surplus, and
- * those that are done with and have drafts that were to be deleted.
+ * Units that are due to be searched for surplus drafts: units whose entry the ERP has, so that every draft beside it is
+ * surplus, and settled units with recorded drafts.
  */
 export function claimSweeps(
   db: Connection,
@@ -119,7 +121,7 @@ export function claimSweeps(
   );
 }
 
-/** Notes that units were not seen completely: they are looked at again, and this time does not count. */
+/** Postpones units whose look-up was incomplete. This search does not count. */
 export async function postponeSweeps(
   trx: Connection,
   installation: InstallationId,
@@ -135,8 +137,8 @@ export async function postponeSweeps(
 }
 
 /**
- * Notes that units were looked at: they are again later, or are forgotten after the last time. `stillThere`: those with a draft that
- * the ERP did not delete.
+ * Records a search of units. They are searched again later; after the last search, their record is removed.
+ * `stillThere`: units with a draft that the ERP did not delete.
  */
 export async function noteSwept(
   trx: Connection,

@@ -603,7 +603,8 @@ describe('a unit that the format cannot tell', () => {
     expect(await handOver(installation)).toMatchObject({ delivered: 1, refused: 1, left: 0 });
     expect(await stateOf(refused!)).toMatchObject({
       ...{ state: 'refused', batch: null, problem_code: 'erp_not_in_pairs' },
-      problem_message: 'its lines cannot be told as pairs of two different accounts, as DATEV has them',
+      problem_message:
+        'DATEV requires pairs of two different accounts, and the lines of the entry cannot be split into such pairs',
     });
     expect(unitsIn()).toEqual([['invoice/1/1']]);
     await db.transaction((trx) => retryUnits(trx, id, null, by));

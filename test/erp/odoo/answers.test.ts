@@ -219,7 +219,7 @@ describe('what an answer means to a request that writes, and to one that reads',
 
   test('a login that is refused names the user and no password', async () => {
     const error = await errorOf(open('jsonrpc', new Scripted(rpc(false))).call('reads', post, request));
-    expect([error.means, error.message]).toEqual(['auth', 'Odoo refuses the user api or its password or API key']);
+    expect([error.means, error.message]).toEqual(['auth', 'Odoo refuses the user api, or the password or API key']);
   });
 
   test('a password that Odoo repeats is taken out', async () => {

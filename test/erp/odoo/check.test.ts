@@ -5,8 +5,8 @@ import type { OdooCalls } from '../../../src/erp/targets/odoo/calls.ts';
 import { OdooChecks } from '../../../src/erp/targets/odoo/check.ts';
 import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
 import { deleteDrafts } from '../../../src/erp/targets/odoo/drafts.ts';
-import { odooTerms } from '../../../src/erp/targets/odoo/index.ts';
 import type { OdooNames, OdooWords } from '../../../src/erp/targets/odoo/names.ts';
+import { odooTerms } from '../../../src/texts/findings/erp-records.ts';
 
 const plan: CheckPlan = {
   ...{
@@ -101,7 +101,7 @@ test('a company of another currency is none of this practice', async () => {
   const { checked } = odoo();
   const results = await resultsOf(checkErp(checked, { ...plan, currency: 'SEK' }, request));
   expect(results.filter(({ ok }) => !ok).map(({ name, message }) => [name, message])).toEqual([
-    ['currency', 'the company keeps its books in EUR, the practice in SEK'],
+    ['currency', 'the company keeps its books in EUR, the clinic in SEK'],
   ]);
   expect(results.map(({ name }) => name)).not.toContain('drafts are deleted');
 });
@@ -114,7 +114,7 @@ test('before a first load there is nothing to try drafts with, and that is what 
   expect(draftsOf(results)).toEqual([
     {
       ...{ name: 'drafts', ok: false, message: 'not tried: nothing is posted yet' },
-      todo: 'Load the clinic with `vetledger sync`, and check again: what is posted tells the journals, taxes and dimensions.',
+      todo: 'Load the clinic with `vetledger sync`, and check again: the posted entries determine the journals, taxes and dimensions.',
     },
   ]);
 });
@@ -124,12 +124,12 @@ test('without the right to make entries no draft is tried, and the fault is told
   const results = await resultsOf(checkErp(checked, plan, request));
   expect(results.filter(({ ok }) => !ok)).toEqual([
     {
-      ...{ name: 'right to make entries', ok: false, message: 'the API user lacks it' },
+      ...{ name: 'right to make entries', ok: false, message: 'the API user lacks this right' },
       todo: 'Give the API user the right Invoicing: Billing.',
     },
     {
       ...{ name: 'drafts', ok: false, message: 'not tried: the API user lacks rights' },
-      todo: 'Correct what is named above first.',
+      todo: 'Correct first what the results above name.',
     },
   ]);
 });

@@ -375,7 +375,7 @@ describe('what Odoo holds', () => {
 
   test('a date that Odoo moved is a difference', () => {
     expect(differences(invoiceOf('25.5 %'), move({ date: '2026-04-30' }), invoiceLines())).toEqual([
-      'it was sent with the date 2026-03-05; the ERP has 2026-04-30',
+      'the entry was sent with the date 2026-03-05; the ERP has 2026-04-30',
     ]);
   });
 

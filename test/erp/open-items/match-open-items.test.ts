@@ -285,7 +285,7 @@ describe('what goes wrong', () => {
     erp.fault = (request, groups) =>
       request === 'match' && groups.flat().includes(i(2)) ? { error: refused, done: false } : null;
     expect(await match()).toEqual({ matched: 2, unmatched: 0, left: 0 });
-    expect(await remarks()).toEqual(['the ERP refuses to match its lines: account \\u001b[31m1700 is closed']);
+    expect(await remarks()).toEqual(['the ERP refuses to match the lines: account \\u001b[31m1700 is closed']);
     const asked = erp.requests.length;
     await match();
     expect(erp.requests).toHaveLength(asked);
@@ -305,7 +305,7 @@ describe('what goes wrong', () => {
       await later();
     }
     expect(await remarks()).toEqual([
-      'its lines could not be matched: the ERP took the request, and its lines are not matched as they were to be',
+      'the lines could not be matched: the ERP accepted the request, but did not match the lines',
     ]);
   });
 
@@ -315,7 +315,7 @@ describe('what goes wrong', () => {
     await deliver([payment(5, 1, '100')]);
     expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
     expect(await remarks()).toEqual([
-      `lines of ${installation}/invoice/1/1 were matched by hand with other lines; they are left alone`,
+      `in the ERP, a user matched lines of ${installation}/invoice/1/1 with other lines; vetledger does not change that match`,
     ]);
     expect(erp.lines.map(({ matched }) => matched)).toEqual(['by hand', null, null, null]);
     // On the next day it is checked again, and the accountant has corrected it.

@@ -192,7 +192,7 @@ describe('what somebody matched by hand', () => {
     const lines = [line(['i', '100'], 'H'), line(['p', '-100'])];
     expect(plan(lines)).toEqual({
       ...{ match: [], unmatch: [], keep: [] },
-      remark: 'lines of i were matched by hand with other lines; they are left alone',
+      remark: 'in the ERP, a user matched lines of i with other lines; vetledger does not change that match',
     });
   });
 

@@ -268,7 +268,7 @@ describe('moves, which are read in several requests', () => {
 
 describe('login', () => {
   test.each<[string, Reply, RegExp]>([
-    ['a wrong password', page(401), /refuses the user api or its password/],
+    ['a wrong password', page(401), /refuses the user api, or the password/],
     ['no such database', page(404), /has no Tryton database clinic/],
     ['another program', page(405), /405/],
     ['another program that says yes', result({ token: 'x' }), /no Tryton/],

@@ -563,9 +563,13 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
 
   describe('what is configured wrongly', () => {
     test.each<[string, Parameters<typeof configOf>[1], string]>([
-      ['password', { password: 'wrong-password' }, 'refuses the user vetledger or its password'],
+      ['password', { password: 'wrong-password' }, 'refuses the user vetledger, or the password'],
       ['database', { database: 'other' }, 'has no Tryton database other'],
-      ['company', { company: 'Somebody else' }, 'may not use the company Somebody else; its companies: Kuusikko'],
+      [
+        'company',
+        { company: 'Somebody else' },
+        'may not use the company Somebody else; the companies of the user: Kuusikko',
+      ],
     ])('%s', async (_, changes, message) => {
       const other = openTryton(configOf(tryton, changes), ports);
       const told = await refusal(other.create([ofCash('1.00')], request));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
 import type {
   CheckStep,
@@ -12,27 +13,27 @@ import type {
   Words,
 } from './erp-api.ts';
 
-/** The text of every draft that a check makes, by which one that was cut off is found again and removed. */
-export const draftMark = 'vetledger erp check: may be deleted';
-/** A check that was cut off takes so long at most to remove what it made. */
+/** Time limit for deleting the drafts of a check that was aborted. */
 const cleanUpMs = 10_000;
 
-export const right = (name: string, message = ''): CheckResult => ({ name, ok: true, message, todo: '' });
+const nothing = '';
+
+export const right = (name: string, message = ''): CheckResult => ({ name, ok: true, message, todo: nothing });
 
 export const wrong = (name: string, message: string, todo: string): CheckResult => ({ name, ok: false, message, todo });
 
-/** An error of the ERP as a result; any other is thrown. */
+/** Turns an ErpError into a result. Throws any other error again. */
 export function failed(name: string, error: unknown, todo: string): CheckResult {
   if (!(error instanceof ErpError)) throw error;
   return wrong(name, error.message, todo);
 }
 
-/** What a check needs of an ERP. */
+/** The part of an ERP's API that a check uses. */
 export type Checking<W extends Words> = Pick<ErpApi<W>, 'terms' | 'words' | 'deleteDrafts' | 'check'>;
 
 /**
- * Looks up all that entries name and, where the plan `writes`, tries everything that delivery does, for real: drafts are made and
- * deleted, and nothing is ever posted.
+ * Looks up every record that entries name. If the plan `writes`, it also tries what a delivery does: it creates drafts
+ * and deletes them. It never posts an entry.
  */
 export async function* checkErp<W extends Words>(
   api: Checking<W>,
@@ -49,7 +50,7 @@ export async function* checkErp<W extends Words>(
   }
 }
 
-/** The drafts of one check that it has not deleted yet. */
+/** The drafts that a check has created and not yet deleted. */
 class MadeDrafts implements Drafts {
   readonly #made = new Set<string>();
   readonly #delete: (ids: readonly string[]) => Promise<void>;
@@ -102,14 +103,13 @@ class Check<W extends Words> {
     this.#drafts = new MadeDrafts((ids) => this.#delete(ids, request));
   }
 
-  /** Whether the rest can be tried. */
+  /** Returns whether the check can continue. */
   async *connection(): AsyncGenerator<CheckResult, boolean> {
     const currency = yield* this.#checks.connection();
     if (currency === null || currency === this.#plan.currency) return currency !== null;
-    // Amounts go over as they are: in books of another currency each would be another amount.
-    const message = `the company keeps its books in ${currency}, the practice in ${this.#plan.currency}`;
-    const todo = 'Name the right company in erp.company, or correct the installation’s currency.';
-    yield wrong('currency', message, todo);
+    // Amounts are sent without conversion, so the currencies must be equal.
+    const message = erpCheckTexts.currencyDiffers({ theirs: currency, ours: this.#plan.currency });
+    yield wrong(erpCheckTexts.currency, message, erpCheckTexts.correctCurrency);
     return false;
   }
 
@@ -118,34 +118,36 @@ class Check<W extends Words> {
     const { accounts, parties, journals, taxes, dimensions } = this.#plan;
     const { words } = this.#api;
     const named = dimensions.flatMap(({ theirs, values }) => values.map((value) => ({ theirs, value })));
-    yield* this.#tried('accounts', async () => {
+    yield* this.#tried(erpCheckTexts.accounts, async () => {
       const found = await words.accounts(
         accounts.map(({ account }) => account),
         this.#request,
       );
       return accounts.map((planned) => this.#account(planned, found.get(planned.account)));
     });
-    yield* this.#tried('parties', async () => {
+    yield* this.#tried(erpCheckTexts.parties, async () => {
       const found = await words.parties(parties, this.#request);
-      return parties.map((code) => this.#one(`${this.#api.terms.party.tried} ${code}`, found.get(code)));
+      const { tried: party } = this.#api.terms.party;
+      return parties.map((code) => this.#one(erpCheckTexts.party({ party, code }), found.get(code)));
     });
-    yield* this.#tried('journals', async () => {
+    yield* this.#tried(erpCheckTexts.journals, async () => {
       const found = await words.journals(journals, this.#request);
-      return journals.map((code) =>
-        this.#one(`journal ${code}`, found.get(code), (journal) => void this.#found.journals.set(code, journal)),
-      );
+      return journals.map((code) => {
+        const keep = (journal: W['journal']) => void this.#found.journals.set(code, journal);
+        return this.#one(erpCheckTexts.journal({ code }), found.get(code), keep);
+      });
     });
-    yield* this.#tried('taxes', async () => {
+    yield* this.#tried(erpCheckTexts.taxes, async () => {
       const found = await words.taxes(taxes, this.#request);
-      return taxes.map((code) => this.#tax(`tax ${code}`, found.get(code)));
+      return taxes.map((code) => this.#tax(erpCheckTexts.tax({ code }), found.get(code)));
     });
-    yield* this.#tried('dimensions', async () => {
+    yield* this.#tried(erpCheckTexts.dimensions, async () => {
       const names = named.map(({ theirs, value }): DimensionName => `${theirs}\n${value}`);
       const found = await words.dimensions(names, this.#request);
       return dimensions.flatMap(({ theirs, values }) =>
         values.map((value, index) =>
-          this.#one(`dimension ${theirs}: ${value}`, found.get(`${theirs}\n${value}`), (dimension) => {
-            // One value of each is enough to try.
+          this.#one(erpCheckTexts.dimension({ name: theirs, value }), found.get(`${theirs}\n${value}`), (dimension) => {
+            // The drafts use one value of each dimension.
             if (index === 0) this.#found.dimensions.push(dimension);
           }),
         ),
@@ -155,13 +157,12 @@ class Check<W extends Words> {
   }
 
   #account(planned: CheckPlan['accounts'][number], found: readonly W['account'][] = []): CheckResult {
-    const name = `account ${planned.account} (${planned.roles.join(', ')})`;
+    const name = erpCheckTexts.account({ account: planned.account, roles: planned.roles.join(', ') });
     const { erp } = this.#api.terms;
     const [account, ...others] = found;
-    if (account === undefined)
-      return wrong(name, `${erp} has no such account in this company`, 'Create it, or change the mapping.');
+    if (account === undefined) return wrong(name, erpCheckTexts.accountMissing({ erp }), erpCheckTexts.createAccount);
     if (others.length > 0)
-      return wrong(name, `${erp} has ${found.length} accounts with this code`, 'Change the code of all but one.');
+      return wrong(name, erpCheckTexts.accountAmbiguous({ erp, n: found.length }), erpCheckTexts.changeCode);
     const fault = this.#checks.accountFault(account, planned);
     if (fault !== null) return wrong(name, ...fault);
     this.#found.accounts.push(account);
@@ -169,15 +170,15 @@ class Check<W extends Words> {
   }
 
   #tax(name: string, found: readonly W['tax'][] | undefined): CheckResult {
-    let said: CheckResult | null = null;
+    let result: CheckResult | null = null;
     const one = this.#one(name, found, (tax) => {
-      said = this.#checks.taxResult?.(name, tax) ?? null;
-      if (said?.ok !== false) this.#found.taxes.push(tax);
+      result = this.#checks.taxResult?.(name, tax) ?? null;
+      if (result?.ok !== false) this.#found.taxes.push(tax);
     });
-    return said ?? one;
+    return result ?? one;
   }
 
-  /** The only active record of a name. */
+  /** The result for a name that must have exactly one active record. */
   #one<Found extends Word>(
     name: string,
     found: readonly Found[] = [],
@@ -185,57 +186,60 @@ class Check<W extends Words> {
   ): CheckResult {
     const [first, ...others] = found;
     const { erp, word } = this.#api.terms;
-    if (first === undefined) return wrong(name, `${erp} has none`, `Create it in ${erp}, or correct the mapping.`);
-    if (others.length > 0) return wrong(name, `${erp} has ${found.length}`, 'Rename all but one.');
-    if (!first.isActive) return wrong(name, `it ${word.isInactive}`, `${word.activate} it, or correct the mapping.`);
+    if (first === undefined) return wrong(name, erpCheckTexts.none({ erp }), erpCheckTexts.create({ erp }));
+    if (others.length > 0) return wrong(name, erpCheckTexts.several({ erp, n: found.length }), erpCheckTexts.rename);
+    if (!first.isActive) return wrong(name, erpCheckTexts.inactive(word), erpCheckTexts.activate(word));
     keep(first);
     return right(name);
   }
 
-  /** What delivery does with drafts, and what the ERP must refuse. */
+  /** Creates and deletes drafts as a delivery does, and tries entries that the ERP must refuse. */
   async *drafts(): AsyncGenerator<CheckResult> {
     const trials = this.#checks.drafts(this.#found, this.#drafts);
     if ('message' in trials) {
-      yield wrong('drafts', trials.message, trials.todo);
+      yield wrong(erpCheckTexts.drafts, trials.message, trials.todo);
       return;
     }
     this.#trials = trials;
-    yield* this.#tried('drafts that a check left behind', () => this.#sweep(trials, this.#request));
+    yield* this.#tried(erpCheckTexts.draftsLeft, () => this.#sweep(trials, this.#request));
     if (trials.before !== undefined) yield* this.#step(trials.before);
-    yield* this.#tried('draft on all accounts, with taxes and dimensions', () => this.#draftOnAll(trials));
+    yield* this.#tried(erpCheckTexts.draftOnAll, () => this.#draftOnAll(trials));
     for (const refusal of trials.refusals) yield* this.#step(refusal);
-    yield* this.#tried('drafts are deleted', async () => {
+    yield* this.#tried(erpCheckTexts.draftsDeleted, async () => {
       await this.#drafts.deleteAll();
-      return [right('drafts are deleted')];
+      return [right(erpCheckTexts.draftsDeleted)];
     });
   }
 
   async #draftOnAll(trials: DraftTrials<W>): Promise<CheckResult[]> {
-    const name = 'draft on all accounts, with taxes and dimensions';
-    const { erp } = this.#api.terms;
+    const name = erpCheckTexts.draftOnAll;
+    const { erp, right: neededRight } = this.#api.terms;
     const accounts = trials.accounts();
     const error = await this.#drafts.try(() => trials.create(accounts));
     if (error === null) return [right(name)];
-    // A right that is missing is missing for all of them.
-    if (error.means === 'auth') return [failed(name, error, `Give the API user ${this.#api.terms.right}.`)];
-    // Which of them it is.
-    const todo = `Correct in ${erp} what its message says.`;
+    // A missing right is missing for all accounts.
+    if (error.means === 'auth') return [failed(name, error, erpCheckTexts.giveRight({ right: neededRight }))];
+    // Trying one account at a time shows which of them the ERP refuses.
+    const todo = erpCheckTexts.correctInErp({ erp });
     const faults: CheckResult[] = [];
     for (const account of accounts) {
       const fault = await this.#drafts.try(() => trials.create([account]));
-      if (fault !== null) faults.push(failed(`account ${account.code}: draft`, fault, todo));
+      if (fault !== null) faults.push(failed(erpCheckTexts.accountDraft({ account: account.code }), fault, todo));
     }
     return faults.length > 0 ? faults : [failed(name, error, todo)];
   }
 
-  /** Once drafts were tried. The check's own signal may be what cut it off, and a request without an answer have made one. */
+  /**
+   * Deletes the drafts of the check, also of a request that ended without an answer. It uses its own signal, since the
+   * check's signal may have been aborted.
+   */
   async cleanUp(): Promise<void> {
     if (this.#trials === null) return;
     const request = { ...this.#request, signal: AbortSignal.timeout(cleanUpMs) };
     await this.#sweep(this.#trials, request).catch(() => {});
   }
 
-  /** Deletes all drafts of checks: of this one, and of those that ended before they could. */
+  /** Deletes all drafts of this check, and of earlier ones that ended before they deleted theirs. */
   async #sweep(trials: DraftTrials<W>, request: RequestOptions): Promise<CheckResult[]> {
     const ids = await trials.left(request);
     if (ids.length > 0) await this.#delete(ids, request);
@@ -250,13 +254,12 @@ class Check<W extends Words> {
     return this.#tried(name, part);
   }
 
-  /** Runs one part; what it throws is its result. */
+  /** Runs one part. An ErpError becomes its result. */
   async *#tried(name: string, part: () => Promise<CheckResult[]>): AsyncGenerator<CheckResult> {
     try {
       yield* await part();
     } catch (error) {
-      const { erp, right: needed } = this.#api.terms;
-      yield failed(name, error, `Correct in ${erp} what its message says; the API user needs ${needed}.`);
+      yield failed(name, error, erpCheckTexts.correctOrGiveRight(this.#api.terms));
     }
   }
 }

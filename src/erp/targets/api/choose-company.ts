@@ -1,9 +1,10 @@
 import { visible } from '../../../domain/text.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import { ErpError } from '../../port.ts';
 
 /**
- * The company that a configuration means, by name or id, or the only one of the user's. Throws ErpError `auth` where there is none, or
- * several.
+ * Chooses the company with the configured name or id; without one, the user's only company. Throws ErpError `auth` if
+ * there is none, or if there are several.
  */
 export function chooseCompany<Company extends { id: number; name: string }>(
   companies: readonly Company[],
@@ -13,13 +14,16 @@ export function chooseCompany<Company extends { id: number; name: string }>(
   const [company, ...others] = companies.filter(
     ({ id, name }) => wanted === null || String(id) === wanted || name === wanted,
   );
-  const list = companies.map(({ id, name }) => `${visible(name)} (${id})`).join(', ') || 'none';
+  const list = companies.map(({ id, name }) => `${visible(name)} (${id})`).join(', ') || erpAnswerTexts.none;
   if (company === undefined) {
-    const asked = wanted === null ? 'may use no company' : `may not use the company ${visible(wanted)}`;
-    throw new ErpError('auth', `the ${erp} user ${visible(user)} ${asked}; its companies: ${list}`);
+    const named = { erp, user: visible(user), list };
+    throw new ErpError(
+      'auth',
+      wanted === null
+        ? erpAnswerTexts.noCompany(named)
+        : erpAnswerTexts.companyNotAllowed({ ...named, company: visible(wanted) }),
+    );
   }
-  if (others.length > 0) {
-    throw new ErpError('auth', `erp.company must name one of the companies of the ${erp} user: ${list}`);
-  }
+  if (others.length > 0) throw new ErpError('auth', erpAnswerTexts.companyAmbiguous({ erp, list }));
   return company;
 }

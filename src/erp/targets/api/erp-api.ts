@@ -15,13 +15,13 @@ import type {
 } from '../../port.ts';
 import type { LookUp } from './names.ts';
 
-/** A record of the ERP that lines name. */
+/** A record of the ERP that lines refer to by name or code. */
 export interface Word {
   id: number | string;
   isActive: boolean;
 }
 
-/** What the ERP has under the names that entries use, and a line as matching reads it: types of one ERP. */
+/** The types of an ERP's records that entries refer to, and of a line as matching reads it. */
 export interface Words {
   account: { code: string };
   journal: Word;
@@ -31,40 +31,40 @@ export interface Words {
   line: LineState;
 }
 
-/** A dimension's value by the ERP's name of the dimension and the value's own. */
+/** The ERP's name of a dimension, and the name of one of its values. */
 export type DimensionName = `${string}\n${string}`;
 
-/** Records by name, several where the ERP has several; kept for a while (names.ts). */
+/** Looks up records by name. There are several per name if the ERP has several. Answers are cached (names.ts). */
 export interface WordSource<W extends Words> {
   accounts: LookUp<W['account']>;
   journals: LookUp<W['journal']>;
   taxes: LookUp<W['tax']>;
   dimensions: LookUp<W['dimension']>;
-  /** By their own code. */
+  /** Parties by the ERP's code. */
   parties: LookUp<W['party']>;
-  /** Clients of ours, by our id. */
+  /** Clients of the clinic, by our id. */
   ourParties: LookUp<W['party']>;
 }
 
-/** A line as matching needs to know it. */
+/** A line as matching reads it. */
 export interface LineState {
   id: string;
-  /** Id of the group that it is matched with in full. */
+  /** Id of the group that the line is fully matched with; null if it is not. */
   matched: string | null;
-  /** It is matched in part. */
+  /** Whether the line is partly matched. */
   isTouched: boolean;
   /** Debit positive. */
   amount: Money;
   isPosted: boolean;
 }
 
-/** Why an entry cannot be sent. */
+/** The reason why an entry cannot be sent. */
 export interface Fault {
   code: ErpProblemCode;
   message: string;
 }
 
-/** An entry with the ERP's records of all that it names. */
+/** An entry, with the ERP's records that it refers to. */
 export interface ResolvedEntry<W extends Words> {
   entry: ErpEntry;
   journal: W['journal'];
@@ -79,121 +79,136 @@ export interface ResolvedLine<W extends Words> {
   dimensions: W['dimension'][];
 }
 
-/** What messages for people call things of the ERP. */
+/** How messages name the records of an ERP. */
 export interface ErpTerms {
-  /** Tryton. */
+  /** Name of the ERP, such as `Tryton`. */
   erp: string;
-  /** A party: `ours` and `theirs` are what holds the code of a client of ours, and of any other; `tried` is one in a check. */
+  /**
+   * A party. `ours`: the field with our code of a client. `theirs`: the field with the code of any other party.
+   * `tried`: the name in a check's results.
+   */
   party: { one: string; many: string; ours: string; theirs: string; tried: string; isInactive: string };
-  /** What journals and values of dimensions are known by, and what is said of one that cannot be used. */
+  /**
+   * Journals and dimension values. `code`: the field that identifies them. `isInactive`: what a message says of an
+   * unusable one.
+   */
   word: { code: string; isInactive: string; activate: string };
-  /** What gives the API user all rights that it needs: `the group Accounting`. */
+  /** The right that allows the API user everything it needs, such as `the group Accounting`. */
   right: string;
 }
 
-/** Entries that have a key among those that are asked for, as far as this look-up sees them; others may be among them. */
+/**
+ * Finds entries by key. A look-up may search only part of the ERP's entries, and may return entries with other keys
+ * too.
+ */
 export type KeyLookUp = (keys: readonly KeyToFind[], request: RequestOptions) => Promise<FoundEntry[]>;
 
-/** How an ERP with an API is read. Each throws ErpError. */
+/** Reads from an ERP with an API. Each method throws ErpError. */
 export interface ErpReader<W extends Words> extends Pick<ErpTarget, 'read'> {
-  /** Look-ups by key in the order in which they are tried; each is asked for those that the ones before did not find. */
+  /** Look-ups by key, in the order of their use. Each receives the keys that the ones before did not find. */
   lookUps(request: RequestOptions): Promise<KeyLookUp[]>;
-  /** A page of entries whose text may name a unit of the installation, by id after `after`; an empty page is the last. */
+  /**
+   * A page of entries, by id after `after`, whose text may name a unit of the installation. An empty page is the last
+   * one.
+   */
   keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedText[]>;
-  /** Lines by id, those that there are. */
+  /** Lines by id; missing ones are left out. */
   lines(ids: readonly string[], request: RequestOptions): Promise<W['line'][]>;
   balances: ErpBooks['balances'];
-  /** At least what `entries` and `copies` of the books answer; what is more is left out by target.ts. */
+  /** `entries` and `copies` may return more than ErpBooks requires; target.ts filters them. */
   entries: ErpBooks['entries'];
   copies: NonNullable<ErpBooks['copies']>;
 }
 
-/** An entry without its lines, and the text that may hold our key. */
+/** An entry without its lines. `text` may contain our key. */
 export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string };
 
 /**
- * What an ERP with an API does for vetledger; what all of them do alike with it is in target.ts, resolve.ts and check.ts. Each throws
- * ErpError, and nothing else, for what the ERP or the way to it does wrong.
+ * The part of a target that differs between ERPs with an API. target.ts, resolve.ts and check.ts contain what is common
+ * to them. For every fault of the ERP or of the connection, a method throws an ErpError.
  */
 export interface ErpApi<W extends Words>
   extends Pick<ErpTarget, 'capabilities' | 'post' | 'deleteDrafts' | 'periods' | 'expiries' | 'close'> {
   readonly terms: ErpTerms;
   readonly words: WordSource<W>;
   readonly reader: ErpReader<W>;
-  /** The configured company: its id as the ERP tells it from all others, and the currency of its books. Remembered. */
+  /** The configured company: its unique id, and the currency of its books. The answer is cached. */
   company(request: RequestOptions): Promise<{ id: string; currency: string }>;
-  /** What is remembered may have changed: after `error`, where a request that writes had one. */
+  /**
+   * Clears the caches, since their content may have changed. `error`: the error of a writing request, if that is the
+   * reason.
+   */
   forget(error?: unknown): void;
-  /** What keeps an entry from being sent as a whole, such as its day. Absent where nothing does. */
+  /** Why an entry as a whole cannot be sent, for instance because of its date. Absent if there is no such reason. */
   entryFault?(entry: ErpEntry, request: RequestOptions): Promise<Fault | null>;
-  /** What keeps a line from an account that there is once; `journal` is null where the entry's is not known. */
+  /** Why a line cannot use an account that exists once. `journal` is null if the entry's journal is unknown. */
   lineFault(
     account: W['account'],
     at: { entry: ErpEntry; line: ErpEntry['lines'][number]; journal: W['journal'] | null },
   ): Fault | null;
-  /** What keeps a line from the taxes of a name. Absent where it is enough that there is one, and that it is active. */
+  /** Why a line cannot use the taxes of this name. If absent, the tax must exist once and be active. */
   taxFault?(found: readonly W['tax'][], vat: { code: string; part: 'base' | 'tax' }): string | null;
-  /** Creates entries, as drafts where `steps` is not `one`; their ids in order. */
+  /** Creates entries, as drafts if `steps` is not `one`. Returns their ids in the same order. */
   create(entries: readonly ResolvedEntry<W>[], request: WriteOptions): Promise<(number | string)[]>;
-  /** Creates clients of ours with their code as our id, under these names. */
+  /** Creates clients under these names. `code` is our id of the client. */
   createParties(parties: readonly { code: ErpParty['code']; name: string }[], request: WriteOptions): Promise<void>;
-  /** Matches the lines of each group with each other; they may be. */
+  /** Matches the lines of each group with each other. The caller has checked that this is allowed. */
   match(groups: readonly (readonly W['line'][])[], request: WriteOptions): Promise<void>;
-  /** Undoes what lines are matched with; there is at least one. */
+  /** Undoes the matches of these lines. Each of the lines is matched. */
   unmatch(lines: readonly W['line'][], request: WriteOptions): Promise<void>;
   check(plan: CheckPlan, request: RequestOptions): ErpChecks<W>;
 }
 
-/** What one run of `vetledger erp check` tries that is the ERP's own. */
+/** The part of `vetledger erp check` that differs between ERPs. */
 export interface ErpChecks<W extends Words> {
-  /** Tries the server and the login; the currency of the company's books, null where the rest cannot be tried. */
+  /** Tries server and login. Returns the currency of the company's books, or null if the check cannot continue. */
   connection(): AsyncGenerator<CheckResult, string | null>;
-  /** Asks for rights, as far as the ERP tells them. */
+  /** Checks the user's rights, as far as the ERP answers them. */
   rights?(): AsyncGenerator<CheckResult>;
-  /** What is wrong with an account for the roles that the plan gives it, and what to do; null where nothing is. */
+  /** What is wrong with an account for its roles in the plan; null if nothing is. */
   accountFault(account: W['account'], planned: CheckPlan['accounts'][number]): [message: string, todo: string] | null;
-  /** What there is to say of a tax that there is once, and that is active. Absent where that is enough. */
+  /** The result for a tax that exists once and is active. If absent, such a tax is right. */
   taxResult?(name: string, tax: W['tax']): CheckResult;
-  /** Tries the days of the plan. */
+  /** Checks that entries may be posted on the plan's dates. */
   days: CheckStep;
-  /** What drafts are tried with; why they cannot be tried otherwise. */
+  /** The trials with drafts, or the reason why drafts cannot be tried. */
   drafts(found: FoundWords<W>, drafts: Drafts): DraftTrials<W> | { message: string; todo: string };
 }
 
-/** A part of a check; what it throws is its result, under its name. */
+/** A part of a check. An ErpError becomes its result. */
 export interface CheckStep {
   name: string;
   try(): Promise<CheckResult[]>;
 }
 
-/** What a check has found of the words of its plan. */
+/** The records of the plan that the check has found. */
 export interface FoundWords<W extends Words> {
   accounts: W['account'][];
   journals: Map<string, W['journal']>;
   taxes: W['tax'][];
-  /** The first value of each dimension. */
+  /** The first value of each dimension only. */
   dimensions: W['dimension'][];
 }
 
-/** The drafts of one check, which deletes them. */
+/** Records the drafts of a check, so that they can be deleted. */
 export interface Drafts {
-  /** Makes drafts; their ids. */
+  /** Creates drafts, and returns their ids. */
   create(make: () => Promise<string[]>): Promise<string[]>;
-  /** Makes a draft and deletes it; the error of a refusal, null where it was taken. */
+  /** Creates a draft and deletes it. Returns the error if the ERP refused it; otherwise null. */
   try(make: () => Promise<string[]>): Promise<ErpError | null>;
-  /** One was posted, and cannot be deleted. */
+  /** Excludes a draft that was posted, because it can no longer be deleted. */
   keep(id: string | undefined): void;
 }
 
 export interface DraftTrials<W extends Words> {
-  /** Drafts that a check made: this one, or one before that ended before it could delete them. */
+  /** Ids of drafts that a check has left: this one, or an earlier one that ended too early. */
   left(request: RequestOptions): Promise<string[]>;
-  /** Comes before the first draft is made. */
+  /** Runs before the first draft is created. */
   before?: CheckStep;
-  /** The accounts that can be tried, known after `before`. */
+  /** The accounts that can be tried. Called after `before`. */
   accounts(): W['account'][];
-  /** Creates one draft with lines on these accounts that balance on each; its ids. */
+  /** Creates one draft with two lines per account that balance. Returns its ids. */
   create(accounts: readonly W['account'][]): Promise<string[]>;
-  /** What the ERP must refuse. */
+  /** Trials that the ERP must refuse. */
   refusals: CheckStep[];
 }

@@ -4,23 +4,23 @@ import type { ErrorPattern } from '../../capabilities.ts';
 import { ErpError } from '../../port.ts';
 
 const longestMessage = 500;
-/** Of what a server says, so much is looked at. */
+/** Maximum length of an answer's text that is processed. */
 const longestText = 4_000;
 
-/** An error as the server told it. */
+/** An error as the server reported it. */
 export interface ToldError {
   http: number;
-  /** Name of the ERP's exception; null for any other error and for pages. */
+  /** Name of the ERP's exception; null for other errors and for HTML pages. */
   code: string | null;
   text: string;
 }
 
-/** A text of the server that people and logs can be given: one line, without secrets, of a reasonable length. */
+/** A server's text that may be logged and shown: one line, without secrets, at most `longestMessage` long. */
 export function harmless(text: string): string {
   return clip(visible(redact(text, longestText).replace(/\s+/g, ' ').trim()), longestMessage);
 }
 
-/** What an error means, by the first pattern that fits; doubt without one. */
+/** The meaning of an error by the first pattern that matches. Without a match it is a doubt. */
 export function explain(error: ToldError, patterns: readonly ErrorPattern[]): ErpError {
   const told = { ...error, text: error.text.slice(0, longestText) };
   const found = patterns.find(({ match }) => fits(match, told));

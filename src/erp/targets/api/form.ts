@@ -1,16 +1,17 @@
 import { visible } from '../../../domain/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import { ErpError } from '../../port.ts';
 
-/** Readers of answers, each of which throws FormError for another form. */
+/** Functions that read the JSON of answers. Each throws FormError if the value has another type. */
 
-/** An answer has not the form that the ERP's answers have. */
+/** An answer does not have the ERP's form. */
 export class FormError extends Error {
   override readonly name = 'FormError';
 }
 
 export function wrongForm(expected: string, value: JsonValue): FormError {
-  return new FormError(`expected ${expected}, got ${value === null ? 'null' : typeof value}`);
+  return new FormError(erpAnswerTexts.expected({ expected, got: value === null ? 'null' : typeof value }));
 }
 
 export function asList(value: JsonValue): JsonValue[] {
@@ -33,24 +34,27 @@ export function asText(value: JsonValue): string {
   return value;
 }
 
-/** Digits of an id, a date or a header: never of an amount. */
+/** Parses the digits of an id, a date or a header. Never used for amounts. */
 export function wholeNumber(digits: string): number {
   return Number.parseInt(digits, 10);
 }
 
-/** An id of the ERP's as it goes over the wire. Throws ErpError for what is none. */
+/** An id of the ERP as a number. Throws ErpError if it is not one. */
 export function idOf(erp: string, id: string): number {
   if (!/^\d{1,15}$/.test(id))
-    throw new ErpError('refused', `${visible(id)} is no id of ${erp}’s`, { problem: 'erp_refused' });
+    throw new ErpError('refused', erpAnswerTexts.notAnId({ id: visible(id), erp }), { problem: 'erp_refused' });
   return wholeNumber(id);
 }
 
-/** Reads an answer that changed nothing, in a form that only the ERP has. Throws ErpError `unsent` where it has another. */
+/** Reads the answer to a request that changed nothing. Throws ErpError `unsent` if the answer has another form. */
 export function readAs<Value>(value: JsonValue, read: (value: JsonValue) => Value): Value {
   return inForm('unsent', value, read);
 }
 
-/** Reads what a writing request answered: after an answer of another form nobody knows what was done. Throws ErpError `doubt`. */
+/**
+ * Reads the answer to a writing request. Throws ErpError `doubt` if the answer has another form, since the request may
+ * have taken effect.
+ */
 export function writtenAs<Value>(value: JsonValue, read: (value: JsonValue) => Value): Value {
   return inForm('doubt', value, read);
 }
@@ -60,7 +64,7 @@ function inForm<Value>(means: 'unsent' | 'doubt', value: JsonValue, read: (value
     return read(value);
   } catch (error) {
     if (error instanceof FormError) {
-      throw new ErpError(means, `the answer has not the form of the ERP’s answers: ${error.message}`, { cause: error });
+      throw new ErpError(means, erpAnswerTexts.wrongForm({ reason: error.message }), { cause: error });
     }
     throw error;
   }

@@ -5,6 +5,7 @@ import got, { type Got, RequestError, TimeoutError } from 'got';
 import { type RequestIds, requestIds } from '../../../domain/request-ids.ts';
 import { retryAfterMs } from '../../../domain/retry-after.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { ErrorPattern } from '../../capabilities.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
@@ -13,34 +14,34 @@ import { explain, harmless } from './explain.ts';
 const connectMs = 10_000;
 const maxBytes = 64 * 1024 * 1024;
 
-/** Errors before a connection existed: the server cannot have received the request. */
+/** Errors before a connection existed. The server cannot have received the request. */
 const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 const connectEvents = ['lookup', 'connect', 'secureConnect'];
 
-/** What a request does: an error of one that only reads never leaves a doubt. */
+/** Whether a request only reads, or writes. An error of a reading request never causes a doubt. */
 export type Doing = 'reads' | 'writes';
 
 export interface Answer {
   status: number;
   text: string;
-  /** The header, seconds or a date. */
+  /** The header `retry-after`: seconds or a date. */
   retryAfter: string | null;
-  /** The server's time by its header; dates are taken by our clock without it. */
+  /** The header `date`, the server's time. Without it, our clock is used to evaluate `retry-after`. */
   date?: string | null;
   ids: RequestIds;
 }
 
-/** A request to an ERP: a JSON text that is posted. */
+/** A POST request with a JSON text. */
 export interface ErpRequest {
-  /** Below the ERP's address, with its slash. */
+  /** Path below the ERP's address, with a leading slash. */
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** What the log calls it. */
+  /** Name of the request in the log. */
   method: string;
 }
 
-/** Posts each request once, to one ERP, and never follows a redirect. */
+/** Posts requests to one ERP. It sends each request once, and follows no redirects. */
 export class ErpHttp {
   readonly #url: string;
   readonly #name: string;
@@ -52,7 +53,7 @@ export class ErpHttp {
     this.#url = url;
     this.#name = name;
     this.#log = log;
-    // Without keep-alive: a connection that the server closes as it is used again would leave a request in doubt.
+    // No keep-alive: if the server closed a reused connection, the request would be in doubt.
     this.#agent = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
     const requestMs = timeoutSeconds * 1_000;
     this.#http = got.extend({
@@ -124,7 +125,7 @@ export async function answerTo(
   }
 }
 
-/** No answer came. */
+/** A request ended without an answer. */
 export class NoAnswer extends Error {
   /** Whether the server may have received the request. */
   readonly sent: boolean;
@@ -141,15 +142,20 @@ export class NoAnswer extends Error {
 
 function noAnswer(error: unknown): unknown {
   if (error instanceof TooLarge) {
-    return new NoAnswer(`the answer is larger than ${maxBytes / 1024 / 1024} MB`, true);
+    return new NoAnswer(erpAnswerTexts.answerTooLarge({ megabytes: maxBytes / 1024 / 1024 }), true);
   }
   if (error instanceof TimeoutError) {
     const sent = !connectEvents.includes(error.event);
-    return new NoAnswer(`${sent ? 'no answer' : 'no connection'} in time (${error.event} time-out)`, sent);
+    const text = sent ? erpAnswerTexts.noAnswerInTime : erpAnswerTexts.noConnectionInTime;
+    return new NoAnswer(text({ event: error.event }), sent);
   }
   if (error instanceof RequestError) {
     const sent = !neverConnected.has(error.code);
-    return new NoAnswer(sent ? `the connection broke off (${error.code})` : `no connection (${error.message})`, sent);
+    const { code, message: reason } = error;
+    return new NoAnswer(
+      sent ? erpAnswerTexts.connectionBroken({ code }) : erpAnswerTexts.noConnection({ reason }),
+      sent,
+    );
   }
   return error;
 }
@@ -159,21 +165,20 @@ const requestTimeout = 408;
 const firstServerError = 500;
 
 /**
- * What an answer means that is not the ERP's own, such as a page of a proxy. It tells nothing of what has become of the request,
- * unless a pattern knows its status. Only a status that says no to the request may be about what was sent: for any other no entry
- * is ever refused.
+ * The error for an answer that does not come from the ERP itself, such as a proxy's page. Unless a pattern matches its
+ * status, the outcome of the request is unknown. Only a status 4xx may refuse an entry.
  */
 export function pageError(answer: Answer, patterns: readonly ErrorPattern[]): ErpError {
   const { status, text } = answer;
   const page = pageText(text);
-  if (status === 200) return new ErpError('doubt', `the answer is not JSON, or was cut off: ${harmless(page)}`);
+  if (status === 200) return new ErpError('doubt', erpAnswerTexts.notJson({ page: harmless(page) }));
   const { means, problem } = explain({ http: status, code: null, text: page }, patterns);
   const saysNo = status >= firstRefusal && status < firstServerError && status !== requestTimeout;
   const isTold = problem !== null && (means !== 'doubt' || saysNo);
   return withRetry(new ErpError(means, harmless(`HTTP ${status} ${page}`), isTold ? { problem } : {}), answer);
 }
 
-/** An error with the time that is to be waited by the header of its answer, 15 minutes at most as for the source. */
+/** The error with the waiting time of the answer's header `retry-after`, at most 15 minutes. */
 export function withRetry(error: ErpError, { retryAfter, date }: Pick<Answer, 'retryAfter' | 'date'>): ErpError {
   const serverNow = Date.parse(date ?? '');
   const waitMs = retryAfterMs(retryAfter ?? undefined, Number.isNaN(serverNow) ? Date.now() : serverNow);
@@ -182,10 +187,10 @@ export function withRetry(error: ErpError, { retryAfter, date }: Pick<Answer, 'r
   return new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs: waitMs });
 }
 
-/** What an answer says: its result, or what it means otherwise. */
+/** The content of an answer: its result or its error. */
 export type Outcome = { result: JsonValue } | { error: ErpError };
 
-/** The result of an answer. One that is none is told in the log, without the server's text. Throws ErpError. */
+/** The result of an answer. An error is logged without the server's text. Throws ErpError. */
 export function resultOf(
   outcome: Outcome,
   { doing, method, answer, name }: { doing: Doing; method: string; answer: Answer; name: string },
@@ -195,12 +200,12 @@ export function resultOf(
   const { means, problem, message, retryAfterMs } = outcome.error;
   const told = { ...answer.ids, method, status: answer.status, means, problem };
   log[means === 'refused' ? 'debug' : 'warn'](told, `${name}: no result`);
-  // A request that only reads has done nothing, whatever became of it.
+  // A reading request changes nothing, so its outcome is never in doubt.
   if (doing === 'writes' || (means !== 'doubt' && means !== 'locked')) throw outcome.error;
   throw new ErpError('unsent', message, { retryAfterMs });
 }
 
-/** The object that a text is; null where it is none. */
+/** Parses a JSON object; null if the text is not one. */
 export function objectIn(text: string): JsonObject | null {
   try {
     const value = readJson(text);
@@ -213,10 +218,10 @@ export function objectIn(text: string): JsonObject | null {
 
 const pageLength = 200;
 
-/** So much of a page is looked at. */
+/** Maximum length of a page that is processed. */
 const longestPage = 20_000;
 
-/** What a page of HTML says, in short: without its tags, and without its title and first heading, which say the status again. */
+/** The text of an HTML page, shortened. Title and first heading are left out, because they repeat the status. */
 function pageText(page: string): string {
   const text = page.slice(0, longestPage);
   let said = '';

@@ -3,15 +3,15 @@ import type { JsonObject } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
 import { readAs } from './form.ts';
 
-/** What is kept of the ERP's names: for a minute, so that what somebody corrects there counts soon. */
+/** How long records are cached. It is short, so that a correction in the ERP takes effect soon. */
 const namesKeptMs = 60_000;
 export const partiesKeptMs = 600_000;
 const mostNames = 10_000;
 
-/** The records under each of the names; names without any have an empty list. */
+/** Looks up records by name. A name without records has an empty list. */
 export type LookUp<Value> = (names: Iterable<string>, request: RequestOptions) => Promise<Map<string, Value[]>>;
 
-/** What an ERP has under its names, kept for a while and forgotten together. */
+/** The caches of an ERP's records, which are cleared together. */
 export class KeptNames {
   readonly #clock: Clock;
   readonly #forget: (() => void)[] = [];
@@ -20,7 +20,7 @@ export class KeptNames {
     this.#clock = clock;
   }
 
-  /** A look-up that asks for those names only that it does not hold. */
+  /** A look-up that requests only names that are not in its cache. */
   byName<Value>(
     load: (missing: string[], request: RequestOptions) => Promise<Map<string, Value[]>>,
     keptMs = namesKeptMs,
@@ -30,7 +30,7 @@ export class KeptNames {
     return (names, request) => cache.get(names, (missing) => load(missing, request));
   }
 
-  /** One value that is read as a whole. */
+  /** Caches one value that is read as a whole. */
   whole<Value>(load: (request: RequestOptions) => Promise<Value>): (request: RequestOptions) => Promise<Value> {
     let held: { value: Value; until: number } | null = null;
     this.#forget.push(() => {
@@ -45,15 +45,14 @@ export class KeptNames {
     };
   }
 
-  /** Forgets everything: what was looked up may have changed. */
   clear(): void {
     for (const forget of this.#forget) forget();
   }
 }
 
 /**
- * What the ERP has under a name: all records, because a name that two have is a problem and no guess. What it lacks is asked for
- * each time, what it has for so long at most.
+ * Caches all records of each name. A name with several records is a problem that the caller reports. Names without
+ * records are requested again each time.
  */
 export class NameCache<Value> {
   readonly #clock: Clock;
@@ -65,7 +64,7 @@ export class NameCache<Value> {
     this.#options = options;
   }
 
-  /** The values by name; names without any have an empty list. */
+  /** The records by name. A name without records has an empty list. */
   async get(
     names: Iterable<string>,
     load: (missing: string[]) => Promise<Map<string, Value[]>>,
@@ -75,7 +74,7 @@ export class NameCache<Value> {
     for (const name of names) answer.set(name, this.#fresh(name, now) ?? []);
     const missing = [...answer.keys()].filter((name) => this.#fresh(name, now) === null);
     if (missing.length === 0) return answer;
-    // Meanwhile somebody else may clear what is held: the answer has it already.
+    // Another call may clear the cache during this request, so the answer is filled before.
     const loaded = await load(missing);
     if (this.#held.size + loaded.size > this.#options.most) this.#held.clear();
     for (const [name, values] of loaded) {
@@ -95,7 +94,7 @@ export class NameCache<Value> {
   }
 }
 
-/** Records by a name of theirs, for a cache. Throws ErpError `unsent` where one has not the form of the ERP's. */
+/** Groups records by name. Throws ErpError `unsent` if a record does not have the ERP's form. */
 export function byName<Value>(
   records: JsonObject[],
   nameOf: (record: JsonObject) => string,

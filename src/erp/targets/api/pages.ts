@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../records/json.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
 import { asId, readAs, wholeNumber } from './form.ts';
 
-/** Records in the order of their ids, a page after another until one is not full; `page` reads those after an id. */
+/** Reads pages of records in the order of their ids, until a page is not full. `page` reads the records after an id. */
 export async function* pagesById(
   most: number,
   page: (after: number) => Promise<JsonObject[]>,
@@ -16,21 +16,20 @@ export async function* pagesById(
   }
 }
 
-/** All of several pages. */
 export async function allOf<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const page of pages) all.push(...page);
   return all;
 }
 
-/** Ids, so many at a time. */
+/** Splits ids into parts of at most `most`. */
 export function* partsOf<Id>(ids: readonly Id[], most: number): Generator<Id[]> {
   for (let at = 0; at < ids.length; at += most) yield ids.slice(at, at + most);
 }
 
 /**
- * Entries without those that are gone: somebody may have deleted a draft after it was read and before its lines were. `there` asks
- * which of them there are still.
+ * Leaves out entries that no longer exist: a draft may have been deleted between reading it and reading its lines.
+ * `there` reads which of the entries without lines still exist.
  */
 export async function withoutGone(
   entries: FoundEntry[],

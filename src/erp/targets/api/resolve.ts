@@ -1,22 +1,26 @@
 import { visible } from '../../../domain/text.ts';
 import type { ErpProblemCode } from '../../../texts/erp-problems.ts';
+import { erpRecordFindings } from '../../../texts/findings/erp-records.ts';
 import type { ErpEntry, ErpLine, ErpParty } from '../../erp-entry.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import type { DimensionName, ErpApi, Fault, ResolvedEntry, ResolvedLine, Word, Words } from './erp-api.ts';
 
-/** What was looked up of entries. */
+/** The ERP's records that entries refer to. */
 export interface Resolved<W extends Words> {
-  /** By key. */
+  /** By the entry's key. */
   entries: Map<string, ResolvedEntry<W>>;
   problems: (Fault & { key: string })[];
   /** Clients that the ERP does not have yet, by code. */
   missingParties: Map<string, ErpParty>;
 }
 
-/** What resolving needs of an ERP. */
+/** The part of an ERP's API that resolving uses. */
 export type Resolving<W extends Words> = Pick<ErpApi<W>, 'terms' | 'words' | 'entryFault' | 'lineFault' | 'taxFault'>;
 
-/** Refuses the entries that have the first problem; the others are sent again without them. Throws ErpError. */
+/**
+ * Throws an ErpError with the entries that have the first problem, so that the caller can send the others again without
+ * them.
+ */
 export function throwFirst(problems: Resolved<Words>['problems']): void {
   const [first] = problems;
   if (first === undefined) return;
@@ -24,7 +28,7 @@ export function throwFirst(problems: Resolved<Words>['problems']): void {
   throw new ErpError('refused', first.message, { problem: first.code, keys: same.map(({ key }) => key) });
 }
 
-/** Looks up everything that entries name. What the ERP has twice is a problem, and never guessed. Throws ErpError. */
+/** Looks up every record that the entries refer to. A name with several records is a problem. Throws ErpError. */
 export async function resolveEntries<W extends Words>(
   api: Resolving<W>,
   entries: readonly ErpEntry[],
@@ -60,7 +64,7 @@ async function wordsOf<W extends Words>(
   const parties = lines.flatMap(({ party }) => party ?? []);
   const codesOf = (areOurs: boolean) =>
     new Set(parties.filter(({ isOurs }) => isOurs === areOurs).map(({ code }) => code));
-  // One after the other: one request at a time is under way per company.
+  // One request at a time, as for every company.
   return {
     accounts: await words.accounts(new Set(lines.map(({ account }) => account)), request),
     journals: await words.journals(new Set(entries.map(({ journal }) => journal)), request),
@@ -76,7 +80,7 @@ function dimensionNames({ dimensions }: Pick<ErpLine, 'dimensions'>): DimensionN
 }
 
 class EntryResolver<W extends Words> {
-  /** The first one. */
+  /** The first problem of the entry. */
   problem: Fault | null = null;
   readonly missing: ErpParty[] = [];
   readonly #api: Resolving<W>;
@@ -91,24 +95,25 @@ class EntryResolver<W extends Words> {
     this.#known = known;
   }
 
-  /** Null where something is in the way, or a party is still missing. `fault`: what is in the way of the entry as a whole. */
+  /** Null if the entry has a problem, or if a client is missing. `fault`: a problem of the entry as a whole. */
   resolve(fault: Fault | null): ResolvedEntry<W> | null {
     this.problem = fault;
     const entry = this.#entry;
-    const journal = this.#one(this.#known.journals.get(entry.journal), 'erp_journal_unknown', 'journal', entry.journal);
+    const { journal: kind } = erpRecordFindings;
+    const journal = this.#one(this.#known.journals.get(entry.journal), 'erp_journal_unknown', kind, entry.journal);
     const lines = entry.lines.flatMap((line) => this.#line(line, journal) ?? []);
     if (this.problem !== null || journal === null || this.missing.length > 0) return null;
     return { entry, journal, lines };
   }
 
-  /** Null where the entry has a problem. */
+  /** Null if the line has a problem. */
   #line(line: ErpLine, journal: W['journal'] | null): ResolvedLine<W> | null {
     const account = this.#account(line, journal);
     const tax = line.vat === null ? null : this.#tax(line.vat);
     const party = line.party === null ? null : this.#party(line.party);
     const dimensions = dimensionNames(line).flatMap((name) => {
       const [theirs = '', value = ''] = name.split('\n');
-      const kind = `analytic account of ${visible(theirs)}`;
+      const kind = erpRecordFindings.analyticAccount({ dimension: visible(theirs) });
       return this.#one(this.#known.dimensions.get(name), 'erp_dimension_unknown', kind, value) ?? [];
     });
     return account === null ? null : { account, party, tax, dimensions };
@@ -116,42 +121,43 @@ class EntryResolver<W extends Words> {
 
   #account(line: ErpLine, journal: W['journal'] | null): W['account'] | null {
     const found = this.#known.accounts.get(line.account) ?? [];
-    const [account] = found;
-    const code = visible(line.account);
+    const [first] = found;
+    const named = { erp: this.#erp, account: visible(line.account) };
     const add = (message: string) => this.#add({ code: 'erp_account_unknown', message });
-    if (account === undefined) return add(`${this.#erp} has no account ${code} in this company`);
-    if (found.length > 1)
-      return add(`${this.#erp} has ${found.length} accounts with the code ${code}: change one’s code`);
-    const fault = this.#api.lineFault(account, { entry: this.#entry, line, journal });
-    return fault === null ? account : this.#add(fault);
+    if (first === undefined) return add(erpRecordFindings.accountMissing(named));
+    if (found.length > 1) return add(erpRecordFindings.accountAmbiguous({ ...named, n: found.length }));
+    const fault = this.#api.lineFault(first, { entry: this.#entry, line, journal });
+    return fault === null ? first : this.#add(fault);
   }
 
   #tax(vat: NonNullable<ErpLine['vat']>): W['tax'] | null {
     const found = this.#known.taxes.get(vat.code) ?? [];
     const message = this.#api.taxFault?.(found, vat) ?? null;
     if (message !== null) return this.#add({ code: 'erp_tax_unknown', message });
-    return this.#one(found, 'erp_tax_unknown', 'tax', vat.code);
+    return this.#one(found, 'erp_tax_unknown', erpRecordFindings.tax, vat.code);
   }
 
   #party(party: ErpParty): W['party'] | null {
     const found = (party.isOurs ? this.#known.ours : this.#known.theirs).get(party.code) ?? [];
     const [first] = found;
     const { one, many, ours, theirs, isInactive } = this.#api.terms.party;
-    const named = `with the ${party.isOurs ? ours : theirs} ${visible(party.code)}`;
+    const reference = party.isOurs ? ours : theirs;
+    const named = erpRecordFindings.withReference({ reference, code: visible(party.code) });
+    const erp = this.#erp;
     const add = (message: string) => this.#add({ code: 'erp_party_refused', message });
     if (first === undefined && party.isOurs) {
       this.missing.push(party);
       return null;
     }
-    if (first === undefined) return add(`${this.#erp} has no ${one} ${named}`);
+    if (first === undefined) return add(erpRecordFindings.partyMissing({ erp, party: one, named }));
     if (found.length > 1) {
       const ids = found.map(({ id }) => id).join(', ');
-      return add(`${this.#erp} has ${found.length} ${many} ${named} (ids ${ids}): take it from all but one`);
+      return add(erpRecordFindings.partyAmbiguous({ erp, n: found.length, parties: many, named, ids }));
     }
-    return first.isActive ? first : add(`${this.#erp}’s ${one} ${named} ${isInactive}`);
+    return first.isActive ? first : add(erpRecordFindings.partyInactive({ erp, party: one, named, isInactive }));
   }
 
-  /** The only active record of a name. */
+  /** The record of a name that must have exactly one active record; null otherwise, with a problem. */
   #one<Found extends Word>(
     found: readonly Found[] = [],
     code: ErpProblemCode,
@@ -160,11 +166,11 @@ class EntryResolver<W extends Words> {
   ): Found | null {
     const [first] = found;
     const { word } = this.#api.terms;
+    const named = { erp: this.#erp, kind, name: visible(name) };
     const add = (message: string) => this.#add({ code, message });
-    if (first === undefined) return add(`${this.#erp} has no ${kind} ${visible(name)}`);
-    if (found.length > 1)
-      return add(`${this.#erp} has ${found.length} with the ${word.code} ${visible(name)} (${kind}): rename one`);
-    return first.isActive ? first : add(`${this.#erp}’s ${kind} ${visible(name)} ${word.isInactive}`);
+    if (first === undefined) return add(erpRecordFindings.missing(named));
+    if (found.length > 1) return add(erpRecordFindings.ambiguous({ ...named, n: found.length, code: word.code }));
+    return first.isActive ? first : add(erpRecordFindings.inactive({ ...named, isInactive: word.isInactive }));
   }
 
   #add(fault: Fault): null {

@@ -1,5 +1,7 @@
 import { zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
+import { erpRecordFindings } from '../../../texts/findings/erp-records.ts';
 import type { ErpEntry, FoundEntry } from '../../erp-entry.ts';
 import {
   type CheckPlan,
@@ -22,11 +24,11 @@ import type { ErpApi, Words } from './erp-api.ts';
 import { keyedText, unitAndKeyIn, withoutKey } from './keyed-text.ts';
 import { type Resolved, resolveEntries, throwFirst } from './resolve.ts';
 
-/** Keys of one search. */
+/** Maximum number of keys in a search. */
 const keysPerSearch = 100;
 const longestPartyName = 200;
 
-/** An ERP with an API as the target of delivery: what all of them do alike, with what `ErpApi` has of each. */
+/** The target of an ERP with an API: everything that is common to such ERPs. `ErpApi` contains what differs. */
 export class ApiTarget<W extends Words> implements ErpTarget {
   readonly capabilities: ErpTarget['capabilities'];
   readonly company: CompanyRef;
@@ -102,31 +104,36 @@ export class ApiTarget<W extends Words> implements ErpTarget {
       const sent = entries.map(({ key, unitId }) => {
         const found = resolved.entries.get(key);
         if (found !== undefined) return found;
-        throw new ErpError('unsent', `a ${party.one} of ${visible(unitId)} was made, and is not found in ${erp}`);
+        const named = { erp, party: party.one, unitId: visible(unitId) };
+        throw new ErpError('unsent', erpAnswerTexts.partyNotFound(named));
       });
       const ids = await this.#api.create(sent, request);
       if (ids.length !== entries.length) {
-        throw new ErpError('doubt', `${erp} answered ${ids.length} ids to ${entries.length} entries`);
+        const counts = { erp, ids: ids.length, entries: entries.length };
+        throw new ErpError('doubt', erpAnswerTexts.idsMissing(counts));
       }
       return new Map(entries.map(({ key }, index) => [key, String(ids[index])]));
     });
   }
 
-  /** What entries name, after the clients of ours that the ERP lacks were made. Throws ErpError. */
+  /** Looks up what the entries refer to, and creates missing clients. Throws ErpError. */
   async #resolve(entries: readonly ErpEntry[], request: WriteOptions): Promise<Resolved<W>> {
     const resolve = () => resolveEntries(this.#api, entries, request);
     let resolved = await resolve();
     if (resolved.problems.length > 0) {
-      // What is remembered may be what somebody has corrected since.
+      // The problem may come from an outdated cache.
       this.#api.forget();
       resolved = await resolve();
       throwFirst(resolved.problems);
     }
     if (resolved.missingParties.size === 0) return resolved;
-    // After a doubt they are looked up again before any is made.
+    // These clients were looked up just before, so none is created twice after a doubt.
     const parties = [...resolved.missingParties.values()].map(({ code, name }) => ({
       code,
-      name: clip(visible(name?.trim() ? name : `Client ${code.split('/').at(-1)}`), longestPartyName),
+      name: clip(
+        visible(name?.trim() ? name : erpRecordFindings.client({ id: code.split('/').at(-1) ?? '' })),
+        longestPartyName,
+      ),
     }));
     await this.#api.createParties(parties, request);
     resolved = await resolve();
@@ -155,17 +162,18 @@ export class ApiTarget<W extends Words> implements ErpTarget {
     const toMatch: W['line'][][] = [];
     for (const group of groups) {
       const present = group.flatMap((id) => lines.get(id) ?? []);
-      const refuse = (why: string) =>
-        new ErpError('refused', `lines ${group.join(', ')}: ${why}`, { problem: 'erp_refused' });
-      if (present.length !== group.length) throw refuse(`${this.#api.terms.erp} has no such line`);
+      const refuse = (reason: string) =>
+        new ErpError('refused', erpAnswerTexts.lines({ ids: group.join(', '), reason }), { problem: 'erp_refused' });
+      const { erp } = this.#api.terms;
+      if (present.length !== group.length) throw refuse(erpAnswerTexts.lineMissing({ erp }));
       const matches = new Set(present.map(({ matched }) => matched));
       if (matches.size === 1 && !matches.has(null)) continue;
-      // An ERP would match what is left of them, or take them out of the other group and leave that one unbalanced.
+      // An ERP would match only the unmatched part, or take lines out of the other group and leave it unbalanced.
       if (present.some(({ matched, isTouched }) => matched !== null || isTouched))
-        throw refuse('one is matched with other lines');
+        throw refuse(erpAnswerTexts.lineMatched);
       const left = present.reduce((balance, { amount }) => balance.plus(amount), zero);
-      if (!left.isZero()) throw refuse(`they do not sum to zero (${left.toFixed()})`);
-      if (present.some(({ isPosted }) => !isPosted)) throw refuse('one is not posted');
+      if (!left.isZero()) throw refuse(erpAnswerTexts.notBalanced({ balance: left.toFixed() }));
+      if (present.some(({ isPosted }) => !isPosted)) throw refuse(erpAnswerTexts.lineNotPosted);
       toMatch.push(present);
     }
     if (toMatch.length > 0) await this.#written(() => this.#api.match(toMatch, request));
@@ -190,7 +198,7 @@ export class ApiTarget<W extends Words> implements ErpTarget {
     return this.#api.close();
   }
 
-  /** A request that writes; what it refuses may show that names have changed. */
+  /** Runs a writing request. After an error the caches are cleared, since a record may have changed. */
   async #written<Result>(write: () => Promise<Result>): Promise<Result> {
     try {
       return await write();
@@ -201,7 +209,7 @@ export class ApiTarget<W extends Words> implements ErpTarget {
   }
 }
 
-/** Pages with the entries that are wanted, without empty ones. */
+/** Filters the entries of each page, and leaves out empty pages. */
 async function* pagesOf(
   pages: AsyncIterable<FoundEntry[]>,
   isWanted: (entry: FoundEntry) => boolean,

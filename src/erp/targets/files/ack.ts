@@ -3,6 +3,7 @@ import type { Db } from '../../../db/pool.ts';
 import type { Connection } from '../../../db/rows.ts';
 import { UserError } from '../../../domain/errors.ts';
 import type { InstallationId } from '../../../terms.ts';
+import { batchErrors } from '../../../texts/errors/batches.ts';
 import { countBatched, markAcknowledged, markHandedOver } from '../../outbox/batched.ts';
 import { batchForUpdate, lockBatches, markBatchAcknowledged, markWritten, type StoredBatch } from './batches.ts';
 import { batchCode } from './format.ts';
@@ -11,11 +12,13 @@ import { liesThere, lyingManifest } from './lying-batch.ts';
 export interface Acknowledged {
   batch: string;
   file: string;
-  /** Units that this acknowledged; 0 where the batch was acknowledged before. */
+  /** Number of units that this call acknowledged; 0 if the batch was acknowledged before. */
   units: number;
 }
 
-/** A batch that is named, and the configured folder of its installation; null where that is not delivered as files. */
+/**
+ * A batch that the user named. `folder`: the installation's configured folder; null if it is not delivered as files.
+ */
 export interface NamedBatch {
   installation: InstallationId;
   number: number;
@@ -23,9 +26,9 @@ export interface NamedBatch {
 }
 
 /**
- * Notes that the accountants have read these batches in. Once more says the same. Throws UserError for a batch that does not exist, or
- * whose file is not written yet; then none is acknowledged. A batch whose file lies in the folder counts as written, though the database
- * has not noted it.
+ * Records that the accountants have imported these batches. A repeated call changes nothing. Throws UserError if a
+ * batch does not exist or is not written yet; then no batch is acknowledged. A batch whose file is in the folder counts
+ * as written, even if the database has not recorded that.
  */
 export function ackBatches(db: Db, batches: readonly NamedBatch[], by: ActedBy): Promise<Acknowledged[]> {
   return db.transaction(async (trx) => {
@@ -40,39 +43,16 @@ async function ackOne(
   { installation, number, folder }: NamedBatch,
   by: ActedBy,
 ): Promise<Acknowledged> {
-  // What is being written is waited for.
+  // Waits for a batch that is being written.
   await lockBatches(trx, installation);
   const batch = await batchForUpdate(trx, installation, number);
   const code = batchCode({ installation, number });
   if (batch === null && folder !== null && (await lyingManifest(folder, { installation, number })) !== null) {
-    throw new UserError(
-      {
-        code: 'batch_unknown',
-        message: `The file of batch ${code} lies in the folder, and this database does not know it: it was restored from a backup of before.`,
-        todo: 'Run `vetledger deliver resume` if the delivery is paused: the delivery notes the batches that lie there, and makes no other file of them. Then acknowledge it.',
-      },
-      1,
-    );
+    throw new UserError(batchErrors.unknownButInFolder({ batch: code }), 1);
   }
-  if (batch === null) {
-    throw new UserError(
-      {
-        code: 'batch_unknown',
-        message: `There is no batch ${code}.`,
-        todo: 'Batches are named as their files and manifests, such as 4711-000001.',
-      },
-      1,
-    );
-  }
+  if (batch === null) throw new UserError(batchErrors.unknown({ batch: code }), 1);
   if (batch.written_at === null && !(await noteLying(trx, batch, folder))) {
-    throw new UserError(
-      {
-        code: 'batch_not_written',
-        message: `Batch ${code} is not written yet.`,
-        todo: 'Wait for the next delivery; `vetledger status` tells what it waits for.',
-      },
-      1,
-    );
+    throw new UserError(batchErrors.notWrittenYet({ batch: code }), 1);
   }
   if (batch.acknowledged_at !== null) return { batch: code, file: batch.file, units: 0 };
   await markBatchAcknowledged(trx, batch);
@@ -82,7 +62,10 @@ async function ackOne(
   return { batch: code, file: batch.file, units };
 }
 
-/** Notes that a batch is written whose file lies in the folder: the process ended, or the database was put back, before that was noted. */
+/**
+ * Records that a batch is written if its file is in the folder. The record is missing if the process ended, or the
+ * database was restored, before the delivery stored it.
+ */
 async function noteLying(trx: Connection, batch: StoredBatch, folder: string | null): Promise<boolean> {
   if (folder === null || batch.withdrawn_at !== null || !(await liesThere(folder, batch))) return false;
   if ((await countBatched(trx, batch.installation, batch.number)) !== batch.units) return false;

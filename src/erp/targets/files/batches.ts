@@ -4,7 +4,7 @@ import { instant, integer, nullable, oneOf, type RowOf, text } from '../../../db
 import { type Connection, execute, maybeRow, row } from '../../../db/rows.ts';
 import type { InstallationId } from '../../../terms.ts';
 
-/** The tables `erp_batch` and `erp_batch_piece`: batches, and the bytes of those that are not on the disk yet. */
+/** SQL of the tables `erp_batch` and `erp_batch_piece`: batches, and the content of those that are not written yet. */
 
 const batchShape = {
   installation: integer,
@@ -21,17 +21,18 @@ const batchShape = {
 };
 const columns = Object.keys(batchShape).join(', ');
 
-/** A batch as it is stored. */
 export type StoredBatch = RowOf<typeof batchShape>;
 
-/** One transaction at a time stores or writes batches of an installation; the lock ends with it. */
+/**
+ * Locks the batches of an installation until the transaction ends, so that only one transaction stores or writes them.
+ */
 export async function lockBatches(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger batches ' || ?::text, 0))`, [
     String(installation),
   ]);
 }
 
-/** The number of the next batch, and the time by the database's clock. Numbers have no gaps. */
+/** The number of the next batch, and the database's time. Numbers have no gaps. */
 export function nextBatch(trx: Connection, installation: InstallationId): Promise<{ number: number; at: Date }> {
   return row(
     trx,
@@ -42,7 +43,7 @@ export function nextBatch(trx: Connection, installation: InstallationId): Promis
   );
 }
 
-/** Stores a part of a batch's file; the first has the number 0. */
+/** Stores a piece of a batch's file. The first piece, with the number 0, is the head. */
 export async function storePiece(
   trx: Connection,
   { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
@@ -56,7 +57,7 @@ export async function storePiece(
   );
 }
 
-/** The bytes of a batch's file, in order; one piece at a time is in memory. */
+/** The pieces of a batch's file in order. Only one of them is in memory at a time. */
 export async function* piecesOf(
   db: Connection,
   { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
@@ -75,7 +76,7 @@ export async function* piecesOf(
   }
 }
 
-/** The sha256 and the length of a batch's stored file. */
+/** SHA-256 and length of a batch's file. */
 export async function digestOf(
   db: Connection,
   batch: Pick<StoredBatch, 'installation' | 'number'>,
@@ -103,7 +104,7 @@ export async function storeBatch(trx: Connection, batch: NewBatch): Promise<void
   );
 }
 
-/** The first batch whose file is not known to be on the disk; null where there is none. */
+/** The first batch whose file is not recorded as written; null if there is none. */
 export function unwrittenBatch(db: Connection, installation: InstallationId): Promise<StoredBatch | null> {
   return maybeRow(
     db,
@@ -114,7 +115,7 @@ export function unwrittenBatch(db: Connection, installation: InstallationId): Pr
   );
 }
 
-/** The file and its manifest are on the disk: what they hold is not kept here any longer. */
+/** Records that the file and its manifest are on disk, and deletes the stored content. */
 export async function markWritten(
   trx: Connection,
   { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
@@ -127,7 +128,7 @@ export async function markWritten(
   await execute(trx, 'delete from erp_batch_piece where installation = ? and number = ?', [installation, number]);
 }
 
-/** A batch whose units were taken out of it before it was written is not written any more. */
+/** Withdraws a batch that was not written before its units were taken out. It will not be written. */
 export async function markWithdrawn(
   trx: Connection,
   { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
@@ -139,7 +140,7 @@ export async function markWithdrawn(
   await execute(trx, 'delete from erp_batch_piece where installation = ? and number = ?', [installation, number]);
 }
 
-/** A batch by its number; null where there is none. Its row stays locked in a transaction. */
+/** A batch by its number, with its row locked; null if there is none. */
 export function batchForUpdate(
   trx: Connection,
   installation: InstallationId,

@@ -2,8 +2,8 @@ import type { FileOptions } from '../../../config/file-options.ts';
 import type { Capabilities } from '../../capabilities.ts';
 
 /**
- * What files can do: nothing is asked of a file, so that nothing is looked up and nothing is read back. What keeps an entry from
- * being told twice is the batch, which is stored before it is written (hand-over.ts).
+ * The capabilities of files. Files cannot be queried, so nothing is looked up or read back. Instead, each batch is
+ * stored before it is written (hand-over.ts), so no entry is handed over twice.
  */
 const file: Capabilities = {
   kind: 'file',
@@ -33,7 +33,6 @@ const file: Capabilities = {
   errors: [],
 };
 
-/** The capability records of the kinds of files. */
 export const fileCapabilities: Record<FileOptions['kind'], Capabilities> = {
   csv: file,
   sie4: {

@@ -8,7 +8,7 @@ export interface CsvSettings {
   dialect: 'international' | 'semicolon';
   currency: string;
   decimals: number;
-  /** The ERP's names of the dimensions that the mapping delivers: a column each, at the end. */
+  /** The ERP's names of the delivered dimensions. Each becomes a column at the end. */
   dimensions: readonly string[];
 }
 
@@ -17,10 +17,10 @@ const syntaxes: Record<CsvSettings['dialect'], CsvSyntax> = {
   semicolon: { separator: ';', decimalPoint: ',' },
 };
 
-/** Spreadsheets that take `;` also need it to see that the text is UTF-8. */
+/** Spreadsheet programs that expect `;` recognise UTF-8 by this mark only. */
 const byteOrderMark = '\ufeff';
 
-/** The columns of every file; docs/accountants/files.md describes each. */
+/** The columns of every file. docs/accountants/files.md describes them. */
 export const csvColumns = [
   ...['installation', 'unit', 'key', 'line', 'date', 'document_date', 'journal', 'account', 'role'],
   ...['debit', 'credit', 'amount', 'currency', 'party', 'party_name', 'vat_number', 'country', 'department'],
@@ -29,7 +29,7 @@ export const csvColumns = [
 ] as const;
 type Column = (typeof csvColumns)[number];
 
-/** One row per line, RFC 4180, with a header. */
+/** CSV (RFC 4180) with a header, and one row per line of an entry. */
 export function csvFormat({ dialect, currency, decimals, dimensions }: CsvSettings): FileFormat {
   const syntax = syntaxes[dialect];
   const utf8 = new TextEncoder();

@@ -1,6 +1,7 @@
 import type { DatevOptions } from '../../../config/file-options.ts';
 import { formatMoney, Money, zero } from '../../../domain/money.ts';
 import type { CalendarDate } from '../../../terms.ts';
+import { fileFormatFindings } from '../../../texts/findings/file-formats.ts';
 import type { ErpProblem } from '../../port.ts';
 import { encode, fieldText, inCodePage, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
@@ -9,11 +10,11 @@ import { expanded, type Pair, pairsOf } from './pairs.ts';
 
 const page = 'windows-1252';
 const decimals = 2;
-/** A booking batch takes no more rows. */
+/** Maximum number of rows in a booking batch. */
 const maxRows = 99_999;
-/** An amount has ten digits before the comma. */
+/** Amounts have at most ten digits before the decimal comma. */
 const tooLarge = new Money(10).pow(10);
-/** Switches an account's automatic tax off. */
+/** Tax key that turns off the automatic tax of an account. */
 const withoutAutomaticTax = '40';
 
 const additional = Array.from({ length: 20 }, (_, index) => [
@@ -25,7 +26,7 @@ const receipts = Array.from({ length: 8 }, (_, index) => [
   `Beleginfo - Inhalt ${index + 1}`,
 ]).flat();
 
-/** The headings of a booking batch, format version 13, word by word. */
+/** The column headings of a booking batch in format version 13, exactly as DATEV defines them. */
 export const datevColumns = [
   ...[
     'Umsatz (ohne Soll/Haben-Kz)',
@@ -50,24 +51,24 @@ export const datevColumns = [
   ...['BVV-Position', 'EU-Land u. UStID (Ursprung)', 'EU-Steuersatz (Ursprung)', 'Abw. Skontokonto'],
 ];
 
-/** Positions of the fields that are text, from 1: they stand in quotation marks, empty ones too. */
+/** Positions of text fields, counted from 1. Text is in quotation marks, even if it is empty. */
 const textFields = new Set([
   ...[2, 3, 6, 9, 11, 12, 14, 16, 20, 40, 42, 91, 95, 96, 98, 102, 103, 105, 107, 109, 110, 112, 118, 120, 121, 123],
   ...span(21, 38),
   ...span(48, 87),
 ]);
 
-/** The fields that we fill, by position from 1. */
+/** Positions of the fields that vetledger fills, counted from 1. */
 const field = {
   ...{ turnover: 1, side: 2, currency: 3, account: 7, contraAccount: 8, buKey: 9, date: 10, number: 11, text: 14 },
   ...{ costCentre1: 37, costCentre2: 38, vatNumber: 40, additional: 48, locked: 114, dueDate: 117 },
 } as const;
 const costCentres: Record<string, number> = { KOST1: field.costCentre1, KOST2: field.costCentre2 };
 
-/** A booking batch of DATEV's format (EXTF): a file per month, rows of an account and its contra account. */
+/** A booking batch in DATEV's format (EXTF): one file per month, one row per pair of account and contra account. */
 export function datevFormat(options: DatevOptions, currency: string): FileFormat {
   return {
-    // The recommended size, and never more than a fiscal year: a row tells day and month only.
+    // DATEV recommends monthly batches. A batch must not exceed a fiscal year, because rows contain only day and month.
     periodOf: (date) => date.slice(0, 7),
     daysOf: (month) => ({ from: `${month}-01`, through: lastDayOf(month) }),
     fileName: (batch) => `EXTF_${batchCode(batch)}_${batch.period}.csv`,
@@ -89,13 +90,12 @@ class DatevWriter implements FileWriter {
   entry(entry: FileEntry): ReturnType<FileWriter['entry']> {
     const problems = problemsOf(wordsOf(entry), this.#options);
     if (entry.lines.some(({ amount }) => amount.greaterThanOrEqualTo(tooLarge))) {
-      problems.push({ code: 'erp_too_large', message: 'an amount has more than ten digits before the comma' });
+      problems.push({ code: 'erp_too_large', message: fileFormatFindings.tenDigits });
     }
     if (problems.length > 0) return { problems };
     const pairs = pairsOf(entry.lines);
     if (pairs === null) {
-      const message = 'its lines cannot be told as pairs of two different accounts, as DATEV has them';
-      return { problems: [{ code: 'erp_not_in_pairs', message }] };
+      return { problems: [{ code: 'erp_not_in_pairs', message: fileFormatFindings.notInPairs }] };
     }
     const rows = pairs.map((pair) => rowText(this.#cells(entry, pair)));
     return { bytes: encode(rows.join(''), page), rows: rows.length, posted: expanded(pairs) };
@@ -114,7 +114,7 @@ class DatevWriter implements FileWriter {
     return encode(`${cells.join(';')}\r\n${datevColumns.join(';')}\r\n`, page);
   }
 
-  /** The first day of the fiscal year that a day lies in. */
+  /** The first day of the fiscal year that contains a day. */
   #fiscalYearOf(day: CalendarDate): CalendarDate {
     const start = `${day.slice(0, 4)}-${this.#options.fiscalYearMonth}-01`;
     if (start <= day) return start;
@@ -129,7 +129,7 @@ class DatevWriter implements FileWriter {
     const dueDate = line.dueDate ?? against.dueDate;
     const cells = new Map<number, string>([
       [field.turnover, formatMoney(amount, decimals).replace('.', ',')],
-      // Of the account in field 7, which is the other side's.
+      // The side of the account in field 7, which is the opposite of the line's side.
       [field.side, line.side === 'debit' ? 'H' : 'S'],
       [field.currency, this.#currency],
       [field.account, against.account],
@@ -171,20 +171,20 @@ function problemsOf({ accounts, dimensions }: FileWords, { accountLength }: Date
   return [
     ...wrong.map((account) => ({
       code: 'erp_account_unknown',
-      message: `DATEV has accounts of digits only, and this one is ${plainText(account, 50)}`,
+      message: fileFormatFindings.digitsOnly({ format: 'DATEV', account: plainText(account, 50) }),
     })),
     ...long.map((account) => ({
       code: 'erp_account_unknown',
-      message: `account ${account} is longer than account_length ${accountLength} allows, ${accountLength + 1} digits for those of persons`,
+      message: fileFormatFindings.accountTooLong({ account, length: accountLength, partyLength: accountLength + 1 }),
     })),
     ...unwritable.map((value) => ({
       code: 'erp_dimension_unknown',
-      message: `DATEV cannot write the cost centre ${plainText(value, 50)}`,
+      message: fileFormatFindings.costCentre({ value: plainText(value, 50) }),
     })),
   ];
 }
 
-/** The VAT number of a buyer in another country, whose sale is declared under it: zero-rated revenue alone. */
+/** The buyer's VAT number, if the line is zero-rated revenue: such sales are reported under the number. */
 function vatNumberOf({ role, vatRate, vatGroup, party }: FileLine): string {
   if (role !== 'revenue' || vatGroup === null || !(vatRate ?? zero).isZero()) return '';
   const number = (party.vatNumber ?? '').replace(/[^A-Za-z\d]/g, '');
@@ -193,7 +193,7 @@ function vatNumberOf({ role, vatRate, vatGroup, party }: FileLine): string {
 
 const longestText = 4_000;
 
-/** Belegfeld 1, by which open items are matched, takes few characters. */
+/** The field Belegfeld 1, by which DATEV matches open items. It allows few characters. */
 function documentNumber(text: string): string {
   return inCodePage(text.slice(0, longestText), page)
     .normalize('NFD')

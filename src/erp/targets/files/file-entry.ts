@@ -5,7 +5,7 @@ import type { SummaryLine } from '../../../ledger/summaries/summary.ts';
 import type { CalendarDate, LineRole, Side } from '../../../terms.ts';
 import type { ErpEntry, ErpLine } from '../../erp-entry.ts';
 
-/** An entry in the ERP's words, with what else the books know of it and a file can tell. */
+/** An entry in the ERP's terms, with further facts from the books that files can contain. */
 export interface FileEntry extends Omit<ErpEntry, 'lines'> {
   /** The document's business date; null for a daily summary. */
   documentDate: CalendarDate | null;
@@ -21,7 +21,7 @@ export interface FileLine {
   description: string;
   party: FileParty;
   departmentId: number | null;
-  /** The ERP's value by the ERP's name of the dimension. */
+  /** The ERP's name of each dimension → the ERP's value. */
   dimensions: Record<string, string>;
   vatCode: string | null;
   vatGroup: string | null;
@@ -40,7 +40,7 @@ export interface FileParty {
   countryCode: string | null;
 }
 
-/** Joins a unit and its translation, which has the unit's lines in their order. */
+/** Combines a unit with its translation. Both have the same lines in the same order. */
 export function fileEntry(
   unit: GeneralLedgerUnit,
   entry: ErpEntry,
@@ -60,7 +60,7 @@ export function fileEntry(
         countryCode: theirs.party.countryCode ?? countryCode,
       };
     }
-    // One party for all: nobody is named beside it.
+    // With a collective party, no client is named.
     if (party === null || collectiveParty !== null) return { code: null, name: null, vatNumber, countryCode };
     return { ...party, code: asCode(party.code) };
   };

@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import { codeOf } from '../../../domain/errors.ts';
 import { visible } from '../../../domain/text.ts';
 import type { InstallationId } from '../../../terms.ts';
+import { batchErrors } from '../../../texts/errors/batches.ts';
 import type { PlainError } from '../../../texts/plain-error.ts';
 import { keyPrefix } from '../../entry-key.ts';
 
 /**
- * Whose a folder of batches is: files cannot be looked up, so the folder says which database hands over which installation. The file
- * is made once (`wx`), so of two databases that begin at once one only makes it.
+ * A file in the folder of batches that records which database hands over which installation. Batches in the folder
+ * cannot be looked up, so vetledger needs this file to notice another database. It is created exclusively (`wx`), so
+ * only one of two databases that start at once can create it.
  */
 export const claimName = 'vetledger-claim.json';
 
-/** The databases by installation, each as the first letters of its keys. */
+/** For each installation, the first characters of its database's keys. */
 interface FolderClaim {
   claim: 1;
   installations: Record<string, string>;
@@ -23,7 +25,7 @@ export interface ClaimOfFolder {
   databaseId: string;
 }
 
-/** Another database hands over this installation's batches in this folder. */
+/** Another database hands over the installation's batches in this folder. */
 export class FolderForeign extends Error {
   override readonly name = 'FolderForeign';
   readonly plain: PlainError;
@@ -34,7 +36,10 @@ export class FolderForeign extends Error {
   }
 }
 
-/** Claims a folder for an installation's batches, or sees that it is claimed. Throws FolderForeign, and what the file system says. */
+/**
+ * Claims a folder for an installation's batches, or checks the existing claim. Throws FolderForeign, or the file
+ * system's error.
+ */
 export async function claimFolder(folder: string, of: ClaimOfFolder): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o750 });
   const mine: FolderClaim = { claim: 1, installations: { [of.installation]: keyPrefix(of.databaseId) } };
@@ -55,25 +60,27 @@ export async function claimFolder(folder: string, of: ClaimOfFolder): Promise<vo
   await writeClaim(folder, of);
 }
 
-/** Why a folder is not this database's for an installation; null where it is, or where the folder has no claim. */
+/**
+ * The error if another database uses the folder for the installation, or if the claim is unreadable; null otherwise.
+ */
 export async function foreignFolder(folder: string, of: ClaimOfFolder): Promise<PlainError | null> {
   const claim = await readClaim(folder);
-  if (claim === 'unreadable') return unreadable(folder, of);
+  if (claim === 'unreadable') {
+    const file = visible(join(folder, claimName));
+    return batchErrors.claimUnreadable({ file, installation: of.installation });
+  }
   const database = claim?.installations[String(of.installation)];
   if (database === undefined || database === keyPrefix(of.databaseId)) return null;
-  return {
-    code: 'erp_company_foreign',
-    message: `the folder ${visible(folder)} is another database’s for installation ${of.installation}: ${claimName} names keys that begin with ${visible(database)}`,
-    todo: `Find out which vetledger writes into this folder, and stop it or name another folder in \`erp.folder\`. Where this database is to go on: \`vetledger adopt --installation ${of.installation} --reason TEXT\`; docs/OPERATIONS.md, "Two databases, one company", says what that does.`,
-  };
+  const file = { folder: visible(folder), claim: claimName, prefix: visible(database) };
+  return batchErrors.folderForeign({ installation: of.installation, ...file });
 }
 
-/** Takes a folder over from another database. */
+/** Replaces the claim of another database. */
 export async function takeOverFolder(folder: string, of: ClaimOfFolder): Promise<void> {
   await writeClaim(folder, of);
 }
 
-/** Writes the claim with this installation in it, where it is not there yet; those of other installations stay. */
+/** Adds the installation to the claim. The claims of other installations stay. */
 async function writeClaim(folder: string, { installation, databaseId }: ClaimOfFolder): Promise<void> {
   const claim = await readClaim(folder);
   const installations = claim === null || claim === 'unreadable' ? {} : claim.installations;
@@ -90,7 +97,7 @@ async function writeClaim(folder: string, { installation, databaseId }: ClaimOfF
   await rename(temporary, join(folder, claimName));
 }
 
-/** Null where there is none. */
+/** Null if the folder has no claim. */
 async function readClaim(folder: string): Promise<FolderClaim | 'unreadable' | null> {
   let text: string;
   try {
@@ -110,12 +117,4 @@ async function readClaim(folder: string): Promise<FolderClaim | 'unreadable' | n
 
 function textOf(claim: FolderClaim): string {
   return `${JSON.stringify(claim, null, 2)}\n`;
-}
-
-function unreadable(folder: string, { installation }: ClaimOfFolder): PlainError {
-  return {
-    code: 'erp_company_foreign',
-    message: `${visible(join(folder, claimName))} cannot be read: it says which database hands over which installation`,
-    todo: `Put the file back as it was. Where only this database writes into the folder: \`vetledger adopt --installation ${installation} --reason TEXT\`, which writes it anew.`,
-  };
 }

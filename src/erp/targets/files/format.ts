@@ -3,28 +3,27 @@ import type { CalendarDate, InstallationId } from '../../../terms.ts';
 import type { ErpProblem } from '../../port.ts';
 import type { FileEntry } from './file-entry.ts';
 
-/** A format of files. Pure: the bytes depend on what is given alone. */
+/** A file format. Pure: the bytes depend only on the arguments. */
 export interface FileFormat {
-  /** What a batch may not mix: units of different values go into different files. */
+  /** The period of a date. A batch contains units of one period only. */
   periodOf(date: CalendarDate): string;
-  /** First and last day of the units of a period; null where a batch takes any. */
+  /** First and last day of a period; null if a batch may contain all dates. */
   daysOf(period: string): { from: CalendarDate; through: CalendarDate } | null;
   fileName(batch: BatchName): string;
-  /** Begins a file. */
+  /** Starts a new file. */
   begin(): FileWriter;
-  /** Rows that a file takes at most, of `WrittenEntry.rows`. */
+  /** Maximum number of rows in a file. */
   maxRows: number;
-  /** Accounts and dimensions that the format cannot name, each once. */
+  /** Problems of accounts and dimensions that the format cannot name; each occurs once. */
   problemsOf(words: FileWords): ErpProblem[];
 }
 
-/** What entries use. */
+/** Accounts and dimension values that entries use. */
 export interface FileWords {
   accounts: readonly { account: string }[];
   dimensions: readonly { theirs: string; values: readonly string[] }[];
 }
 
-/** What an entry uses. */
 export function wordsOf({ lines }: FileEntry): FileWords {
   const dimensions = new Map<string, Set<string>>();
   for (const line of lines) {
@@ -39,16 +38,16 @@ export function wordsOf({ lines }: FileEntry): FileWords {
 }
 
 export interface FileWriter {
-  /** The entry's bytes, or why the format cannot tell it; then nothing of it is in the file. */
+  /** The entry's bytes, or the problems if the format cannot hold the entry. Then the file contains nothing of it. */
   entry(entry: FileEntry): WrittenEntry | { problems: ErpProblem[] };
-  /** What stands before the entries; asked for after the last of them. */
+  /** The start of the file. It is called after all entries were written. */
   head(batch: BatchFacts): Uint8Array;
 }
 
 export interface WrittenEntry {
   bytes: Uint8Array;
   rows: number;
-  /** What the bytes post, for the manifest: debit positive. */
+  /** The amounts per account that the bytes post, debit positive. The manifest adds them up. */
   posted: { account: string; amount: Money }[];
 }
 
@@ -60,22 +59,22 @@ export interface BatchName {
 
 export interface BatchFacts extends BatchName {
   currency: string;
-  /** To the millisecond. */
+  /** With milliseconds. */
   createdAt: Date;
 }
 
-/** `4711-000001`: the installation and the number of the batch. */
+/** Installation and number of a batch, such as `4711-000001`. */
 export function batchCode({ installation, number }: Pick<BatchName, 'installation' | 'number'>): string {
   return `${installation}-${String(number).padStart(6, '0')}`;
 }
 
-/** The installation and number of `4711-000001`; null where it is none. */
+/** Parses a batch code such as `4711-000001`; null if it is invalid. */
 export function parseBatchCode(code: string): Pick<BatchName, 'installation' | 'number'> | null {
   const parts = /^(?<installation>\d{1,15})-(?<number>\d{1,12})$/.exec(code)?.groups;
   return parts ? { installation: idOf(parts.installation), number: idOf(parts.number) } : null;
 }
 
-/** Of at most 15 digits. */
+/** At most 15 digits, so the number is exact. */
 function idOf(digits = ''): number {
   return Number(digits);
 }

@@ -5,7 +5,7 @@ import { datevFormat } from './datev.ts';
 import type { FileFormat } from './format.ts';
 import { sie4Format } from './sie4.ts';
 
-/** The format that an installation's configuration asks for. */
+/** The file format that an installation's configuration names. */
 export function fileFormat(
   erp: FileTargetConfig,
   { currency, decimals, mapping }: Pick<InstallationConfig, 'currency' | 'decimals' | 'mapping'>,

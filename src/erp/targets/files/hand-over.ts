@@ -7,6 +7,9 @@ import { codeOf } from '../../../domain/errors.ts';
 import { visible } from '../../../domain/text.ts';
 import { loadUnits } from '../../../ledger/general-ledger.ts';
 import { erpProblemCatalogue } from '../../../texts/erp-problems.ts';
+import { batchErrors, batchTexts } from '../../../texts/errors/batches.ts';
+import { deliveryErrors } from '../../../texts/errors/deliveries.ts';
+import { deliveryFindings } from '../../../texts/findings/delivery.ts';
 import type { PlainError } from '../../../texts/plain-error.ts';
 import { companyOf } from '../../company.ts';
 import { noteOutcome } from '../../company-lease.ts';
@@ -22,7 +25,7 @@ import {
   releaseBatched,
 } from '../../outbox/batched.ts';
 import { followConfiguration } from '../../outbox/claim-units.ts';
-import { type DeliveryPause, dueWork, pauseOf } from '../../outbox/questions-of-outbox.ts';
+import { dueWork, pauseOf } from '../../outbox/questions-of-outbox.ts';
 import { translate } from '../../translate.ts';
 import {
   digestOf,
@@ -48,26 +51,27 @@ import { FileTaken, writeWholeFile } from './write-file.ts';
 
 export type HandOverPorts = Omit<DeliverPorts, 'target'>;
 
-/** What has just happened; tests end the process there. */
+/** Steps of a hand-over. Tests stop the process after each of them. */
 export type HandOverStep = 'rendered' | 'stored' | 'temporary' | 'renamed' | 'manifest' | 'marked' | 'done';
 
 export interface HandOverOptions {
-  /** No batch is begun later. */
+  /** Time after which no further batch is started. */
   longestMs?: number;
-  /** Units that a batch has at most. */
+  /** Maximum number of units in a batch. */
   maxUnits?: number;
   onStep?: (step: HandOverStep) => void;
 }
 
 const pageSize = 250;
-/** After the disk was full, or the folder was missing. */
+/** Delay after a file system error, such as a full disk or a missing folder. */
 const retryMs = 60_000;
-/** Problems that another mapping may solve. */
+/** Codes of problems that another mapping may solve. */
 const mappingProblems = Object.entries(erpProblemCatalogue).flatMap(([code, { retried }]) => (retried ? code : []));
 
 /**
- * Hands over what is due as files, batch by batch. A batch, its bytes and its units are stored in one transaction before the file
- * is written, so that after a crash the same file is written again; a unit is in one batch at most, for ever.
+ * Hands over the units that are due as files, batch by batch. A batch with its content and its units is stored in one
+ * transaction before the file is written. After a crash, the same file is written again. So a unit is never in two
+ * batches.
  */
 export async function handOverSlice(ports: HandOverPorts, options: HandOverOptions = {}): Promise<SliceReport> {
   const { db, installation, signal, clock, onProgress, log } = ports;
@@ -76,7 +80,8 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
   const paused = await pauseOf(db, installation.id);
   if (paused !== null) {
     const { left } = await dueWork(db, installation.id);
-    return { ...report, left, nextDueMs: null, waitingFor: pausedBy(paused) };
+    const { installation: id, acted_by: by, reason } = paused;
+    return { ...report, left, nextDueMs: null, waitingFor: deliveryErrors.paused({ installation: id, by, reason }) };
   }
   const start = clock.elapsed();
   const run = new HandOver(ports, options);
@@ -88,7 +93,8 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
       signal.throwIfAborted();
       let stored = await unwrittenBatch(db, installation.id);
       if (stored === null) {
-        // What is stored is written as it is, into the folder of now; only what comes after it follows the configuration.
+        // A stored batch keeps its content, and is written into the currently configured folder. Only later batches
+        // follow a changed configuration.
         if (!isFollowed) await run.followConfiguration();
         isFollowed = true;
         stored = await run.makeBatch(report);
@@ -114,7 +120,7 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
     if (waitingFor === null) throw error;
     await noteOutcome(db, companyOf(run.erp), waitingFor);
     const { left } = await dueWork(db, installation.id);
-    // A folder of another database waits for somebody.
+    // If another database uses the folder, the operator has to act first.
     const nextDueMs = error instanceof FolderForeign ? null : retryMs;
     return { ...report, left, nextDueMs, waitingFor };
   }
@@ -138,7 +144,7 @@ class HandOver {
     this.#onStep = onStep;
   }
 
-  /** Units that another mapping could not translate, or that were for another folder, are taken up again. */
+  /** Makes units pending again that the former mapping could not translate, or that were for another folder. */
   async followConfiguration(): Promise<void> {
     const { db, installation } = this.#ports;
     const company = companyKey(companyOf(this.erp));
@@ -152,7 +158,7 @@ class HandOver {
     );
   }
 
-  /** Stores the next batch; null where no unit is due that can be in one. */
+  /** Stores the next batch; null if no unit is due. */
   async makeBatch(report: { refused: number }): Promise<StoredBatch | null> {
     const { db, installation } = this.#ports;
     const stored = await db.transaction(async (trx) => {
@@ -169,7 +175,7 @@ class HandOver {
       const period = this.#format.periodOf(first.date);
       const rendered = await this.#render(trx, { number, period, before, maxUnits: this.#maxUnits });
       report.refused += rendered.refused;
-      // The refusals are committed, and what comes after them is looked at in the next round.
+      // The refusals are committed first. The next call continues with the units after them.
       if (rendered.ids.length === 0) return rendered.refused > 0 ? 'again' : null;
       const facts = { installation: installation.id, number, period, currency: installation.currency, createdAt: at };
       await storePiece(trx, key, 0, rendered.writer.head(facts));
@@ -188,7 +194,10 @@ class HandOver {
     return stored;
   }
 
-  /** Notes the batch of this number that lies in the folder, where the database was restored from before it. */
+  /**
+   * Takes over the batch of this number if it is in the folder. This happens after the database was restored from an
+   * earlier backup.
+   */
   async #takeOver(
     trx: Connection,
     key: Pick<StoredBatch, 'installation' | 'number'>,
@@ -215,13 +224,13 @@ class HandOver {
   }
 
   /**
-   * Writes a stored batch's file and manifest and notes that they are there; returns how many units that hands over. Null for a
-   * batch whose units were taken out of it, since another ERP was configured meanwhile: it is withdrawn.
+   * Writes the file and manifest of a stored batch. Returns the number of units that are handed over. Returns null if
+   * units were taken out of the batch, because another ERP was configured meanwhile; then the batch is withdrawn.
    */
   async write({ number }: Pick<StoredBatch, 'number'>): Promise<number | null> {
     const { db, installation } = this.#ports;
     const units = await db.transaction(async (trx) => {
-      // The one who has the lock is the only one who writes.
+      // Only the holder of the lock writes.
       await lockBatches(trx, installation.id);
       const batch = await unwrittenBatch(trx, installation.id);
       if (batch === null || batch.number !== number) return 0;
@@ -247,13 +256,13 @@ class HandOver {
     const content = piecesOf(trx, batch);
     await writeWholeFile({ folder, name: batch.file, sha256: batch.sha256, content }, () => this.#onStep('temporary'));
     this.#onStep('renamed');
-    // The manifest comes last: where it is, the file is whole.
+    // The manifest is written last, so its presence shows that the file is complete.
     const manifest = Buffer.from(batch.manifest);
     await writeWholeFile({ folder, name: manifestName(batch), sha256: sha256Of(manifest), content: [manifest] });
     this.#onStep('manifest');
   }
 
-  /** What is left after the slice: units that wait for their day or month to be over are due then. */
+  /** The units that are left after the slice. Units that wait for the end of their day or month become due then. */
   async whatIsLeft(): Promise<{ left: number; nextDueMs: number | null }> {
     const { db, installation, clock } = this.#ports;
     const work = await dueWork(db, installation.id);
@@ -262,7 +271,7 @@ class HandOver {
     return first === null ? { ...work, nextDueMs: Math.max(1_000, this.#nextCutMs() - clock.now()) } : work;
   }
 
-  /** The first unit by chain that may be in a batch now. */
+  /** The first unit that may be in a batch now. */
   async #firstCandidate(db: Connection, before: Date | null): Promise<BatchCandidate | null> {
     let after: BatchCandidate | null = null;
     for (;;) {
@@ -275,7 +284,7 @@ class HandOver {
     }
   }
 
-  /** Stores the bytes of as many units as the batch takes, page by page, and refuses those that cannot be told. */
+  /** Stores the content of the batch's units, page by page, and refuses units that the format cannot hold. */
   async #render(
     trx: Connection,
     { number, period, before, maxUnits }: { number: number; period: string; before: Date | null; maxUnits: number },
@@ -325,7 +334,7 @@ class HandOver {
 
   #withinRows(written: WrittenEntry | { problems: { code: string; message: string }[] }) {
     if ('problems' in written || written.rows <= this.#format.maxRows) return written;
-    const message = `it has ${written.rows} rows; a file takes ${this.#format.maxRows}`;
+    const message = deliveryFindings.tooManyRows({ rows: written.rows, most: this.#format.maxRows });
     return { problems: [{ code: 'erp_too_large', message }] };
   }
 
@@ -343,12 +352,12 @@ class HandOver {
       const translated = translate(unit, { databaseId, mapping, capabilities: fileCapabilities[this.erp.kind] });
       if ('problems' in translated) return { candidate, entry: translated };
       const collectiveParty = mapping.erp.parties === 'collective' ? mapping.erp.collective_party : null;
-      // The key that is stored counts, as in deliver/batch.ts.
+      // The stored key is used, as in deliver/batch.ts.
       return { candidate, entry: fileEntry(unit, { ...translated.entry, key: candidate.key }, { collectiveParty }) };
     });
   }
 
-  /** Only what came into the outbox before it is due; null: everything is. */
+  /** Only units that entered the outbox before this time are due; null if all are. */
   #cut(): Date | null {
     const { batches } = this.erp.options;
     if (batches === 'at_once') return null;
@@ -374,36 +383,12 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function pausedBy({ installation, acted_by: by, reason }: DeliveryPause): PlainError {
-  return {
-    code: 'delivery_paused',
-    message: `the delivery of installation ${installation} was paused by ${by}: ${reason}`,
-    todo: 'Run `vetledger deliver resume` when it may go on.',
-  };
-}
-
-/** What the file system says, in plain words; null for every other error. */
+/** The error for a batch that could not be written; null for any other error. */
 function notWritten(error: unknown): PlainError | null {
   if (error instanceof FolderForeign) return error.plain;
-  if (error instanceof FileTaken) {
-    return {
-      code: 'batch_file_taken',
-      message: `${error.file} is there already, with another content: the batch of that number cannot be written.`,
-      todo: 'Find out who wrote the file. Where its entries were not read in, move it away; or give the installation a folder of its own in erp.folder.',
-    };
-  }
-  if (error instanceof BatchMissing) {
-    return {
-      code: 'batch_missing',
-      message: `Batch ${error.batch} does not lie in ${error.folder}, and later ones do: the database was restored from a backup of before them.`,
-      todo: 'Put the files and manifests of all batches since the backup back into the folder, also those that were read in; delivery notes them, and hands nothing over twice.',
-    };
-  }
+  if (error instanceof FileTaken) return batchErrors.fileTaken({ file: error.file });
+  if (error instanceof BatchMissing) return batchErrors.missing({ batch: error.batch, folder: error.folder });
   if (!(error instanceof Error) || !('syscall' in error) || !('path' in error || 'errno' in error)) return null;
-  const path = 'path' in error ? String(error.path) : 'the folder of the batches';
-  return {
-    code: 'batch_not_written',
-    message: `A batch cannot be written: ${visible(path)} (${codeOf(error) ?? 'unknown error'}).`,
-    todo: 'Make the folder writable, or make room on its disk; the same batch is then written by itself.',
-  };
+  const path = 'path' in error ? visible(String(error.path)) : batchTexts.folder;
+  return batchErrors.notWritable({ path, reason: codeOf(error) ?? batchTexts.unknownError });
 }

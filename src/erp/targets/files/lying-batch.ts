@@ -9,15 +9,15 @@ import { type BatchFacts, batchCode, parseBatchCode } from './format.ts';
 import { manifestName } from './manifest.ts';
 
 /**
- * Batches that lie in the folder and that the database does not know: it was restored from a backup of before them. They were handed
- * over, so that none of their entries may be in another batch.
+ * Batches that are in the folder but not in the database, because the database was restored from an earlier backup.
+ * They were handed over, so their entries must not be in another batch.
  */
 
 type BatchKey = Pick<BatchFacts, 'installation' | 'number'>;
 
-/** A manifest has a line for each account. */
+/** A manifest has one line per account. */
 const largestManifestBytes = 10_000_000;
-/** Of 5,000 entries. */
+/** Enough for 5,000 entries. */
 const largestFileBytes = 500_000_000;
 
 const manifestShape = z.object({
@@ -28,7 +28,7 @@ const manifestShape = z.object({
   created: z.iso.datetime(),
 });
 
-/** What the manifest tells of a batch that lies there; null where none does, or none that can be read. */
+/** The content of a batch's manifest in the folder; null if it is missing or unreadable. */
 export async function lyingManifest(
   folder: string,
   batch: BatchKey,
@@ -37,14 +37,14 @@ export async function lyingManifest(
     const text = await textOf(join(folder, manifestName(batch)));
     return text === null ? null : { ...manifestShape.parse(readJson(text)), text };
   } catch {
-    // Writing the batch reports what is wrong with the folder.
+    // If the folder has a fault, writing the batch reports it.
     return null;
   }
 }
 
 /**
- * The bytes of a batch that lies there, and the ids of its entries. Null where the file is not as its manifest says, or holds other
- * entries than this database's.
+ * The content of a batch's file in the folder, and the ids of its entries. Null if the file differs from its manifest,
+ * or has entries of another database.
  */
 export async function lyingEntries(
   folder: string,
@@ -60,14 +60,14 @@ export async function lyingEntries(
   return ids.length === entries ? { content, ids } : null;
 }
 
-/** Entries of this database that a file holds: beside each id, however the format writes it, stands its key. */
+/** Ids of the entries in a file that this database made. Every format writes the key next to the id. */
 function entryIdsIn(text: string, installation: InstallationId, databaseId: string): string[] {
   const keys = new Set(text.match(/\b[A-Z2-7]{20}\b/g));
   const named = new Set(text.match(new RegExp(`\\b${installation}/[a-z_]+/[\\w-]+/\\d+(?:/undo/\\d+)?`, 'g')));
   return [...named].filter((id) => keys.has(entryKey(databaseId, id)));
 }
 
-/** Whether a batch of a higher number lies there. */
+/** Whether the folder contains a batch with a higher number. */
 export async function liesLater(folder: string, { installation, number }: BatchKey): Promise<boolean> {
   const names = await readdir(folder).catch(() => []);
   return names.some((name) => {
@@ -76,12 +76,15 @@ export async function liesLater(folder: string, { installation, number }: BatchK
   });
 }
 
-/** Whether a batch's manifest lies in the folder as it was made: its file is then whole, since the manifest comes last. */
+/**
+ * Whether the folder contains the batch's manifest, unchanged. The manifest is written last, so the file is complete
+ * too.
+ */
 export async function liesThere(folder: string, batch: BatchKey & { manifest: string }): Promise<boolean> {
   return (await textOf(join(folder, manifestName(batch))).catch(() => null)) === batch.manifest;
 }
 
-/** Batches were taken out of the folder of which this database does not know that it handed them over. */
+/** The folder lacks a batch, although it contains later ones that the restored database does not know. */
 export class BatchMissing extends Error {
   override readonly name = 'BatchMissing';
   readonly batch: string;
@@ -89,7 +92,7 @@ export class BatchMissing extends Error {
 
   constructor(folder: string, batch: BatchKey) {
     const code = batchCode(batch);
-    super(`batch ${code} does not lie in ${folder}, and later ones do`);
+    super(`batch ${code} is not in ${folder}, but later batches are`);
     this.batch = code;
     this.folder = folder;
   }
@@ -99,7 +102,7 @@ async function sizeOf(file: string): Promise<number | null> {
   return (await stat(file).catch(() => null))?.size ?? null;
 }
 
-/** The text of a manifest; null where there is none, or one that is too long. */
+/** The text of a manifest; null if it is missing or too long. */
 async function textOf(file: string): Promise<string | null> {
   const size = await sizeOf(file);
   return size === null || size > largestManifestBytes ? null : readFile(file, 'utf8');

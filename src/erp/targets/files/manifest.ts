@@ -2,7 +2,7 @@ import { formatMoney, type Money, zero } from '../../../domain/money.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { type BatchFacts, batchCode, type WrittenEntry } from './format.ts';
 
-/** What a manifest tells of the entries of a batch, gathered one by one. */
+/** Collects what the manifest reports about a batch's entries. */
 export class Contents {
   units = 0;
   rows = 0;
@@ -28,7 +28,7 @@ export class Contents {
     }
   }
 
-  /** By account: what the rows of the file debit and credit, and the difference, debit positive. */
+  /** Debit, credit and balance (debit positive) of the file's rows, by account. */
   accounts(decimals: number): Record<string, { debit: string; credit: string; balance: string }> {
     const sorted = [...this.#accounts].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     return Object.fromEntries(
@@ -52,7 +52,7 @@ export interface ManifestFacts extends BatchFacts {
   decimals: number;
 }
 
-/** The text of the file that stands beside a batch's (docs/accountants/files.md). */
+/** The text of a batch's manifest (docs/accountants/files.md). */
 export function manifestText(facts: ManifestFacts, contents: Contents): string {
   const manifest = {
     manifest: 1,

@@ -2,7 +2,7 @@ import { signed } from '../../../domain/entry.ts';
 import { Money, zero } from '../../../domain/money.ts';
 import type { LineRole, Side } from '../../../terms.ts';
 
-/** What a line needs to be told in pairs. `amount` is positive. */
+/** The fields of a line that splitting into pairs needs. `amount` is positive. */
 export interface PairedLine {
   account: string;
   role: LineRole;
@@ -10,7 +10,7 @@ export interface PairedLine {
   amount: Money;
 }
 
-/** One amount between two accounts. `line` is told by it, in whole or in part, `against` stands on the other side. */
+/** One amount between two accounts: all or part of `line`, with `against` on the other side. */
 export interface Pair<Line extends PairedLine> {
   line: Line;
   against: Line;
@@ -18,12 +18,15 @@ export interface Pair<Line extends PairedLine> {
   amount: Money;
 }
 
-/** Roles whose lines say what was sold; the other side of a pair is better one of the others, as in books kept by hand. */
+/**
+ * Roles of the lines that say what was sold. The contra account is preferably a line of another role, as in manual
+ * bookkeeping.
+ */
 const soldRoles: readonly LineRole[] = ['revenue', 'vat', 'rounding'];
 
 /**
- * A balanced entry as pairs of different accounts; null where it cannot be told so. Where an account has one line only, every other
- * line is told whole against it, and that line is what they add up to; otherwise lines are split until they match.
+ * Splits a balanced entry into pairs of different accounts; null if that is impossible. If one line is alone on its
+ * side, every other line is paired with it as a whole. Otherwise lines are split until they match.
  */
 export function pairsOf<Line extends PairedLine>(lines: readonly Line[]): Pair<Line>[] | null {
   const pairs = aroundOne(lines) ?? split(lines);
@@ -60,7 +63,10 @@ function split<Line extends PairedLine>(lines: readonly Line[]): Pair<Line>[] | 
   return pairs;
 }
 
-/** What pairs post on accounts, debit positive: each amount on the account of `line`, and its opposite on that of `against`. */
+/**
+ * The amounts that pairs post, debit positive: each amount on the account of `line`, and the opposite amount on that of
+ * `against`.
+ */
 export function expanded<Line extends PairedLine>(pairs: readonly Pair<Line>[]): { account: string; amount: Money }[] {
   return pairs.flatMap(({ line, against, amount }) => {
     const debit = signed({ side: line.side, amount });
@@ -71,7 +77,10 @@ export function expanded<Line extends PairedLine>(pairs: readonly Pair<Line>[]):
   });
 }
 
-/** The proof: the pairs are positive, between different accounts, and post on each account what the lines do, to the cent. */
+/**
+ * Checks the pairs: they are positive, between different accounts, and post exactly the same on each account as the
+ * lines.
+ */
 function isWhole<Line extends PairedLine>(pairs: readonly Pair<Line>[], lines: readonly Line[]): boolean {
   const left = new Map<string, Money>();
   const add = (account: string, amount: Money) => left.set(account, (left.get(account) ?? zero).plus(amount));

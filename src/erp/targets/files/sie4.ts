@@ -2,12 +2,13 @@ import type { Sie4Options } from '../../../config/file-options.ts';
 import { signed } from '../../../domain/entry.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import type { CalendarDate } from '../../../terms.ts';
+import { fileFormatFindings } from '../../../texts/findings/file-formats.ts';
 import type { ErpProblem } from '../../port.ts';
 import { encode, fieldText, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
 import { type BatchFacts, batchCode, type FileFormat, type FileWords, type FileWriter, wordsOf } from './format.ts';
 
-/** The names that the format reserves; other dimensions have none. */
+/** Dimension names that the format reserves. */
 const reservedNames: Record<string, string> = {
   ...{ 1: 'Kostnadsställe', 2: 'Kostnadsbärare', 6: 'Projekt', 7: 'Anställd', 8: 'Kund', 9: 'Leverantör' },
   10: 'Faktura',
@@ -17,7 +18,7 @@ const decimals = 2;
 const longestText = 200;
 const longestObject = 60;
 
-/** SIE 4I: vouchers for a program to read in, which numbers them itself. Text in code page 437, as the format demands. */
+/** SIE 4I: vouchers for import. The importing program numbers them. The format requires code page 437. */
 export function sie4Format(options: Sie4Options): FileFormat {
   return {
     periodOf: () => '',
@@ -33,7 +34,7 @@ type Objects = Map<string, Map<string, string>>;
 
 class Sie4Writer implements FileWriter {
   readonly #options: Sie4Options;
-  /** Account → the role that it was first seen under. */
+  /** Account → role of its first line, which becomes the account's name. */
   readonly #accounts = new Map<string, string>();
   /** Dimension → object → name. */
   readonly #objects: Objects = new Map();
@@ -47,7 +48,7 @@ class Sie4Writer implements FileWriter {
     if (problems.length > 0) return { problems };
     const date = compact(entry.date);
     const title = [entry.unitId, entry.description, entry.key].join(' ');
-    // The number is left to the program that reads the file.
+    // The voucher number stays empty, because the importing program sets it.
     const rows = [item('#VER', text(entry.journal), text(''), date, text(title)), '{'];
     for (const line of entry.lines) {
       if (!this.#accounts.has(line.account)) this.#accounts.set(line.account, line.role.replaceAll('_', ' '));
@@ -109,22 +110,22 @@ class Sie4Writer implements FileWriter {
 function problemsOf({ accounts, dimensions }: FileWords): ErpProblem[] {
   const wrongAccounts = accounts.filter(({ account }) => !/^\d{1,9}$/.test(account));
   const wrongNames = dimensions.filter(({ theirs }) => !/^[1-9]\d{0,3}$/.test(theirs));
-  // Two values could become one.
+  // If a value were changed, two values could become equal.
   const wrongValues = dimensions.flatMap(({ values }) =>
     values.filter((value) => harmless(value, longestObject) !== value),
   );
   return [
     ...wrongAccounts.map(({ account }) => ({
       code: 'erp_account_unknown',
-      message: `SIE 4 has accounts of digits only, and this one is ${plainText(account, 50)}`,
+      message: fileFormatFindings.digitsOnly({ format: 'SIE 4', account: plainText(account, 50) }),
     })),
     ...wrongNames.map(({ theirs }) => ({
       code: 'erp_dimension_unknown',
-      message: `SIE 4 calls dimensions by number, and the mapping calls one ${plainText(theirs, 50)}`,
+      message: fileFormatFindings.dimensionNumber({ name: plainText(theirs, 50) }),
     })),
     ...wrongValues.map((value) => ({
       code: 'erp_dimension_unknown',
-      message: `SIE 4 cannot write the value ${plainText(value, 50)} of a dimension`,
+      message: fileFormatFindings.dimensionValue({ value: plainText(value, 50) }),
     })),
   ];
 }
@@ -143,8 +144,8 @@ function text(value: string): string {
 }
 
 /**
- * The text as every reader takes it: only quotation marks have an escape in the format, so that a backslash cannot be told from
- * one, and braces mean lists of objects to many readers wherever they stand.
+ * The text without backslashes and braces. The format can only escape quotation marks, and many programs read braces as
+ * lists of objects.
  */
 function harmless(value: string, longest: number): string {
   const text = fieldText(value, page, longest);

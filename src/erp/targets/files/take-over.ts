@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Connection } from '../../../db/rows.ts';
+import { deliveryFindings } from '../../../texts/findings/delivery.ts';
 import type { DeliverPorts } from '../../deliver/slice.ts';
 import { type BatchCandidate, markBatched, markRefused, unitsOfBatch } from '../../outbox/batched.ts';
 import { type StoredBatch, storeBatch } from './batches.ts';
@@ -9,21 +10,21 @@ import { batchCode } from './format.ts';
 import { lyingEntries, lyingManifest } from './lying-batch.ts';
 import { FileTaken } from './write-file.ts';
 
-/** Entries that one line of the log names. */
+/** Maximum number of entries in one log line. */
 const mostNamed = 20;
 
 export interface TakeOverPorts extends Pick<DeliverPorts, 'databaseId' | 'log'> {
   folder: string;
   format: StoredBatch['format'];
-  /** What units would be in a file now; null for one that the format cannot tell. */
+  /** The content that units would have in a file now; `bytes` is null if the format cannot hold the unit. */
   bytesOf: (candidates: readonly BatchCandidate[]) => Promise<{ id: string; bytes: Uint8Array | null }[]>;
 }
 
 /**
- * Stores a batch that lies in the folder and that the database, which was restored, does not know. Its entries are in it, in whatever
- * order they were posted again; those that it has otherwise are refused, and those that the books do not have are logged. Null where no
- * batch of this number lies there. Throws FolderForeign or FileTaken for one that this
- * database did not make.
+ * Stores a batch that is in the folder but unknown to the database, which was restored. The units with the same content
+ * are put into the batch, in any order. Units with other content are refused, and entries that the books lack are
+ * logged. Returns null if the folder has no batch of this number. Throws FolderForeign or FileTaken if another database
+ * made it.
  */
 export async function takeOverBatch(
   trx: Connection,
@@ -35,14 +36,14 @@ export async function takeOverBatch(
   const found = await lyingEntries(folder, key, lying, databaseId);
   const { installation, number } = key;
   if (found === null) {
-    // Another database that hands over here is named before its file is.
+    // If another database uses the folder, that is the better explanation.
     const foreign = await foreignFolder(folder, { installation, databaseId });
     throw foreign === null ? new FileTaken(join(folder, lying.file)) : new FolderForeign(foreign);
   }
   const code = batchCode(key);
   const units = await unitsOfBatch(trx, installation, found.ids);
   const [ids, refused]: [string[], { unit_id: string; code: string; message: string }[]] = [[], []];
-  const message = `batch ${code}, which was handed over before the database was restored, has it otherwise`;
+  const message = deliveryFindings.batchDiffers({ batch: code });
   for (const { id, bytes } of await bytesOf(units.flatMap(({ candidate }) => candidate ?? []))) {
     if (bytes !== null && found.content.includes(Buffer.from(bytes))) ids.push(id);
     else refused.push({ unit_id: id, code: 'erp_batch_differs', message });

@@ -4,11 +4,11 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../../domain/errors.ts';
 
-/** The group may read, so that whoever fetches the files can be given them through the folder's rights; nobody else. */
+/** The group may read the files; other users may not. So the folder's group controls who may collect them. */
 const fileMode = 0o640;
 const folderMode = 0o750;
 
-/** A file of another content has the name already. Nothing is overwritten: somebody may have read it in. */
+/** A file with other content has the name. It is not overwritten, because it may have been imported. */
 export class FileTaken extends Error {
   override readonly name = 'FileTaken';
   readonly file: string;
@@ -22,14 +22,15 @@ export class FileTaken extends Error {
 export interface WholeFile {
   folder: string;
   name: string;
-  /** Of the content. */
+  /** SHA-256 of the content. */
   sha256: string;
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
 /**
- * Writes a file whole or not at all: into a temporary one, onto the disk, then under its name. A file of the same content is left
- * as it is. One at a time may write a name. Throws FileTaken, and what the file system says.
+ * Writes a complete file or none: first a temporary file, then the disk is synchronised, then the file is renamed. A
+ * file with the same content stays as it is. Only one process may write a name at a time. Throws FileTaken, or the file
+ * system's error.
  */
 export async function writeWholeFile(
   { folder, name, sha256, content }: WholeFile,
@@ -59,7 +60,7 @@ async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
   }
 }
 
-/** A rename is on the disk when its folder is. Some systems cannot sync folders, and do without. */
+/** A rename is durable when its folder is synchronised. Some file systems cannot do that, which is ignored. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -71,7 +72,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Null where there is no file. */
+/** Null if the file does not exist. */
 async function sha256Of(file: string): Promise<string | null> {
   const hash = createHash('sha256');
   try {

@@ -6,41 +6,46 @@ import { allOf, pagesById } from '../api/pages.ts';
 import type { OdooCall, OdooConnection } from './connection.ts';
 import { asRecords } from './wire.ts';
 
-/** What a version of Odoo has, found out by its fields and not by its number. */
+/** What this version of Odoo can do. Except for `version`, it is determined from the fields that exist. */
 export interface Features {
-  /** 17, 18, 19. */
+  /** Major version: 17, 18 or 19. */
   version: number;
-  /** Lines say whether their tags count the other way round (17, 18). */
+  /** Lines have the field `tax_tag_invert`, which turns the sign of their tags (17, 18). */
   hasTagInvert: boolean;
-  /** The field by which accounts name their company (17), or companies (18, 19). */
+  /** The field of an account with its company (17) or companies (18, 19). */
   accountCompany: 'company_id' | 'company_ids';
-  /** The field that says that an account takes no lines any more, or that it does. */
+  /** The field that shows whether an account may still be used. */
   accountState: 'deprecated' | 'active';
-  /** Lock dates that a company has; with `user_` those that count for the user, exceptions and parents included. */
+  /**
+   * Fields with the lock dates of a company. Those that begin with `user_` include the user's exceptions and the locks
+   * of parent companies.
+   */
   lockFields: string[];
   hasKeyExpiry: boolean;
 }
 
-/** The company that the configuration names, and what every request says of it. */
+/** The configured company, and the facts that requests need. */
 export interface Company {
-  /** With the database's name: no other company of the server has it. */
+  /** Database name and company id, which together are unique on the server. */
   id: string;
   companyId: number;
-  /** The company and the companies that it is a branch of: their accounts, journals, taxes and locks are its own. */
+  /**
+   * Ids of the company and its parent companies. A branch uses the accounts, journals, taxes and locks of its parents.
+   */
   chain: number[];
-  /** Those of the chain that the user may use, the company itself first. */
+  /** Companies of `chain` that the user may use, the configured company first. */
   usable: number[];
   currency: string;
-  /** Decimals of its currency. */
+  /** Decimals of the company's currency. */
   decimals: number;
   userId: number;
   features: Features;
 }
 
-/** Records of one answer. */
+/** Maximum number of records in an answer. */
 const pageSize = 500;
 
-/** Requests in the name of the configured company. */
+/** Sends requests in the context of the configured company. */
 export class OdooCalls {
   readonly #connection: OdooConnection;
   readonly #open: (request: RequestOptions) => Promise<Company>;
@@ -50,20 +55,20 @@ export class OdooCalls {
     this.#open = open;
   }
 
-  /** The configured company. Throws ErpError `auth` where it is not one of the user's. */
+  /** The configured company. Throws ErpError `auth` if the user may not use it. */
   company(request: RequestOptions): Promise<Company> {
     return this.#open(request);
   }
 
-  /** A call in the company's context. Throws ErpError. */
+  /** Calls a method in the context of the company. Throws ErpError. */
   async call(doing: Doing, call: OdooCall, request: RequestOptions): Promise<JsonValue> {
     const { companyId } = await this.#open(request);
-    // Of several companies Odoo would choose one for a move, by its journal.
+    // With several companies in the context, Odoo would choose the company of a move by its journal.
     const context = { allowed_company_ids: [companyId], ...call.context };
     return this.#connection.call(doing, { ...call, context }, request);
   }
 
-  /** Records of a domain after an id, in the order of their ids. */
+  /** A page of the records that match a domain, in the order of their ids, after the id `after`. */
   async page(
     model: string,
     {
@@ -75,12 +80,11 @@ export class OdooCalls {
     request: RequestOptions,
   ): Promise<JsonObject[]> {
     const args = { domain: [['id', '>', after], ...domain], fields: ['id', ...fields], limit: most, order: 'id' };
-    // Archived records, too: that one is archived is told, and not that it is missing.
+    // Includes archived records, so that they are reported as archived instead of missing.
     const call = { model, method: 'search_read', args, context: { active_test: false } };
     return readAs(await this.call('reads', call, request), asRecords);
   }
 
-  /** All records of a domain, page by page. */
   all(
     model: string,
     { domain, fields, most = pageSize }: { domain: JsonValue[]; fields: string[]; most?: number },
@@ -89,7 +93,7 @@ export class OdooCalls {
     return allOf(pagesById(most, (after) => this.page(model, { domain, fields, after, most }, request)));
   }
 
-  /** Whether the user may do something with the records of a model. */
+  /** Whether the user has a right on the records of a model. */
   async may(
     model: string,
     operation: 'read' | 'write' | 'create' | 'unlink',

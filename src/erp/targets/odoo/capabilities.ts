@@ -2,15 +2,17 @@ import type { Capabilities } from '../../capabilities.ts';
 import { longestText } from '../api/keyed-text.ts';
 
 /**
- * Odoo 17 to 19 with the module account. Every fact was measured against servers of these versions (docs/accountants/odoo.md tells how); the
- * error texts are those in English, which each request asks for.
+ * Odoo 17 to 19 with the module account. All facts were measured on servers of these versions (see docs/accountants/odoo.md).
+ * Error texts are in English, because each request sets the language.
  */
 export const odooCapabilities: Capabilities = {
   kind: 'api',
   key: {
-    // By the external id, `vetledger.<key>`. The key is in the reference, too, for users who may not look up external ids.
+    // The external id `vetledger.<key>` is unique. The key is also in the reference, for users who may not search
+    // external ids.
     unique: 'enforced',
-    // Lines that carry external ids of their own are written to again, and not added; the target looks first all the same.
+    // An import with a known external id overwrites the move's lines. The target therefore looks the key up before it
+    // sends an entry.
     duplicate_reply: 'overwrites',
     lookup: 'exact',
     lookup_lag_seconds: 0,
@@ -22,23 +24,23 @@ export const odooCapabilities: Capabilities = {
     max_bytes: 1_000_000,
     drafts_deletable: true,
   },
-  // A worker may take as long as `limit_time_real` of the server lets it: 120 s by default; proxies retry nothing.
+  // A worker may run for `limit_time_real`, 120 s by default. Proxies do not repeat requests.
   doubt: { server_may_work_seconds: 180 },
-  // Parallel requests that number entries of one journal wait for each other, and fail.
+  // Parallel requests that number entries of one journal block each other, and fail.
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
-  // A receivable line without partner is taken; vetledger names one all the same, for the open items.
+  // Odoo accepts receivable lines without a partner. vetledger sends one anyway, for the open items.
   lines: { decimals: 2, party: 'per_line' },
   vat: { mode: 'tagged_rows', tolerance_minor: 0 },
   periods: { readable: true, on_locked: 'redated' },
   text: {
     encoding: 'utf-8',
-    // Odoo itself has no limit.
+    // Odoo has no limit.
     lengths: { description: longestText, reference: 100, line_description: longestText, party_name: 200 },
     forbidden: '',
   },
   read_back: { by: 'id', normalises: ['order'] },
   errors: [
-    // What is in the way of everything.
+    // Errors that concern every request.
     { match: { http: 401 }, means: 'auth' },
     { match: { http: 403 }, means: 'auth' },
     { match: { http: 405 }, means: 'auth' },
@@ -53,12 +55,12 @@ export const odooCapabilities: Capabilities = {
     { match: { code: 'werkzeug.exceptions.NotFound' }, means: 'auth' },
     { match: { http: 404, code: 'odoo.exceptions.MissingError' }, means: 'refused', problem: 'erp_refused' },
     { match: { http: 404 }, means: 'auth' },
-    // The transaction was rolled back: another one has the records, or numbers entries of the journal.
+    // Odoo rolled the transaction back, because another one locks the records or numbers entries of the same journal.
     { match: { code: 'odoo.exceptions.LockError' }, means: 'locked' },
     { match: { code: 'psycopg2.errors.SerializationFailure' }, means: 'locked' },
     { match: { code: 'psycopg2.errors.LockNotAvailable' }, means: 'locked' },
     { match: { code: 'psycopg2.errors.DeadlockDetected' }, means: 'locked' },
-    // The same without its name, as the import passes it on.
+    // The same errors from the import, which passes on the text without the exception's name.
     {
       match: {
         text: /^(?:could not serialize access|could not obtain lock|deadlock detected|canceling statement due to lock timeout)\b/,
@@ -66,10 +68,10 @@ export const odooCapabilities: Capabilities = {
       means: 'locked',
     },
 
-    // The answer to a question for an external id that nothing has.
+    // The answer of `check_object_reference` for an unknown external id.
     { match: { text: /^External ID not found in the system/ }, means: 'refused', problem: 'erp_refused' },
 
-    // What is in the way of one entry. Odoo takes everything back that a request did before it ends with an error.
+    // Errors that concern one entry. Odoo rolls a request back before it answers with an error.
     ...refusals([
       [/\bis not balanced\b/, 'erp_unbalanced'],
       [/^No matching record found for .* in field '(?:Journal Items\/)?Account'/, 'erp_account_unknown'],

@@ -1,5 +1,6 @@
 import type { OdooConfig } from '../../../config/erp.ts';
 import type { JsonObject } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { chooseCompany } from '../api/choose-company.ts';
 import { asId, asRecord, asText, readAs, wholeNumber } from '../api/form.ts';
@@ -14,7 +15,7 @@ const wantedLocks = [
   ...['user_fiscalyear_lock_date', 'user_tax_lock_date', 'user_sale_lock_date', 'user_hard_lock_date'],
 ];
 
-/** Finds the configured company among the user's, and what this version of Odoo has. Throws ErpError. */
+/** Finds the configured company among the user's, and determines what this version of Odoo can do. Throws ErpError. */
 export async function openCompany(
   config: OdooConfig,
   connection: OdooConnection,
@@ -22,10 +23,8 @@ export async function openCompany(
 ): Promise<Company> {
   const version = await connection.version(request);
   if (version < oldestVersion) {
-    throw new ErpError(
-      'auth',
-      `${config.url} is an Odoo ${version}; vetledger delivers to Odoo ${oldestVersion} and later`,
-    );
+    const versions = { version, oldest: oldestVersion };
+    throw new ErpError('auth', erpAnswerTexts.versionTooOld({ erp: 'Odoo', url: config.url, ...versions }));
   }
   const userId = await connection.userId(request);
   const read = (model: string, domain: unknown[], fields: string[], context: JsonObject = {}) =>
@@ -40,9 +39,10 @@ export async function openCompany(
   const company: JsonObject & { id: number } = chooseCompany(named, config, 'Odoo');
   const currency = readAs(company.currency_id ?? null, asReference);
   const [money] = await read('res.currency', [['id', '=', currency?.id ?? 0]], ['name', 'decimal_places']);
-  if (money === undefined) throw new ErpError('auth', 'the Odoo user may not read the currency of its company');
+  if (money === undefined) throw new ErpError('auth', erpAnswerTexts.currencyUnreadable);
   const companyId = company.id;
-  // `1/5/`: readable where the parents themselves are not, as `parent_ids` is not.
+  // Ids of the parents and the company, such as `1/5/`. Unlike `parent_ids`, it is readable even if the parents are
+  // not.
   const path = readAs(company.parent_path ?? null, asTextOrNull) ?? '';
   const chain = new Set([
     companyId,

@@ -1,6 +1,7 @@
 import type { OdooConfig } from '../../../config/erp.ts';
 import { keepSecret } from '../../../domain/redact.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain } from '../api/explain.ts';
@@ -18,32 +19,32 @@ import {
 } from '../api/http.ts';
 import { odooCapabilities } from './capabilities.ts';
 
-/** How requests reach Odoo: over HTTP, or in a test into its fake. */
+/** Sends requests to Odoo: over HTTP, or to a fake server in tests. */
 export interface OdooTransport {
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
   post(request: ErpRequest, options: Pick<RequestOptions, 'signal'>): Promise<Answer>;
   close(): void;
 }
 
-/** A call of a method of a model. */
+/** A call of a model's method. */
 export interface OdooCall {
   model: string;
   method: string;
-  /** The records that it is about; absent for a method of the model itself. */
+  /** Ids of the records; absent for a method of the model. */
   ids?: readonly number[];
-  /** By the names that the method gives them. */
+  /** Arguments by name. */
   args?: JsonObject;
   context?: JsonObject;
-  /** The method returns nothing, and JSON-RPC answers it without a result; what it did is read back. */
+  /** The method returns nothing, so a JSON-RPC answer without a result is correct. */
   returnsNothing?: true;
 }
 
-/** English source texts, so that errors are known by their texts; times are in UTC whatever the user's zone is. */
+/** English texts, because errors are recognised by their texts. Times are in UTC. */
 const plainContext: JsonObject = { lang: 'en_US', tz: 'UTC' };
 
 /**
- * Odoo's two interfaces, JSON-RPC (17 to 19) and `/json/2` (19), as one: a method of a model with named arguments. Sends each request
- * once, and turns every error into an ErpError.
+ * Calls methods of models over one of Odoo's two protocols: JSON-RPC (17 to 19) or `/json/2` (19). It sends each
+ * request once, and turns every error into an ErpError.
  */
 export class OdooConnection {
   readonly #config: OdooConfig;
@@ -59,20 +60,20 @@ export class OdooConnection {
     keepSecret(config.password);
   }
 
-  /** The user's id in Odoo; whether the secret is right is seen here first. */
+  /** The user's id in Odoo. The first call logs in, and fails if the password or API key is wrong. */
   async userId(request: RequestOptions): Promise<number> {
     this.#userId ??= await this.#logIn(request);
     return this.#userId;
   }
 
-  /** Major version of the server: 17 for 17.0, 18 for saas~18.2. */
+  /** Major version of the server: 17 for `17.0`, 18 for `saas~18.2`. */
   async version(request: RequestOptions): Promise<number> {
     const body = { jsonrpc: '2.0', id: ++this.#requests, params: {} };
     const answer = await this.#post('reads', '/web/webclient/version_info', {}, body, request);
     const value = this.#result(rpcOutcome(answer, body.id), answer, 'reads', 'version_info');
     return readAs(value, (told) => {
       const [major] = asList(asRecord(told).server_version_info ?? null);
-      // A release of Odoo Online between two versions: `saas~18`.
+      // Releases of Odoo Online between two versions have a prefix: `saas~18`.
       return typeof major === 'string' ? wholeNumber(major.replace(/^\D+/, '')) : asId(major ?? null);
     });
   }
@@ -121,10 +122,10 @@ export class OdooConnection {
       request,
     );
     if (found === false || found === null) {
-      throw new ErpError('auth', `Odoo refuses the user ${user} or its password or API key`);
+      throw new ErpError('auth', erpAnswerTexts.loginRefused({ erp: 'Odoo', user }));
     }
     if (typeof found !== 'number') {
-      throw new ErpError('auth', `${url} does not log in as Odoo does: it is no Odoo, or of another version`);
+      throw new ErpError('auth', erpAnswerTexts.notTheErp({ erp: 'Odoo', url }));
     }
     this.#log.debug({ user }, 'Odoo: logged in');
     return found;
@@ -160,10 +161,10 @@ export class OdooConnection {
   }
 }
 
-/** Methods whose first argument Odoo wants by its place. */
+/** Methods whose first argument has to be positional. */
 const byPlace = new Set(['create']);
 
-/** Model, method, arguments by place and by name of `execute_kw`. */
+/** The arguments of `execute_kw`: model, method, positional arguments, named arguments. */
 function executeOf({ model, method, ids, args = {} }: OdooCall, context: JsonObject): JsonValue[] {
   const records = ids === undefined ? [] : [[...ids]];
   const placed = byPlace.has(method) ? Object.values(args) : [];
@@ -178,34 +179,35 @@ function json2Of({ model, method, ids, args = {} }: OdooCall, context: JsonObjec
 }
 
 /**
- * JSON-RPC: HTTP 200 with the request's own id, and `result` or `error`. An answer of another id is another request's, and one with
- * neither says nothing, unless the method returns nothing.
+ * The outcome of a JSON-RPC answer: HTTP 200 with the id of the request, and `result` or `error`. An answer with
+ * another id belongs to another request. An answer with neither is an error, unless the method returns nothing.
  */
 function rpcOutcome(answer: Answer, id: number, returnsNothing = false): Outcome {
   const body = answer.status === 200 ? valueIn(answer.text) : undefined;
   if (body === undefined) return { error: pageError(answer, odooCapabilities.errors) };
   if (!isJsonObject(body) || body.jsonrpc !== '2.0') {
-    return { error: new ErpError('doubt', 'the answer is not one of Odoo’s: it is no JSON-RPC') };
+    return { error: new ErpError('doubt', erpAnswerTexts.notJsonRpc({ erp: 'Odoo' })) };
   }
   if (body.id !== id) {
-    return { error: new ErpError('doubt', 'the answer is that to another request: it has another id') };
+    return { error: new ErpError('doubt', erpAnswerTexts.otherRequest) };
   }
   if (body.error === undefined || body.error === null) {
     if (body.result !== undefined || returnsNothing) return { result: body.result ?? null };
-    return { error: new ErpError('doubt', 'the answer is not one of Odoo’s: it has neither result nor error') };
+    return { error: new ErpError('doubt', erpAnswerTexts.noResult({ erp: 'Odoo' })) };
   }
   const data = isJsonObject(body.error) && isJsonObject(body.error.data) ? body.error.data : {};
   return { error: toldError(data, answer) };
 }
 
-/** `/json/2`: the result itself with HTTP 200; an error tells its name with another status. */
+/**
+ * The outcome of a `/json/2` answer: the result with HTTP 200. An error has another status, and names the exception.
+ */
 function json2Outcome(answer: Answer): Outcome {
   const value = valueIn(answer.text);
   if (answer.status === 200 && value !== undefined) return { result: value };
-  // Odoo says the same of all of them.
   if (answer.status === 401) {
-    const why = 'it is wrong, of another database, or has ended';
-    return { error: new ErpError('auth', `Odoo refuses the API key: ${why}`) };
+    // Odoo gives the same answer for a wrong key, another database and an expired key.
+    return { error: new ErpError('auth', erpAnswerTexts.keyRefused({ erp: 'Odoo' })) };
   }
   if (answer.status !== 200 && isJsonObject(value) && typeof value.name === 'string') {
     return { error: toldError(value, answer) };
@@ -213,10 +215,10 @@ function json2Outcome(answer: Answer): Outcome {
   return { error: pageError(answer, odooCapabilities.errors) };
 }
 
-/** What Odoo told of its exception: `name` and `message`. */
+/** The error that an answer describes: the exception's `name` and `message`. */
 function toldError({ name, message }: JsonObject, answer: Answer): ErpError {
   const code = typeof name === 'string' ? name : null;
-  const text = typeof message === 'string' && message !== '' ? message : (code ?? 'an error without a text');
+  const text = typeof message === 'string' && message !== '' ? message : (code ?? erpAnswerTexts.withoutText);
   const known = explain({ http: answer.status, code, text }, odooCapabilities.errors);
   return withRetry(known, answer);
 }

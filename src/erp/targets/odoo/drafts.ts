@@ -1,5 +1,6 @@
 import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { asId, readAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
@@ -8,9 +9,10 @@ import { keepLines } from './load.ts';
 type Calls = Pick<OdooCalls, 'all' | 'call'>;
 
 /**
- * Deletes those of the moves that are drafts; what is gone already is left out, since Odoo would refuse all of them. A draft whose
- * number others follow (17 gives the first of a month one) cannot be deleted before the number is taken from it. That is done after a
- * refusal only, for what is a draft still: Odoo takes the number from a posted move as well. Throws ErpError.
+ * Deletes those of the moves that are drafts. Missing moves are left out, since Odoo would refuse the whole request.
+ * Odoo also refuses a draft whose number has successors (17 numbers the first draft of a month). After such a refusal
+ * the number is removed, and the draft is deleted. The state is read again before, because Odoo would remove the number
+ * of a posted move too. Throws ErpError.
  */
 export async function deleteDrafts(calls: Calls, ids: readonly number[], request: RequestOptions): Promise<void> {
   const drafts = await draftsAmong(calls, ids, request);
@@ -27,7 +29,7 @@ export async function deleteDrafts(calls: Calls, ids: readonly number[], request
   }
 }
 
-/** Throws ErpError where one of them was posted before: whoever reset it to draft has something in mind. */
+/** Throws ErpError if a draft was posted before: a user reset it to draft, and vetledger must not delete it. */
 async function draftsAmong(calls: Calls, ids: readonly number[], request: RequestOptions): Promise<JsonObject[]> {
   const domain = [
     ['id', 'in', [...ids]],
@@ -36,10 +38,8 @@ async function draftsAmong(calls: Calls, ids: readonly number[], request: Reques
   const drafts = await calls.all('account.move', { domain, fields: ['name', 'posted_before'] }, request);
   const reset = drafts.filter(({ posted_before: before }) => before === true);
   if (reset.length === 0) return drafts;
-  const named = reset.map(({ id, name }) => `${visible(String(name))} (id ${String(id)})`).join(', ');
-  throw new ErpError('refused', `${named} was posted before and reset to draft: post or delete it in Odoo`, {
-    problem: 'erp_refused',
-  });
+  const moves = reset.map(({ id, name }) => `${visible(String(name))} (id ${String(id)})`).join(', ');
+  throw new ErpError('refused', erpAnswerTexts.resetToDraft({ moves }), { problem: 'erp_refused' });
 }
 
 async function write(

@@ -4,7 +4,10 @@ import { asId, asList, asRecord, asText, readAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
 import { asRecords } from './wire.ts';
 
-/** The module of our external ids: `vetledger.<key>` names a move, `vetledger.<key>_<n>` its nth line. No other module has this name. */
+/**
+ * The module of our external ids, which no other module uses. `vetledger.<key>` names a move, and `vetledger.<key>_<n>`
+ * its nth line.
+ */
 const module = 'vetledger';
 
 export function moveIdOf(key: string): string {
@@ -19,20 +22,20 @@ const ownPartyId = /^partner_\d+_(\d+)_client_(\d+)$/;
 const ownKey = /^[A-Z2-7]{20}$/;
 
 /**
- * Of a client of ours, `4711/client/5`, in one company: external ids are the database's, and a client is seen by its own company only.
- * A name of an external id holds no slash.
+ * The external id of a client such as `4711/client/5`. It contains the company, because external ids are unique in the
+ * whole database, while a client belongs to one company. Slashes are not allowed.
  */
 export function partyIdOf(companyId: number, code: string): string {
   return `${module}.partner_${companyId}_${code.replaceAll('/', '_')}`;
 }
 
-/** The code of a client of ours in an external id; null in any other. */
+/** The client's code in an external id; null for any other external id. */
 export function partyCodeIn(externalId: string): string | null {
   const [, installation, client] = ownPartyId.exec(nameIn(externalId)) ?? [];
   return installation === undefined ? null : `${installation}/client/${client}`;
 }
 
-/** The key of an entry in an external id; null in any other. */
+/** The entry's key in an external id; null for any other external id. */
 export function keyInExternalId(externalId: string): string | null {
   const name = nameIn(externalId);
   return ownKey.test(name) ? name : null;
@@ -42,7 +45,7 @@ function nameIn(externalId: string): string {
   return externalId.startsWith(`${module}.`) ? externalId.slice(module.length + 1) : '';
 }
 
-/** The external ids of records, by record; Odoo tells them to whoever may read the records. Throws ErpError. */
+/** The external ids of records. Odoo shows them to every user who may read the records. Throws ErpError. */
 export async function externalIdsOf(
   calls: OdooCalls,
   model: string,
@@ -59,8 +62,8 @@ function namesIn({ xmlids }: JsonObject): string[] {
 }
 
 /**
- * The records that external ids name, by external id. Most users may not search them; for those, Odoo is asked one by one, which it
- * answers to everybody. Throws ErpError.
+ * Finds records by external id. Most users may not search external ids. For them each id is requested alone, which Odoo
+ * allows to every user. Throws ErpError.
  */
 export async function findExternalIds(
   calls: OdooCalls,
@@ -79,7 +82,7 @@ export async function findExternalIds(
   return readAs(null, () => new Map(found.map(({ name, res_id: id }) => [`${module}.${asText(name)}`, asId(id)])));
 }
 
-/** Whether the user may search external ids: asked each time, since the right may be taken away. */
+/** Whether the user may search external ids. It is requested each time, since an administrator may remove the right. */
 export function maySearch(calls: OdooCalls, request: RequestOptions): Promise<boolean> {
   return calls.may('ir.model.data', 'read', request);
 }
@@ -93,11 +96,11 @@ async function oneByOne(
   const found = new Map<string, number>();
   for (const externalId of externalIds) {
     const args = { module, xml_id: nameIn(externalId), raise_on_access_error: false };
-    // An archived record counts: for an import it is there, too.
+    // Includes archived records, because an import would find them too.
     const context = { active_test: false };
     const call = { model: 'ir.model.data', method: 'check_object_reference', args, context };
     const answer = await calls.call('reads', call, request).catch((error: unknown) => {
-      // "External ID not found in the system": Odoo has no gentler way to say so.
+      // Odoo answers an unknown external id with this error.
       if (error instanceof ErpError && notFound.test(error.message)) return null;
       throw error;
     });

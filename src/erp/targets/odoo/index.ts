@@ -2,6 +2,8 @@ import type { OdooConfig } from '../../../config/erp.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
+import { erpRecordFindings, odooTerms } from '../../../texts/findings/erp-records.ts';
 import { companyOf } from '../../company.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import type { ErpEntry } from '../../erp-entry.ts';
@@ -34,31 +36,20 @@ import { asTimeOrNull } from './wire.ts';
 export interface OdooPorts {
   clock: Clock;
   log: Logger;
-  /** How requests reach Odoo; absent: over HTTP. */
+  /** Default: HTTP. */
   transport?: OdooTransport;
 }
 
-/** How long a company's currency, branches and the version of its Odoo are believed. */
+/** How long the company, its currency and Odoo's version are cached. */
 const companyKeptMs = 600_000;
-/** Odoo computes with binary numbers: an amount of so many digits survives them. */
+/** Odoo calculates with binary floating-point numbers, which store this many digits exactly. */
 const mostDigits = 15;
 
-/** An Odoo server as the target of delivery. It is not asked before the first request. */
+/** Opens the target for an Odoo server. It sends no request yet. */
 export function openOdoo(config: OdooConfig, ports: OdooPorts): ErpTarget {
   return new ApiTarget(companyOf(config), new OdooApi(config, ports));
 }
 
-export const odooTerms: ErpApi<OdooWords>['terms'] = {
-  erp: 'Odoo',
-  party: {
-    ...{ one: 'partner', many: 'partners', ours: 'reference', theirs: 'reference' },
-    ...{ tried: 'partner with the reference', isInactive: 'is archived' },
-  },
-  word: { code: 'code', isInactive: 'is archived', activate: 'Restore' },
-  right: 'the right Invoicing: Billing',
-};
-
-/** What Odoo does for delivery. */
 class OdooApi implements ErpApi<OdooWords> {
   readonly capabilities = odooCapabilities;
   readonly terms = odooTerms;
@@ -100,34 +91,37 @@ class OdooApi implements ErpApi<OdooWords> {
     account: OdooWords['account'],
     { entry, line, journal }: Parameters<ErpApi<OdooWords>['lineFault']>[1],
   ): Fault | null {
-    const unknown = (why: string): Fault => ({
+    const { erp } = this.terms;
+    const unknown = (reason: string): Fault => ({
       code: 'erp_account_unknown',
-      message: `Odoo’s account ${visible(line.account)} ${why}`,
+      message: erpRecordFindings.account({ erp, account: visible(line.account), reason }),
     });
     if (line.amount.precision(true) > mostDigits) {
-      const message = `Odoo cannot hold the amount ${line.amount.toFixed()}: it has more than ${mostDigits} digits`;
-      return { code: 'erp_refused', message };
+      const amount = line.amount.toFixed();
+      return { code: 'erp_refused', message: erpRecordFindings.amountTooLong({ erp, amount, most: mostDigits }) };
     }
-    if (!account.isActive) return unknown('is deprecated or archived');
-    if (account.currencyId !== null) return unknown('has a currency of its own, whose amount nobody knows');
+    if (!account.isActive) return unknown(erpRecordFindings.isArchived);
+    if (account.currencyId !== null) return unknown(erpRecordFindings.hasCurrency);
     if (journal !== null && account.journalIds.length > 0 && !account.journalIds.includes(journal.id))
-      return unknown(`may not be used in the journal ${visible(entry.journal)}`);
+      return unknown(erpRecordFindings.notInJournal({ journal: visible(entry.journal) }));
     return null;
   }
 
   /**
-   * By Odoo's import, which gives each move and each line its external id in one transaction. A key that Odoo has already is not sent:
-   * its import would write to the move that is there.
+   * Creates moves with Odoo's import, which sets the external ids of each move and line in the same transaction. It
+   * does not send a key that Odoo already has, because the import would overwrite that move.
    */
   async create(entries: readonly ResolvedEntry<OdooWords>[], request: WriteOptions): Promise<number[]> {
     const { features } = await this.company(request);
     const sent = entries.map(({ entry }) => entry);
     const known = await this.#present(sent, request);
-    if (known.length > 0) throw new ErpError('duplicate', 'Odoo has it already', { keys: known });
+    if (known.length > 0) {
+      throw new ErpError('duplicate', erpAnswerTexts.alreadyThere({ erp: this.terms.erp }), { keys: known });
+    }
     return load(this.#calls, 'account.move', toTable(entries, features), request, sent);
   }
 
-  /** Keys that Odoo has already; by the reference, only where their moves are likely to be. */
+  /** Keys that Odoo already has. A user who may not search external ids searches the likely places by reference. */
   async #present(entries: readonly ErpEntry[], request: RequestOptions): Promise<string[]> {
     const keys = entries.map(({ key, date }) => ({ key, dates: [date] }));
     if (await maySearch(this.#calls, request)) {
@@ -139,7 +133,7 @@ class OdooApi implements ErpApi<OdooWords> {
     return keys.flatMap(({ key }) => (found.has(key) ? [key] : []));
   }
 
-  /** With our id as external id and as reference. */
+  /** Creates partners with our client id as external id and as reference. */
   async createParties(parties: readonly { code: string; name: string }[], request: WriteOptions): Promise<void> {
     const { companyId } = await this.company(request);
     const table = {
@@ -163,7 +157,7 @@ class OdooApi implements ErpApi<OdooWords> {
 
   async match(groups: readonly (readonly OdooWords['line'][])[], request: WriteOptions): Promise<void> {
     const context = await this.#branch(request);
-    // One group at a time: Odoo matches whatever lines of an account it is given with each other.
+    // One group per request: Odoo matches all lines of an account in a request with each other.
     for (const group of groups) {
       const ids = group.map(({ id }) => id);
       await this.#write('account.move.line', 'reconcile', ids, context, request);
@@ -175,12 +169,12 @@ class OdooApi implements ErpApi<OdooWords> {
     await this.#write('account.move.line', 'remove_move_reconcile', ids, await this.#branch(request), request);
   }
 
-  /** Of a branch, Odoo reads settings of its parents as it matches. */
+  /** A context with the parent companies. Matching lines of a branch reads settings of its parents. */
   async #branch(request: RequestOptions): Promise<JsonObject> {
     return { allowed_company_ids: (await this.company(request)).usable };
   }
 
-  /** A method that returns nothing in some versions: what it did is read back. */
+  /** Calls a method that returns nothing in some versions. The caller reads its effect back. */
   async #write(
     model: string,
     method: string,

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { ErpEntry } from '../../erp-entry.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain } from '../api/explain.ts';
@@ -8,18 +9,18 @@ import { odooCapabilities } from './capabilities.ts';
 import { asIds } from './wire.ts';
 
 /**
- * With every request that writes moves. Odoo 17 deletes a line with the amount of a tax where no other line has the tax itself, and
- * adds an "Automatic Balancing Line" for it; this leaves lines as they were sent. Entries that do not balance are refused all the same.
+ * The context of every request that writes moves. Without it, Odoo 17 deletes a tax line if no other line has the tax,
+ * and adds an "Automatic Balancing Line". Unbalanced entries are still refused.
  */
 export const keepLines: JsonObject = { skip_invoice_sync: true };
 
-/** Records as Odoo's import takes them: the paths of their fields, and a text for each. */
+/** Records in the form of Odoo's import: field paths, and one text per field. */
 export interface Table {
   fields: string[];
   data: string[][];
 }
 
-/** Odoo's import of records: all of them or nothing. Their ids, in order. Throws ErpError. */
+/** Runs Odoo's import, which creates all records or none. Returns their ids in order. Throws ErpError. */
 export async function load(
   calls: OdooCalls,
   model: string,
@@ -31,7 +32,7 @@ export async function load(
   return loadedIds(await calls.call('writes', call, request), entries);
 }
 
-/** The ids in an answer of the import; throws ErpError for one that took nothing. `entries`: what it was about. */
+/** The ids in the import's answer. Throws ErpError if it created nothing. `entries`: the imported entries. */
 export function loadedIds(answer: JsonValue, entries: readonly ErpEntry[]): number[] {
   const { ids, messages } = writtenAs(answer, asRecord);
   if (ids === false) throw refusalIn(messages ?? [], entries);
@@ -39,14 +40,17 @@ export function loadedIds(answer: JsonValue, entries: readonly ErpEntry[]): numb
 }
 
 /**
- * What the import says of why it took nothing. It names a place in the table, too, which is that of another move as often as not: of
- * several entries nobody knows which one it is about.
+ * The error in the import's messages. A message also names a row of the table, but often the row of another move. So
+ * with several entries, it is unknown which of them the error concerns.
  */
 function refusalIn(messages: JsonValue, entries: readonly ErpEntry[]): ErpError {
   const told = writtenAs(messages, (list) => asList(list).filter(isJsonObject));
   const first = told.find(({ type }) => type === 'error') ?? told[0];
   const text = typeof first?.message === 'string' ? plain(first.message) : '';
-  const known = explain({ http: 200, code: null, text: text || unexplained }, odooCapabilities.errors);
+  const known = explain(
+    { http: 200, code: null, text: text || erpAnswerTexts.importWithoutReason },
+    odooCapabilities.errors,
+  );
   const keys = entries.length === 1 ? entries.map(({ key }) => key) : [];
   const isUnknown = known.means === 'doubt';
   const isRefusal = isUnknown && text !== '' && !serversOwn.test(text);
@@ -57,15 +61,13 @@ function refusalIn(messages: JsonValue, entries: readonly ErpEntry[]): ErpError 
   });
 }
 
-const unexplained = 'Odoo’s import took nothing, and does not say why';
-
 /**
- * A message that is not about what was sent: the import passes on every error of PostgreSQL and Python, where any other method ends
- * with it. PostgreSQL's begin with a small letter, and Odoo's own sentences with a capital.
+ * Messages that do not concern the imported data. The import passes on errors of PostgreSQL and Python as messages;
+ * those begin with a small letter, while Odoo's own begin with a capital.
  */
 const serversOwn = /^(?:\p{Ll}|Unknown (?:database )?error\b)/u;
 
-/** The sentence that says what is wrong, without the heading that Odoo puts above it. */
+/** The message without the heading that Odoo puts before it. */
 function plain(text: string): string {
   return text.replace(/^An error has occurred\.\s*/, '').trim();
 }

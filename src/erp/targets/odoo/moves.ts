@@ -11,7 +11,7 @@ import type { OdooWords } from './names.ts';
 import type { OdooTax, TaxBook, TaxSide } from './taxes.ts';
 import { asAmount, asDate, asDateOrNull, asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
 
-/** The columns of a table of moves and their lines, as Odoo's import takes it: the move stands in the first row of its lines. */
+/** The columns of moves and lines in Odoo's import. The first row of a move contains its own fields. */
 const moveColumns = ['id', 'move_type', 'journal_id/.id', 'date', 'ref'];
 const lineColumns = [
   ...['id', 'account_id/.id', 'name', 'debit', 'credit', 'partner_id/.id', 'date_maturity'],
@@ -19,8 +19,9 @@ const lineColumns = [
 ];
 
 /**
- * Moves as a table for `account.move.load`. Each line has an external id of its own: without them, Odoo would add the lines once more
- * to a move that it has, posted or not. An empty field is said to be empty, so that no default of an account or of a rule fills it.
+ * Moves as a table for `account.move.load`. Each line has an external id; without it, a repeated import would add the
+ * lines again, even to a posted move. Every column is filled, if necessary with an empty text, so that Odoo sets no
+ * defaults.
  */
 export function toTable(
   moves: readonly ResolvedEntry<OdooWords>[],
@@ -67,8 +68,8 @@ function linesOf(resolved: ResolvedEntry<OdooWords>): LineCells[] {
 }
 
 /**
- * A base that no tag tells and no amount beside it, such as that of a sale of a cent: on a line of nothing that names the tax. Its
- * direction is its sign.
+ * Lines of zero for bases that are on no tag and no tax line, such as the base of a sale with a rounded tax of zero.
+ * The line names the tax, and `tax_base_amount` has the sign of the base.
  */
 function baseLines({ entry, lines }: ResolvedEntry<OdooWords>, bases: Map<string, Money>): LineCells[] {
   return entry.lines.flatMap((line, index) => {
@@ -91,7 +92,7 @@ function baseLines({ entry, lines }: ResolvedEntry<OdooWords>, bases: Map<string
   });
 }
 
-/** The whole line on one account of each plan. Ids are in order, so that equal lines have equal texts. */
+/** Assigns 100 % of the line to one account of each plan. Ids are sorted, so that equal lines have equal texts. */
 function distributionOf(ids: readonly number[]): string {
   const key = ids.toSorted((one, other) => one - other).join(',');
   return stringifyJson({ [key]: wholeLine });
@@ -101,7 +102,7 @@ const wholeLine = 100;
 /** Decimals of a percentage in Odoo. */
 const percentDecimals = 2;
 
-/** The base of each code that its tax lines have not told yet, debit positive. */
+/** The total base of each tax code, debit positive. */
 function basesByCode({ lines }: ErpEntry): Map<string, Money> {
   const bases = new Map<string, Money>();
   const add = (code: string, amount: Money) => bases.set(code, (bases.get(code) ?? zero).plus(amount));
@@ -113,7 +114,10 @@ function basesByCode({ lines }: ErpEntry): Map<string, Money> {
   return bases;
 }
 
-/** A base carries the tags of its tax, and never the tax itself, from which Odoo would compute an amount of its own. */
+/**
+ * The tax columns of a line. A base line gets the tags of its tax but not the tax, from which Odoo would calculate an
+ * amount.
+ */
 function taxCells(entry: ErpEntry, line: ErpLine, tax: OdooTax | null, bases: Map<string, Money>): LineCells {
   const { vat } = line;
   if (vat === null || tax === null) return {};
@@ -122,7 +126,7 @@ function taxCells(entry: ErpEntry, line: ErpLine, tax: OdooTax | null, bases: Ma
   if (vat.part === 'base') {
     return side.baseTags.length === 0 ? {} : { 'tax_tag_ids/.id': side.baseTags.join(','), tax_tag_invert: invert };
   }
-  // The base of a code is told once, on its first tax line; in the direction of that line it is positive.
+  // The first tax line of a code reports the whole base. The base is positive if it has the direction of that line.
   const base = bases.get(vat.code) ?? zero;
   bases.delete(vat.code);
   return {
@@ -133,13 +137,16 @@ function taxCells(entry: ErpEntry, line: ErpLine, tax: OdooTax | null, bases: Ma
   };
 }
 
-/** As Odoo's own invoices and credit notes have it: tags of invoices count a credit positive, those of credit notes a debit. */
+/**
+ * Chooses the tags as Odoo's own invoices and credit notes do: tags of invoices count credits as positive, tags of
+ * credit notes count debits.
+ */
 function sideOf(entry: ErpEntry, line: ErpLine, tax: OdooTax): { side: TaxSide; isInverted: boolean } {
   const isRefund = !tax.isOneSided && (entry.isRefund ?? line.side === 'debit');
   return { side: isRefund ? tax.refund : tax.invoice, isInverted: !isRefund };
 }
 
-/** The fields of moves and of their lines. */
+/** The fields that are read of moves and of lines. */
 export const readFields = {
   move: ['name', 'state', 'date', 'ref', 'journal_id', 'reversed_entry_id'],
   line: (features: Pick<Features, 'hasTagInvert'>) => [
@@ -150,7 +157,7 @@ export const readFields = {
   ],
 };
 
-/** What the lines of moves name, by id. */
+/** The records that the lines of moves refer to, by id. */
 export interface NamesById {
   accounts: ReadonlyMap<number, string>;
   journals: ReadonlyMap<number, string>;
@@ -166,14 +173,14 @@ export interface ReadContext {
   features: Pick<Features, 'hasTagInvert'>;
 }
 
-/** A line that is text only has no account. */
+/** Types of lines that contain only text, without an account. */
 const textLines = ['line_section', 'line_subsection', 'line_note'];
 
 function isAmountLine({ display_type: type }: JsonObject): boolean {
   return typeof type !== 'string' || !textLines.includes(type);
 }
 
-/** Moves with their lines. Throws FormError. */
+/** Combines moves and their lines into entries. Throws FormError. */
 export function foundEntries(
   moves: readonly JsonObject[],
   lines: readonly JsonObject[],
@@ -200,7 +207,7 @@ function foundEntry(move: JsonObject, lines: readonly JsonObject[], context: Rea
   };
 }
 
-/** A draft may have a number already, and loses it where it is deleted. Throws FormError. */
+/** A draft may already have a number, which can still change; so its number is null here. Throws FormError. */
 export function numberAndState(move: JsonObject): Pick<FoundEntry, 'number' | 'state'> {
   const number = asTextOrNull(move.name ?? null);
   const state = asText(move.state);
@@ -239,7 +246,7 @@ function foundLine(line: JsonObject, context: ReadContext): FoundLine {
   };
 }
 
-/** Odoo's own reversal names what it reverses. */
+/** The entry that a reversal made in Odoo names as its origin. */
 function originIn(origin: { id: number } | null): Pick<FoundEntry, 'originId'> {
   return origin === null ? {} : { originId: String(origin.id) };
 }
@@ -251,8 +258,8 @@ function partyIn(id: number | null, parties: NamesById['parties']): Pick<FoundLi
 }
 
 /**
- * What the tags and the tax of a line say of VAT. The amount counts in the direction in which Odoo's tax report counts it: a line
- * whose tags count the wrong way round is read with the opposite sign.
+ * The VAT of a line, from its tags and its tax. The amount has the sign with which Odoo's tax report counts it: a line
+ * whose tags are inverted wrongly gets the opposite sign.
  */
 function vatOf(line: JsonObject, amount: Money, taxes: TaxBook, { decimals, features }: ReadContext): FoundLine['vat'] {
   const isInverted = features.hasTagInvert ? asFlag(line.tax_tag_invert) : null;
@@ -267,14 +274,15 @@ function vatOf(line: JsonObject, amount: Money, taxes: TaxBook, { decimals, feat
     const isRefund = tax !== null && asReference(line.tax_repartition_line_id)?.id === tax.refund.amountLineId;
     const hasTags = tax === null || sameIds(tags, isRefund ? tax.refund.amountTags : tax.invoice.amountTags);
     found.push({ code: hasTags ? code : `${code} with other tags`, part: 'tax', amount: counted(isRefund) });
-    // A tax without tags says its base here only; with tags its base lines say it.
+    // A tax without tags reports its base on this line only. With tags, the base lines report it.
     const saysBase = tax !== null && (isRefund ? tax.refund : tax.invoice).baseTags.length === 0;
     const base = asAmount(line.tax_base_amount ?? 0, decimals);
     if (saysBase && !base.isZero())
       found.push({ code, part: 'base', amount: amount.isNegative() ? base.negated() : base });
   } else if (tags.length > 0) {
     const all = taxes.withBaseTags(tags);
-    // The tags of one tax's invoices may be those of another's credit notes: the direction tells them apart, where lines have one.
+    // One tax may use the same tags for invoices as another tax for credit notes. `tax_tag_invert` distinguishes them,
+    // if the version has it.
     const directed = all.filter(({ side }) => isInverted === null || isInverted === (side === 'invoice'));
     const fitting = directed.length > 0 ? directed : all;
     const [first] = fitting;
@@ -290,7 +298,7 @@ function vatOf(line: JsonObject, amount: Money, taxes: TaxBook, { decimals, feat
       });
     }
   }
-  // We never send a tax itself: whoever added it had Odoo compute.
+  // vetledger never sets `tax_ids`. If they are present, a user let Odoo calculate the tax.
   for (const id of applied)
     found.push({ code: `${taxes.withId(id)?.name ?? `[tax ${id}]`} applied`, part: 'base', amount });
   return found;
@@ -300,7 +308,10 @@ function sameIds(ids: readonly number[], others: readonly number[]): boolean {
   return ids.length === others.length && ids.every((id) => others.includes(id));
 }
 
-/** The analytic account by the name of its plan; what is not the whole line on one account is told with its percentages. */
+/**
+ * The analytic accounts of a line, by the name of their plan. If an account does not get 100 % of the line, its
+ * percentage is added.
+ */
 function dimensionsOf(distribution: JsonValue, names: ReadonlyMap<number, string>): Record<string, string> {
   const byPlan = new Map<string, string[]>();
   for (const [ids, percentage] of Object.entries(distributionIn(distribution))) {
@@ -317,7 +328,7 @@ export function analyticIdsIn(ids: string): number[] {
   return ids.split(',').flatMap((id) => (/^\d{1,15}$/.test(id) ? [wholeNumber(id)] : []));
 }
 
-/** An object, or in some versions its text; empty where there is none. */
+/** The distribution as an object; some versions answer it as text. Empty if there is none. */
 export function distributionIn(value: JsonValue): JsonObject {
   if (isJsonObject(value)) return value;
   if (typeof value !== 'string' || value === '') return {};

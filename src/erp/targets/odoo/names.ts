@@ -15,9 +15,9 @@ export interface OdooAccount {
   type: string;
   isActive: boolean;
   reconcile: boolean;
-  /** Id of a currency of its own; null: the company's. */
+  /** Id of the account's fixed currency; null if it has none. */
   currencyId: number | null;
-  /** Ids of the only journals that may use it; empty: all. */
+  /** Ids of the journals that may use the account; empty if all may. */
   journalIds: number[];
 }
 
@@ -29,30 +29,30 @@ export interface OdooWords extends Words {
   account: OdooAccount;
   journal: OdooWord;
   tax: OdooTax;
-  /** An analytic account, by the name of its plan and its own code. */
+  /** An analytic account, found by its plan's name and its own code. */
   dimension: OdooWord;
   party: OdooWord;
 }
 
-/** What has no name in an entry is known by its id. */
+/** Looks up codes by record id. */
 type CodesById<Code> = (ids: Iterable<number>, request: RequestOptions) => Promise<Map<number, Code>>;
 
-/** Looks up what entries name, by name and by id, in one company. */
+/** Looks up the records that entries refer to, by name and by id, in one company. */
 export class OdooNames implements WordSource<OdooWords> {
   readonly accounts: LookUp<OdooAccount>;
   readonly journals: LookUp<OdooWord>;
   readonly dimensions: LookUp<OdooWord>;
-  /** Partners by their own reference. */
+  /** Partners by Odoo's reference. */
   readonly parties: LookUp<OdooWord>;
   readonly ourParties: LookUp<OdooWord>;
-  /** The taxes on sales, all of them: a line tells its tax by tags. */
+  /** All taxes on sales. The tags of a line determine its tax. */
   readonly taxBook: (request: RequestOptions) => Promise<TaxBook>;
   readonly accountCodes: CodesById<string>;
   readonly journalCodes: CodesById<string>;
   readonly dimensionNames: CodesById<string>;
   /**
-   * Codes of partners: ours by external id, others by their reference, those without one by their name in brackets. A partner of ours
-   * has several where somebody merged contacts in Odoo, which keeps the external ids of both.
+   * Codes of partners: for clients from the external id, for others the reference, or the name in brackets. A client
+   * has several codes if a user merged contacts in Odoo, which keeps both external ids.
    */
   readonly partyCodes: CodesById<string[]>;
   readonly #calls: OdooCalls;
@@ -97,7 +97,6 @@ export class OdooNames implements WordSource<OdooWords> {
     this.partyCodes = async (ids, request) => byNumber(await partyCodes([...ids].map(String), request));
   }
 
-  /** Forgets everything: what was looked up may have changed. */
   clear(): void {
     this.#kept.clear();
   }
@@ -141,8 +140,9 @@ export class OdooNames implements WordSource<OdooWords> {
   }
 
   /**
-   * Partners of ours by external id, which stays when somebody changes the reference, and by reference where they have none. Whoever
-   * may not search external ids asks by reference first, since the others are asked for one by one.
+   * Finds clients by external id, which stays if a user changes the reference. Clients without one are found by
+   * reference. A user who may not search external ids starts with the references, because external ids then need one
+   * request each.
    */
   async #ourParties(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooWord[]>> {
     const found = new Map<string, OdooWord[]>();

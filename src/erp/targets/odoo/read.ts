@@ -13,12 +13,12 @@ import type { OdooNames, OdooWords } from './names.ts';
 import { asAmount, asDate, asReference, asTextOrNull, toDateTime } from './wire.ts';
 
 const movesPerPage = 100;
-/** Lines of one answer: some 500 kB. */
+/** Maximum number of lines in an answer: about 500 kB. */
 const linesPerPage = 1_000;
 const firstWithoutReadGroup = 19;
 const move = 'account.move';
 
-/** Reads moves, their lines and the books of the company. Each throws ErpError. */
+/** Reads moves, their lines and the books of the company. Each method throws ErpError. */
 export class OdooReader implements ErpReader<OdooWords> {
   readonly #calls: OdooCalls;
   readonly #names: OdooNames;
@@ -28,7 +28,10 @@ export class OdooReader implements ErpReader<OdooWords> {
     this.#names = names;
   }
 
-  /** Moves by id; those that are gone are left out. `only`: lines of these accounts, without what they say of VAT and dimensions. */
+  /**
+   * Reads moves by id; missing ones are left out. With `only`, it reads the lines of these accounts, without VAT and
+   * dimensions.
+   */
   read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
     return this.#read(
       ids.map((id) => idOf('Odoo', id)),
@@ -47,8 +50,8 @@ export class OdooReader implements ErpReader<OdooWords> {
   }
 
   /**
-   * By external id, where the user may search those, and by the key in the reference: the move of another user's import has no
-   * external id of ours, and one whose external id was deleted has none any more.
+   * Looks up by external id if the user may search those, and by the key in the reference. A move may lack our external
+   * id, because another user imported it, or because the id was deleted.
    */
   async lookUps(request: RequestOptions): Promise<KeyLookUp[]> {
     const byId: KeyLookUp = async (keys, asking) => {
@@ -56,13 +59,14 @@ export class OdooReader implements ErpReader<OdooWords> {
       return this.#read([...(await findExternalIds(this.#calls, move, wanted, asking)).values()], asking);
     };
     const likely: KeyLookUp = (keys, asking) => this.likely(keys, asking);
-    // Absence is told by a search of all moves only, which takes as long as there are moves.
+    // Only a search of all moves proves that an entry is missing. Its time grows with the number of moves.
     const all: KeyLookUp = (keys, asking) => this.#byReference(keys, [], asking);
-    // Somebody may have changed the reference; external ids stay, and are asked for one by one where they cannot be searched.
+    // A user may change a reference, but not an external id. Without the right to search, external ids need one request
+    // each, so they come last.
     return (await maySearch(this.#calls, request)) ? [byId, likely, all] : [likely, all, byId];
   }
 
-  /** By reference, where a move of ours can be at once: on one of its dates, or among the drafts. */
+  /** Searches by reference in the likely places: the entry's dates and the drafts. */
   likely(keys: Parameters<KeyLookUp>[0], request: RequestOptions): Promise<FoundEntry[]> {
     const dates = [...new Set(keys.flatMap((key) => key.dates))];
     return this.#byReference(keys, ['|', ['date', 'in', dates], ['state', '=', 'draft']], request);
@@ -93,7 +97,6 @@ export class OdooReader implements ErpReader<OdooWords> {
     );
   }
 
-  /** Lines by id, as matching reads them. */
   async lines(ids: readonly string[], request: RequestOptions): Promise<LineState[]> {
     const { decimals } = await this.#calls.company(request);
     const domain = [['id', 'in', ids.map((id) => idOf('Odoo', id))]];
@@ -140,8 +143,8 @@ export class OdooReader implements ErpReader<OdooWords> {
   }
 
   /**
-   * Posted and cancelled moves with a key of ours or a line on one of the accounts, in the order of their ids. With `changedSince`,
-   * those of them that were written since, or one of whose lines was: Odoo lets people change both after posting.
+   * Posted and cancelled moves with a key of ours or a line on one of the accounts, by id. With `changedSince`, only
+   * moves that were written since then, or one of whose lines was: Odoo allows changes to both after posting.
    */
   async *entries(which: Parameters<ErpBooks['entries']>[0], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
     const found = await this.#names.accounts(which.accounts, request);
@@ -158,7 +161,7 @@ export class OdooReader implements ErpReader<OdooWords> {
     );
   }
 
-  /** Odoo's own reversals name what they reverse; a duplicate has nothing of ours but its lines, and stands in the same journal. */
+  /** Reversals that Odoo made name their origin. A duplicate only has our lines and the same journal. */
   async *copies(
     which: Parameters<NonNullable<ErpBooks['copies']>>[0],
     request: RequestOptions,
@@ -171,7 +174,7 @@ export class OdooReader implements ErpReader<OdooWords> {
         ['move_type', '=', 'entry'],
         ...datedIn(which),
         ...['|', ['reversed_entry_id', '!=', false], ['journal_id', 'in', journalIds]],
-        // Odoo finds no empty reference that is unlike a pattern.
+        // A negated pattern does not match empty references in Odoo, so they need a separate condition.
         ...['|', ['ref', '=', false], '!', ['ref', '=like', anyKey]],
         ...writtenSince(which.changedSince),
       ],
@@ -179,7 +182,7 @@ export class OdooReader implements ErpReader<OdooWords> {
     );
   }
 
-  /** The company's moves of a domain by id, a page at a time. */
+  /** Pages of the company's moves that match a domain, by id. */
   async *#moves(domain: JsonValue[], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
     for await (const moves of pagesById(movesPerPage, (after) => this.#page(domain, after, request))) {
       yield await this.#withLines(moves, request);

@@ -1,32 +1,35 @@
 import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
+import { erpRecordFindings } from '../../../texts/findings/erp-records.ts';
 import type { RequestOptions } from '../../port.ts';
 import { asId, asText, readAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
 import { asAmount, asFlag, asIds, asReference } from './wire.ts';
 
-/** What a tax does on invoices, or on credit notes: the tags of its base, and the line and the tags of its amount. */
+/**
+ * How a tax appears on invoices, or on credit notes: the tags of the base, and the distribution line and tags of the
+ * amount.
+ */
 export interface TaxSide {
   baseTags: number[];
-  /** Null where the tax has no line for its amount, or several. */
+  /** Id of the distribution line for the whole amount; null if the tax has none, or several. */
   amountLineId: number | null;
   amountTags: number[];
 }
 
-/** A tax on sales. */
 export interface OdooTax {
   id: number;
   name: string;
   isActive: boolean;
-  /** Why no line can name it; null where one can. */
+  /** Why no line can use the tax; null if lines can. */
   fault: string | null;
   invoice: TaxSide;
   refund: TaxSide;
-  /** Credit notes use the same tags: their amounts count the other way by their side alone. */
+  /** Invoices and credit notes use the same tags, so only debit or credit distinguishes them. */
   isOneSided: boolean;
 }
 
-/** The taxes on sales of a company, by name and by what its lines carry. */
+/** A company's taxes on sales, by name, by id and by tags. */
 export class TaxBook {
   readonly #byId: ReadonlyMap<number, OdooTax>;
   readonly #byName: ReadonlyMap<string, OdooTax[]>;
@@ -44,7 +47,7 @@ export class TaxBook {
     return this.#byId.get(id) ?? null;
   }
 
-  /** Taxes whose bases have these tags, and on which side; those of invoices before those of credit notes. */
+  /** Taxes whose base has exactly these tags, on invoices or on credit notes. Those of invoices come first. */
   withBaseTags(tags: readonly number[]): { tax: OdooTax; side: 'invoice' | 'refund' }[] {
     const wanted = setOf(tags);
     const all = [...this.#byId.values()];
@@ -63,7 +66,7 @@ function setOf(ids: readonly number[]): string {
 const wholeFactor = 100;
 const factorDecimals = 4;
 
-/** Reads all taxes on sales, archived ones too. Throws ErpError. */
+/** Reads all taxes on sales, including archived ones. Throws ErpError. */
 export async function readTaxes(calls: OdooCalls, request: RequestOptions): Promise<TaxBook> {
   const { chain } = await calls.company(request);
   const domain = [
@@ -100,11 +103,10 @@ function taxOf(tax: JsonObject, parts: readonly JsonObject[]): OdooTax {
   };
 }
 
-/** A tax on payment would be posted again, by Odoo, when its invoice is matched. */
+/** Why no line can use a tax. Odoo would post a tax that is due on payment again when the invoice is matched. */
 function faultOf({ amount_type: type, tax_exigibility: due }: JsonObject): string | null {
-  if (type === 'group') return 'is a group of taxes: map one of the taxes in it';
-  if (due === 'on_payment')
-    return 'is due on payment, and Odoo would post it once more as soon as a line is matched: map a tax that is due on invoice';
+  if (type === 'group') return erpRecordFindings.isGroup;
+  if (due === 'on_payment') return erpRecordFindings.isDueOnPayment;
   return null;
 }
 
@@ -113,7 +115,7 @@ function sideOf(parts: readonly JsonObject[], document: 'invoice' | 'refund'): T
   const base = own.find(({ repartition_type: type }) => type === 'base');
   const amounts = own.filter(({ repartition_type: type }) => type === 'tax');
   const [amount] = amounts;
-  // The amount in several parts cannot be posted as one line.
+  // An amount that Odoo distributes over several lines cannot be sent as one line.
   const isWhole = amounts.length === 1 && asAmount(amount?.factor_percent, factorDecimals).equals(wholeFactor);
   return {
     baseTags: base === undefined ? [] : asIds(base.tag_ids),
@@ -122,19 +124,19 @@ function sideOf(parts: readonly JsonObject[], document: 'invoice' | 'refund'): T
   };
 }
 
-/** Why no line can name the tax of this name; null where one can. `found`: all taxes that have the name. */
+/** Why no line can use the tax of this name; null if lines can. `found`: all taxes with the name. */
 export function taxFault(
   found: readonly OdooTax[],
   { code, part }: { code: string; part: 'base' | 'tax' },
 ): string | null {
   const [tax] = found;
-  const named = `tax ${visible(code)}`;
-  if (tax === undefined) return `Odoo has no ${named} on sales in this company`;
-  if (found.length > 1) return `Odoo has ${found.length} taxes on sales with the name ${visible(code)}: rename one`;
-  if (!tax.isActive) return `Odoo’s ${named} is archived`;
-  if (tax.fault !== null) return `Odoo’s ${named} ${tax.fault}`;
-  // Its amount line tells the base, too, where no tag does.
+  const named = { tax: visible(code) };
+  if (tax === undefined) return erpRecordFindings.taxMissing(named);
+  if (found.length > 1) return erpRecordFindings.taxAmbiguous({ ...named, n: found.length });
+  if (!tax.isActive) return erpRecordFindings.taxArchived(named);
+  if (tax.fault !== null) return erpRecordFindings.taxFault({ ...named, reason: tax.fault });
+  // Without tags, the tax line reports the base too.
   const needsAmount = part === 'tax' || tax.invoice.baseTags.length === 0 || tax.refund.baseTags.length === 0;
   if (!needsAmount || (tax.invoice.amountLineId !== null && tax.refund.amountLineId !== null)) return null;
-  return `Odoo’s ${named} has no line for its whole amount in its distribution: map a tax that has one, of 100 %`;
+  return erpRecordFindings.taxFault({ ...named, reason: erpRecordFindings.noWholeAmount });
 }

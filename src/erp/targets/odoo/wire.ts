@@ -3,7 +3,7 @@ import { isExactNumber, type JsonObject, type JsonValue, stringifyJson } from '.
 import type { CalendarDate } from '../../../terms.ts';
 import { asId, asList, asRecord, asText, wrongForm } from '../api/form.ts';
 
-/** Values in Odoo's JSON: what is empty is `false`, whatever its type; a reference is `[id, name]`; amounts are numbers. */
+/** Values in Odoo's JSON. An empty value of any type is `false`. A reference is `[id, name]`. Amounts are numbers. */
 
 export function asTextOrNull(value: JsonValue): string | null {
   return value === false || value === null || value === undefined ? null : asText(value);
@@ -16,7 +16,7 @@ export function asFlag(value: JsonValue): boolean {
 
 const date = /^(\d{1,4})(-\d{2}-\d{2})$/;
 
-/** Odoo writes the first day that it knows, its word for "never", as `1-01-01`. */
+/** Odoo writes its value for "never", the first date of Python, as `1-01-01`. */
 export function asDateOrNull(value: JsonValue): CalendarDate | null {
   const text = asTextOrNull(value);
   if (text === null) return null;
@@ -31,7 +31,7 @@ export function asDate(value: JsonValue): CalendarDate {
   return found;
 }
 
-/** The id of a reference; null where there is none. */
+/** The id and name of a reference; null if it is empty. */
 export function asReference(value: JsonValue): { id: number; name: string } | null {
   if (value === false || value === null || value === undefined) return null;
   const [id, name] = asList(value);
@@ -42,29 +42,30 @@ export function asIds(value: JsonValue): number[] {
   return asList(value).map(asId);
 }
 
-/** Odoo computes with binary numbers: a sum of it may be off by less than this, and no amount is. */
+/** Odoo adds up binary floating-point numbers, so a sum may be wrong by less than this. No amount is this small. */
 const noise = 1e-6;
 
 /**
- * An amount. Odoo keeps it as a decimal, and writes it as the binary number nearest to that: its digits are those of the amount,
- * but for sums, whose noise is taken away. What has more decimals for another reason stays as it is, and is seen.
+ * Reads an amount. Odoo stores decimals and writes the nearest binary number, whose digits are those of the decimal.
+ * Rounding errors of sums are removed. An amount with more decimals for another reason is not rounded, so the
+ * comparison shows it.
  */
 export function asAmount(value: JsonValue, decimals: number): Money {
   const text = typeof value === 'number' || isExactNumber(value) ? stringifyJson(value) : '';
   const isNoise = text !== '' && new Money(text).abs().lessThan(noise);
-  // No amount is so large that it needs an exponent.
+  // No real amount needs an exponent.
   const amount = isNoise ? zero : parseMoney(/e/i.test(text) ? '' : text);
   if (amount === null) throw wrongForm('an amount', value);
   const rounded = amount.toDecimalPlaces(decimals);
   return amount.minus(rounded).abs().lessThan(noise) ? rounded : amount;
 }
 
-/** In UTC, to the second below, as Odoo keeps and compares its times. */
+/** UTC, with whole seconds rounded down, as Odoo stores and compares times. */
 export function toDateTime(at: Date): string {
   return at.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** A time of Odoo's; null where there is none. */
+/** A time of Odoo, in UTC; null if it is empty. */
 export function asTimeOrNull(value: JsonValue): Date | null {
   const text = asTextOrNull(value);
   if (text === null) return null;

@@ -8,31 +8,31 @@ import { allOf, pagesById } from '../api/pages.ts';
 import type { TrytonConnection } from './connection.ts';
 import { related } from './wire.ts';
 
-/** The company that the configuration names, and what every request says of it. */
+/** The configured company, and the facts that requests need. */
 export interface Company {
-  /** With the database's name: no other company of the server has it. */
+  /** Database name and company id, which together are unique on the server. */
   id: string;
   companyId: number;
-  /** Decimals of its currency. */
+  /** Decimals of the company's currency. */
   decimals: number;
   currency: string;
   userId: number;
   context: JsonObject;
 }
 
-/** Which records of a model are read, and how many of them in one answer. */
+/** Selects records of a model. `most`: maximum number per answer. */
 export interface Reading {
   domain: JsonValue[];
   fields: string[];
   most?: number;
-  /** Of the context, beside the company's. */
+  /** Added to the company's context. */
   context?: JsonObject;
 }
 
-/** Records of one answer. */
+/** Maximum number of records in an answer. */
 const pageSize = 500;
 
-/** Requests in the name of the configured company. Each throws ErpError. */
+/** Sends requests in the context of the configured company. Each method throws ErpError. */
 export class TrytonCalls {
   readonly #connection: TrytonConnection;
   readonly #config: TrytonConfig;
@@ -43,12 +43,12 @@ export class TrytonCalls {
     this.#config = config;
   }
 
-  /** The configured company, which must be one of the user's. Throws ErpError `auth` for another. */
+  /** The configured company. Throws ErpError `auth` if the user may not use it. */
   async company(request: RequestOptions): Promise<Company> {
     if (this.#company !== null) return this.#company;
     const userId = await this.#connection.userId(request);
     const fields = ['rec_name', 'currency.code', 'currency.digits'];
-    // Without a company in the context, the search finds those that the user may use.
+    // Without a company in the context, the search returns all companies.
     const found = readAs(
       await this.#connection.call(
         'reads',
@@ -76,7 +76,7 @@ export class TrytonCalls {
     );
   }
 
-  /** A call whose last parameter is the company's context with `extra`. */
+  /** Calls a method. The last parameter is the company's context with `extra`. */
   async call(
     doing: Doing,
     method: string,
@@ -88,7 +88,10 @@ export class TrytonCalls {
     return this.#connection.call(doing, method, [...params, { ...context, ...extra }], request);
   }
 
-  /** Records of a domain after an id, in the order of their ids; inactive ones too. */
+  /**
+   * A page of the records that match a domain, in the order of their ids, after the id `after`. Inactive records are
+   * included.
+   */
   async page(
     model: string,
     { domain, fields, most = pageSize, context = {}, after = 0 }: Reading & { after?: number },
@@ -106,7 +109,6 @@ export class TrytonCalls {
     );
   }
 
-  /** All records of a domain. */
   all(model: string, reading: Reading, request: RequestOptions): Promise<JsonObject[]> {
     return allOf(pagesById(reading.most ?? pageSize, (after) => this.page(model, { ...reading, after }, request)));
   }

@@ -2,8 +2,8 @@ import type { Capabilities } from '../../capabilities.ts';
 import { longestText } from '../api/keyed-text.ts';
 
 /**
- * Tryton 8.0 with the modules account and analytic_account. Every fact was measured against trytond 8.0.12 (docs/accountants/tryton.md tells
- * how); the error texts are those of its English messages, which each request asks for.
+ * Tryton 8.0 with the modules account and analytic_account. All facts were measured on trytond 8.0.12 (see
+ * docs/accountants/tryton.md). Error texts are in English, because each request sets the language.
  */
 export const trytonCapabilities: Capabilities = {
   kind: 'api',
@@ -16,7 +16,7 @@ export const trytonCapabilities: Capabilities = {
     max_bytes: 1_000_000,
     drafts_deletable: true,
   },
-  // Aborting a request does not stop the server: moves of one were found 6 s after it was given up.
+  // The server continues an aborted request: it created moves 6 s after the abort.
   doubt: { server_may_work_seconds: 60 },
   // Parallel requests in one company lock each other out.
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
@@ -25,26 +25,26 @@ export const trytonCapabilities: Capabilities = {
   periods: { readable: true, on_locked: 'refused' },
   text: {
     encoding: 'utf-8',
-    // Tryton itself has no limit.
+    // Tryton has no limit.
     lengths: { description: longestText, reference: 100, line_description: longestText, party_name: 200 },
     forbidden: '',
   },
   read_back: { by: 'id', normalises: ['order'] },
   errors: [
-    // What is in the way of everything.
+    // Errors that concern every request.
     { match: { http: 401 }, means: 'auth' },
     { match: { http: 403 }, means: 'auth' },
     { match: { http: 404 }, means: 'auth' },
     { match: { http: 405 }, means: 'auth' },
     { match: { http: 413 }, means: 'refused', problem: 'erp_too_large' },
     { match: { http: 429 }, means: 'throttled' },
-    // A lock of the database, held by another request; also a database that is not there, or is being restored.
+    // Another request holds a lock of the database; or the database does not exist, or is being restored.
     { match: { http: 503 }, means: 'locked' },
     { match: { code: 'LoginException' }, means: 'auth' },
     { match: { code: 'RateLimitException' }, means: 'throttled' },
     { match: { code: 'UserError', text: /^You are not allowed to access / }, means: 'auth' },
 
-    // What is in the way of one entry.
+    // Errors that concern one entry.
     ...refusals([
       [/^You are not allowed to \w+ records of /, 'erp_right_missing'],
       [/^The value ".*" for field "Account" in record .* of "Account Move Line"/, 'erp_account_unknown'],
@@ -83,7 +83,7 @@ export const trytonCapabilities: Capabilities = {
       [/^You cannot modify posted move/, 'erp_refused'],
       [/^You can not call "post" on/, 'erp_refused'],
       [/of "Account Move(?: Line)?" that don't exist/, 'erp_refused'],
-      // Matching.
+      // Errors of matching lines.
       [/^You cannot reconcile (?:line|already reconciled line)/, 'erp_refused'],
       [/^To reconcile (?:line|lines)\b/, 'erp_refused'],
       [/^The reconciliation ".*" is (?:delegated|linked) to the/, 'erp_refused'],

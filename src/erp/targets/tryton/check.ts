@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { LineRole } from '../../../terms.ts';
+import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
-import { draftMark, failed, right, wrong } from '../api/check.ts';
+import { failed, right, wrong } from '../api/check.ts';
 import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundWords } from '../api/erp-api.ts';
 import type { TrytonCalls } from './calls.ts';
 import { idsOf, type TrytonConnection } from './connection.ts';
@@ -16,7 +17,7 @@ interface Checked {
   connection: TrytonConnection;
 }
 
-/** The journal and the day of a draft. */
+/** Journal, period and date of a draft. */
 interface At {
   journalId: number;
   period: TrytonPeriod;
@@ -24,12 +25,12 @@ interface At {
 }
 
 /**
- * The one request to post is of a draft that cannot be posted: it does not balance, and has a line of zero on an account whose lines are
- * matched, which Tryton matches as it posts, and refuses where the draft does not balance. So even Tryton on SQLite, which posts what
- * does not balance, refuses it.
+ * The check calls `post` only for a draft that every Tryton refuses. The draft does not balance, and has a line of zero
+ * on an account with matching. Tryton matches such a line while posting, and refuses that in an unbalanced draft.
+ * Without this line, Tryton on SQLite would post the unbalanced draft.
  */
 export class TrytonChecks implements ErpChecks<TrytonWords> {
-  readonly days: CheckStep = { name: 'periods', try: () => this.#checkPeriods() };
+  readonly days: CheckStep = { name: erpCheckTexts.periods, try: () => this.#checkPeriods() };
   readonly #checked: Checked;
   readonly #plan: CheckPlan;
   readonly #request: RequestOptions;
@@ -46,20 +47,19 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     const { connection, calls } = this.#checked;
     try {
       const version = await connection.version(this.#request);
-      const name = `server, version ${version}`;
-      yield version.startsWith(series)
-        ? right(name)
-        : wrong(name, `vetledger is measured against Tryton ${series}`, 'Try it on a copy of the database first.');
+      const name = erpCheckTexts.version({ version });
+      const tested = erpCheckTexts.tested({ erp: 'Tryton', version: series });
+      yield version.startsWith(series) ? right(name) : wrong(name, tested, erpCheckTexts.tryOnCopy);
     } catch (error) {
-      yield failed('server', error, 'Check erp.url, and that Tryton runs and can be reached from here.');
+      yield failed(erpCheckTexts.server, error, erpCheckTexts.checkServer({ erp: 'Tryton' }));
       return null;
     }
     try {
       const { companyId, currency } = await calls.company(this.#request);
-      yield right(`login and company ${companyId} (${currency})`);
+      yield right(erpCheckTexts.loggedIn({ company: companyId, currency }));
       return currency;
     } catch (error) {
-      yield failed('login and company', error, 'Check erp.database, erp.user, its password and erp.company.');
+      yield failed(erpCheckTexts.login, error, erpCheckTexts.checkTrytonLogin);
       return null;
     }
   }
@@ -69,22 +69,20 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     { roles, isControl }: CheckPlan['accounts'][number],
   ): [message: string, todo: string] | null {
     const has = (wanted: readonly LineRole[]) => roles.some((role) => wanted.includes(role as LineRole));
-    if (account.type === null) return ['it is a heading: it has no type', 'Give it a type, or map another account.'];
-    if (account.isClosed) return ['it is closed', 'Open it, or map another account.'];
-    if (account.hasSecondCurrency) return ['it has a second currency', 'Map an account without one.'];
-    if (isControl && !account.partyRequired) return ['it does not take parties', 'Set "party required" on it.'];
-    if (!isControl && account.partyRequired)
-      return ['it requires parties, and its lines have none', 'Turn "party required" off, or map another account.'];
+    if (account.type === null) return [erpCheckTexts.isHeading, erpCheckTexts.giveType];
+    if (account.isClosed) return [erpCheckTexts.isClosed, erpCheckTexts.open];
+    if (account.hasSecondCurrency) return [erpCheckTexts.hasSecondCurrency, erpCheckTexts.mapWithoutCurrency];
+    if (isControl && !account.partyRequired) return [erpCheckTexts.takesNoParties, erpCheckTexts.requireParty];
+    if (!isControl && account.partyRequired) return [erpCheckTexts.requiresParties, erpCheckTexts.requireNoParty];
     const isIncome = account.type.statement === 'income';
-    const wantsIncome = has(incomeRoles);
-    if (wantsIncome && !isIncome && roles.length === 1 && roles[0] === 'rounding')
-      return ['its type is not one of the income statement', 'Change its type, or map another account.'];
-    if (!wantsIncome && isIncome)
-      return ['its type is one of the income statement', 'Change its type, or map another account.'];
+    const requiresIncome = has(incomeRoles);
+    if (requiresIncome && !isIncome && roles.length === 1 && roles[0] === 'rounding')
+      return [erpCheckTexts.notIncome, erpCheckTexts.changeType];
+    if (!requiresIncome && isIncome) return [erpCheckTexts.isIncome, erpCheckTexts.changeType];
     if (has(receivableRoles) && !account.type.receivable)
-      return ['its type is not receivable', 'Give it a type with "receivable", so that open items show it.'];
+      return [erpCheckTexts.notReceivable, erpCheckTexts.giveReceivableType];
     if (roles.includes('receivable') && !account.reconcile)
-      return ['its lines cannot be matched', 'Set "reconcile" on it, so that invoices and payments are matched.'];
+      return [erpCheckTexts.notMatchable, erpCheckTexts.setReconcile];
     return null;
   }
 
@@ -92,12 +90,11 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     this.#periods = await this.#checked.names.periods(this.#request);
     return this.#plan.dates.map((date) => {
       const period = this.#periods.find(({ from, through }) => from <= date && date <= through);
-      const name = `period of ${date}`;
+      const name = erpCheckTexts.period({ date });
       if (period === undefined)
-        return wrong(name, 'Tryton has none', 'Create the fiscal year and its periods in Tryton.');
-      return period.isOpen
-        ? right(name)
-        : wrong(name, `${period.name} is closed`, 'Open it in Tryton, or deliver from a later date (erp.from).');
+        return wrong(name, erpCheckTexts.noPeriod({ erp: 'Tryton' }), erpCheckTexts.createPeriod);
+      const closed = erpCheckTexts.periodClosed({ period: period.name });
+      return period.isOpen ? right(name) : wrong(name, closed, erpCheckTexts.openPeriod);
     });
   }
 
@@ -108,8 +105,7 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     const [journal] = found.journals.values();
     const account = found.accounts.find(({ partyRequired }) => !partyRequired);
     if (period === undefined || journal === undefined || account === undefined) {
-      const message = 'there is no open period, journal or account to try them with';
-      return { message, todo: 'Correct what is named above first.' };
+      return { message: erpCheckTexts.noOpenPeriod, todo: erpCheckTexts.correctAbove };
     }
     const day = dates.find((date) => period.from <= date && date <= period.through) ?? period.from;
     const at = { journalId: journal.id, period, day };
@@ -121,7 +117,7 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     const canTry = (each: TrytonWords['account']) => !each.partyRequired || this.#partyId !== null;
     return {
       left: (request) => this.#left(request),
-      before: { name: 'right to make parties', try: () => this.#findParty() },
+      before: { name: erpCheckTexts.makeParties, try: () => this.#findParty() },
       accounts: () => found.accounts.filter(canTry),
       create,
       refusals: [
@@ -143,15 +139,15 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
       ['company', '=', companyId],
       ['state', '=', 'draft'],
       ['create_uid', '=', userId],
-      ['description', '=', draftMark],
+      ['description', '=', erpCheckTexts.draftMark],
     ];
     const search = [domain, 0, null, null];
     return idsOf(await this.#checked.calls.call('reads', 'model.account.move.search', search, request)).map(String);
   }
 
-  /** A party for lines that need one: any, since the draft is deleted. */
+  /** Chooses any party for the lines of drafts, since the drafts are deleted. */
   async #findParty(): Promise<CheckResult[]> {
-    const name = 'right to make parties';
+    const name = erpCheckTexts.makeParties;
     const parties = idsOf(await this.#call('reads', 'model.party.party.search', [[], 0, 1, [['id', 'ASC']]]));
     this.#partyId = parties[0] ?? null;
     if (!this.#plan.makesParties) return [];
@@ -159,11 +155,13 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     const may = Object.values((access ?? {}) as Record<string, { create?: JsonValue }>).every(
       ({ create }) => create !== false,
     );
-    const todo = 'Give the right, or use erp.parties: collective.';
-    return [may ? right(name) : wrong(name, 'the API user may not create parties', todo)];
+    return [may ? right(name) : wrong(name, erpCheckTexts.noParties, erpCheckTexts.giveParties)];
   }
 
-  /** Two lines that balance on one account; income lines with every tax and one account of each dimension. */
+  /**
+   * Two lines on one account that balance. On an income account they carry every tax, and one account of each
+   * dimension.
+   */
   #pair(account: TrytonWords['account'], day: string, found: FoundWords<TrytonWords>): JsonObject[] {
     const isIncome = account.type?.statement === 'income';
     const taxes = isIncome ? found.taxes.map(({ id }) => ({ type: 'base', tax: id, amount: cent(true) })) : [];
@@ -187,8 +185,8 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     drafts: Drafts,
   ): Promise<CheckResult[]> {
     if (matched === undefined) {
-      const message = 'no account of the mapping can be matched, so that posting cannot be tried without risk';
-      return [wrong('right to post', message, 'Set "reconcile" on the account of the role receivable.')];
+      const { post, cannotTryPosting, setReconcileOnReceivable } = erpCheckTexts;
+      return [wrong(post, cannotTryPosting, setReconcileOnReceivable)];
     }
     const party = matched.partyRequired ? { party: this.#partyId } : {};
     const [id] = await drafts.create(() =>
@@ -202,11 +200,10 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     } catch (error) {
       if (!(error instanceof ErpError)) throw error;
       if (error.problem === 'erp_unbalanced') return [right(postName)];
-      return [failed(postName, error, 'Give the API user the group Accounting.')];
+      return [failed(postName, error, erpCheckTexts.giveAccounting)];
     }
     drafts.keep(id);
-    const todo = 'Reverse it in Tryton. Do not deliver into this server.';
-    return [wrong(postName, `Tryton posted the move ${id}, which does not balance`, todo)];
+    return [wrong(postName, erpCheckTexts.postedUnbalanced({ id: id ?? '' }), erpCheckTexts.reverseMove)];
   }
 
   async #closedPeriod(
@@ -214,20 +211,20 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     drafts: Drafts,
   ): Promise<CheckResult[]> {
     const period = this.#periods.find(({ isOpen }) => !isOpen);
-    if (period === undefined) return [right(closedName, 'not tried: Tryton has no closed period')];
+    if (period === undefined) return [right(closedName, erpCheckTexts.noClosedPeriod)];
     const error = await drafts.try(() => create({ period, day: period.from }));
     if (error === null) {
-      const message = `Tryton took a draft in ${period.name}, which is closed`;
-      return [wrong(closedName, message, 'Do not deliver into this server.')];
+      const message = erpCheckTexts.tookClosed({ period: period.name });
+      return [wrong(closedName, message, erpCheckTexts.doNotDeliver)];
     }
     if (error.problem === 'period_closed_in_erp') return [right(closedName)];
-    return [failed(closedName, error, 'See the message.')];
+    return [failed(closedName, error, erpCheckTexts.seeMessage)];
   }
 
   async #make({ journalId, period, day }: At, lines: JsonObject[]): Promise<string[]> {
     const { companyId } = await this.#checked.calls.company(this.#request);
     const move = { company: companyId, journal: journalId, period: period.id, date: toDate(day) };
-    const values = [[{ ...move, description: draftMark, lines: [['create', lines]] }]];
+    const values = [[{ ...move, description: erpCheckTexts.draftMark, lines: [['create', lines]] }]];
     return idsOf(await this.#call('writes', 'model.account.move.create', values)).map(String);
   }
 
@@ -236,8 +233,8 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
   }
 }
 
-const postName = 'right to post; an entry that does not balance is refused';
-const closedName = 'a closed period is refused';
+const postName = erpCheckTexts.postRefusesUnbalanced;
+const closedName = erpCheckTexts.closedRefused;
 
 const cent = (isThere: boolean): JsonObject => ({ __class__: 'Decimal', decimal: isThere ? '0.01' : '0' });
 

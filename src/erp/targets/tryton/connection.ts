@@ -1,6 +1,7 @@
 import type { TrytonConfig } from '../../../config/erp.ts';
 import { keepSecret } from '../../../domain/redact.ts';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain } from '../api/explain.ts';
@@ -19,7 +20,7 @@ import { trytonCapabilities } from './capabilities.ts';
 
 const logoutMs = 2_000;
 
-/** An answer, with the id that its request had. */
+/** An answer, with the id of its request. */
 type Sent = Answer & { rpcId: number };
 
 interface Session {
@@ -28,8 +29,9 @@ interface Session {
 }
 
 /**
- * Tryton's JSON-RPC: logs in with the password when it needs a session, sends each request once, and turns every error into an
- * ErpError. Only a request that was refused because its session had ended, before anything was done, is sent again.
+ * Tryton's JSON-RPC. It logs in with the password when it needs a session, sends each request once, and turns every
+ * error into an ErpError. Only a request that was refused because its session had ended is sent again, since Tryton did
+ * nothing.
  */
 export class TrytonConnection {
   readonly #config: Pick<TrytonConfig, 'url' | 'database' | 'user' | 'password' | 'timeoutSeconds'>;
@@ -50,13 +52,13 @@ export class TrytonConnection {
     return (await this.#open(request)).userId;
   }
 
-  /** Calls a method; its last parameter is the context. Throws ErpError, or the signal's reason. */
+  /** Calls a method. The last parameter is the context. Throws ErpError, or the signal's reason. */
   async call(doing: Doing, method: string, params: readonly JsonValue[], request: RequestOptions): Promise<JsonValue> {
     for (let again = false; ; again = true) {
       const session = await this.#open(request);
       const { path } = this;
       const answer = await this.#send(doing, path, method, params, request, session.header);
-      // Nothing was done: the session is looked at first.
+      // Tryton checks the session first, so it did nothing.
       if (answer.status === 401 && !again) {
         this.#session = null;
         continue;
@@ -65,13 +67,13 @@ export class TrytonConnection {
     }
   }
 
-  /** Version of the server, without a session. */
+  /** Version of the server. Needs no session. */
   async version(request: RequestOptions): Promise<string> {
     const answer = await this.#send('reads', '/rpc/', 'common.server.version', [], request);
     return readAs(this.#result(answer, 'reads', 'common.server.version'), asText);
   }
 
-  /** Ends the session, as far as that can be done quickly. */
+  /** Ends the session. It waits at most `logoutMs`. */
   async close(): Promise<void> {
     const session = this.#session;
     this.#session = null;
@@ -94,12 +96,12 @@ export class TrytonConnection {
   async #logIn(request: RequestOptions): Promise<Session> {
     const { user, password, database, url } = this.#config;
     const answer = await this.#send('reads', this.path, 'common.db.login', [user, { password }, 'en'], request);
-    if (answer.status === 401) throw new ErpError('auth', `Tryton refuses the user ${user} or its password`);
-    if (answer.status === 404) throw new ErpError('auth', `${url} has no Tryton database ${database}`);
+    if (answer.status === 401) throw new ErpError('auth', erpAnswerTexts.loginRefused({ erp: 'Tryton', user }));
+    if (answer.status === 404) throw new ErpError('auth', erpAnswerTexts.noDatabase({ erp: 'Tryton', url, database }));
     const result = this.#result(answer, 'reads', 'common.db.login');
     const [id, token] = Array.isArray(result) ? result : [];
     if (typeof id !== 'number' || typeof token !== 'string') {
-      throw new ErpError('auth', `${url} does not log in as Tryton does: it is no Tryton, or of another version`);
+      throw new ErpError('auth', erpAnswerTexts.notTheErp({ erp: 'Tryton', url }));
     }
     keepSecret(token);
     this.#log.debug({ user }, 'Tryton: logged in');
@@ -135,17 +137,17 @@ function outcomeOf(answer: Sent): Outcome {
 
 function errorOf(answer: Sent, body: JsonObject | null): ErpError {
   if (body !== null && body.id !== answer.rpcId) {
-    return new ErpError('doubt', 'the answer is that to another request: it has another id');
+    return new ErpError('doubt', erpAnswerTexts.otherRequest);
   }
   if (body !== null) {
     const told = toldError(body.error);
     if (told !== null) return explain({ http: answer.status, ...told }, trytonCapabilities.errors);
-    return new ErpError('doubt', 'the answer is not one of Tryton’s: it has neither result nor error');
+    return new ErpError('doubt', erpAnswerTexts.noResult({ erp: 'Tryton' }));
   }
   return pageError(answer, trytonCapabilities.errors);
 }
 
-/** `["UserError", [text, description, domain]]` of Tryton's own exceptions, `[text, trace]` of any other. */
+/** Tryton's own exceptions are `["UserError", [text, description, domain]]`; any other is `[text, trace]`. */
 function toldError(error: JsonValue): { code: string | null; text: string } | null {
   if (!Array.isArray(error) || typeof error[0] !== 'string') return null;
   const [first, second] = error;
@@ -154,7 +156,7 @@ function toldError(error: JsonValue): { code: string | null; text: string } | nu
   return { code: first, text: typeof text === 'string' ? text : first };
 }
 
-/** The ids that a writing request answered with. */
+/** The ids in the answer to a writing request. */
 export function idsOf(value: JsonValue): number[] {
   return writtenAs(value, (ids) => asList(ids).map(asId));
 }

@@ -3,6 +3,8 @@ import type { Clock } from '../../../domain/clock.ts';
 import { visible } from '../../../domain/text.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
+import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
+import { erpRecordFindings, trytonTerms } from '../../../texts/findings/erp-records.ts';
 import { companyOf } from '../../company.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import type { ErpEntry } from '../../erp-entry.ts';
@@ -26,23 +28,14 @@ import { TrytonNames, type TrytonPeriod, type TrytonWords } from './names.ts';
 import { TrytonReader } from './read.ts';
 import { toDate } from './wire.ts';
 
-/** A Tryton server as the target of delivery. It is not asked before the first request. */
+/** Opens the target for a Tryton server. It sends no request yet. */
 export function openTryton(config: TrytonConfig, ports: { clock: Clock; log: Logger }): ErpTarget {
   return new ApiTarget(companyOf(config), new TrytonApi(config, ports));
 }
 
-/** What Tryton does for delivery. */
 export class TrytonApi implements ErpApi<TrytonWords> {
   readonly capabilities = trytonCapabilities;
-  readonly terms: ErpApi<TrytonWords>['terms'] = {
-    erp: 'Tryton',
-    party: {
-      ...{ one: 'party', many: 'parties', ours: 'identifier', theirs: 'code', tried: 'party' },
-      isInactive: 'is not active',
-    },
-    word: { code: 'name or code', isInactive: 'is not active, or takes no lines', activate: 'Activate' },
-    right: 'the group Accounting',
-  };
+  readonly terms = trytonTerms;
   readonly words: TrytonNames;
   readonly reader: TrytonReader;
   readonly #connection: TrytonConnection;
@@ -65,30 +58,35 @@ export class TrytonApi implements ErpApi<TrytonWords> {
 
   async entryFault({ date }: ErpEntry, request: RequestOptions): Promise<Fault | null> {
     const period = periodOf(date, await this.words.periods(request));
-    if (period === undefined) return { code: 'erp_period_missing', message: `Tryton has no period for ${date}` };
+    const { erp } = this.terms;
+    if (period === undefined) return { code: 'erp_period_missing', message: erpRecordFindings.noPeriod({ erp, date }) };
     if (period.isOpen) return null;
-    return { code: 'period_closed_in_erp', message: `Tryton’s period ${visible(period.name)} of ${date} is closed` };
+    const message = erpRecordFindings.periodClosed({ erp, period: visible(period.name), date });
+    return { code: 'period_closed_in_erp', message };
   }
 
   lineFault(
     account: TrytonWords['account'],
     { entry: { date }, line }: Parameters<ErpApi<TrytonWords>['lineFault']>[1],
   ): Fault | null {
-    const unknown = (why: string): Fault => ({
+    const { erp } = this.terms;
+    const unknown = (reason: string): Fault => ({
       code: 'erp_account_unknown',
-      message: `Tryton’s account ${visible(line.account)} ${why}`,
+      message: erpRecordFindings.account({ erp, account: visible(line.account), reason }),
     });
-    if (account.type === null) return unknown('is a heading: it has no type');
-    if (account.isClosed) return unknown('is closed');
-    if (account.from !== null && date < account.from) return unknown(`takes lines from ${account.from} on only`);
-    if (account.through !== null && date > account.through) return unknown(`takes lines up to ${account.through} only`);
-    if (account.hasSecondCurrency) return unknown('has a second currency, whose amount nobody knows');
+    if (account.type === null) return unknown(erpRecordFindings.isHeading);
+    if (account.isClosed) return unknown(erpRecordFindings.isClosed);
+    if (account.from !== null && date < account.from) return unknown(erpRecordFindings.from({ date: account.from }));
+    if (account.through !== null && date > account.through)
+      return unknown(erpRecordFindings.through({ date: account.through }));
+    if (account.hasSecondCurrency) return unknown(erpRecordFindings.hasSecondCurrency);
     if (account.partyRequired === (line.party !== null)) return null;
     return {
       code: 'erp_party_refused',
-      message: account.partyRequired
-        ? `Tryton’s account ${account.code} needs a party, and the line has none: turn "party required" off, or name its role among those with parties`
-        : `Tryton’s account ${account.code} takes no party, and the line has ${line.party?.code}: turn "party required" on`,
+      message:
+        line.party === null
+          ? erpRecordFindings.needsParty({ account: account.code })
+          : erpRecordFindings.takesNoParty({ account: account.code, party: line.party.code }),
     };
   }
 
@@ -96,7 +94,7 @@ export class TrytonApi implements ErpApi<TrytonWords> {
     return idsOf(await this.#write('model.account.move.create', [await this.movesOf(entries, request)], request));
   }
 
-  /** The values of new moves. */
+  /** The field values of new moves. */
   async movesOf(entries: readonly ResolvedEntry<TrytonWords>[], request: RequestOptions): Promise<JsonObject[]> {
     const { companyId } = await this.#calls.company(request);
     const periods = await this.words.periods(request);
@@ -104,7 +102,7 @@ export class TrytonApi implements ErpApi<TrytonWords> {
       const { date, unitId } = resolved.entry;
       const period = periodOf(date, periods);
       if (period === undefined)
-        throw new ErpError('unsent', `the period of ${visible(unitId)} was there, and is not found in Tryton`);
+        throw new ErpError('unsent', erpAnswerTexts.periodNotFound({ erp: this.terms.erp, unitId: visible(unitId) }));
       return toMove(resolved, { companyId, periodId: period.id });
     });
   }
@@ -123,7 +121,7 @@ export class TrytonApi implements ErpApi<TrytonWords> {
   }
 
   async periods(request: RequestOptions): Promise<ErpPeriods> {
-    // Read anew: what was closed a moment ago counts.
+    // Not from a cache, because a period may just have been closed.
     const list = await this.words.readPeriods(request);
     return {
       periods: list.map(({ from, through, isOpen }) => ({ from, through, isOpen, kind: 'general' })),
@@ -146,9 +144,9 @@ export class TrytonApi implements ErpApi<TrytonWords> {
     await this.#write('model.account.move.reconciliation.create', [reconciliations], request);
   }
 
-  /** With Tryton's wizard: the group Accounting may not delete a reconciliation, and may undo one so. */
+  /** Uses Tryton's wizard, because the group Accounting may not delete a reconciliation. */
   async unmatch(lines: readonly TrytonWords['line'][], request: WriteOptions): Promise<void> {
-    // One line of each reconciliation.
+    // One line of each reconciliation is enough.
     const ids = [...new Map(lines.map(({ matched, id }) => [matched, trytonId(id)])).values()];
     const wizard = 'wizard.account.move.unreconcile_lines';
     const session = readAs(await this.#write(`${wizard}.create`, [], request), (value) =>

@@ -10,7 +10,7 @@ import { asDate, asDateOrNull, asDecimal, asTextOrNull, related, relatedList, to
 
 const moveModel = 'account.move';
 
-/** The values of a new move: a draft with its lines, tax lines and analytic lines. */
+/** The field values of a new move: a draft with its lines, tax lines and analytic lines. */
 export function toMove(
   { entry, journal, lines }: ResolvedEntry<TrytonWords>,
   { companyId, periodId }: { companyId: number; periodId: number },
@@ -44,7 +44,7 @@ function toLine(line: ErpLine, resolved: ResolvedLine<TrytonWords> | undefined, 
   };
 }
 
-/** Tryton counts sales positive: a credit of revenue or of VAT is a positive amount of its tax line. */
+/** The tax lines of a line. Tryton counts sales as positive, so a credit becomes a positive amount. */
 function taxLinesOf({ vat, amount, side }: ErpLine, taxId: number): JsonObject[] {
   if (vat === null) return [];
   const signed = (value: Money) => toDecimal(side === 'credit' ? value : value.negated());
@@ -55,8 +55,8 @@ function taxLinesOf({ vat, amount, side }: ErpLine, taxId: number): JsonObject[]
 }
 
 /**
- * The fields of moves and of what belongs to them. Each model is read by a request of its own: Tryton reads fields of fields record by
- * record, which takes several times as long.
+ * The fields that are read of moves and their parts. Each model is read by a separate request: Tryton reads nested
+ * fields record by record, which takes several times as long.
  */
 export const readFields = {
   move: ['number', 'state', 'date', 'description', 'journal.code', 'origin'],
@@ -69,14 +69,14 @@ export const readFields = {
   analyticLine: ['move_line', 'debit', 'credit', 'account.code', 'account.root.name'],
 };
 
-/** What belongs to moves, as Tryton answered it. */
+/** The records that belong to moves, as Tryton answered them. */
 export interface MoveParts {
   lines: JsonObject[];
   taxLines: JsonObject[];
   analyticLines: JsonObject[];
 }
 
-/** Moves with their lines. Throws FormError. */
+/** Combines moves and their parts into entries. Throws FormError. */
 export function foundEntries(moves: readonly JsonObject[], parts: MoveParts): FoundEntry[] {
   const linesOf = Map.groupBy(parts.lines, ({ move }) => asId(move ?? null));
   const taxLinesOf = Map.groupBy(parts.taxLines, ({ move_line: line }) => asId(line ?? null));
@@ -106,7 +106,7 @@ function foundEntry(record: JsonObject, lines: FoundLine[]): FoundEntry {
   };
 }
 
-/** Of `account.move,12`; a move may have an origin of another model. */
+/** The id in an origin such as `account.move,12`. Origins of other models are left out. */
 function originIn(origin: string | null): Pick<FoundEntry, 'originId'> {
   const [model, originId = ''] = origin?.split(',') ?? [];
   return model === moveModel && /^\d+$/.test(originId) ? { originId } : {};
@@ -141,7 +141,7 @@ function takesDueDate(account: JsonObject | null): boolean {
   return type?.receivable === true || type?.payable === true;
 }
 
-/** Tryton shows a due date on receivable and payable accounts only. */
+/** Tryton shows due dates only on receivable and payable accounts. */
 function isOfParties({ type }: TrytonWords['account']): boolean {
   return type?.receivable === true || type?.payable === true;
 }
@@ -154,7 +154,7 @@ function codeOf(record: JsonObject | null): string {
   return asTextOrNull(record?.code ?? null) ?? '';
 }
 
-/** The identifier of a party that we made. */
+/** The identifier of a client. */
 const ourIdentifier = /^\d+\/client\/\d+$/;
 
 function partyIn(party: JsonObject | null): string | null {
@@ -164,7 +164,10 @@ function partyIn(party: JsonObject | null): string | null {
   return ours ?? asTextOrNull(party.code ?? null) ?? `[${asTextOrNull(party.name ?? null) ?? asId(party.id)}]`;
 }
 
-/** The analytic account by the name of its root; what is not the whole line on one account is told with its amounts. */
+/**
+ * The analytic accounts of a line, by the name of their root. If an account does not get the whole line, its amount is
+ * added.
+ */
 function dimensionsIn(lines: JsonObject[], amount: Money): Record<string, string> {
   const byRoot = new Map<string, { code: string; amount: Money }[]>();
   for (const line of lines) {
@@ -192,7 +195,7 @@ export function lineState(line: JsonObject): TrytonLine {
   return {
     id: String(asId(line.id)),
     matched: matched === null ? null : String(asId(matched)),
-    // A line of Tryton's is matched as a whole.
+    // Tryton only matches whole lines.
     isTouched: false,
     amount: signedAmount(line),
     date: asDate(move?.date ?? null),

@@ -11,12 +11,12 @@ import { asDate, asDateOrNull, asFlag, related, relatedList } from './wire.ts';
 export interface TrytonAccount {
   id: number;
   code: string;
-  /** Null for a heading, which takes no lines. */
+  /** Null for a heading, which has no lines. */
   type: { statement: string; receivable: boolean; payable: boolean } | null;
   isClosed: boolean;
   partyRequired: boolean;
   reconcile: boolean;
-  /** Days on which it takes lines; null: no limit. */
+  /** First and last day on which the account may be used; null for no limit. */
   from: CalendarDate | null;
   through: CalendarDate | null;
   hasSecondCurrency: boolean;
@@ -34,7 +34,7 @@ interface TrytonWord extends Word {
   id: number;
 }
 
-/** A line as matching reads it, with the day of its move. */
+/** A line as matching reads it, with the date of its move. */
 export interface TrytonLine extends LineState {
   date: CalendarDate;
 }
@@ -42,24 +42,27 @@ export interface TrytonLine extends LineState {
 export interface TrytonWords extends Words {
   account: TrytonAccount;
   journal: TrytonWord;
-  /** A tax of Tryton has no code: it is known by its name. */
+  /** Tryton's taxes have no code, so they are found by name. */
   tax: TrytonWord;
-  /** An analytic account, by the name of its root and its own code; one that takes no lines is not active. */
+  /**
+   * An analytic account, found by its root's name and its own code. An account that accepts no lines counts as
+   * inactive.
+   */
   dimension: TrytonWord;
   party: TrytonWord;
   line: TrytonLine;
 }
 
-/** Looks up what entries name in one company. */
+/** Looks up the records that entries refer to, in one company. */
 export class TrytonNames implements WordSource<TrytonWords> {
   readonly accounts: LookUp<TrytonAccount>;
   readonly journals: LookUp<TrytonWord>;
   readonly taxes: LookUp<TrytonWord>;
   readonly dimensions: LookUp<TrytonWord>;
   readonly parties: LookUp<TrytonWord>;
-  /** By our id, which is an identifier of theirs. */
+  /** Clients by our id, which is an identifier of the party. */
   readonly ourParties: LookUp<TrytonWord>;
-  /** The company's periods, without those for adjustments, which overlap the others. */
+  /** The company's periods. Adjustment periods are left out, because they overlap the others. */
   readonly periods: (request: RequestOptions) => Promise<TrytonPeriod[]>;
   readonly #calls: TrytonCalls;
   readonly #kept: KeptNames;
@@ -105,12 +108,11 @@ export class TrytonNames implements WordSource<TrytonWords> {
     this.periods = this.#kept.whole((request) => this.readPeriods(request));
   }
 
-  /** Forgets everything: what was looked up may have changed. */
   clear(): void {
     this.#kept.clear();
   }
 
-  /** The periods as they are now. */
+  /** Reads the periods without the cache. */
   async readPeriods(request: RequestOptions): Promise<TrytonPeriod[]> {
     const fields = ['name', 'start_date', 'end_date', 'state', 'fiscalyear.state'];
     const found = await this.#search('account.period', [['type', '=', 'standard']], fields, request);
@@ -125,7 +127,7 @@ export class TrytonNames implements WordSource<TrytonWords> {
     );
   }
 
-  /** All records of a domain, in the company where its model has one. */
+  /** All records that match a domain. Records of models with a company are limited to the configured one. */
   async #search(model: string, domain: JsonValue[], fields: string[], request: RequestOptions): Promise<JsonObject[]> {
     const { companyId } = await this.#calls.company(request);
     const company = companyFields[model];

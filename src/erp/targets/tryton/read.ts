@@ -12,11 +12,11 @@ import type { TrytonLine, TrytonWords } from './names.ts';
 import { asDate, asDecimal, asTextOrNull, toDate, toDateTime } from './wire.ts';
 
 const movesPerPage = 100;
-/** Lines, tax lines or analytic lines of one answer: some 500 kB. */
+/** Maximum number of lines, tax lines or analytic lines in an answer: about 500 kB. */
 const partsPerPage = 2_000;
 const move = 'account.move';
 
-/** Reads moves, their lines and the books of the company. Each throws ErpError. */
+/** Reads moves, their lines and the books of the company. Each method throws ErpError. */
 export class TrytonReader implements ErpReader<TrytonWords> {
   readonly #calls: TrytonCalls;
 
@@ -24,7 +24,7 @@ export class TrytonReader implements ErpReader<TrytonWords> {
     this.#calls = calls;
   }
 
-  /** Moves by id; those that are gone are left out. */
+  /** Reads moves by id; missing ones are left out. */
   async read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
     const found: FoundEntry[] = [];
     for (const part of partsOf(ids, movesPerPage)) {
@@ -34,7 +34,10 @@ export class TrytonReader implements ErpReader<TrytonWords> {
     return found;
   }
 
-  /** Where a move of ours can be at once: on its date, or among the drafts and what others posted. Then among all moves. */
+  /**
+   * Searches the likely places first: the entry's dates, the drafts, and moves that other users changed. Then it
+   * searches all moves.
+   */
   async lookUps(request: RequestOptions): Promise<KeyLookUp[]> {
     const { userId } = await this.#calls.company(request);
     return [
@@ -46,7 +49,7 @@ export class TrytonReader implements ErpReader<TrytonWords> {
           asking,
         );
       },
-      // Absence is told by a search of all moves only, which takes as long as there are moves.
+      // Only a search of all moves proves that an entry is missing. Its time grows with the number of moves.
       (keys, asking) => this.#withKeys(keys, [], asking),
     ];
   }
@@ -77,7 +80,6 @@ export class TrytonReader implements ErpReader<TrytonWords> {
     );
   }
 
-  /** Lines by id, as matching reads them. */
   async lines(ids: readonly string[], request: RequestOptions): Promise<TrytonLine[]> {
     const domain = [['id', 'in', ids.map((id) => idOf('Tryton', id))]];
     const fields = ['debit', 'credit', 'reconciliation', 'move.date', 'move.state'];
@@ -107,8 +109,9 @@ export class TrytonReader implements ErpReader<TrytonWords> {
   }
 
   /**
-   * Posted moves with a key of ours or a line on one of the accounts, in the order of their ids. With `changedSince`, those of them
-   * that were written since: the move, one of its lines, or a tax or analytic line of these, which can be changed after posting.
+   * Posted moves with a key of ours or a line on one of the accounts, by id. With `changedSince`, only moves that were
+   * written since then, or one of whose lines, tax lines or analytic lines was: Tryton allows changes to these after
+   * posting.
    */
   entries(which: Parameters<ErpBooks['entries']>[0], request: RequestOptions): AsyncIterable<FoundEntry[]> {
     const { accounts } = which;
@@ -116,12 +119,15 @@ export class TrytonReader implements ErpReader<TrytonWords> {
     return this.#moves([...postedIn(which), ['OR', ['description', 'like', anyKey], ...named]], request);
   }
 
-  /** Tryton's own reversals; a copy keeps our key in its description. */
+  /**
+   * Reversals that Tryton made name their origin. A duplicate keeps our key in its description, so it is not searched
+   * here.
+   */
   copies(which: Parameters<NonNullable<ErpBooks['copies']>>[0], request: RequestOptions): AsyncIterable<FoundEntry[]> {
     return this.#moves([...postedIn(which), ['origin', 'like', `${move},%`]], request);
   }
 
-  /** The company's moves of a domain by id, a page at a time. */
+  /** Pages of the company's moves that match a domain, by id. */
   async *#moves(domain: JsonValue[], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
     for await (const moves of pagesById(movesPerPage, (after) => this.#page(domain, after, request))) {
       yield await this.#withLines(moves, request);
@@ -134,7 +140,7 @@ export class TrytonReader implements ErpReader<TrytonWords> {
     return this.#calls.page(move, { domain: own, fields: readFields.move, after, most: movesPerPage }, request);
   }
 
-  /** Moves with all that belongs to them, or with some lines only. */
+  /** Adds the lines of moves, with their tax lines and analytic lines. With `only`, it adds some lines only. */
   async #withLines(moves: JsonObject[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
     if (moves.length === 0) return [];
     const ids = moves.map(({ id }) => asId(id));
@@ -158,7 +164,7 @@ export class TrytonReader implements ErpReader<TrytonWords> {
   }
 }
 
-/** Posted in the interval, and written since where that is asked for. */
+/** Posted in the date range, and, with `changedSince`, written since then. */
 function postedIn(which: { from: CalendarDate; through: CalendarDate; changedSince?: Date | null }): JsonValue[] {
   const { from, through, changedSince = null } = which;
   return [

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { asId, asList, asRecord, asText, wholeNumber, wrongForm } from '../api/form.ts';
 
-/** Values in Tryton's JSON: amounts and dates are objects that name their class, so that no amount is ever a number. */
+/** Values in Tryton's JSON. Amounts and dates are objects that name their class, so amounts are never JSON numbers. */
 
 export function toDecimal(amount: Money): JsonObject {
   return { __class__: 'Decimal', decimal: amount.toFixed() };
@@ -14,7 +14,7 @@ export function toDate(date: CalendarDate): JsonObject {
   return { __class__: 'date', year, month, day };
 }
 
-/** In UTC, as Tryton keeps its times. */
+/** UTC, as Tryton stores times. */
 export function toDateTime(at: Date): JsonObject {
   return {
     ...{ __class__: 'datetime', year: at.getUTCFullYear(), month: at.getUTCMonth() + 1, day: at.getUTCDate() },
@@ -27,7 +27,7 @@ export function asTextOrNull(value: JsonValue): string | null {
   return value === null ? null : asText(value);
 }
 
-/** SQLite has no booleans: Tryton then answers 0 and 1. */
+/** On SQLite, Tryton answers booleans as 0 and 1. */
 export function asFlag(value: JsonValue): boolean {
   if (value === true || value === 1) return true;
   if (value === false || value === 0 || value === null) return false;
@@ -52,13 +52,13 @@ export function asDateOrNull(value: JsonValue): CalendarDate | null {
   return value === null ? null : asDate(value);
 }
 
-/** The record that a field of a record refers to, as far as its fields were asked for (`party.code`); null without one. */
+/** The record that a field refers to, with the fields that were requested (`party.code`). Null if there is none. */
 export function related(record: JsonObject, field: string): JsonObject | null {
   const value = record[`${field}.`];
   return value === null || value === undefined ? null : asRecord(value);
 }
 
-/** The records of a list field, as far as their fields were asked for (`lines.debit`). */
+/** The records of a list field, with the fields that were requested (`lines.debit`). */
 export function relatedList(record: JsonObject, field: string): JsonObject[] {
   const value = record[`${field}.`];
   return value === null || value === undefined ? [] : asList(value).map(asRecord);

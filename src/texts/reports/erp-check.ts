@@ -1,0 +1,147 @@
+/** Results of `vetledger erp check`: what was tried, what is wrong, and what to do. */
+export const erpCheckTexts = {
+  /** The text of every draft that a check makes. Later checks find and delete drafts by it. */
+  draftMark: 'vetledger erp check: may be deleted',
+
+  // What is tried
+  server: 'server',
+  version: ({ version }: { version: string }): string => `server, version ${version}`,
+  login: 'login and company',
+  loggedIn: ({ company, currency }: { company: number; currency: string }): string =>
+    `login and company ${company} (${currency})`,
+  currency: 'currency',
+  accounts: 'accounts',
+  account: ({ account, roles }: { account: string; roles: string }): string => `account ${account} (${roles})`,
+  accountDraft: ({ account }: { account: string }): string => `account ${account}: draft`,
+  parties: 'parties',
+  party: ({ party, code }: { party: string; code: string }): string => `${party} ${code}`,
+  journals: 'journals',
+  journal: ({ code }: { code: string }): string => `journal ${code}`,
+  taxes: 'taxes',
+  tax: ({ code }: { code: string }): string => `tax ${code}`,
+  dimensions: 'dimensions',
+  dimension: ({ name, value }: { name: string; value: string }): string => `dimension ${name}: ${value}`,
+  lockDates: 'lock dates',
+  day: ({ date }: { date: string }): string => `day ${date}`,
+  periods: 'periods',
+  period: ({ date }: { date: string }): string => `period of ${date}`,
+  makeEntries: 'right to make entries',
+  post: 'right to post',
+  deleteDrafts: 'right to delete drafts',
+  matchLines: 'right to match lines',
+  makePartners: 'right to make partners',
+  makeParties: 'right to make parties',
+  lookUp: 'look-up of entries',
+  drafts: 'drafts',
+  draftsLeft: 'drafts that a check left behind',
+  draftOnAll: 'draft on all accounts, with taxes and dimensions',
+  draftsDeleted: 'drafts are deleted',
+  unbalancedRefused: ({ journal }: { journal: string }): string =>
+    `journal ${journal}: an entry that does not balance is refused`,
+  postRefusesUnbalanced: 'right to post; an entry that does not balance is refused',
+  closedRefused: 'a closed period is refused',
+
+  // The server and the company
+  checkServer: ({ erp }: { erp: string }): string =>
+    `Check that ${erp} is running and can be reached from here, and check erp.url.`,
+  checkOdooLogin:
+    'Check that Odoo is running. Check erp.url, erp.database, the user, the password or API key, and erp.company.',
+  checkTrytonLogin: 'Check erp.database, erp.user, the password and erp.company.',
+  tested: ({ erp, version }: { erp: string; version: string }): string => `vetledger is tested with ${erp} ${version}`,
+  testedUpTo: ({ erp, version }: { erp: string; version: number }): string =>
+    `vetledger is tested with ${erp} up to version ${version}`,
+  tryOnCopy: 'Try it on a copy of the database first.',
+  currencyDiffers: ({ theirs, ours }: { theirs: string; ours: string }): string =>
+    `the company keeps its books in ${theirs}, the clinic in ${ours}`,
+  correctCurrency: 'Set erp.company to the right company, or correct the currency of the installation.',
+
+  // Rights
+  rightMissing: 'the API user lacks this right',
+  giveBilling: 'Give the API user the right Invoicing: Billing.',
+  giveAccounting: 'Give the API user the group Accounting.',
+  giveRight: ({ right }: { right: string }): string => `Give the API user ${right}.`,
+  noContacts: 'the API user may not create contacts',
+  giveContacts: 'Give the API user the right Contact Creation, or set erp.parties: collective.',
+  noParties: 'the API user may not create parties',
+  giveParties: 'Give the API user the right, or set erp.parties: collective.',
+  byExternalId: 'by external id',
+  byReference:
+    'by reference, since the API user may not read external ids (ir.model.data); looking up entries in doubt is slower',
+  noLookUp:
+    'the API user may neither look up external ids nor delete drafts, so vetledger could not delete a surplus draft',
+  giveLookUp:
+    'Give the API user the right to delete entries (Invoicing: Billing), or to read external ids (ir.model.data).',
+
+  // Accounts and other records
+  accountMissing: ({ erp }: { erp: string }): string => `${erp} has no such account in this company`,
+  createAccount: 'Create it, or change the mapping.',
+  accountAmbiguous: ({ erp, n }: { erp: string; n: number }): string => `${erp} has ${n} accounts with this code`,
+  changeCode: 'Change the code of all but one.',
+  none: ({ erp }: { erp: string }): string => `${erp} has none`,
+  create: ({ erp }: { erp: string }): string => `Create it in ${erp}, or correct the mapping.`,
+  several: ({ erp, n }: { erp: string; n: number }): string => `${erp} has ${n}`,
+  rename: 'Rename all but one.',
+  inactive: ({ isInactive }: { isInactive: string }): string => `it ${isInactive}`,
+  activate: ({ activate }: { activate: string }): string => `${activate} it, or correct the mapping.`,
+  archived: 'it is deprecated or archived',
+  restore: 'Restore it, or map another account.',
+  hasCurrency: 'it has a fixed currency',
+  hasSecondCurrency: 'it has a second currency',
+  mapWithoutCurrency: 'Map an account without one.',
+  typeIs: ({ type }: { type: string }): string => `its type is ${type}`,
+  giveIncome: 'Give it the type Income, or map another account.',
+  changeType: 'Change its type, or map another account.',
+  giveReceivable: 'Give it the type Receivable, so that open items show it.',
+  notMatchable: 'its lines cannot be matched',
+  allowReconciliation: 'Set "Allow Reconciliation" on it, so that invoices and payments can be matched.',
+  isHeading: 'it is a heading: it has no type',
+  giveType: 'Give it a type, or map another account.',
+  isClosed: 'it is closed',
+  open: 'Open it, or map another account.',
+  takesNoParties: 'it accepts no parties',
+  requireParty: 'Set "party required" on it.',
+  requiresParties: 'it requires parties, but its lines have none',
+  requireNoParty: 'Turn "party required" off, or map another account.',
+  notIncome: 'its type is not one of the income statement',
+  isIncome: 'its type is one of the income statement',
+  notReceivable: 'its type is not receivable',
+  giveReceivableType: 'Give it a type with "receivable", so that open items show it.',
+  setReconcile: 'Set "reconcile" on it, so that invoices and payments can be matched.',
+  mapOtherTax: 'Map another tax.',
+  baseWithoutTag: 'its base has no tag: Odoo’s tax report shows the tax amounts, but the base only on the tax line',
+
+  // Days
+  noLocks: 'none',
+  lock: ({ kind, date }: { kind: string; date: string }): string => `${kind} through ${date}`,
+  locked: ({ lock }: { lock: string }): string => `it is locked (${lock})`,
+  unlock: 'Unlock it in Odoo, or set erp.from to a later date.',
+  noPeriod: ({ erp }: { erp: string }): string => `${erp} has none`,
+  createPeriod: 'Create the fiscal year and its periods in Tryton.',
+  periodClosed: ({ period }: { period: string }): string => `${period} is closed`,
+  openPeriod: 'Open it in Tryton, or set erp.from to a later date.',
+
+  // Drafts
+  nothingPosted: 'not tried: nothing is posted yet',
+  syncFirst:
+    'Load the clinic with `vetledger sync`, and check again: the posted entries determine the journals, taxes and dimensions.',
+  rightsMissing: 'not tried: the API user lacks rights',
+  noAccount: 'not tried: no journal or account is available',
+  noOpenPeriod: 'not tried: no open period, journal or account is available',
+  correctAbove: 'Correct first what the results above name.',
+  tookUnbalanced: 'Odoo accepted a draft that does not balance, or added a line to it',
+  removeDefaultAccount:
+    'Remove the default account from the journal, or map another journal. vetledger compares each entry after creating it, and would refuse these.',
+  seeMessage: 'See the message.',
+  postedEmpty: ({ id }: { id: string }): string => `Odoo posted the entry ${id}, which has no lines`,
+  cancelEntry: 'Cancel it in Odoo, and do not deliver to this server.',
+  cannotTryPosting: 'posting cannot be tried safely, because no account of the mapping can be matched',
+  setReconcileOnReceivable: 'Set "reconcile" on the account of the role receivable.',
+  postedUnbalanced: ({ id }: { id: string }): string => `Tryton posted the move ${id}, which does not balance`,
+  reverseMove: 'Reverse it in Tryton, and do not deliver to this server.',
+  noClosedPeriod: 'not tried: Tryton has no closed period',
+  tookClosed: ({ period }: { period: string }): string => `Tryton accepted a draft in ${period}, which is closed`,
+  doNotDeliver: 'Do not deliver to this server.',
+  correctInErp: ({ erp }: { erp: string }): string => `Correct in ${erp} what its message says.`,
+  correctOrGiveRight: ({ erp, right }: { erp: string; right: string }): string =>
+    `Correct in ${erp} what its message says. The API user needs ${right}.`,
+};
