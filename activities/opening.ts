@@ -6,7 +6,7 @@ import { startAtOpening } from '../src/bookkeeping/start-date.ts';
 import type { InstallationConfig } from '../src/config/load-config.ts';
 import { LeaseLost } from '../src/db/lease.ts';
 import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
-import { notedAtOpening, takeNudge } from '../src/mirror/installation-state.ts';
+import { stateAtOpening, takeNudge } from '../src/mirror/installation-state.ts';
 import { clockRemarks } from '../src/sync/clock-remarks.ts';
 import { type Cursors, isNothingRead, readCursors } from '../src/sync/cursors.ts';
 import { noteIdleWindow } from '../src/sync/idle-windows.ts';
@@ -80,7 +80,7 @@ export async function openUnderLease(
   if (pulls && isNothingRead(cursors)) throw fatal(firstLoadNeeded);
   await failAbandoned(deps, input, transact);
   const { context } = sourceAccess(deps, input, heartbeat, transact);
-  const { startDate, isNudged } = await notedAtOpening(db, id);
+  const { startDate, isNudged } = await stateAtOpening(db, id);
   const wrong =
     (await changedIdentity(db, installation)) ?? (await startAtOpening({ db, transact }, installation, startDate));
   if (wrong) {

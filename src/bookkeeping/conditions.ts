@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
-import { markForChangedConditions, markWhoseDayCame } from '../documents/mark.ts';
+import { markDatesReached, markForChangedConditions } from '../documents/mark.ts';
 import { businessDate, dayAfter } from '../domain/dates.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
-import { noteConditionsHash, readConditionsHash } from '../mirror/installation-state.ts';
+import { readConditionsHash, storeConditionsHash } from '../mirror/installation-state.ts';
 import { closedInErp, noteClosedInErp } from './erp-locks.ts';
 
 /** Whether mapping, start date, time zone, closed period, a lock date or a period of the ERP have changed since documents were last marked for it. */
@@ -23,12 +23,12 @@ export async function markAfterChangedConditions(
   clock: (() => Date) | null = null,
 ): Promise<void> {
   const today = clock && businessDate(clock().toISOString(), installation.timezone);
-  if (today !== null) await markWhoseDayCame(trx, installation.id, dayAfter(today));
+  if (today !== null) await markDatesReached(trx, installation.id, dayAfter(today));
   const conditions = await conditionsHash(trx, installation);
   if ((await readConditionsHash(trx, installation.id)) === conditions) return;
   await noteClosedInErp(trx, installation.id, await closedInErp(trx, installation));
   await markForChangedConditions(trx, installation.id);
-  await noteConditionsHash(trx, installation.id, conditions);
+  await storeConditionsHash(trx, installation.id, conditions);
 }
 
 /** A hash of everything besides its facts that decides whether a document is posted. */

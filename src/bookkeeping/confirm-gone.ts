@@ -3,7 +3,7 @@ import { type LateDocument, lockLate } from '../documents/late-documents.ts';
 import { markDirty } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import { absenceProblems } from '../domain/problems.ts';
-import { acceptAbsence } from '../mirror/not-shown.ts';
+import { confirmAbsence } from '../mirror/not-shown.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
 import { recordDecisions } from './late-decision-store.ts';
 
@@ -26,7 +26,7 @@ export async function confirmGone(
   for (const kind of documentKinds) {
     const ids = documents.flatMap((each) => (each.kind === kind ? each.id : []));
     if (ids.length === 0) continue;
-    const accepted = await acceptAbsence(trx, installation, kind, ids);
+    const accepted = await confirmAbsence(trx, installation, kind, ids);
     const locked = new Map((await lockLate(trx, installation, kind, ids)).map((each) => [each.id, each]));
     const decided = ids.map((id) => {
       const document = locked.get(id);

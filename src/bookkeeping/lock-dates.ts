@@ -1,7 +1,7 @@
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
-import { departmentLocks, noteDepartmentLock } from '../mirror/department-locks.ts';
+import { departmentLocks, storeDepartmentLock } from '../mirror/department-locks.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /** A department's lock date in the source, or null. */
@@ -45,7 +45,7 @@ export function storedLockDates(
       return storedLockDate(db, installation, department);
     }
     const { lockDate } = settings;
-    await transact((trx) => noteDepartmentLock(trx, installation, department, lockDate));
+    await transact((trx) => storeDepartmentLock(trx, installation, department, lockDate));
     return lockDate;
   };
 }

@@ -3,7 +3,7 @@ import { bool } from '../db/columns.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
-import { notedAtOpening, noteStartDate } from '../mirror/installation-state.ts';
+import { stateAtOpening, storeStartDate } from '../mirror/installation-state.ts';
 import type { CalendarDate } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
@@ -45,13 +45,13 @@ export async function startAtOpening(
 ): Promise<PlainError | null> {
   if (before === installation.startDate) return null;
   const moved = await movedStart(db, installation, before);
-  if (moved === null) await transact((trx) => noteStartDate(trx, installation.id, installation.startDate));
+  if (moved === null) await transact((trx) => storeStartDate(trx, installation.id, installation.startDate));
   return moved;
 }
 
 /** Throws ConfigError where the start date was moved: no window opens then, so there is nothing to preview or to repost. */
 export async function requireStart(db: Connection, installation: InstallationConfig): Promise<void> {
-  const moved = await movedStart(db, installation, (await notedAtOpening(db, installation.id)).startDate);
+  const moved = await movedStart(db, installation, (await stateAtOpening(db, installation.id)).startDate);
   if (moved)
     throw new ConfigError({
       code: moved.code,

@@ -3,7 +3,7 @@ import { changedIdentity } from '../bookkeeping/identity.ts';
 import { databaseNow } from '../db/database-now.ts';
 import { about } from '../domain/durations.ts';
 import { UserError } from '../domain/errors.ts';
-import { askAgainNow } from '../practice/sign-in-store.ts';
+import { signInNow } from '../practice/sign-in-store.ts';
 import { type LoadPlan, planLoad } from '../queries/plan-load.ts';
 import { noVerdict, verdictSince, verdicts } from '../queries/verdict.ts';
 import { type App, chosenInstallations, installationOf } from '../runtime/app.ts';
@@ -65,7 +65,7 @@ export async function runWindows(
   const bars = new ProgressBars(context.io.stderr);
   const several = installations.length > 1;
   // The window may run in a daemon, which leaves a source alone for a while that has refused it.
-  await askAgainNow(app.db, installations);
+  await signInNow(app.db, installations);
   const windows = await syncNow(app, {
     installations,
     trigger: run.trigger,

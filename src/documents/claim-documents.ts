@@ -5,8 +5,9 @@ import { type DocumentCursor, documentRefTypes, type StoredDocument, selectDocum
 import { dependsOnConditions } from './mark.ts';
 
 /**
- * Locks the next marked documents for this transaction, skipping those that another transaction holds. Documents whose parts
- * are still to be fetched are left out, unless `includeAwaitingParts`; then those judged since `judgedBefore` are left out.
+ * Locks the next marked documents for this transaction, skipping those that another transaction has locked. Documents
+ * that wait for their parts are left out. With `includeAwaitingParts` they are included if they were not judged since
+ * `judgedBefore`.
  */
 export function claimDocuments(
   trx: Connection,
@@ -22,7 +23,7 @@ export function claimDocuments(
   );
 }
 
-/** Locks those of the documents that are still marked, skipping those that another transaction holds. */
+/** Locks those of the documents that are still marked, skipping those that another transaction has locked. */
 export function claimThese(
   trx: Connection,
   installation: number,
@@ -42,8 +43,8 @@ export function claimThese(
 }
 
 /**
- * The next documents that the next window judges, without locking them: those marked, and with `conditionsChanged` those that
- * the window marks for that reason when it opens (`markForChangedConditions`).
+ * The documents that the next window will judge, without locking them: marked ones, and with `conditionsChanged` also
+ * those that the window will mark when it opens (`markForChangedConditions`).
  */
 export function waitingDocuments(
   db: Connection,

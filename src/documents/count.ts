@@ -2,8 +2,8 @@ import { bool, integer } from '../db/columns.ts';
 import { type Connection, row } from '../db/rows.ts';
 
 /**
- * How many documents have a problem, as `vetledger problems` lists them: held ones, and posted ones whose change is held; and how
- * many wait for their parts to be fetched again; and whether one is marked to be judged.
+ * Counts the documents with a problem, as `vetledger problems` lists them, and those that wait for their parts.
+ * `isMarked`: at least one document is marked to be judged.
  */
 export function countWaiting(
   db: Connection,
@@ -12,7 +12,7 @@ export function countWaiting(
   return row(
     db,
     { held: integer, wanted: integer, isMarked: bool },
-    // `order by` makes PostgreSQL use the index: without it, PostgreSQL reads the table where it expects many marked rows.
+    // `order by` makes PostgreSQL use the index. Otherwise it reads the whole table if it expects many marked rows.
     `select (select count(*) from document where installation = ? and problem_code is not null) as held,
        (select count(*) from document where installation = ? and refetch = 'wanted') as wanted,
        (select true from document where installation = ? and dirty order by kind, id limit 1) is not null as "isMarked"`,

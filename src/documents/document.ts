@@ -11,40 +11,41 @@ import {
 } from '../terms.ts';
 
 /**
- * Whether the parts of a document (invoice, rows, payments) are fetched again because a proof failed: `wanted` until they
- * are, `done` until the document is next judged, so that the same failure holds it then.
+ * Whether the parts of a document (invoice, rows, payments) are fetched again because a proof failed. `wanted` until
+ * they are fetched, then `done` until the document is judged again. If the proof fails again then, the document is
+ * held.
  */
 export const refetchStates = ['no', 'wanted', 'done'] as const;
 export type RefetchState = (typeof refetchStates)[number];
 
-/** A document as the table has it. */
+/** A row of the table `document`. */
 export interface StoredDocument extends DocumentRef {
-  /** Counts the marks: one set while the document is being judged is told by it (`saveJudged`). */
+  /** A counter of marks. It shows whether the document was marked again while it was being judged (`saveJudged`). */
   mark: number;
   refetch: RefetchState;
   state: DocumentState;
-  /** The business date it was last judged with; null before that. */
+  /** The business date of the last judgement. Null before the first one. */
   documentDate: CalendarDate | null;
-  /** The entry in force; null after a reversal or when nothing was posted. */
+  /** The entry in force. Null after a reversal, or if nothing was posted. */
   entryId: string | null;
-  /** Entries it has in the books, reversals included. */
+  /** Number of the document's entries, reversals included. */
   entryCount: number;
-  /** A correction after a changed mapping waits for its period to be opened. */
+  /** Whether a correction after a changed mapping waits until its period is opened. */
   remapHeld: boolean;
-  /** It is held, or posted with a change that is held. */
+  /** Whether it is held, or posted with a held change. */
   hasProblem: boolean;
   late: StoredLate;
 }
 
-/** Whether it is late, and with which version (src/posting/late.ts). */
+/** Whether the document is late, and in which version (src/posting/late.ts). */
 export interface StoredLate {
   atClose: boolean;
   version: string | null;
-  /** What was decided of that version. */
+  /** The decision about that version. */
   decision: string | null;
 }
 
-/** The last document of a batch, in the order of kind and id; null before the first batch. */
+/** The last document of a batch, in the order of kind and id. Null before the first batch. */
 export type DocumentCursor = DocumentRef | null;
 
 const documentShape = {
@@ -63,7 +64,7 @@ const documentShape = {
   lateDecision: nullable(text),
 };
 
-/** The documents of a `condition`, which follows `where`, and ends with order, limit and lock. */
+/** Selects documents. `condition` follows `where`, and may end with order, limit and lock. */
 export async function selectDocuments(
   db: Connection,
   condition: string,
@@ -85,7 +86,7 @@ export async function selectDocuments(
   }));
 }
 
-/** These documents, locked for the transaction in the order in which posters lock them. */
+/** Selects these documents and locks them for the transaction, in the same order in which posting locks them. */
 export function lockDocuments(
   trx: Connection,
   installation: InstallationId,
@@ -98,5 +99,5 @@ export function lockDocuments(
   );
 }
 
-/** Columns of a list of documents in `rowsAsArrays`. */
+/** Column types of a list of documents in `rowsAsArrays`. */
 export const documentRefTypes = { kind: 'text', id: 'bigint' } as const;

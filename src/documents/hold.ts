@@ -1,20 +1,22 @@
 import { kindOfError } from '../db/database-errors.ts';
 import { type Connection, execute } from '../db/rows.ts';
 import type { DocumentRef } from '../terms.ts';
+import { mirrorTexts } from '../texts/findings/mirror.ts';
 import type { FoundProblem } from './save.ts';
 
-/** Why a document is held that something failed for unexpectedly; says what failed and how, and quotes nothing. */
+/** The problem of a document for which `step` failed unexpectedly. The message contains no data of the document. */
 export function internalError(
   { kind, id }: DocumentRef,
-  what: string,
+  step: string,
   error: unknown,
 ): FoundProblem & { code: 'internal_error' } {
-  return { code: 'internal_error', message: `${kind} ${id}: ${what} failed unexpectedly (${kindOfError(error)})` };
+  const message = mirrorTexts.failedUnexpectedly({ kind, id, step, reason: kindOfError(error) });
+  return { code: 'internal_error', message };
 }
 
 /**
- * Holds a document without having judged it, and unmarks it unless it was marked since `mark`. One with an entry in force stays
- * posted, with the problem.
+ * Holds a document without judging it, and removes its mark unless it was marked again since `mark`. A document with an
+ * entry in force stays posted and gets the problem.
  */
 export async function holdDocument(
   db: Connection,

@@ -3,7 +3,7 @@ import { type Binding, type Connection, row } from '../db/rows.ts';
 import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
 import { type DocumentCursor, type StoredDocument, selectDocuments } from './document.ts';
 
-/** Documents in the books by id, or by document date (both days inclusive); null is open. */
+/** Documents in the books by id, or by document date (both days inclusive). Null means no limit. */
 export interface DocumentSelection {
   documents: DocumentRef[] | null;
   from: CalendarDate | null;
@@ -16,11 +16,11 @@ export interface InForceOptions {
   kinds: readonly DocumentKind[];
   after: DocumentCursor;
   limit: number;
-  /** Locks them for this transaction. */
+  /** Whether to lock them for this transaction. */
   lock: boolean;
 }
 
-/** The next documents of some kinds with an entry in force. */
+/** The next documents of these kinds with an entry in force. */
 export function documentsInForce(
   db: Connection,
   installation: number,
@@ -35,7 +35,7 @@ export function documentsInForce(
   );
 }
 
-/** How many documents of a selection have an entry in force. */
+/** The number of documents of a selection with an entry in force. */
 export async function countInForce(
   db: Connection,
   installation: number,

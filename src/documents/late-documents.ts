@@ -9,16 +9,16 @@ import {
   type InstallationId,
 } from '../terms.ts';
 
-/** A document that a person decides about (ACCOUNTING "Dates"). */
+/** A document about which the accountant decides (ACCOUNTING "Dates"). */
 export interface LateDocument extends DocumentRef {
   problem: string | null;
   message: string;
   documentDate: CalendarDate | null;
-  /** The entry in force, where a change of it is late. */
+  /** The entry in force, if a change of it is late. */
   entryId: string | null;
-  /** What a decision is about; null where it has not been judged since decisions are recorded. */
+  /** The version that a decision is about. Null if the document was not judged since decisions are recorded. */
   version: string | null;
-  /** What was decided of that version. */
+  /** The decision about that version. */
   decision: string | null;
 }
 
@@ -29,7 +29,9 @@ const shape = {
 const columns = `kind, id, problem_code as problem, problem_message as message, document_date as "documentDate",
   entry_id as "entryId", late_version as version, late_decision as decision`;
 
-/** The late documents of an installation, and those that the source does not show any more, the oldest dates first. */
+/**
+ * The late documents of an installation, and those that the source does not show any more. The oldest dates come first.
+ */
 export async function lateDocuments(db: Connection, installation: InstallationId): Promise<LateDocument[]> {
   const found = await rows(
     db,
@@ -41,7 +43,10 @@ export async function lateDocuments(db: Connection, installation: InstallationId
   return found.map(lateOf);
 }
 
-/** These documents, locked for the transaction in the order of their ids; those that do not exist are left out. */
+/**
+ * Selects these documents and locks them for the transaction in the order of their ids. Documents that do not exist are
+ * left out.
+ */
 export async function lockLate(
   trx: Connection,
   installation: InstallationId,
@@ -57,7 +62,7 @@ export async function lockLate(
   return found.map(lateOf);
 }
 
-/** That a document is gone is decided about its entry in force. */
+/** The decision that a missing document is gone concerns its entry in force, so the entry id is part of the version. */
 function lateOf({ message, ...found }: RowOf<typeof shape>): LateDocument {
   const isMissing = absenceProblems.some((code) => code === found.problem);
   const version = isMissing ? found.entryId && `${found.entryId} gone` : found.version;

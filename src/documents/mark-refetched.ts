@@ -3,12 +3,15 @@ import { type Connection, execute } from '../db/rows.ts';
 import type { DocumentRef } from '../terms.ts';
 import { documentRefTypes } from './document.ts';
 
-/** Notes that the parts of documents have been fetched again, and marks the documents to be judged with them. */
+/** Stores that the parts of documents have been fetched again, and marks the documents to be judged with them. */
 export function markRefetched(db: Connection, installation: number, documents: readonly DocumentRef[]): Promise<void> {
   return update(db, installation, documents, `refetch = 'done', dirty = true, dirty_mark = d.dirty_mark + 1`);
 }
 
-/** As `markRefetched`, for documents that the next pull marks where a part of them has changed; the others stay as they are. */
+/**
+ * Stores that the parts of documents have been fetched again, without marking them. The next pull marks those with a
+ * changed part.
+ */
 export function noteRefetched(db: Connection, installation: number, documents: readonly DocumentRef[]): Promise<void> {
   return update(db, installation, documents, `refetch = 'done'`);
 }
@@ -20,7 +23,7 @@ async function update(db: Connection, installation: number, documents: readonly 
     documentRefTypes,
     documents.map(({ kind, id }) => ({ kind, id })),
   );
-  // Locked in their order, so that this and the markers do not deadlock.
+  // Documents are locked in their order, so that this statement and the marking of documents do not deadlock.
   await execute(
     db,
     `with locked as (

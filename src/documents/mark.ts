@@ -4,9 +4,10 @@ import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts
 import type { ProblemCode } from '../texts/problems.ts';
 
 /**
- * Marks documents to be judged again (`dirty`), and inserts those that are new. Ids are locked in their order, so that two
- * markers do not deadlock. A document that is marked already keeps its mark, but its row is locked all the same: the lock
- * waits for a transaction that is judging it, and keeps the next one from judging it before the caller commits.
+ * Marks documents to be judged again (`dirty`), and inserts new ones. Ids are locked in their order, so that two
+ * transactions that mark documents do not deadlock. A document that is marked already keeps its mark, but its row is
+ * locked, too. The lock waits for a transaction that is judging it, and prevents another judgement before the caller
+ * commits.
  */
 export async function markDirty(
   trx: Connection,
@@ -26,11 +27,11 @@ export async function markDirty(
 }
 
 export interface MarkOptions {
-  /** Leaves out those that are held, or posted with a change that is held. */
+  /** Leaves out documents that are held, or posted with a held change. */
   withoutProblem?: boolean;
 }
 
-/** As `markDirty`, for those of the documents that exist already; it inserts none. */
+/** Like `markDirty`, but only for documents that exist already. */
 export async function markKnown(
   trx: Connection,
   installation: number,
@@ -46,8 +47,9 @@ export async function markKnown(
 export type DocumentIds = Partial<Record<DocumentKind, readonly number[]>>;
 
 /**
- * Marks documents of several kinds: the `changed` ones as `markDirty`, the `known` ones as `markKnown`. All of them are locked in
- * the order of kind and id, as posters lock what they claim: a page of invoices and one of their payments mark the same documents.
+ * Marks documents of several kinds: the `changed` ones like `markDirty`, the `known` ones like `markKnown`. All of them
+ * are locked in the order of kind and id, like in posting, because a page of invoices and a page of their payments mark
+ * the same documents.
  */
 export async function markTogether(
   trx: Connection,
@@ -90,15 +92,18 @@ async function markLocked(
 }
 
 /**
- * Documents that may be posted once the mapping, the start date or a lock date has changed: those with a problem and those
- * before the start date (ACCOUNTING "Held").
+ * SQL condition: documents that may be posted after a change of the mapping, the start date or a lock date. These are
+ * documents with a problem and documents before the start date (ACCOUNTING "Held").
  */
 export const dependsOnConditions = `(problem_code is not null or state = 'before_start')`;
 
-/** Remarks that the mapping decides: the days and the kind of a VAT group. */
+/** Remarks that depend on the mapping: the valid days and the kind of a VAT group. */
 const mappingRemarks: readonly ProblemCode[] = ['vat_rate_expired', 'eu_without_vat_number'];
 
-/** Marks every document that may be posted under changed conditions, and those with a remark that another mapping may not make. */
+/**
+ * Marks every document that may be posted under changed conditions, and those with a remark that depends on the
+ * mapping.
+ */
 export async function markForChangedConditions(trx: Connection, installation: number): Promise<void> {
   await execute(
     trx,
@@ -114,8 +119,8 @@ export async function markForChangedConditions(trx: Connection, installation: nu
   );
 }
 
-/** Marks documents that were held because they are dated in the future, and are dated up to `through`. */
-export async function markWhoseDayCame(trx: Connection, installation: number, through: CalendarDate): Promise<void> {
+/** Marks documents that were held because they are dated in the future, and whose date is not after `through`. */
+export async function markDatesReached(trx: Connection, installation: number, through: CalendarDate): Promise<void> {
   await execute(
     trx,
     `update document set dirty = true, dirty_mark = dirty_mark + 1
@@ -125,8 +130,8 @@ export async function markWhoseDayCame(trx: Connection, installation: number, th
 }
 
 /**
- * Notes that these documents were late when the books were closed: those that a lock keeps out of them, dated up to the last
- * closed day. Opening the books again does not post them.
+ * Stores that documents were late when the books were closed: those that a lock keeps out of the books, dated up to the
+ * last closed day. Reopening the books does not post them.
  */
 export async function noteLateAtClose(trx: Connection, installation: number, through: CalendarDate): Promise<void> {
   await execute(

@@ -2,7 +2,10 @@ import { bool, integer } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { DocumentKind } from '../terms.ts';
 
-/** The next documents of a kind that are marked to be judged, by id; with `neverJudged` those that never were. */
+/**
+ * The next documents of a kind that are marked to be judged, by id. With `neverJudged`, only those that were never
+ * judged.
+ */
 export async function markedIds(
   db: Connection,
   installation: number,
@@ -19,7 +22,7 @@ export async function markedIds(
   return found.map(({ id }) => id);
 }
 
-/** The marked payments of those of the invoices that are not marked themselves, by id. */
+/** The marked payments of these invoices, by id. Payments of an invoice that is marked, too, are left out. */
 export async function markedPaymentsOf(
   db: Connection,
   installation: number,
@@ -29,7 +32,7 @@ export async function markedPaymentsOf(
   const found = await rows(
     db,
     { id: integer },
-    // Looked up one by one: joined without statistics, each payment is compared with each document.
+    // Lateral joins: without statistics, a plain join compares each payment with each document.
     `select m.id from mirror_record m
      cross join lateral (
        select from document d where d.installation = m.installation and d.kind = 'payment' and d.id = m.id and d.dirty limit 1) own
@@ -42,7 +45,7 @@ export async function markedPaymentsOf(
   return found.map(({ id }) => id);
 }
 
-/** Of these documents those that were ever posted. */
+/** Those of these documents that were ever posted. */
 export async function everPosted(
   db: Connection,
   installation: number,

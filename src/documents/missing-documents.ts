@@ -6,7 +6,7 @@ import type { DocumentKind } from '../terms.ts';
 import { documentRefTypes } from './document.ts';
 import type { FoundProblem } from './save.ts';
 
-/** Of these documents those with an entry in force; `lock` keeps it so until the transaction ends. */
+/** Those of these documents that have an entry in force. With `lock` they keep it until the transaction ends. */
 export async function inForceOf(
   db: Connection,
   installation: number,
@@ -25,17 +25,17 @@ export async function inForceOf(
   return new Set(found.map(({ id }) => id));
 }
 
-/** How many documents of a kind have an entry in force. */
+/** The number of documents of a kind with an entry in force. */
 export async function countPosted(db: Connection, installation: number, kind: DocumentKind): Promise<number> {
   const sql = 'select count(*) as n from document where installation = ? and kind = ? and entry_id is not null';
   return (await row(db, { n: integer }, sql, [installation, kind])).n;
 }
 
 /**
- * Names posted documents that the source does not show, at once: the next window judges them and says the same. One with another
- * problem keeps that until then.
+ * Gives posted documents that the source does not show their problem at once. The next window judges them and finds the
+ * same. A document with another problem keeps that one until then.
  */
-export async function nameMissing(
+export async function reportMissing(
   trx: Connection,
   installation: number,
   kind: DocumentKind,

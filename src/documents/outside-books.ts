@@ -5,9 +5,15 @@ import { absenceProblems, lateProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /**
- * Why a document is not in the books as the source has it (ACCOUNTING E6), each document once, in this order: `missing_in_source`: posted,
- * and the source does not show it; `change_held`: posted, and its change is not; `waiting`: held, and a person decided to wait; `late`: held for a closed period or its date; `held`: for any other problem; `pending`: pulled, and not judged yet;
- * `put_aside`: a record of the source that no document can be made of.
+ * Why a document is not in the books as the source has it (ACCOUNTING E6). Each document counts once, for the first
+ * reason that applies:
+ * - `missing_in_source`: it is posted, and the source does not show it.
+ * - `change_held`: it is posted, and its change is held.
+ * - `waiting`: it is held, and the accountant decided to wait.
+ * - `late`: it is held because of a closed period or its date.
+ * - `held`: it is held for any other problem.
+ * - `pending`: it was read, and not judged yet.
+ * - `put_aside`: a record from which no document can be made.
  */
 export const outsideReasons = [
   'missing_in_source',
@@ -26,9 +32,12 @@ export interface OutsideGroup {
   kind: DocumentKind;
   reason: OutsideReason;
   count: number;
-  /** How many of them have an amount that is not known; the others make up `amount` and `vat`. */
+  /** The number of documents with an unknown amount. `amount` and `vat` are the sums of the others. */
   unknown: number;
-  /** Decimals as text, signed as in the source; of `change_held` the sum of the differences. Null where none is known. */
+  /**
+   * Decimals as text, with the source's sign. For `change_held`, the sum of the differences. Null if no amount is
+   * known.
+   */
   amount: string | null;
   vat: string | null;
   /** The earliest document date. */
@@ -36,8 +45,8 @@ export interface OutsideGroup {
 }
 
 /**
- * What is not in the books of these installations: one statement for any number of them, over indexes of what has a problem. With
- * `dated` only documents dated in it, and those whose date is not known.
+ * The documents that are not in the books of these installations. One statement reads any number of installations,
+ * using the indexes on problems. With `dated`, only documents with a date in it, and those without a known date.
  */
 export function outsideBooks(
   db: Connection,
@@ -85,27 +94,32 @@ export function outsideBooks(
   );
 }
 
-/** A figure of what is not in the books; `amount` and `vat` in the currency's decimals, null where none of them is known. */
+/**
+ * A total of documents that are not in the books. `amount` and `vat` have the currency's decimals; they are null if no
+ * amount is known.
+ */
 export interface OutsideFigure {
   documents: number;
   amount: string | null;
   vat: string | null;
   oldest: CalendarDate | null;
-  /** Documents whose amount is not known, and not in `amount`. */
+  /** The number of documents with an unknown amount, which `amount` does not include. */
   unknown: number;
 }
 
-/** Documents of one kind that are not in the books, in all and by reason. */
+/** Documents of one kind that are not in the books, in total and by reason. */
 export interface OutsideOfKind extends OutsideFigure {
   reasons: Partial<Record<OutsideReason, OutsideFigure>>;
 }
 
-/** By kind of document, and never added across kinds: an invoice and its payment are one debt. Kinds without any are left out. */
+/**
+ * Totals by kind of document. They are not added across kinds, because an invoice and its payment are one debt. Kinds
+ * without documents are left out.
+ */
 export type Outside = Partial<Record<'invoices' | 'payments' | 'prepayments', OutsideOfKind>>;
 
 const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
 
-/** What is not in the books of one installation, by kind and reason. */
 export function outsideByKind(groups: readonly OutsideGroup[], decimals: number): Outside {
   const outside: Outside = {};
   for (const [kind, ofKind] of Map.groupBy(groups, (group) => group.kind)) {

@@ -9,49 +9,53 @@ export interface FoundProblem {
   message: string;
 }
 
-/** What a problem keeps out of the books. Amounts are decimals as text; null where they cannot be read. */
+/** What a problem keeps out of the books. Amounts are decimals as text; null if they cannot be read. */
 export interface SavedOutside {
   amount: string | null;
   vat: string | null;
   details: ProblemDetails | null;
 }
 
-/** What a problem has to tell beside its message, as `problems --json` prints it. */
+/** Details of a problem beside its message, as `problems --json` prints them. */
 export interface ProblemDetails {
-  /** What is missing, without the document's name, where other documents miss it, too. */
+  /**
+   * The missing things that cause the problem, without the document's name. Other documents may have the same causes.
+   */
   causes?: string[];
-  /** Posted facts that the source has otherwise now. */
+  /** Posted facts that differ in the source now. */
   changes?: { field: string; old: string | null; new: string | null }[];
-  /** What the correction would do to each account; debit positive. */
+  /** The effect of the correction on each account. A debit is positive. */
   effect?: { account: string; amount: string }[];
 }
 
-/** What changed of a document in the books: its entry in force after this, and what keeps a change out of them. */
+/**
+ * The new state of a document in the books: its entry in force, and the problem that keeps a change out of the books.
+ */
 export interface RemappedState extends DocumentRef {
-  /** The entry in force now; null after a reversal or when nothing was posted. */
+  /** The new entry in force. Null after a reversal, or if nothing was posted. */
   entryId: string | null;
   /** The input hash of the entry in force. */
   inputHash: string | null;
-  /** Entries appended now, reversals included. */
+  /** Number of entries that were appended, reversals included. */
   entriesAdded: number;
   problem: FoundProblem | null;
-  /** What the problem keeps out of the books; null without one, and where that is not known. */
+  /** What the problem keeps out of the books. Null if there is no problem, or if it is unknown. */
   outside: SavedOutside | null;
-  /** A correction after a changed mapping waits for its period to be opened. */
+  /** Whether a correction after a changed mapping waits until its period is opened. */
   remapHeld: boolean;
   late: StoredLate;
 }
 
-/** What was decided about a claimed document. */
+/** The result of judging a claimed document. */
 export interface JudgedState extends RemappedState {
-  /** The mark that it was claimed with. */
+  /** The mark with which it was claimed. */
   mark: number;
   state: DocumentState;
-  /** Null leaves the stored date as it is. */
+  /** Null leaves the stored date unchanged. */
   documentDate: CalendarDate | null;
-  /** Its parts are to be fetched again before it is judged for good: it stays marked. */
+  /** Whether its parts must be fetched again before it is finally judged. It then stays marked. */
   awaitsParts: boolean;
-  /** Problems that are reported without holding the document. */
+  /** Remarks, which do not hold the document. */
   reports: readonly FoundProblem[];
 }
 
@@ -72,7 +76,10 @@ const remappedTypes = {
   late_decision: 'text',
 } as const;
 
-/** Notes that documents were judged and nothing was decided: they stay marked. In the transaction that claimed them. */
+/**
+ * Stores that documents were judged without a decision, so that they stay marked. It runs in the transaction that
+ * claimed them.
+ */
 export async function noteJudged(
   trx: Connection,
   installation: number,
@@ -95,7 +102,7 @@ const judgedTypes = {
   awaits_parts: 'boolean',
 } as const;
 
-/** What both statements set. A problem that stays keeps the instant when it was found. */
+/** The assignments of both statements. A problem that stays keeps the time when it was found. */
 const setRemapped = `entry_id = saved.entry_id, input_hash = saved.input_hash, entry_count = d.entry_count + saved.added,
   problem_since = case when saved.problem_code is null then null
     when d.problem_code = saved.problem_code then d.problem_since else clock_timestamp() end,
@@ -105,8 +112,8 @@ const setRemapped = `entry_id = saved.entry_id, input_hash = saved.input_hash, e
   late_at_close = saved.late_at_close, late_version = saved.late_version, late_decision = saved.late_decision`;
 
 /**
- * Saves what was decided about claimed documents, in the transaction that claimed them. A mark set while a document was being
- * judged stays. A constant number of statements for any number of documents.
+ * Saves the results of judging claimed documents, in the transaction that claimed them. If a document was marked again
+ * while it was being judged, it stays marked. The number of statements does not depend on the number of documents.
  */
 export async function saveJudged(trx: Connection, installation: number, judged: readonly JudgedState[]): Promise<void> {
   if (judged.length === 0) return;
@@ -134,8 +141,8 @@ export async function saveJudged(trx: Connection, installation: number, judged: 
 }
 
 /**
- * Saves corrections after a changed mapping: entry in force and problem. Marks, state and reports stay, because the facts of
- * the source were not judged for their own sake.
+ * Saves corrections after a changed mapping: the entry in force and the problem. Marks, state and remarks stay, because
+ * the facts of the source were not judged.
  */
 export async function saveRemapped(
   trx: Connection,

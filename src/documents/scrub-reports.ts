@@ -7,12 +7,12 @@ export interface ReportedDocument extends DocumentRef {
   reports: readonly { code: string; message: string }[];
 }
 
-/** Reported by the scrub and not by the judging of a document, which leaves it. */
+/** The remark that the scrub makes. Judging a document does not remove it. */
 export const scrubReport = 'changed_unseen';
 
 const reportTypes = { ...documentRefTypes, code: 'text', message: 'text' } as const;
 
-/** Replaces what is reported beside documents, one row for each code; a report that stays keeps the instant when it was found. */
+/** Replaces the remarks of documents, one row for each code. A remark that stays keeps the time when it was found. */
 export async function saveReports(
   trx: Connection,
   installation: number,
@@ -41,7 +41,7 @@ export async function saveReports(
   );
 }
 
-/** Reports of documents what a pass of the scrub found of them, in the place of what earlier passes found. */
+/** Stores what a pass of the scrub found about documents. It replaces the findings of earlier passes. */
 export async function reportScrubbed(
   trx: Connection,
   installation: number,
@@ -65,7 +65,10 @@ export async function reportScrubbed(
   );
 }
 
-/** Withdraws the scrub's reports from before an instant: a whole pass since then has found nothing more of these documents. */
+/**
+ * Removes the scrub's remarks from before an instant. A complete pass since then has found nothing more about these
+ * documents.
+ */
 export async function withdrawScrubReports(trx: Connection, installation: number, before: Date): Promise<void> {
   await execute(trx, 'delete from document_report where installation = ? and code = ? and since < ?', [
     installation,

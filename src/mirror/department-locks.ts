@@ -3,8 +3,8 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /**
- * The lock dates of all departments that were asked for, as the source last told them, in the order of the departments; null
- * where the source locks no period (table `department_lock`).
+ * The lock dates of all departments whose settings were read, as last read. Null if the source locks no period (table
+ * `department_lock`).
  */
 export async function departmentLocks(db: Connection, installation: number): Promise<Map<number, CalendarDate | null>> {
   const found = await rows(
@@ -16,7 +16,7 @@ export async function departmentLocks(db: Connection, installation: number): Pro
   return new Map(found.map(({ department, lock_date }) => [department, lock_date]));
 }
 
-export async function noteDepartmentLock(
+export async function storeDepartmentLock(
   db: Connection,
   installation: number,
   department: number,

@@ -7,7 +7,7 @@ const keptFields: z.ZodType<Kept> = z.lazy(() =>
   z.union([z.literal(['whole', 'field']), z.record(z.string(), keptFields)]),
 );
 
-/** Stores what a version of the field map keeps, before records are stored by it. */
+/** Stores a field map. It must be stored before records that use it. */
 export async function storeFieldMap(trx: Connection, { version, kept }: FieldMap): Promise<void> {
   if (version === wholeRecord.version) return;
   await execute(trx, 'insert into field_map (version, kept) values (?, ?::json) on conflict do nothing', [

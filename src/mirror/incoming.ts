@@ -49,22 +49,25 @@ export function contentHash(raw: string): string {
   return hash('sha256', raw);
 }
 
-/** A payment without `modified` was last changed when it was added: payments never change (practice-api: Invoice payment). */
+/**
+ * Payments never change, so a payment without `modified` uses the time when it was added (practice-api: Invoice
+ * payment).
+ */
 function modifiedOf(record: SourceRecord): string | null {
   return record.kind === 'payment' ? (record.modified ?? record.dateAdded) : record.modified;
 }
 
 /**
- * Whether a received record replaces the stored one. The answer to a later request does, whatever `modified` says: it goes back
- * where the source was restored from a backup or its clock put right. Of two requests that were under way together, either may
- * have been answered first: then the later `modified` decides.
+ * Whether a received record replaces the stored one. The answer to a later request always does, whatever its
+ * `modified`, which goes back if the source was restored from a backup or its clock corrected. If two requests were
+ * under way at the same time, either may have been answered first. The later `modified` then decides.
  */
 export function isLater(read: ReadSpan, next: IncomingRecord, stored: StoredRecord): boolean {
   const { sourceTime } = read;
   if (read.askedAt >= stored.answeredAt) return true;
-  // A record that an answer no longer held comes back by the answer to a later request only.
+  // If an answer did not contain a record any more, only the answer to a later request brings it back.
   if (read.answeredAt <= stored.askedAt || stored.goneAt !== null) return false;
-  // Except in the repeated hour of a change of clocks.
+  // In the hour that a clock change repeats, `modified` cannot decide.
   if (next.modified && stored.modified && next.modified.getTime() !== stored.modified.getTime()) {
     const apart = Math.abs(next.modified.getTime() - stored.modified.getTime());
     if (!next.mayBeLater || apart > hourMs) return next.modified > stored.modified;

@@ -2,15 +2,15 @@ import { bool, date, instant, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
 import type { CalendarDate } from '../terms.ts';
 
-/** What vetledger notes of an installation from window to window (table `installation_state`). */
+/** State of an installation that is kept from window to window (table `installation_state`). */
 
-/** Hash of the conditions under which documents were last judged; null before the first window. */
+/** Hash of the conditions under which documents were last judged. Null before the first window. */
 export async function readConditionsHash(db: Connection, installation: number): Promise<string | null> {
   const sql = 'select conditions_hash from installation_state where installation = ?';
   return (await maybeRow(db, { conditions_hash: nullable(text) }, sql, [installation]))?.conditions_hash ?? null;
 }
 
-export async function noteConditionsHash(db: Connection, installation: number, hash: string): Promise<void> {
+export async function storeConditionsHash(db: Connection, installation: number, hash: string): Promise<void> {
   await execute(
     db,
     `insert into installation_state (installation, conditions_hash) values (?, ?)
@@ -20,10 +20,10 @@ export async function noteConditionsHash(db: Connection, installation: number, h
 }
 
 /**
- * What a window that opens goes by: the start date of the last one, null when it had none and undefined before the first window; and
- * whether a webhook has asked for the one that opens now.
+ * The stored state that a new window needs. `startDate` is the start date of the last window: null if it had none,
+ * undefined before the first window. `isNudged`: a webhook has requested the window that opens now.
  */
-export async function notedAtOpening(
+export async function stateAtOpening(
   db: Connection,
   installation: number,
 ): Promise<{ startDate: CalendarDate | null | undefined; isNudged: boolean }> {
@@ -37,7 +37,7 @@ export async function notedAtOpening(
   return { startDate: noted?.isStartNoted ? noted.start_date : undefined, isNudged: noted?.isNudged ?? false };
 }
 
-export async function noteStartDate(
+export async function storeStartDate(
   db: Connection,
   installation: number,
   startDate: CalendarDate | null,
@@ -52,11 +52,11 @@ export async function noteStartDate(
 }
 
 /**
- * Notes that webhooks asked for a window, so that the window can say so: the trigger of a Temporal schedule carries no reason.
- * At most two are pending, since the schedule buffers one: the window being opened and the one after it. While a window is
- * open, only the one after it can be pending.
+ * Stores that a webhook requested a window, because the trigger of a Temporal schedule carries no reason. At most two
+ * requests are pending, since the schedule buffers one: the window that is opening and the next one. While a window is
+ * open, only the next one can be pending.
  */
-export async function noteNudge(db: Connection, installation: number): Promise<void> {
+export async function storeNudge(db: Connection, installation: number): Promise<void> {
   await execute(
     db,
     `insert into installation_state as s (installation, pending_nudges, nudged_at) values (?, 1, clock_timestamp())
@@ -70,8 +70,8 @@ export async function noteNudge(db: Connection, installation: number): Promise<v
 }
 
 /**
- * Takes the nudge of the window that has opened, where it was nudged. What came while it opened is for the one after it, which the
- * Schedule buffers: one.
+ * Removes the request of the window that has opened, if it was nudged. Requests that arrived while it opened are
+ * combined into one, for the next window.
  */
 export async function takeNudge(trx: Connection, installation: number, wasNudged: boolean): Promise<void> {
   const [own, most] = wasNudged ? [1, 0] : [0, 1];
@@ -82,13 +82,16 @@ export async function takeNudge(trx: Connection, installation: number, wasNudged
   );
 }
 
-/** When the latest webhook that asked for a window came; null when none has. */
+/** The time of the latest webhook that requested a window. Null if there was none. */
 export async function latestNudge(db: Connection, installation: number): Promise<Date | null> {
   const sql = 'select nudged_at from installation_state where installation = ?';
   return (await maybeRow(db, { nudged_at: nullable(instant) }, sql, [installation]))?.nudged_at ?? null;
 }
 
-/** Notes a census; one that was asked for does not put off the daily one. Returns whether it was the daily one. */
+/**
+ * Stores that a census was taken. A requested census does not delay the daily one. Returns whether it was the daily
+ * one.
+ */
 export async function noteCensusTaken(db: Connection, installation: number): Promise<boolean> {
   const isDaily = (await censusDue(db, installation)) === 'daily';
   await execute(
@@ -101,14 +104,15 @@ export async function noteCensusTaken(db: Connection, installation: number): Pro
   return isDaily;
 }
 
-/** Has the next window take a census, before a day has passed since the last one. */
-export async function askCensus(db: Connection, installation: number): Promise<void> {
+/** Requests a census in the next window, even if the last one is less than a day old. */
+export async function orderCensus(db: Connection, installation: number): Promise<void> {
   await execute(db, 'update installation_state set census_asked = true where installation = ?', [installation]);
 }
 
 /**
- * Why a census is due: none was taken within 24 hours, or one was asked for since. `count`: none is, but records are missing, so
- * that the lists are counted in case they are shown again. Null: nothing is to be counted.
+ * Why a census is due: the last one is older than 24 hours (`daily`), or one was requested since (`asked`). `count`:
+ * none is due, but records are missing, so the lists are counted in case the source shows them again. Null: nothing
+ * needs counting.
  */
 export async function censusDue(db: Connection, installation: number): Promise<'daily' | 'asked' | 'count' | null> {
   const { due } = await row(

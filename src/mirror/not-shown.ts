@@ -2,23 +2,23 @@ import { rowsAsArrays } from '../db/bulk.ts';
 import { instant, integer, nullable, oneOf } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { markDirty } from '../documents/mark.ts';
-import { countPosted, inForceOf, nameMissing } from '../documents/missing-documents.ts';
+import { countPosted, inForceOf, reportMissing } from '../documents/missing-documents.ts';
 import { absenceCode, absenceMessage, hasShrunk, type LookUpAnswer, lookUpAnswers } from '../domain/absence.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import type { DocumentKind } from '../terms.ts';
 
-/** A record that a whole, proved list did not show, and what its id answered. */
+/** A record that a completely read list did not show, and the answer to a request for its id. */
 export interface NotShown {
   id: number;
   answer: LookUpAnswer;
 }
 
 /**
- * Notes records that the answers `read` did not show (ACCOUNTING "Absence"). One with an entry in force is missing: it counts as
- * there in its last version, and its document is named. Another one is gone, where its id gave no record either; only an answer to
- * a later request brings it back.
+ * Stores that the answers `read` did not show some records (ACCOUNTING "Absence"). A record with an entry in force
+ * becomes missing: its last version still counts, and its document gets a problem. Any other record becomes gone if a
+ * request for its id did not find it either. Only an answer to a later request brings it back.
  */
-export async function noteNotShown(
+export async function markNotShown(
   trx: Connection,
   installation: number,
   kind: DocumentKind,
@@ -26,7 +26,7 @@ export async function noteNotShown(
   read: ReadSpan,
 ): Promise<{ gone: number[]; missing: number[] }> {
   const all = notShown.map(({ id }) => id);
-  // Records before documents, as a page is saved.
+  // Records are locked before documents, in the same order as when a page is saved.
   await lockRecords(trx, installation, kind, all);
   const posted = await inForceOf(trx, installation, kind, all, { lock: true });
   const gone = notShown.flatMap(({ id, answer }) => (!posted.has(id) && answer === 'no_record' ? [id] : []));
@@ -88,10 +88,10 @@ async function markMissing(
 }
 
 /**
- * Tells whether the missing documents of a list are so many that they are one problem, and names them by it. Called at the end of a
- * census, which has marked all that the list does not show.
+ * Gives each missing document of a list its problem. If they are very many, all of them get the problem that they
+ * share. It is called at the end of a census, which has marked all records that the list does not show.
  */
-export async function nameAllMissing(trx: Connection, installation: number, kind: DocumentKind): Promise<number> {
+export async function reportAllMissing(trx: Connection, installation: number, kind: DocumentKind): Promise<number> {
   const missing = await rows(
     trx,
     { id: integer, since: instant, answer: nullable(oneOf(lookUpAnswers)) },
@@ -107,7 +107,7 @@ export async function nameAllMissing(trx: Connection, installation: number, kind
     [isOfMany, installation, kind],
   );
   const code = absenceCode({ isOfMany });
-  await nameMissing(
+  await reportMissing(
     trx,
     installation,
     kind,
@@ -121,10 +121,10 @@ export async function nameAllMissing(trx: Connection, installation: number, kind
 }
 
 /**
- * Takes records, and rows of invoices, that are missing for gone, because a person has confirmed it. Returns the documents concerned;
- * the caller marks them.
+ * Marks missing records, and missing rows of invoices, as gone after a person has confirmed it. Returns the documents
+ * concerned; the caller marks them.
  */
-export async function acceptAbsence(
+export async function confirmAbsence(
   trx: Connection,
   installation: number,
   kind: DocumentKind,
@@ -133,7 +133,7 @@ export async function acceptAbsence(
   const accepted = await rows(
     trx,
     { id: integer },
-    // An answer that was on its way meanwhile does not bring it back.
+    // An answer that was already on its way does not bring the record back.
     `update mirror_record set gone_at = clock_timestamp(), missing_at = null, missing_answer = null, missing_many = false,
        asked_at = greatest(asked_at, clock_timestamp()), answered_at = greatest(answered_at, clock_timestamp())
      where installation = ? and missing_at is not null
@@ -144,7 +144,7 @@ export async function acceptAbsence(
   return new Set(accepted.map(({ id }) => id));
 }
 
-/** Invoices with rows that are missing, to have their row sets fetched again. */
+/** Invoices with missing rows. Their row sets are fetched again. */
 export async function invoicesWithMissingRows(db: Connection, installation: number, limit: number): Promise<number[]> {
   const found = await rows(
     db,

@@ -8,18 +8,19 @@ import { divideFailed } from '../domain/divide-failed.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Place } from '../records/unusable.ts';
 import { type DocumentKind, type DocumentRef, type RecordKind, recordKinds } from '../terms.ts';
+import { mirrorTexts } from '../texts/findings/mirror.ts';
 import { isUnusable, placeColumns, placeOf } from './put-unusable-aside.ts';
 import { parentOf, type Reason, refusedIn } from './refused-records.ts';
 import { savePage } from './save-page.ts';
 import type { FindOwnEchoes, IncomingPage, MirrorScope, SaveResult } from './types.ts';
 
 /**
- * Records that could not be stored, or are not believed (table `put_aside`). Each holds its document, whatever the mirror has of it,
- * until an answer brings the record in a form that can be stored; windows and the census ask for them again (src/sync/aside.ts). unusable.ts has those of which no
- * document can be made.
+ * Records that could not be stored, or that contradict themselves (table `put_aside`). Each holds its document, even if
+ * the mirror has an earlier version, until an answer contains the record in a valid form. Windows and the census
+ * request it again (src/sync/aside.ts). put-unusable-aside.ts has the records from which no document can be made.
  */
 
-/** Why a record can be put aside. */
+/** The problem codes of records put aside. */
 const asideCodes = [
   'internal_error',
   'contradiction',
@@ -29,8 +30,9 @@ const asideCodes = [
 ] as const;
 
 /**
- * Saves a page in a transaction together with what `inTransaction` does. Where that fails for what is in the page, the records
- * are saved part by part, those that fail alone are put aside, and the page is saved without them.
+ * Saves a page in a transaction, together with the work of `inTransaction`. If the page's content makes that fail, the
+ * records are saved in smaller and smaller parts. Records that fail alone are put aside, and the page is saved without
+ * them.
  */
 export async function savePageOrAside<T>(
   transact: Transact,
@@ -65,16 +67,20 @@ export async function savePageOrAside<T>(
       isTheirs: isCausedByData,
       culprit: async (item, failure) => {
         aside.add(item.id);
-        const message = `${kind} ${item.id}: storing it failed unexpectedly (${kindOfError(failure)})`;
-        const reason: Reason = { code: 'internal_error', message, parentId: parentOf(scope, kind, item) };
-        await transact((trx) => putAside(trx, scope.installation, kind, item.id, reason, page.answeredAt));
+        const reason = kindOfError(failure);
+        const message = mirrorTexts.failedUnexpectedly({ kind, id: item.id, step: mirrorTexts.storing, reason });
+        const found: Reason = { code: 'internal_error', message, parentId: parentOf(scope, kind, item) };
+        await transact((trx) => putAside(trx, scope.installation, kind, item.id, found, page.answeredAt));
       },
     });
     return await save(aside);
   }
 }
 
-/** A row holds the invoice of which the mirror has it, or which it names. `seenAt`: when its page was answered. */
+/**
+ * Puts a record aside and marks its document. For a row, this is the invoice in the mirror, or else the one that the
+ * row names. `seenAt` is the time of the answer.
+ */
 async function putAside(
   trx: Connection,
   installation: number,
@@ -96,7 +102,7 @@ async function putAside(
   else if (parent !== null) await markKnown(trx, installation, 'invoice', [parent]);
 }
 
-/** Why documents are held that were put aside, or of which a row was; by `<kind>/<id>`. */
+/** The problems of documents that were put aside, or of which a row was; by `<kind>/<id>`. */
 export async function asideProblems(
   db: Connection,
   installation: number,
@@ -118,7 +124,7 @@ export async function asideProblems(
   return problems;
 }
 
-/** The ids of the records put aside, to be asked for again. */
+/** The ids of the records put aside, which are requested again. */
 export async function asideIds(
   db: Connection,
   installation: number,
@@ -147,22 +153,23 @@ export async function invoicesOfAside(db: Connection, installation: number, limi
   return found.map(({ id }) => id).sort((a, b) => a - b);
 }
 
-/** A record put aside that is to be asked for again. */
+/** A record put aside that must be requested again. */
 export interface DueAside {
   kind: RecordKind;
   record: string;
-  /** The invoice of a row, where it is known. */
+  /** The invoice of a row. Null if it could not be read. */
   invoice: number | null;
   place: Place;
 }
 
-/** For so long after it was put aside, every window may ask for a record again. */
+/** Every window may request a record again during this time after it was put aside. */
 const oftenMinutes = 10;
 
 /**
- * What is put aside and due: for ten minutes always, then each time that twice the time has passed since it was put aside. So what comes
- * right is taken soon, and what never does is asked for a few times on the first day. Those first that were asked for longest ago: at
- * most `sets` rows of known invoices, and `places` others.
+ * Records put aside that are due for another request. For ten minutes they are always due. After that, the time between
+ * two requests doubles. A correction is therefore found soon, and an unchanged record is requested only a few times on
+ * the first day. The records whose last request is oldest come first: at most `sets` rows with a known invoice, and
+ * `places` others.
  */
 export async function dueAside(
   db: Connection,
@@ -188,8 +195,8 @@ export async function dueAside(
   }));
 }
 
-/** Notes that records are asked for again now. */
-export async function noteAskedAgain(
+/** Stores that the records are being requested again. */
+export async function markRequestedAgain(
   trx: Connection,
   installation: number,
   records: readonly Pick<DueAside, 'kind' | 'record'>[],
@@ -207,7 +214,7 @@ export async function noteAskedAgain(
   );
 }
 
-/** How many records of a kind were put aside that the mirror has no version of. */
+/** The number of records of a kind that were put aside and of which the mirror has no version. */
 export async function countAside(db: Connection, installation: number, kind: DocumentKind): Promise<number> {
   const { n } = await row(
     db,

@@ -4,18 +4,22 @@ import { type Binding, type Connection, execute, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
 import type { Place } from '../records/unusable.ts';
 import type { RecordKind } from '../terms.ts';
+import { mirrorTexts } from '../texts/findings/mirror.ts';
 import type { UnusableInPage } from './types.ts';
 
 /**
- * Records put aside that no document can be made of: without an id that serves, or of another tenant (ACCOUNTING E6 `put_aside`).
- * Each is a row of the table `put_aside` under a negative number. It ends when the place where it stood, or the whole list, was read
- * again and does not show it.
+ * Records from which no document can be made, because they have no usable id or belong to another installation
+ * (ACCOUNTING E6 `put_aside`). Each is a row of the table `put_aside` under a negative number. The row is deleted when
+ * its place in the list, or the whole list, was read again without it.
  */
 
-/** Condition on `put_aside`: a record that no document can be made of. */
+/** SQL condition on `put_aside`: a record from which no document can be made. */
 export const isUnusable = `record like '-%'`;
 
-/** Puts a page's unusable records aside, or notes that they still show: `seenAt`, when the page was answered. Of a row, the invoice is held that it names. */
+/**
+ * Puts a page's unusable records aside, or stores that they are still there. `seenAt` is the time of the answer. A row
+ * holds the invoice that it names.
+ */
 export async function putUnusableAside(
   trx: Connection,
   installation: number,
@@ -38,11 +42,11 @@ export async function putUnusableAside(
 }
 
 function messageOf(kind: RecordKind, { page, position, why }: UnusableInPage): string {
-  const where = page === '' ? 'the first page' : `the page ?${page}`;
-  return `record ${position} of ${where} of the ${kind} list: ${why}`;
+  const where = page === '' ? mirrorTexts.firstPage : mirrorTexts.page({ query: page });
+  return mirrorTexts.recordOfPage({ position, page: where, list: kind, reason: why });
 }
 
-/** The columns of `put_aside` that tell a place, and the place of such a row. */
+/** The columns of `put_aside` that describe the place of a record. */
 export const placeColumns = {
   above: nullable(integer),
   below: nullable(integer),
@@ -56,7 +60,7 @@ function bindingsOf({ above, below, filters }: Place): [number | null, number | 
   return [above, below, JSON.stringify(filters)];
 }
 
-/** The places of the unusable records that no invoice is known of, those first that were seen longest ago. */
+/** The places of unusable records without a known invoice. Those that were seen longest ago come first. */
 export async function unusablePlaces(
   db: Connection,
   installation: number,
@@ -75,8 +79,9 @@ export async function unusablePlaces(
 }
 
 /**
- * Ends the unusable records of a list, or of a place in it, that answers asked for at `askedAt` and later did not show any more; of whole
- * row sets every row that was put aside. The invoices of rows are judged again.
+ * Deletes unusable records that answers no longer showed; these answers were requested at `askedAt` or later. They
+ * cover a whole list or one place in it. For whole row sets, every row that was put aside is deleted. The invoices of
+ * rows are judged again.
  */
 export async function endUnseen(
   trx: Connection,

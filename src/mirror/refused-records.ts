@@ -1,6 +1,7 @@
 import { fieldMapOf, keptText } from '../records/field-map.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
+import { mirrorTexts } from '../texts/findings/mirror.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 import { incomingRecord } from './incoming.ts';
 import type { IncomingPage, MirrorScope } from './types.ts';
@@ -13,8 +14,8 @@ export interface Reason {
 }
 
 /**
- * The records of a page that are not believed (ACCOUNTING P6): one id with two contents, and a row whose invoice is another tenant's,
- * because such a row is part of no invoice of ours.
+ * The records of a page that contradict themselves (ACCOUNTING P6): one id with two contents, and a row whose invoice
+ * belongs to another installation. Such a row is not part of any invoice of ours.
  */
 export function refusedIn(scope: MirrorScope, kind: RecordKind, results: IncomingPage['results']): Map<number, Reason> {
   const refused = new Map<number, Reason>();
@@ -25,29 +26,29 @@ export function refusedIn(scope: MirrorScope, kind: RecordKind, results: Incomin
         ({ code, field }) => code === 'foreign_reference' && field === invoice,
       );
       if (!defect) continue;
-      const message = `row ${item.id}: ${defect.field} ${defect.message}`;
+      const message = mirrorTexts.foreignInvoice({ id: item.id, field: defect.field, message: defect.message });
       refused.set(item.id, { code: 'foreign_reference', message, parentId: null });
     }
   }
   if (new Set(results.map(({ id }) => id)).size === results.length) return refused;
   for (const [id, versions] of Map.groupBy(results, (item) => item.id)) {
     if (versions.length === 1) continue;
-    // By what is read of them, whatever is kept.
+    // Only the mapped fields are compared, even if the whole record is kept.
     const texts = versions.map(({ value }) => keptText(value, fieldMapOf(scope.dialect, kind)));
     if (new Set(texts).size === 1) continue;
     const parentId = versions.map((item) => parentOf(scope, kind, item)).find((parent) => parent !== null) ?? null;
-    const message = `${kind} ${id}: one answer has it in ${versions.length} versions that differ`;
+    const message = mirrorTexts.contradiction({ kind, id, versions: versions.length });
     refused.set(id, { code: 'contradiction', message, parentId });
   }
   return refused;
 }
 
-/** The ids of which an answer has two versions that differ. */
+/** The ids for which an answer contains two different versions. */
 export function contradictedIn(scope: MirrorScope, kind: RecordKind, results: IncomingPage['results']): number[] {
   return [...refusedIn(scope, kind, results)].flatMap(([id, { code }]) => (code === 'contradiction' ? id : []));
 }
 
-/** The invoice of a row or payment, as far as it can be read. */
+/** The invoice of a row or payment. Null if it cannot be read. */
 export function parentOf(scope: MirrorScope, kind: RecordKind, item: IncomingPage['results'][number]): number | null {
   try {
     return incomingRecord(scope, kind, item).parentId;

@@ -5,17 +5,21 @@ import { inForceOf } from '../documents/missing-documents.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { endUnseen } from './put-unusable-aside.ts';
 
-/** A `modified` of whole seconds: another change may carry the same one for so long. */
+/** `modified` has whole seconds, so another change within this time may have the same one. */
 const secondsOfModified = 1;
 const fetched = '(select ?::timestamptz as asked_at, ?::timestamptz as source_time) fetched';
 const asOf = `greatest(fetched.source_time,
   case when m.answered_at + make_interval(secs => ${secondsOfModified}) <= fetched.asked_at then m.rows_fresh_from end)`;
 
 /**
- * Makes the row sets of invoices count as never fetched: a set in which a row may have changed is whole again only when it is
- * next fetched as a whole (`acceptRowSets`).
+ * Marks the row sets of invoices as never fetched. A row in them may have changed, so each set must be fetched again as
+ * a whole (`acceptRowSets`).
  */
-export async function doubtRowSets(trx: Connection, installation: number, invoices: readonly number[]): Promise<void> {
+export async function invalidateRowSets(
+  trx: Connection,
+  installation: number,
+  invoices: readonly number[],
+): Promise<void> {
   if (invoices.length === 0) return;
   await execute(
     trx,
@@ -25,8 +29,8 @@ export async function doubtRowSets(trx: Connection, installation: number, invoic
   );
 }
 
-/** The row sets of invoices modified since an instant become stale. */
-export async function doubtRowSetsSince(trx: Connection, installation: number, since: Date): Promise<void> {
+/** Marks the row sets of invoices that were modified since an instant as never fetched. */
+export async function invalidateRowSetsSince(trx: Connection, installation: number, since: Date): Promise<void> {
   await execute(
     trx,
     `update mirror_record set rows_source_time = null
@@ -37,12 +41,14 @@ export async function doubtRowSetsSince(trx: Connection, installation: number, s
 }
 
 /**
- * Notes that the row sets of `invoices` were fetched as a whole by the answers `read`: rows answered before these were asked for,
- * and not held by them, are gone, and the invoices are judged again whose sets were stale or have lost rows. Where the invoice has an
- * entry in force, and has not been modified since a row was last seen, that row is missing instead (ACCOUNTING "Absence"). Returns the
- * invoice of each row that is gone. `rows_source_time` becomes the source time of the answers, or what it takes to be fresh (proof P2)
- * where they were asked for a second after the invoice's version had been answered: whatever the source's clock says, they are
- * later than the second in which that version was written. What was put aside of these rows, and was not shown, ends.
+ * Stores that the row sets of `invoices` were fetched as a whole by the answers `read`. Older rows that these answers
+ * do not contain are gone. An exception is a row of an invoice with an entry in force that has not been modified since
+ * the row was last seen. That row is missing instead (ACCOUNTING "Absence"). Invoices whose sets were stale or have
+ * lost rows are judged again. Returns the invoice of each row that is gone.
+ *
+ * `rows_source_time` becomes the source time of the answers. If they were requested at least a second after the
+ * invoice's version was answered, it becomes at least `rows_fresh_from` (proof P2). The rows are then newer than that
+ * version, whatever the source's clock shows. Rows that were put aside and are not in the answers are deleted.
  */
 export async function acceptRowSets(
   trx: Connection,
@@ -78,7 +84,7 @@ export async function acceptRowSets(
       [askedAt, installation, missing.map(({ id }) => id)],
     );
   }
-  // Two statements: joined to itself without statistics, the mirror is read once for each invoice.
+  // Two statements: without statistics, PostgreSQL would read the mirror once for each invoice in a self-join.
   const accepted = await rows(
     trx,
     { invoice: integer, wasFresh: nullable(bool) },
@@ -103,7 +109,7 @@ export async function acceptRowSets(
   return gone.map(({ invoice }) => invoice);
 }
 
-/** Of rows that a set has lost, those of posted invoices that have not been modified since the row was seen. */
+/** The lost rows that belong to posted invoices which have not been modified since the row was seen. */
 async function lostUnchanged(
   trx: Connection,
   installation: number,
@@ -117,7 +123,7 @@ async function lostUnchanged(
   const found = await rows(
     trx,
     { id: integer },
-    // A set that was whole for this very version of the invoice, or a row that was seen since its last change.
+    // The set was whole for this version of the invoice, or the row was seen after the invoice's last change.
     `select r.id from mirror_record r
      join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
      where r.installation = ? and r.kind = 'row' and r.id = any(?)

@@ -10,13 +10,13 @@ import type { RecordKind } from '../terms.ts';
 import { fieldMaps, storeFieldMap } from './field-maps.ts';
 import { contentHash, incomingRecord, isLater } from './incoming.ts';
 import { putUnusableAside } from './put-unusable-aside.ts';
-import { doubtRowSets } from './row-sets.ts';
+import { invalidateRowSets } from './row-sets.ts';
 import {
   confirmUnchanged,
   keepByMap,
   keepReplaced,
   lockStored,
-  noteShown,
+  markShown,
   rawRecords,
   replaceByEchoes,
   type StoredRecord,
@@ -25,9 +25,9 @@ import {
 import type { FindOwnEchoes, IncomingPage, IncomingRecord, MirrorScope, NewVersion, SaveResult } from './types.ts';
 
 /**
- * Saves one page into the mirror, in the caller's transaction. A new version replaces the stored one only when its answer is
- * later (`isLater`), and the replaced version is kept. Every document that a change touches
- * is marked to be judged again. A constant number of statements for a page of any size.
+ * Saves one page into the mirror, in the caller's transaction. A new version replaces the stored one only if its answer
+ * is later (`isLater`); the replaced version is kept. Every document that a change affects is marked to be judged
+ * again. The number of statements does not depend on the size of the page.
  */
 export async function savePage(
   trx: Connection,
@@ -73,21 +73,21 @@ export async function savePage(
   );
   await confirmUnchanged(trx, installation, kind, idsOf(unchanged), page);
 
-  await noteShown(trx, installation, kind, idsOf(shown));
+  await markShown(trx, installation, kind, idsOf(shown));
   const back = [
-    ...(await takeBack(trx, installation, kind, [...incoming.keys()])),
+    ...(await removeFromAside(trx, installation, kind, [...incoming.keys()])),
     ...shown,
     ...rekept.filter(({ hasGained }) => hasGained),
   ];
 
   const parents = new Set<number>();
-  // A record that has moved to another invoice changes both.
+  // A record that has moved to another invoice changes both invoices.
   for (const { stored, next } of replaced) {
     if (stored.parentId !== null && !echoes.has(next.id)) parents.add(stored.parentId);
   }
   for (const next of changed) if (next.parentId !== null) parents.add(next.parentId);
   const result = { ...received, pulled: changed.length, changedIds: idsOf(changed), changedParents: [...parents] };
-  if (kind === 'row') await doubtRowSets(trx, installation, result.changedParents);
+  if (kind === 'row') await invalidateRowSets(trx, installation, result.changedParents);
   await markTouched(trx, installation, kind, result, back);
   return result;
 }
@@ -104,21 +104,22 @@ interface Compared {
   replaced: Replacement[];
   unchanged: IncomingRecord[];
   rekept: Rekept[];
-  /** Those that were missing, and that this answer to a later request shows. */
+  /** Records that were missing, and that this answer to a later request shows. */
   shown: Touched[];
 }
 
-/** A record that was kept by another field map: what is kept of its stored version from now on. */
+/** A record that was kept by another field map, with the text that is kept from now on. */
 interface Rekept extends Touched {
   raw: string;
   hash: string;
-  /** It has a field that is read, and was not kept before. */
+  /** Whether it has a mapped field that was not kept before. */
   hasGained: boolean;
 }
 
 /**
- * Sorts received records into new ones, later versions, and unchanged ones. Those older than what is stored are left out. A record
- * that was kept by another field map is compared by that map, so that no edit of the map makes a version.
+ * Sorts received records into new ones, later versions and unchanged ones. Records that are older than the stored ones
+ * are left out. A record that was kept by another field map is compared by that map, so that a changed map does not
+ * create versions.
  */
 async function compare(
   trx: Connection,
@@ -166,12 +167,13 @@ async function compare(
       replaced.push({ next, stored, version: { id, previousRaw: raw, raw: next.raw } });
       return;
     }
-    // What both field maps keep.
+    // Reduced to what both field maps keep.
     const previous = readVerbatim(raw);
     const version = { id, previousRaw: keptText(previous, map), raw: keptText(readVerbatim(known), map) };
     if (isSame || (stored.goneAt === null && version.previousRaw === version.raw)) {
       if (!isSame) unchanged.push(next);
-      // A text from which something was erased gains nothing: the source may still have it.
+      // If something was erased from the stored text, it must not be added again, although the source may still have
+      // it.
       const mayGain = contentHash(raw) === stored.contentHash;
       const hasGained = mayGain && keptText(previous, facts) !== keptText(next.value, facts);
       rekept.push({ ...stored, raw: mayGain ? next.raw : version.previousRaw, hash: next.hash, hasGained });
@@ -185,7 +187,7 @@ async function compare(
   return { added, replaced, unchanged, rekept, shown };
 }
 
-/** A received record that differs from the stored one, or was kept by another field map. */
+/** A received record that differs from the stored one, or that was kept by another field map. */
 interface Differing {
   next: IncomingRecord;
   stored: StoredRecord;
@@ -194,7 +196,7 @@ interface Differing {
   isSame: boolean;
 }
 
-/** Received records by id, each with its text and hash; of one that was received twice, the last. */
+/** Received records by id, each with its text and hash. If a record was received twice, the last one counts. */
 function* incomingOf(
   scope: MirrorScope,
   kind: RecordKind,
@@ -209,7 +211,10 @@ function* incomingOf(
   return incoming;
 }
 
-/** Units of src/domain/slices.ts: writing a record's text and hashing it, and reading two versions of it. */
+/**
+ * Work in the units of src/domain/slices.ts: writing a record's text and hashing it; `comparisonCostOf`: reading two
+ * versions.
+ */
 function costOf({ raw }: { raw: string }): number {
   return 2_000 + raw.length;
 }
@@ -223,9 +228,12 @@ function idsOf(records: readonly { id: number }[]): number[] {
 }
 
 /**
- * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it) and the credit notes of
- * its chain (the first original's date is theirs, and a circle may have ended), a changed row its invoice, a changed payment also its
- * invoice (proof P3); and the documents of records that were put aside or missing until now.
+ * Marks the documents that a change affects:
+ * - a changed invoice affects itself, its payments (which take their party from it) and the credit notes of its chain
+ *   (which take their date from the first original);
+ * - a changed row affects its invoice;
+ * - a changed payment affects itself and its invoice (proof P3). Documents of records that were put aside or missing
+ * until now are marked, too.
  */
 async function markTouched(
   trx: Connection,
@@ -255,11 +263,11 @@ async function markTouched(
   });
 }
 
-/** The credit notes of invoices, those of these credit notes, and so on. */
+/** The credit notes of invoices, the credit notes of those, and so on. */
 async function creditNotesOf(trx: Connection, installation: number, invoices: readonly number[]): Promise<number[]> {
   const found = new Set<number>();
   let originals = invoices;
-  // A longer chain is taken for a circle, whatever it begins with.
+  // A longer chain is treated as a circle.
   for (let links = 0; links < longestChain && originals.length > 0; links++) {
     const notes = await ofInvoices(trx, installation, 'invoice', originals);
     originals = notes.filter((id) => !found.has(id));
@@ -276,7 +284,7 @@ async function ofInvoices(
   invoices: readonly number[],
 ): Promise<number[]> {
   if (invoices.length === 0) return [];
-  // A statement of its own: joined, a fresh database without statistics plans this badly enough to run into its time-out.
+  // A separate statement: in a join, a new database without statistics makes a plan that exceeds the time-out.
   const found = await rows(
     trx,
     { id: integer },
@@ -291,8 +299,13 @@ interface Touched {
   parentId: number | null;
 }
 
-/** Records that were put aside and are stored now are no longer held for it (put-aside.ts); returns them. */
-function takeBack(trx: Connection, installation: number, kind: RecordKind, ids: readonly number[]): Promise<Touched[]> {
+/** Deletes the put-aside rows of records that are now stored (put-aside.ts), and returns them. */
+function removeFromAside(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<Touched[]> {
   return rows(
     trx,
     { id: integer, parentId: nullable(integer) },

@@ -4,11 +4,11 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import { clip, storable } from '../domain/text.ts';
 import type { AccountNumber } from '../records/types.ts';
 
-/** The practice software's account number list as it was last read (table `source_account`). */
+/** The practice software's list of account numbers, as it was last read (table `source_account`). */
 
 const longestText = 500;
 
-/** Puts the list in the place of the one that was stored before. */
+/** Replaces the stored list. */
 export async function storeSourceAccounts(
   db: Db,
   installation: number,
@@ -33,7 +33,7 @@ export async function storeSourceAccounts(
   });
 }
 
-/** The stored list; null where none was ever read, or the one read was empty. */
+/** The stored list. Null if no list was read, or the list was empty. */
 export async function storedSourceAccounts(db: Connection, installation: number): Promise<AccountNumber[] | null> {
   const found = await rows(
     db,

@@ -17,10 +17,10 @@ const storedShape = {
   parentId: nullable(integer),
 };
 
-/** What the mirror holds of a record beside its text. */
+/** A stored record without its text. */
 export type StoredRecord = RowOf<typeof storedShape>;
 
-/** The stored ones of these records by id, locked for this transaction in the order of their ids. */
+/** The stored versions of these records by id, locked for this transaction in the order of their ids. */
 export async function lockStored(
   trx: Connection,
   installation: number,
@@ -56,7 +56,7 @@ export async function rawRecords(
   return new Map(found.map(({ id, raw }) => [id, raw]));
 }
 
-/** Notes that the records had the same content in the answers `read`. */
+/** Stores that the records had the same content in the answers `read`. */
 export async function confirmUnchanged(
   trx: Connection,
   installation: number,
@@ -73,8 +73,8 @@ export async function confirmUnchanged(
   );
 }
 
-/** Notes that missing records were shown again. */
-export async function noteShown(
+/** Stores that missing records were shown again. */
+export async function markShown(
   trx: Connection,
   installation: number,
   kind: RecordKind,
@@ -89,7 +89,7 @@ export async function noteShown(
   );
 }
 
-/** Replaces the stored texts of records by what this field map keeps of them; their versions stay. */
+/** Replaces the stored texts of records by what this field map keeps of them. Their version numbers stay. */
 export async function keepByMap(
   trx: Connection,
   installation: number,
@@ -131,7 +131,7 @@ export async function keepReplaced(
   );
 }
 
-/** Inserts new records and replaces those that are stored already. An invoice that needs rows needs them anew. */
+/** Inserts new records and replaces stored ones. The row set of a replaced invoice counts as never fetched. */
 export async function upsert(
   trx: Connection,
   installation: number,
@@ -169,7 +169,7 @@ export async function upsert(
       records.map((record) => record.parentId),
       records.map((record) => record.modified),
       records.map((record) => record.hash),
-      // One JSON text rather than an array of texts: nothing to escape, and its elements keep their own text.
+      // One JSON text, because its elements keep their text unchanged. An array of texts would need escapes.
       `[${records.map((record) => record.raw).join(',')}]`,
       records.map((record) => record.needsRows),
     ],
@@ -177,8 +177,8 @@ export async function upsert(
 }
 
 /**
- * Replaces records by versions that differ only by what we wrote back. Nothing of their rows or parents has changed: a set of rows
- * that was fresh for the version before is fresh for this one (proof P2).
+ * Replaces records by versions that differ only by what we wrote back. Their rows and parents have not changed, so a
+ * row set that was fresh before stays fresh (proof P2).
  */
 export async function replaceByEchoes(
   trx: Connection,
@@ -209,7 +209,7 @@ export async function replaceByEchoes(
   );
 }
 
-/** Stores a record, or a version of one, without what was erased from it; its content hash stays. */
+/** Stores a record, or a version of one, after personal data were erased from it. Its content hash stays. */
 export async function storeErased(
   trx: Connection,
   table: 'mirror_record' | 'mirror_version',

@@ -3,7 +3,7 @@ import type { SourceRecord } from '../records/types.ts';
 import type { Place, Unusable } from '../records/unusable.ts';
 import type { DocumentKind, RawKeeping } from '../terms.ts';
 
-/** The installation whose records are saved, and how they are read. */
+/** The installation whose records are saved, and the settings for reading them. */
 export interface MirrorScope {
   installation: number;
   timezone: string;
@@ -11,65 +11,68 @@ export interface MirrorScope {
   keepRaw: RawKeeping;
 }
 
-/** A record of a page that no document can be made of (src/records/unusable.ts), and where it stands. */
+/** A record of a page from which no document can be made (src/records/unusable.ts), and its position. */
 export interface UnusableInPage extends Unusable {
   page: string;
   position: number;
   place: Place;
 }
 
-/** One answer's records, as received. */
+/** The records of one answer, as received. */
 export interface IncomingPage {
   results: { id: number; value: unknown; record?: SourceRecord | undefined }[];
   unusable?: readonly UnusableInPage[];
-  /** Lower bound of the snapshot (DESIGN "Source time"). */
+  /** Lower bound of the snapshot's time (DESIGN "Source time"). */
   sourceTime: Date;
-  /** Upper bound of it, by the same clock. */
+  /** Upper bound of the snapshot's time, by the same clock. */
   sourceTimeAtMost: Date;
-  /** When the request was under way, by the database's clock (ListAnswer). */
+  /** The time span of the request, by the database's clock (ListAnswer). */
   askedAt: Date;
   answeredAt: Date;
-  /** Records of the page that cannot be stored: received, and left out (put-aside.ts). */
+  /** Records of the page that cannot be stored (put-aside.ts). They count as received and are left out. */
   aside?: ReadonlySet<number>;
 }
 
 /** A received record, with what the mirror stores beside its text. */
 export interface IncomingRecord {
   id: number;
-  /** All of it, as received. */
+  /** The whole record, as received. */
   value: unknown;
   /** The canonical text of what is kept (src/records/field-map.ts). */
   raw: string;
-  /** SHA-256 of that text: the same content has the same one. */
+  /** SHA-256 of that text, so equal content has equal hashes. */
   hash: string;
   parentId: number | null;
   modified: Date | null;
-  /** `modified` has no offset and lies in the hour that clocks tell twice: it may mean an hour later than it is read. */
+  /**
+   * `modified` has no offset and is in the hour that a clock change repeats. The true time may be an hour later than
+   * `modified`.
+   */
   mayBeLater: boolean;
   needsRows: boolean;
 }
 
 export interface SaveResult {
-  /** Records received, repeats included. */
+  /** Number of records received, repeats included. */
   received: number;
-  /** New or changed versions, except the echoes of our own write-back. */
+  /** Number of new or changed versions, without the echoes of our write-back. */
   pulled: number;
   /** Ids received. */
   ids: number[];
-  /** What stands for the records received that no document can be made of. */
+  /** Keys of the received records from which no document can be made. */
   unusable: number[];
-  /** Records whose version is new or changed, by id. */
+  /** Ids of the records with a new or changed version. */
   changedIds: number[];
-  /** Invoices that the changed records belong to (rows and payments), or credit. */
+  /** Invoices that the changed rows and payments belong to, or that the changed credit notes credit. */
   changedParents: number[];
 }
 
-/** A record's version and the one it replaces, as JSON text. */
+/** A record's new version and the one it replaces, as JSON text. */
 export interface NewVersion {
   id: number;
   previousRaw: string;
   raw: string;
 }
 
-/** The ids of the versions that differ from their predecessors only by what we wrote back ourselves (src/writeback). */
+/** Returns the ids of the versions that differ from their predecessors only by our write-back (src/writeback). */
 export type FindOwnEchoes = (versions: NewVersion[], kind: DocumentKind) => Promise<Set<number>>;

@@ -4,7 +4,7 @@ import { pruneBatch } from '../db/prune.ts';
 import { execute, maybeRow } from '../db/rows.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
 
-/** A version may have been replaced while a document was still being judged by it. */
+/** A version may have been replaced while a document was still being judged with it. */
 const judgingHours = 24;
 
 interface VersionKey {
@@ -15,7 +15,8 @@ interface VersionKey {
 }
 
 /**
- * Removes replaced versions older than so many days that no entry was posted from, reversed or not; returns how many.
+ * Removes replaced versions that are older than so many days and from which no entry was posted (a reversed entry
+ * counts as posted). Returns how many.
  */
 export async function pruneVersions(db: Db, days: number, signal: AbortSignal): Promise<number> {
   let removed = 0;
@@ -29,9 +30,10 @@ export async function pruneVersions(db: Db, days: number, signal: AbortSignal): 
 }
 
 /**
- * Looks at the next versions in the order of their key, and removes those that no entry was posted from. An entry was posted
- * from a version if it was written between the replacement of the one before and its own. The entries of an invoice's records
- * are those of the invoice and of its payments, which take their party from it.
+ * Checks the next versions in the order of their key, and removes those from which no entry was posted. An entry was
+ * posted from a version if it was created between the replacement of the version before and its own replacement. For
+ * the records of an invoice, the entries of the invoice and of its payments count, because payments take their party
+ * from the invoice.
  */
 async function pruneVersionsAfter(
   db: Db,

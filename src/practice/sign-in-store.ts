@@ -40,7 +40,7 @@ export function signInStore(db: Connection, installation: number): SignInStore {
  * Lets daemons sign in at these sources again at once, despite earlier refusals. Used if an operator checks the
  * connection.
  */
-export async function askAgainNow(db: Connection, installations: readonly number[]): Promise<void> {
+export async function signInNow(db: Connection, installations: readonly number[]): Promise<void> {
   // `since` is in the past by every process's clock.
   await execute(db, 'update sign_in set ask_again_at = since where installation = any(?)', [installations]);
 }

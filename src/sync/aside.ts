@@ -1,7 +1,7 @@
 import { PracticeError } from '../domain/practice-error.ts';
-import { asideIds, type DueAside, dueAside, invoicesOfAside, noteAskedAgain } from '../mirror/put-aside.ts';
+import { asideIds, type DueAside, dueAside, invoicesOfAside, markRequestedAgain } from '../mirror/put-aside.ts';
 import { endUnseen, unusablePlaces } from '../mirror/put-unusable-aside.ts';
-import { doubtRowSets } from '../mirror/row-sets.ts';
+import { invalidateRowSets } from '../mirror/row-sets.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import type { Place } from '../records/unusable.ts';
 import type { RecordKind } from '../terms.ts';
@@ -35,8 +35,8 @@ export async function askAsideAgain(context: PullContext): Promise<void> {
   const due = found.filter(({ invoice }) => invoice === null || invoices.includes(invoice));
   // Noted before: a request that never succeeds is not repeated by each attempt of the window.
   await transact(async (trx) => {
-    await noteAskedAgain(trx, installation, due);
-    await doubtRowSets(trx, installation, invoices);
+    await markRequestedAgain(trx, installation, due);
+    await invalidateRowSets(trx, installation, invoices);
   });
   const places = new Map<string, Pick<DueAside, 'kind' | 'place'>>();
   for (const { kind, place, invoice } of due) {

@@ -5,9 +5,9 @@ import { censusDue, noteCensusTaken } from '../mirror/installation-state.ts';
 import {
   invoicesWithMissingRows,
   listsWithMissing,
+  markNotShown,
   type NotShown,
-  nameAllMissing,
-  noteNotShown,
+  reportAllMissing,
 } from '../mirror/not-shown.ts';
 import { endUnseen } from '../mirror/put-unusable-aside.ts';
 import { type DocumentKind, documentKinds } from '../terms.ts';
@@ -84,7 +84,7 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
       gone = walked.gone;
       source = (await hasRepeats()) ? walked.distinct : await countCovered(context, kind);
     }
-    const missing = await transact((trx) => nameAllMissing(trx, installation, kind));
+    const missing = await transact((trx) => reportAllMissing(trx, installation, kind));
     if (source === null) continue;
     const count = source;
     await transact((trx) => storeCount(trx, installation, kind, count));
@@ -155,6 +155,6 @@ async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<
     if (found.has(id) || (!asked.has(id) && !posted.has(id))) return [];
     return [{ id, answer: asked.has(id) ? 'no_record' : 'not_asked' }];
   });
-  const { gone } = await transact((trx) => noteNotShown(trx, installation, kind, absent, confirmed));
+  const { gone } = await transact((trx) => markNotShown(trx, installation, kind, absent, confirmed));
   return { gone, distinct: received.size };
 }

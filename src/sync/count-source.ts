@@ -1,7 +1,7 @@
 import { integer, nullable } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row } from '../db/rows.ts';
-import { askCensus } from '../mirror/installation-state.ts';
+import { orderCensus } from '../mirror/installation-state.ts';
 import { countAside } from '../mirror/put-aside.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
@@ -95,7 +95,7 @@ export async function requestCensus(
      where installation = ? and kind = ? and not ?::text = any(census_pairs)`,
     [pair, installation, kind, pair],
   );
-  if (asked > 0) await askCensus(db, installation);
+  if (asked > 0) await orderCensus(db, installation);
   return asked > 0;
 }
 

@@ -1,6 +1,6 @@
 import { instant, integer, nullable } from '../db/columns.ts';
 import { row, rows } from '../db/rows.ts';
-import { acceptRowSets, doubtRowSets } from '../mirror/row-sets.ts';
+import { acceptRowSets, invalidateRowSets } from '../mirror/row-sets.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
@@ -112,7 +112,7 @@ async function pullSets(
   const accepted = asked.filter((id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id));
   const isAccepted = new Set(accepted);
   await context.transact(async (trx) => {
-    await doubtRowSets(
+    await invalidateRowSets(
       trx,
       installation,
       asked.filter((id) => !isAccepted.has(id)),

@@ -1,7 +1,7 @@
 import { integer } from '../db/columns.ts';
 import { row, rows } from '../db/rows.ts';
 import { noteRefetched } from '../documents/mark-refetched.ts';
-import { doubtRowSets, doubtRowSetsSince } from '../mirror/row-sets.ts';
+import { invalidateRowSets, invalidateRowSetsSince } from '../mirror/row-sets.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { type ListTraits, readTraits } from './capabilities/list-traits.ts';
 import { mayUse } from './capabilities/recheck.ts';
@@ -106,7 +106,7 @@ async function pullChangedRows(
  * a transaction that commits late may change rows while the invoice's `modified` stays in a second that was read already.
  */
 async function doubtRecentSets({ transact, installation }: PullContext, since: Date): Promise<void> {
-  await transact((trx) => doubtRowSetsSince(trx, installation, since));
+  await transact((trx) => invalidateRowSetsSince(trx, installation, since));
 }
 
 /**
@@ -130,7 +130,7 @@ async function doubtHeldSets(context: PullContext): Promise<void> {
       [installation, problemsOfLateRows, limit],
     );
     const ids = held.map(({ id }) => id);
-    await doubtRowSets(trx, installation, ids);
+    await invalidateRowSets(trx, installation, ids);
     await noteRefetched(
       trx,
       installation,

@@ -1,7 +1,7 @@
 import { bool, integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
 import { agreedTime, type ReadSpan, skewMs } from '../domain/read-at.ts';
-import { acceptRowSets, doubtRowSets } from '../mirror/row-sets.ts';
+import { acceptRowSets, invalidateRowSets } from '../mirror/row-sets.ts';
 import { readTimestampStyle } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
@@ -143,7 +143,7 @@ async function acceptCoveredSets(context: PullContext, read: ReadSpan): Promise<
     const idsOf = (covered: boolean) => batch.filter((set) => set.covered === covered).map(({ id }) => id);
     await context.transact(async (trx) => {
       await acceptRowSets(trx, installation, idsOf(true), read);
-      await doubtRowSets(trx, installation, idsOf(false));
+      await invalidateRowSets(trx, installation, idsOf(false));
     });
     after = last.id;
   }

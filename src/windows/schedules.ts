@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
 import { spreadShare } from '../domain/intervals.ts';
-import { noteNudge } from '../mirror/installation-state.ts';
+import { storeNudge } from '../mirror/installation-state.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { servedInstallations } from '../runtime/presence.ts';
 import type { Engine } from '../runtime/worker.ts';
@@ -169,7 +169,7 @@ export async function triggerSchedule(app: App, engine: Engine, installation: nu
       paused ? 'webhooks arrived, but the schedule is paused' : 'nudged by webhooks',
     );
     if (paused) return;
-    await noteNudge(app.db, installation);
+    await storeNudge(app.db, installation);
     await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
   });
 }

@@ -9,6 +9,7 @@ import { storable } from '../domain/text.ts';
 import { closedFromTheBeginning, storedPeriods } from '../erp/periods.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { writeBackTexts } from '../texts/findings/write-back.ts';
 
 const waits = { firstMs: 300_000, longestMs: 86_400_000 };
 
@@ -22,9 +23,9 @@ export interface ClosePeriodsPorts {
 }
 
 /**
- * Tells the practice software's departments the period that is closed in the ERP, as delivery last read it: each one's lock date
- * moves forward to the day after, never back, and not where the department locks its periods by itself. What fails is tried
- * again later.
+ * Writes the period that is closed in the ERP, as the delivery last read it, to the departments of the practice
+ * software. Each department's lock date moves forward to the day after, and never back. Departments that lock their
+ * periods automatically are left alone. A failed request is tried again later.
  */
 export async function closeSourcePeriods(
   installation: InstallationId,
@@ -35,15 +36,15 @@ export async function closeSourcePeriods(
   const stored = await storedPeriods(db, company);
   const through = stored === null ? null : closedFromTheBeginning(stored.periods);
   if (through === null) return;
-  await transact((trx) => askDepartments(trx, installation, through));
-  for (const asked of await askedDepartments(db, installation)) {
+  await transact((trx) => planDepartments(trx, installation, through));
+  for (const planned of await dueDepartments(db, installation)) {
     signal.throwIfAborted();
-    const outcome = await closeOne(asked, ports);
-    await transact((trx) => noteOutcome(trx, installation, asked, outcome));
+    const outcome = await closeOne(planned, ports);
+    await transact((trx) => recordOutcome(trx, installation, planned, outcome));
   }
 }
 
-interface Asked {
+interface Planned {
   department: number;
   through: CalendarDate;
   attempts: number;
@@ -54,7 +55,7 @@ interface Outcome {
   error: string | null;
 }
 
-async function closeOne({ department, through }: Asked, ports: ClosePeriodsPorts): Promise<Outcome> {
+async function closeOne({ department, through }: Planned, ports: ClosePeriodsPorts): Promise<Outcome> {
   const { client, signal, onClosed, onRefused } = ports;
   const earliestOpen = dayAfter(through);
   try {
@@ -67,7 +68,8 @@ async function closeOne({ department, through }: Asked, ports: ClosePeriodsPorts
       onClosed(department, through);
       return { state: 'done', error: null };
     }
-    const error = `the lock date ${earliestOpen} was accepted, and ${lockDate ?? 'none'} stands there`;
+    const current = lockDate ?? writeBackTexts.noLockDate;
+    const error = writeBackTexts.lockDateNotShown({ lockDate: earliestOpen, current });
     onRefused(department, error);
     return { state: 'failed', error };
   } catch (error) {
@@ -78,8 +80,8 @@ async function closeOne({ department, through }: Asked, ports: ClosePeriodsPorts
   }
 }
 
-/** Asks every department that anything was posted for, where a later day is closed than was asked for. */
-async function askDepartments(trx: Connection, installation: InstallationId, through: CalendarDate): Promise<void> {
+/** Plans a new lock date for every department with postings if a later day is closed than was planned before. */
+async function planDepartments(trx: Connection, installation: InstallationId, through: CalendarDate): Promise<void> {
   const { asked } = await row(
     trx,
     { asked: nullable(date) },
@@ -98,7 +100,7 @@ async function askDepartments(trx: Connection, installation: InstallationId, thr
   );
 }
 
-function askedDepartments(db: Connection, installation: InstallationId): Promise<Asked[]> {
+function dueDepartments(db: Connection, installation: InstallationId): Promise<Planned[]> {
   return rows(
     db,
     { department: integer, through: date, attempts: integer },
@@ -109,10 +111,10 @@ function askedDepartments(db: Connection, installation: InstallationId): Promise
   );
 }
 
-async function noteOutcome(
+async function recordOutcome(
   trx: Connection,
   installation: InstallationId,
-  { department, through, attempts }: Asked,
+  { department, through, attempts }: Planned,
   { state, error }: Outcome,
 ): Promise<void> {
   const waitSeconds = backoffMs(attempts + 1, waits) / 1000;

@@ -5,11 +5,11 @@ import type { Dialect } from '../records/dialect.ts';
 import type { DocumentKind, InstallationId } from '../terms.ts';
 import { isEchoOf } from './plan.ts';
 
-/** Which of some documents' new versions are only the echo of what we wrote back (the mirror's port). */
+/** Finds the new versions that differ from their predecessors only by our write-back (FindOwnEchoes of the mirror). */
 export function ownEchoes(db: Connection, installation: InstallationId, dialect: Dialect): FindOwnEchoes {
   return async (versions, kind) => {
-    const isToldNothing = kind !== 'prepayment' && !dialect.external_info.kinds.includes(kind);
-    if (isToldNothing) return new Set();
+    const isNeverWritten = kind !== 'prepayment' && !dialect.external_info.kinds.includes(kind);
+    if (isNeverWritten) return new Set();
     const written = await writtenValues(
       db,
       installation,
@@ -24,7 +24,10 @@ export function ownEchoes(db: Connection, installation: InstallationId, dialect:
   };
 }
 
-/** By document, what was or is being written back, and what was put back in its place; null: nothing. */
+/**
+ * By document, all values that were or are being written back, and the value that was restored in their place. Null is
+ * an empty value.
+ */
 async function writtenValues(
   db: Connection,
   installation: InstallationId,

@@ -7,12 +7,13 @@ import { type Patience, type Place, WriteBack, type WriteBackPorts, type WriteBa
 
 const batchSize = 500;
 const entryIds: Selection = { kind: 'prepayment', values: ['entry_id'] };
-/** A window ends before anybody tries again, and is itself tried again where the source is down. */
+/** A window gives up at the first failure, because the whole window is tried again if the source is down. */
 const ofWindows: Patience = { attempts: maxAttempts, failuresInARow: 1, waits: null };
 
 /**
- * A window tells the source the entry id of each posted prepayment, and looks for what it has accepted. What it refuses, or does not
- * show afterwards, is tried again by the next window. Throws PracticeError where the source cannot be asked.
+ * Writes the entry id of each posted prepayment to the source, and reads back what the source accepted. A refused id,
+ * or one that a later read does not show, is tried again by the next window. Throws PracticeError if the source cannot
+ * be reached.
  */
 export async function writeBackEntryIds(
   installation: Place,
@@ -35,26 +36,26 @@ export async function writeBackEntryIds(
       const fresh = ids.filter((each) => !tried.has(each));
       for (const each of fresh) tried.add(each);
       if (fresh.length > 0) return fresh;
-      // What was posted meanwhile may have lower ids.
+      // A prepayment that was posted in the meantime may have a lower id.
       if (last === undefined && isNewRound) return [];
       if (last === undefined) isNewRound = true;
     }
   };
-  await work.tell(next);
+  await work.write(next);
   await work.readBack();
   return work.report;
 }
 
 /**
- * Posted prepayments by id after `after` whose entry in force is not written back: plans them, and returns their ids. The column
- * `written_entry_id` follows the table `write_back`.
+ * Plans the write-back of posted prepayments with an id above `after` whose entry in force is not written back. Returns
+ * their ids. A trigger keeps the column `written_entry_id` equal to the table `write_back`.
  */
 export async function planEntryIds(
   trx: Connection,
   installation: InstallationId,
   { after, limit, claimant: { lane, token } }: { after: number; limit: number; claimant: Claimant },
 ): Promise<number[]> {
-  // PostgreSQL takes them for nearly all prepayments; looked up one by one, they cost what they are.
+  // Without the lateral join, PostgreSQL would expect nearly all prepayments to be due and read them all.
   const due = await rows(
     trx,
     { id: integer },
@@ -77,7 +78,7 @@ export async function planEntryIds(
   return due.map(({ id }) => id);
 }
 
-/** How many prepayments the source does not have the entry id of, those that are not posted yet among them. */
+/** The number of prepayments whose entry id the source does not have, including those that are not posted yet. */
 export async function countUnwrittenEntryIds(db: Connection, installation: InstallationId): Promise<number> {
   const { n } = await row(
     db,
@@ -88,9 +89,9 @@ export async function countUnwrittenEntryIds(db: Connection, installation: Insta
   return n;
 }
 
-/** Whether `planEntryIds` may find something: also what another lane has claimed. */
+/** Whether an entry id is not written back. It may be claimed by another lane. */
 export async function areEntryIdsWaiting(db: Connection, installation: InstallationId): Promise<boolean> {
-  // In the order of the index, as PostgreSQL would read the table for any one row where it expects many.
+  // The order makes PostgreSQL use the index. It would read the whole table if it expected many rows.
   const found = await rows(
     db,
     {},
@@ -102,7 +103,7 @@ export async function areEntryIdsWaiting(db: Connection, installation: Installat
   return found.length > 0;
 }
 
-/** Whether a window has entry ids to look for that the source has accepted. */
+/** Whether the source has accepted entry ids that were not read back yet. */
 export async function isReadBackWaiting(db: Connection, installation: InstallationId): Promise<boolean> {
   return (await unreadWriteBacks(db, installation, entryIds, { after: 0, limit: 1 })).length > 0;
 }

@@ -14,18 +14,21 @@ const ofDeliveries: Patience = {
 };
 
 export interface NumberReport {
-  /** Documents whose record was found to carry the ERP's number, or what stood there before it. */
+  /** Documents for which a read showed the ERP's number, or the restored earlier value. */
   written: number;
-  /** Documents still to be told; those in whose place another value stands are counted apart. */
+  /**
+   * Documents whose number is not written yet. `taken` counts those for which the source has a value of another
+   * program.
+   */
   left: number;
   taken: number;
-  /** Until one of either may be tried; 0: now; null: none waits. */
+  /** Milliseconds until the next one may be tried; 0 is now. Null if none is waiting. */
   nextDueMs: number | null;
   /** Why it ended early: the practice software cannot be reached, or refuses the credentials. */
   waitingFor: PlainError | null;
 }
 
-/** A delivery tells the source the ERP's numbers of delivered documents, until `isOver`. */
+/** Writes the ERP's numbers of delivered documents to the source, until `isOver`. */
 export async function writeBackNumbers(
   installation: Place,
   ports: WriteBackPorts,
@@ -62,14 +65,15 @@ async function writeBackDue(id: InstallationId, ports: WriteBackPorts, work: Wri
     after = ids.at(-1) ?? after;
     return ids;
   };
-  await work.tell(next, isOver);
+  await work.write(next, isOver);
   await work.readBack();
 }
 
 /**
- * Takes units whose number, or whose settlement without being sent, is new, and plans what their documents' records are to be
- * told: the number of the entry in force, or of its day's summary; for a document without entry in force, what stood there before
- * ours. Nothing while the newest entry is not delivered. Returns how many units were taken.
+ * Takes units that have a new number, or that were cancelled without being sent, and plans the write-back of their
+ * documents. A document gets the number of its entry in force, or of that entry's daily summary. A document without an
+ * entry in force gets back the value that the source had before ours. Nothing is planned while the newest entry is not
+ * delivered. Returns how many units were taken.
  */
 async function planNumbers(
   trx: Connection,
@@ -99,12 +103,12 @@ async function planNumbers(
      ), planned as (
        insert into write_back as b (installation, kind, document_id, unit_id, value_is, value)
        select ?, n.kind, n.document_id, n.unit_id, case when n.restores then 'former' else 'erp_number' end,
-         case when n.restores then told.previous_value else u.erp_number end
+         case when n.restores then earlier.previous_value else u.erp_number end
        from newest n
        join erp_unit u on u.installation = ? and u.unit_id = n.unit_id
          and ((u.state = 'delivered' and u.erp_number is not null) or (n.restores and u.state = 'cancelled_out'))
-       left join write_back told on told.installation = ? and told.kind = n.kind and told.document_id = n.document_id
-       where not n.restores or told.document_id is not null
+       left join write_back earlier on earlier.installation = ? and earlier.kind = n.kind and earlier.document_id = n.document_id
+       where not n.restores or earlier.document_id is not null
        order by n.kind, n.document_id
        on conflict (installation, kind, document_id) do update set ${newPlan}
        where b.unit_id <> excluded.unit_id or b.value_is <> excluded.value_is or b.value is distinct from excluded.value
@@ -115,7 +119,7 @@ async function planNumbers(
   return taken;
 }
 
-/** The next documents to be told a number now, by id after `after`. */
+/** The next documents whose number may be written now, by id above `after`. */
 async function dueDocuments(
   db: Connection,
   installation: InstallationId,
@@ -135,8 +139,8 @@ async function dueDocuments(
 }
 
 /**
- * How many documents are still to be told a number, those in whose place another value stands apart, and until one of either may be:
- * 0, now; null, none waits.
+ * The number of documents whose number is not written yet, and of those for which the source has a value of another
+ * program. `nextDueMs` is the time until the next one may be tried; 0 is now, null is never.
  */
 async function numbersLeft(
   db: Connection,

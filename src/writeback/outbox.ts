@@ -6,38 +6,42 @@ import { storable } from '../domain/text.ts';
 import type { DocumentKind, InstallationId } from '../terms.ts';
 import { type Standing, type WriteBackState, type WriteBackValue, writeBackValues } from './plan.ts';
 
-/** So often an entry id is accepted and then not shown by a later read, before it is given up and named as a problem. */
+/** An entry id that the source accepts so often without showing it later is given up, and reported as a problem. */
 export const unseenAtMost = 3;
-/** What no read has decided is looked for again after so long, and so is what was given up. */
+/** After this time, values that no read has shown, and values that were given up, are read again. */
 const lookAgainAfter = `interval '1 day'`;
 
-/** The lane whose work tells the source. What it is about to send is its own until its lease ends. */
+/** The lane that writes to the source. Its claims on rows are valid until its lease ends. */
 export type Claimant = Pick<Lease, 'lane' | 'token'>;
 
-/** Of a row `b`: another plan takes its place, of which nothing was sent yet. */
+/** SQL for a row `b`: replaces the plan by a new one, of which nothing was sent yet. */
 export const newPlan = `unit_id = excluded.unit_id, value_is = excluded.value_is, value = excluded.value, state = 'pending', attempts = 0,
   not_before = null, error_code = null, error = null, error_since = null, sent_at = null, value_before = null, read_back = null,
   read_back_at = null, unseen = 0, written_at = null, claimed_lane = null, claimed_token = null`;
 
-/** Of a row `b`: no other lane is about to send it. Bindings: lane and token of the claimant. */
+/** SQL condition on a row `b`: no other lane has claimed it. Bindings: lane and token of the claimant. */
 export const isFree = `(b.claimed_token is null or (b.claimed_lane = ? and b.claimed_token = ?)
   or not exists (select from lease l where l.installation = b.installation and l.lane = b.claimed_lane
     and l.token = b.claimed_token and l.expires_at > clock_timestamp()))`;
 
-/** As the index `write_back_open` has it. */
+/** The condition of the index `write_back_open`. */
 export const isOpen = `b.state in ('pending', 'failed', 'taken')`;
-/** As the index `write_back_unread` has it: it was accepted, and no read has shown it. */
+/** The condition of the index `write_back_unread`: the source accepted the value, and no read has shown it. */
 export const isUnshown = `((b.state = 'done' and b.read_back is null) or b.read_back = 'given_up')`;
 
-/** What of the outbox is told: a window tells entry ids, a delivery the ERP's numbers and what stood there before ours. */
+/**
+ * The part of the outbox that one worker writes. A window writes entry ids. A delivery writes the ERP's numbers, and
+ * restores the values that the source had before them.
+ */
 export interface Selection {
   kind: DocumentKind;
   values: readonly WriteBackValue[];
 }
 
 /**
- * Claims documents before they are read: a window and a backfill that sent the same value side by side would write over what staff
- * write between the two requests. A claim holds until the outcome is recorded or the lane's lease ends. Returns those claimed.
+ * Claims documents before they are read. Otherwise a window and a backfill could send the same value, and overwrite
+ * what staff write between the two requests. A claim is valid until the outcome is recorded or the lane's lease ends.
+ * Returns the ids of the claimed documents.
  */
 export async function claim(
   trx: Connection,
@@ -62,29 +66,33 @@ const rowShape = {
   unitId: text,
   valueIs: oneOf(writeBackValues),
   value: nullable(text),
-  /** Everything that was sent or is being sent for the document: where it stands, it is ours. */
+  /** All values that were sent, or are being sent, for the document. vetledger may replace them. */
   ownValues: texts,
-  /** What somebody else wrote, and ours has replaced. */
+  /** The value of another program that ours replaced. */
   previousValue: nullable(text),
   attempts: integer,
-  /** It was sent, and no read has shown yet what came of it; `valueBefore` stood there before. */
+  /**
+   * Whether it was sent and no read has shown the result yet. `valueBefore` is the value that the source had before.
+   */
   isSent: bool,
   valueBefore: nullable(text),
-  /** The record as the mirror has it, JSON text. */
+  /** The record in the mirror, as JSON text. */
   raw: nullable(json),
 };
-/** A document whose record is to be told something, or is to be read after that. */
+/** A document with a value to write, or to read back. */
 export type WriteBackRow = RowOf<typeof rowShape>;
 
 const rowColumns = `b.document_id as id, b.unit_id as "unitId", b.value_is as "valueIs", b.value, b.own_values as "ownValues",
   b.previous_value as "previousValue", b.attempts, b.sent_at is not null as "isSent", b.value_before as "valueBefore", m.raw`;
 
-/** One look-up for each write-back: PostgreSQL shall not read all documents to find a few. */
-const theirRecord = `left join lateral (
+/** One look-up per write-back. Otherwise PostgreSQL may read all records to find a few. */
+const joinRecord = `left join lateral (
   select gone_at, raw from mirror_record r
   where r.installation = b.installation and r.kind = b.kind and r.id = b.document_id limit 1) m on true`;
 
-/** Those of these documents that are still to be told: not where another entry is in force since an entry id was planned. */
+/**
+ * Those of these documents that have a value to write. A planned entry id is left out if another entry is in force now.
+ */
 export function openWriteBacks(
   db: Connection,
   installation: InstallationId,
@@ -94,7 +102,7 @@ export function openWriteBacks(
   return rows(
     db,
     rowShape,
-    `select ${rowColumns} from write_back b ${theirRecord}
+    `select ${rowColumns} from write_back b ${joinRecord}
      where b.installation = ? and b.kind = ? and b.document_id = any(?::bigint[]) and ${isOpen} and b.value_is = any(?)
        and (b.value_is <> 'entry_id' or exists (
          select from document d where d.installation = b.installation and d.kind = b.kind and d.id = b.document_id
@@ -104,7 +112,7 @@ export function openWriteBacks(
   );
 }
 
-/** What the source has accepted since it was read last, by id after `after`. */
+/** Documents whose value the source has accepted and no read has shown, by id above `after`. */
 export function unreadWriteBacks(
   db: Connection,
   installation: InstallationId,
@@ -114,7 +122,7 @@ export function unreadWriteBacks(
   return rows(
     db,
     rowShape,
-    `select ${rowColumns} from write_back b ${theirRecord}
+    `select ${rowColumns} from write_back b ${joinRecord}
      where b.installation = ? and b.kind = ? and b.document_id > ? and b.value_is = any(?) and m.gone_at is null and ${isUnshown}
        and (b.read_back_at is null or b.read_back_at < clock_timestamp() - ${lookAgainAfter})
      order by b.document_id limit ?`,
@@ -122,17 +130,17 @@ export function unreadWriteBacks(
   );
 }
 
-/** A value that is about to be sent, and what stands in its place. */
+/** A value that is about to be sent, and the value that the source has now. */
 export interface Sending extends Pick<WriteBackRow, 'id' | 'unitId' | 'previousValue'> {
   current: string | null;
 }
 
 /**
- * Notes values that are about to be sent, before they are: from then on they are ours wherever they stand, and until a read shows
- * what came of the request, what stands there may be ours or somebody's who wrote after it. Of a request in doubt already, the value
- * that stood there first stays.
+ * Records that values are about to be sent. From then on they count as ours. Until a read shows the result, the
+ * source's value may be ours, or may have been written after ours. If an earlier request is still in doubt, the value
+ * before that request is kept.
  */
-export async function noteSending(
+export async function recordSending(
   trx: Connection,
   installation: InstallationId,
   kind: DocumentKind,
@@ -156,8 +164,8 @@ export async function noteSending(
   );
 }
 
-/** Values that were noted as about to be sent for the first time, and were not: nothing is in doubt. */
-export async function noteNotSent(
+/** Records that values were not sent after all, so that they are not in doubt. */
+export async function recordNotSent(
   trx: Connection,
   installation: InstallationId,
   kind: DocumentKind,
@@ -171,26 +179,29 @@ export async function noteNotSent(
   );
 }
 
-/** What became of one document's write-back. */
+/** The result of one attempt to write a document's value or to read it back. */
 export interface Outcome extends Pick<WriteBackRow, 'id' | 'unitId'> {
-  /** `absent`: the source does not have the record, or it carries no external_info. Null: nothing is known anew. */
+  /**
+   * `absent`: the source does not have the record, or the record has no external_info. Null leaves the state as it is.
+   */
   state: Exclude<WriteBackState, 'pending'> | null;
-  /** The source accepted it just now. */
+  /** Whether the source has just accepted it. */
   isAccepted: boolean;
-  /** It may have taken effect all the same. */
+  /** Whether it may have taken effect despite the error. */
   isInDoubt: boolean;
-  /** What a read has shown; null: none did. */
+  /** What a read has shown. Null if there was no read. */
   standing: Standing | null;
-  /** It ended a request, or the look before one; not a look after it. */
+  /** True for a request and for the read before it; false for the read after it. */
   isAttempt: boolean;
   error: { code: string; message: string } | null;
-  /** Until it is tried again. */
+  /** Seconds until the next attempt. */
   waitSeconds: number;
 }
 
 /**
- * Records what became of documents. An outcome of a plan that another has taken the place of since is none. What was accepted stays
- * in doubt until a later read shows it; what is not shown so often is given up. A failure of an entry id is no problem by itself.
+ * Records the outcomes of documents. An outcome is ignored if another plan has replaced its plan. An accepted value
+ * stays in doubt until a later read shows it. After `unseenAtMost` reads without it, an entry id is given up. A failed
+ * attempt to write an entry id is not reported as a problem.
  */
 export async function recordOutcomes(
   trx: Connection,
@@ -205,7 +216,7 @@ export async function recordOutcomes(
       ...{ id: 'bigint', unit_id: 'text', state: 'text', accepted: 'boolean', in_doubt: 'boolean', standing: 'text' },
       ...{ attempt: 'boolean', code: 'text', message: 'text', wait_seconds: 'double precision' },
     },
-    // In the order in which others lock the documents, which a trigger updates with it.
+    // All transactions lock documents in this order, and a trigger updates them here.
     outcomes
       .toSorted((a, b) => a.id - b.id)
       .map(({ id, unitId, state, isAccepted, isInDoubt, standing, isAttempt, error, waitSeconds }) => ({
@@ -240,7 +251,7 @@ export async function recordOutcomes(
   );
 }
 
-/** Which of these values are numbers of units of ours. */
+/** Those of these values that are numbers of our units. */
 export async function numbersOfOurs(
   db: Connection,
   installation: InstallationId,

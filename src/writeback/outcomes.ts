@@ -1,31 +1,32 @@
-// What a record that was read, or the answer to a request, makes of a document's write-back.
+// Decides the outcome of a document's write-back from a record that was read, or from the answer to a request.
 
 import { backoffMs } from '../domain/backoff.ts';
 import type { PracticeError, PracticeErrorCode } from '../domain/practice-error.ts';
 import { clip, visible } from '../domain/text.ts';
 import type { InstallationId } from '../terms.ts';
+import { writeBackTexts } from '../texts/findings/write-back.ts';
 import type { Outcome, Sending, WriteBackRow } from './outbox.ts';
 import { isEntryOfOurs, type Standing, standingOf } from './plan.ts';
 
-/** Characters of a value that a message quotes. */
+/** The most characters of a value that a message quotes. */
 const longestQuoted = 60;
 
-/** Between the times that a document is tried; null: each window tries it. */
+/** The waiting times between the attempts for a document. Null if each window tries it. */
 export type Waits = { firstMs: number; longestMs: number } | null;
 
-/** What a read shows of a document; `isCarried`: its record is there and carries external_info. */
+/** The external id that a read showed. `isCarried`: the source has the record, and it has external_info. */
 export interface Reading {
   isCarried: boolean;
   current: string | null;
 }
 
-/** A request that is about to be sent, and what stands there. */
+/** A request that is about to be sent. */
 export type Request = Sending & { row: WriteBackRow };
 
-/** `current`: somebody else's value that was left in its place. */
-export type TakenOutcome = Outcome & { current?: string };
+/** `foreign.current` is a value of another program, which was not replaced by `foreign.value`. */
+export type TakenOutcome = Outcome & { foreign?: { current: string; value: string | null } };
 
-/** What follows from a document that was read just now: a request, or its outcome without one. */
+/** Decides what to do for a document that was just read: send a request, or record an outcome without one. */
 export function beforeRequest(
   installation: InstallationId,
   row: WriteBackRow,
@@ -33,7 +34,7 @@ export function beforeRequest(
   waits: Waits,
 ): { request: Request } | { outcome: TakenOutcome } | null {
   if (!isCarried) {
-    // A prepayment that is not there is asked for again by the next window.
+    // The next window tries a prepayment again if the source does not show it.
     return row.valueIs === 'entry_id' ? null : { outcome: outcomeOf(row, { state: 'absent' }) };
   }
   const standing = standingIn(installation, row, current, doubtOf(row));
@@ -42,13 +43,13 @@ export function beforeRequest(
   return { request: { ...row, row, current, previousValue: isReplaced ? current : row.previousValue } };
 }
 
-/** Whether a request may replace what a later look finds there. */
+/** Whether a request may replace the value that a later read shows. */
 export function mayReplace(installation: InstallationId, request: Request, current: string | null): boolean {
   const before = doubtOf(request.row) ?? [request.current];
   return standingIn(installation, request.row, current, before) !== 'foreign';
 }
 
-/** What a read after a write shows of it. */
+/** The outcome of a read after a write. */
 export function readBackOutcome(
   installation: InstallationId,
   row: WriteBackRow,
@@ -59,13 +60,13 @@ export function readBackOutcome(
   if (!isCarried) return outcomeOf(row, { isAttempt, state: row.valueIs === 'entry_id' ? null : 'absent' });
   const standing = standingIn(installation, row, current, [row.valueBefore, row.previousValue]);
   if (standing !== 'missing') return { ...settledOutcome(row, standing, current, waits), isAttempt };
-  const stands = current === null ? 'none' : quoted(current);
-  const message = `${quoted(row.value ?? '')} was accepted, and ${stands} stands there`;
+  const shown = current === null ? writeBackTexts.none : quoted(current);
+  const message = writeBackTexts.notShown({ value: quoted(row.value ?? ''), current: shown });
   const code = row.valueIs === 'entry_id' ? 'write_back_unseen' : 'number_not_written';
   return { ...failedOutcome(row, { code, message }, waits), isAttempt, standing };
 }
 
-/** Where our value stands, or somebody else's stays. */
+/** The outcome if the source has our value, or keeps a value of another program. */
 function settledOutcome(
   row: WriteBackRow,
   standing: Exclude<Standing, 'missing'>,
@@ -75,26 +76,32 @@ function settledOutcome(
   return standing === 'foreign' ? takenOutcome(row, current, waits) : outcomeOf(row, { state: 'done', standing });
 }
 
-/** Where somebody else's value stays. That is a problem of the ERP's numbers only. */
+/** The outcome if a value of another program stays. It is a problem only for the ERP's numbers. */
 export function takenOutcome(row: WriteBackRow, current: string | null, waits: Waits): TakenOutcome {
   const standing = 'foreign';
   if (row.valueIs !== 'erp_number' || current === null) return outcomeOf(row, { state: 'done', standing });
-  const message = `${quoted(current)} stands where the ERP’s number ${quoted(row.value ?? '')} would; it was left`;
+  const texts = { value: quoted(row.value ?? ''), current: quoted(current) };
   const waitSeconds = (waits?.longestMs ?? 0) / 1000;
-  const error = { code: 'external_id_taken', message };
-  return { ...outcomeOf(row, { state: 'taken', error, waitSeconds, standing }), current };
+  const error = { code: 'external_id_taken', message: writeBackTexts.taken(texts) };
+  return {
+    ...outcomeOf(row, { state: 'taken', error, waitSeconds, standing }),
+    foreign: { current, value: row.value },
+  };
 }
 
-/** Names the document where the value that was left is the number of another one of ours: the source put it there by mistake. */
-export function named(outcome: TakenOutcome, numbersOfOurs: ReadonlySet<string>): TakenOutcome {
-  const { current, error } = outcome;
-  if (current === undefined || error === null || !numbersOfOurs.has(current)) return outcome;
-  const whose = ', and is the number of another document of ours; it was left';
-  const message = error.message.replace('; it was left', whose);
+/**
+ * Changes the problem if the value that was not replaced is the number of another document of ours, which the source
+ * stored by mistake.
+ */
+export function withOwnNumber(outcome: TakenOutcome, numbersOfOurs: ReadonlySet<string>): TakenOutcome {
+  const { foreign, error } = outcome;
+  if (foreign === undefined || error === null || !numbersOfOurs.has(foreign.current)) return outcome;
+  const texts = { value: quoted(foreign.value ?? ''), current: quoted(foreign.current) };
+  const message = writeBackTexts.takenByOwnNumber(texts);
   return { ...outcome, error: { code: 'external_id_of_another', message } };
 }
 
-/** Answers after which it is unknown whether the request took effect, those of a success that cannot be read among them. */
+/** Errors after which the request may have taken effect. A success whose answer cannot be read is one of them. */
 const effectUnknown: ReadonlySet<PracticeErrorCode> = new Set<PracticeErrorCode>([
   'unreachable',
   'timeout',
@@ -109,7 +116,7 @@ export function isEffectUnknown({ code }: PracticeError): boolean {
   return effectUnknown.has(code);
 }
 
-/** The source did not accept the value, or it is unknown whether it did. */
+/** The outcome if the source refused the value, or may have refused it. */
 export function refusedOutcome(row: WriteBackRow, error: PracticeError, waits: Waits): Outcome {
   const code = row.valueIs === 'entry_id' ? error.code : 'number_not_written';
   const outcome = failedOutcome(row, { code, message: error.message }, waits);
@@ -142,7 +149,7 @@ function isOurs(installation: InstallationId, { ownValues }: WriteBackRow, value
   return ownValues.includes(value) || isEntryOfOurs(value, installation);
 }
 
-/** Of a request in doubt, what stood there before it. */
+/** The value before a request that is in doubt. Null if no request is in doubt. */
 function doubtOf({ isSent, valueBefore }: WriteBackRow): (string | null)[] | null {
   return isSent ? [valueBefore] : null;
 }

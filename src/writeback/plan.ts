@@ -6,32 +6,36 @@ import type { DocumentKind } from '../terms.ts';
 export const writeBackStates = ['pending', 'done', 'failed', 'taken', 'absent'] as const;
 export type WriteBackState = (typeof writeBackStates)[number];
 
-/** What a document's record is to be told. `former`: what stood there before ours, of a document without entry in force. */
+/**
+ * The kinds of value that are written to a document's record. `former` restores the earlier value for a document
+ * without an entry in force.
+ */
 export const writeBackValues = ['entry_id', 'erp_number', 'former'] as const;
 export type WriteBackValue = (typeof writeBackValues)[number];
 
 export interface StandingFacts {
-  /** `external_id` as it stands in the source. */
+  /** The present value of `external_id` in the source. */
   current: string | null;
-  /** What is to stand there; null: nothing. */
+  /** The value that the source should have. Null if it should be empty. */
   value: string | null;
   valueIs: WriteBackValue;
-  /** Whether a value is one that we write: an entry id, or a number that was sent for this document. */
+  /** Whether a value was written by vetledger: an entry id, or a number that was sent for this document. */
   isOurs(value: string): boolean;
-  /** It was sent, and no read has shown yet what came of it: what stood there before. Null: nothing was sent. */
+  /** The values before a request whose result no read has shown yet. Null if nothing was sent. */
   before: readonly (string | null)[] | null;
 }
 
 /**
- * `shown`: what is to stand there does, or nothing is to be done. `missing`: it does not; it is to be written, or the source has not
- * stored it. `foreign`: somebody else's value stands there, and stays.
+ * What a read shows of a document. `shown`: the source has the intended value, or nothing has to be done. `missing`: it
+ * must be written, or the source did not store it. `foreign`: the source has a value of another program, which stays.
  */
 export type Standing = 'shown' | 'missing' | 'foreign';
 
 /**
- * How a document's record stands to what it is to be told, before a request and after it. An entry id takes the place of somebody
- * else's value once, and not of one that came after a request: two programs would overwrite each other for ever. An ERP's number,
- * which changes with each correction, never does. An id of another document of ours was put there by mistake, and gives way.
+ * Compares the source's value with the intended one, before a request or after it. An entry id may replace a value of
+ * another program once, but not one that appeared after a request. Otherwise two programs could overwrite each other
+ * without end. An ERP's number changes with each correction, so it never replaces such a value. The id of another
+ * document of ours was stored by mistake and is replaced.
  */
 export function standingOf({ current, value, valueIs, isOurs, before }: StandingFacts): Standing {
   if (current === value) return 'shown';
@@ -47,8 +51,8 @@ export function isEntryOfOurs(value: string, installation: number): boolean {
 }
 
 /**
- * Whether a document's new version differs from the one before only by a value that we wrote back (`external_id`) and by `modified`,
- * which that changed. Such an echo is no change in the source. Both versions are JSON text.
+ * Whether a document's new version differs from the one before only by a value that we wrote back (`external_id`), and
+ * by `modified`, which the write-back changed. Such an echo is not a change in the source. Both versions are JSON text.
  */
 export function isEchoOf(
   { kind, previousRaw, newRaw }: { kind: DocumentKind; previousRaw: string; newRaw: string },

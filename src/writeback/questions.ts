@@ -4,7 +4,7 @@ import { type DocumentKind, type DocumentRef, documentKinds, type InstallationId
 import { isUnshown } from './outbox.ts';
 import { type WriteBackState, writeBackStates } from './plan.ts';
 
-/** Documents whose number the practice software does not carry, and why. */
+/** Documents without their number in the practice software, each with the reason. */
 export async function numberProblems(
   db: Connection,
   installations: readonly InstallationId[],
@@ -24,13 +24,13 @@ export async function numberProblems(
 }
 
 export interface WriteBackCounts {
-  /** Prepayments whose id, or whose ERP number, a later read has shown. */
+  /** Prepayments whose id or ERP number a later read has shown. */
   confirmed: number;
-  /** Prepayments whose id or number was accepted, and that no later read has shown yet. */
+  /** Prepayments whose id or number was accepted, and no later read has shown it. */
   unconfirmed: number;
 }
 
-/** How many prepayments of these installations were written back; none of those without any. */
+/** The number of written-back prepayments by installation. Installations without any are left out. */
 export async function writeBackCounts(
   db: Connection,
   installations: readonly InstallationId[],
@@ -46,11 +46,11 @@ export async function writeBackCounts(
   return new Map(counts.map(({ installation, ...each }) => [installation, each]));
 }
 
-/** Prepayments whose entry id was accepted and never shown, as often as it is tried. */
+/** SQL for prepayments whose entry id was given up: it was accepted `unseenAtMost` times and never shown. */
 export const givenUp = `select installation, document_id, read_back_at from write_back
   where installation = any(?) and read_back = 'given_up'`;
 
-/** Those that were given up, by id, and when that was found last. */
+/** By id, the prepayments whose entry id was given up, with the time of the last read. */
 export async function givenUpWriteBacks(
   db: Connection,
   installation: InstallationId,
@@ -64,7 +64,10 @@ export async function givenUpWriteBacks(
   return new Map(found.map(({ id, at }) => [id, at]));
 }
 
-/** Has the entry ids of prepayments written again, also one that was given up; not where somebody else's value stands. */
+/**
+ * Plans to write the entry ids of prepayments again, even if they were given up. A value of another program is still
+ * not replaced.
+ */
 export async function writeAgain(
   db: Connection,
   installation: InstallationId,
@@ -79,21 +82,21 @@ export async function writeAgain(
   );
 }
 
-/** What was written back to the source of a document: the ERP's number, or the entry id of a prepayment. */
+/** The write-back of a document: the ERP's number, or the entry id of a prepayment. */
 export interface WrittenBack {
-  /** The entry, or the summary, that it is of. */
+  /** The entry, or the daily summary, that the value identifies. */
   entryId: string;
-  /** What is to stand in the source; null: nothing any more. */
+  /** The value that the source should have. Null if it should be empty. */
   value: string | null;
   state: WriteBackState;
-  /** Whether a read after the write has shown it, and the newest one still does. */
+  /** Whether the newest read after the write has shown it. */
   confirmed: boolean;
   previousValue: string | null;
   error: string | null;
   writtenAt: Date | null;
 }
 
-/** Null where nothing was to be written back. */
+/** Null if the document has no write-back. */
 export function writtenBack(
   db: Connection,
   installation: InstallationId,

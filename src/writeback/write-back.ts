@@ -9,12 +9,13 @@ import type { Dialect } from '../records/dialect.ts';
 import { externalIdIn } from '../records/external-id.ts';
 import { readVerbatim } from '../records/json.ts';
 import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
+import { writeBackTexts } from '../texts/findings/write-back.ts';
 import {
-  noteNotSent,
-  noteSending,
   numbersOfOurs,
   openWriteBacks,
+  recordNotSent,
   recordOutcomes,
+  recordSending,
   type Selection,
   unreadWriteBacks,
   type WriteBackRow,
@@ -24,7 +25,6 @@ import {
   failedOutcome,
   isEffectUnknown,
   mayReplace,
-  named,
   outcomeOf,
   type Reading,
   type Request,
@@ -33,30 +33,37 @@ import {
   type TakenOutcome,
   takenOutcome,
   type Waits,
+  withOwnNumber,
 } from './outcomes.ts';
 
-/** So many documents are read before they are written. A page of them weighs one, whatever it holds. */
+/** The number of documents that are read together before they are written. A page of them has weight 1. */
 const readAtATime = 50;
-/** A document is written within so long of the reading before it; later it is read again: staff may have changed what is beside our value. */
+/**
+ * A document is written within this time after it was read. Later it is read again, because staff may have changed the
+ * other keys of external_info.
+ */
 export const writeAfterReadMs = 10_000;
-/** Documents are read so long before the budget has room for them at the earliest. */
+/** Documents are read at most this long before the budget has room for them. */
 const readAheadMs = 2_000;
-/** While there is no room, it is asked for again after so long at most: other processes take from it, and answers free it. */
+/** Longest pause between checks for room, because other processes use the budget and answers free it. */
 const longestRoomPauseMs = 1_000;
-/** A request waits no longer for room either (src/practice/budget.ts). */
+/** The longest wait for room. It is also that of a single request (src/practice/budget.ts). */
 const longestRoomWaitMs = 1_800_000;
-/** Pages in a row of which nothing was sent in time, although there was room; the next time tries again. */
+/**
+ * After so many pages in a row of which nothing was sent in time, the work ends. The next window or delivery tries
+ * again.
+ */
 const lateRoundsAtMost = 5;
-/** Looked for together after the writes: a page of the largest size, where they lie beside each other. */
+/** Documents that are read back together. If their ids are close together, they fit on a page of the largest size. */
 const readBackAtATime = 1_000;
-/** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
+/** Concurrent requests. The number hides the latency, and is small compared with the rate budget. */
 const requestsInFlight = 16;
 
-/** How a failure is borne. */
+/** How many failures are accepted. */
 export interface Patience {
-  /** Requests for one document, each after its record was read again, before it is left for another time. */
+  /** Attempts for one document before it is left for a later run. Its record is read again before each one. */
   attempts: number;
-  /** After so many documents in a row without a usable answer the source is taken to be down. */
+  /** After so many documents in a row without a usable answer, the source counts as unreachable. */
   failuresInARow: number;
   waits: Waits;
 }
@@ -64,34 +71,34 @@ export interface Patience {
 export interface WriteBackPorts {
   db: Db;
   transact: Transact;
-  /** Records what the source was told, even when the work is to stop. */
+  /** A transaction that records what was sent, even while the work is being stopped. */
   record: Transact;
   /**
-   * Fetches a page of documents into the mirror again, at least one of these, which are by id: whether the source still has each, by id. It
-   * may tell so of others, too. `isLarge`: several pages in one.
+   * Fetches a page of documents into the mirror again, with at least the first of these ids (which are sorted). Returns
+   * whether the source still has each of them. The result may contain others, too. `isLarge` requests the largest page.
    */
   refresh(kind: DocumentKind, ids: readonly number[], isLarge: boolean): Promise<ReadonlyMap<number, boolean>>;
-  /** Milliseconds until the budget has room for so many writes; 0: now. */
+  /** Milliseconds until the budget has room for so many writes; 0 is now. */
   roomInMs(kind: DocumentKind, writes: number): Promise<number>;
-  /** Milliseconds of a clock that never jumps: that of the requests' `sendUntilMs`. */
+  /** Milliseconds of a monotonic clock, the one of the requests' `sendUntilMs`. */
   elapsed(): number;
-  /** The external id as the sub-resource has it, for records that do not show it. */
+  /** Reads the external id in the sub-resource, for records that do not contain it. */
   read(document: DocumentRef): Promise<string | null>;
   /** Writes an external id, keeping every other key. Throws PracticeError, and ExternalIdTaken. */
   send(document: ExternalIdToWrite): Promise<unknown>;
   /** Called with the number of values accepted so far. */
   onProgress(written: number): void;
   onRefused(document: DocumentRef, refusal: { code: string; message: string }): void;
-  /** Aborts when the work is to stop: what fails from then on is nobody's refusal. */
+  /** Aborts when the work must stop. A failure after that is not a refusal. */
   signal: AbortSignal;
-  /** Sleeps; rejects when the work is to stop. */
+  /** Sleeps. Rejects when the work must stop. */
   pause(ms: number): Promise<void>;
 }
 
 export interface WriteBackReport {
   /** Values that a read after their write has shown. */
   confirmed: number;
-  /** Values that the source has accepted, that were looked for, and that no read has shown. */
+  /** Values that the source accepted and a read did not show. */
   unconfirmed: number;
 }
 
@@ -100,12 +107,12 @@ export interface Place {
   dialect: Dialect;
 }
 
-/** How one request ended; `isStale`: it was not sent, as the budget had no room in time. */
+/** How one request ended. `isStale`: it was not sent, because the budget had no room in time. */
 type Sent = { outcome: TakenOutcome } | { againInMs: number } | { isStale: true };
 
-const noRoom = `nothing could be written within ${writeAfterReadMs / 1000} s of reading it, ${lateRoundsAtMost} times in a row`;
+const noRoom = writeBackTexts.noRoom({ seconds: writeAfterReadMs / 1000, rounds: lateRoundsAtMost });
 
-/** Tells the source what documents of one kind are to carry: reads each record again, writes, and reads back. */
+/** Writes values to documents of one kind: reads each record again, writes, and reads back. */
 export class WriteBack {
   readonly report: WriteBackReport = { confirmed: 0, unconfirmed: 0 };
   readonly #installation: Place;
@@ -113,7 +120,7 @@ export class WriteBack {
   readonly selection: Selection;
   readonly #patience: Patience;
   #accepted = 0;
-  /** Accepted in this run, and not read since. */
+  /** Documents that were accepted in this run and not read since. */
   readonly #unread = new Set<number>();
   #failuresInARow = 0;
 
@@ -125,10 +132,11 @@ export class WriteBack {
   }
 
   /**
-   * Tells documents, page by page: each page is read shortly before the budget has room for its writes. `next` gives the next documents by
-   * id, none where nothing waits; it is asked until then, or until `isOver`. Throws what a later time may resolve.
+   * Writes documents page by page. Each page is read shortly before the budget has room for its writes. `next` returns
+   * the next documents by id, and none if nothing is waiting. The work ends then, or when `isOver`. Throws errors that
+   * a later run may not have.
    */
-  async tell(next: () => Promise<number[]>, isOver: () => boolean = () => false): Promise<void> {
+  async write(next: () => Promise<number[]>, isOver: () => boolean = () => false): Promise<void> {
     const { refresh } = this.#ports;
     const due = new Set<number>();
     let lateRounds = 0;
@@ -138,25 +146,28 @@ export class WriteBack {
       if (due.size === 0 || isOver()) return;
       await this.#untilRoom(Math.min(due.size, readAtATime), isOver);
       if (isOver()) return;
-      // The mirror may be hours old, and staff may have changed what is beside our value since.
+      // The mirror may be hours old, and staff may have changed other keys of external_info since.
       const found = await refresh(
         this.selection.kind,
         [...due].sort((a, b) => a - b),
         false,
       );
-      await this.#lookFor(
+      await this.#readBackOf(
         [...found.keys()].filter((id) => this.#unread.has(id)),
         found,
       );
       const ids = [...found.keys()].filter((id) => due.delete(id));
-      const late = await this.#tellRead(ids, found);
+      const late = await this.#writeRead(ids, found);
       for (const id of late) due.add(id);
       lateRounds = late.length < ids.length ? 0 : lateRounds + 1;
       if (lateRounds >= lateRoundsAtMost) throw new PracticeError('throttled', noRoom);
     }
   }
 
-  /** Waits until the budget has room for so many writes soon, but not for ever. What was accepted is looked for meanwhile. */
+  /**
+   * Waits, up to a limit, until the budget soon has room for so many writes. Accepted values are read back in the
+   * meantime.
+   */
   async #untilRoom(writes: number, isOver: () => boolean): Promise<void> {
     const endMs = this.#ports.elapsed() + longestRoomWaitMs;
     while (this.#ports.elapsed() < endMs && !isOver()) {
@@ -168,14 +179,15 @@ export class WriteBack {
   }
 
   /**
-   * Tells documents that were read just now; returns those that were not told in time. After an answer that leaves it in doubt whether a
-   * request took effect, the record is read anew before the next attempt, which then keeps what somebody wrote there in between.
+   * Writes documents that were just read. Returns those that could not be sent in time. If an answer leaves the effect
+   * of a request in doubt, the record is read again before the next attempt, which then keeps what others wrote in
+   * between.
    */
-  async #tellRead(ids: readonly number[], read: ReadonlyMap<number, boolean>): Promise<number[]> {
+  async #writeRead(ids: readonly number[], read: ReadonlyMap<number, boolean>): Promise<number[]> {
     const { pause } = this.#ports;
     const stale: number[] = [];
     for (let left = ids, found = read, attempt = 1; left.length > 0; attempt++) {
-      const { again, late } = await this.#tellOnce(left, found, attempt);
+      const { again, late } = await this.#writeOnce(left, found, attempt);
       stale.push(...late);
       left = again.map(({ id }) => id);
       if (left.length === 0) break;
@@ -193,8 +205,8 @@ export class WriteBack {
     return all;
   }
 
-  /** Returns the documents that are to be tried again, and those that could not be sent in time. */
-  async #tellOnce(
+  /** Returns the documents to try again, and those that could not be sent in time. */
+  async #writeOnce(
     ids: readonly number[],
     found: ReadonlyMap<number, boolean>,
     attempt: number,
@@ -213,7 +225,7 @@ export class WriteBack {
         if ('request' in next) sending.push(next.request);
         else outcomes.push(next.outcome);
       }
-      await transact((trx) => noteSending(trx, installation, kind, sending));
+      await transact((trx) => recordSending(trx, installation, kind, sending));
       const sendUntilMs = this.#ports.elapsed() + writeAfterReadMs;
       await forEachAtATime(requestsInFlight, sending, async (request) => {
         const sent = await this.#send(request, attempt, sendUntilMs);
@@ -223,16 +235,16 @@ export class WriteBack {
         this.#ports.onProgress(this.#accepted);
       });
     } finally {
-      // Also what was written before something else failed: it is not written again.
+      // Recorded even if something else failed, so that a written value is not written again.
       await this.#record(outcomes, record);
     }
     for (const { id, isAccepted } of outcomes) if (isAccepted) this.#unread.add(id);
     const unsent = late.filter(({ row }) => !row.isSent).map(({ id }) => id);
-    if (unsent.length > 0) await transact((trx) => noteNotSent(trx, installation, kind, unsent));
+    if (unsent.length > 0) await transact((trx) => recordNotSent(trx, installation, kind, unsent));
     return { again, late: late.map(({ id }) => id) };
   }
 
-  /** Looks for what the source has accepted since it was read last: a success code proves nothing. */
+  /** Reads back what the source has accepted, because a success status does not prove that it stored the value. */
   async readBack(): Promise<void> {
     const { db } = this.#ports;
     const { id: installation } = this.#installation;
@@ -242,27 +254,30 @@ export class WriteBack {
       const last = ids.at(-1);
       if (last === undefined) break;
       const found = await this.#readAll(ids);
-      await this.#lookFor(ids, found);
+      await this.#readBackOf(ids, found);
       after = last;
     }
     // Another lane may have read some of them.
     this.#unread.clear();
   }
 
-  /** Looks for those of the accepted documents that were read again; what was accepted since then was not. */
-  async #lookFor(ids: readonly number[], found: ReadonlyMap<number, boolean>): Promise<void> {
+  /**
+   * Compares those accepted documents that have just been read. Documents that were accepted after the read are left
+   * out.
+   */
+  async #readBackOf(ids: readonly number[], found: ReadonlyMap<number, boolean>): Promise<void> {
     if (ids.length === 0) return;
     const page = { after: Math.min(...ids) - 1, limit: readBackAtATime };
     const rows = await unreadWriteBacks(this.#ports.db, this.#installation.id, this.selection, page);
-    const wanted = new Set(ids);
-    await this.#look(
-      rows.filter(({ id }) => wanted.has(id)),
+    const requested = new Set(ids);
+    await this.#compare(
+      rows.filter(({ id }) => requested.has(id)),
       found,
     );
   }
 
-  /** Records what a read after the writes shows of them. */
-  async #look(rows: readonly WriteBackRow[], found: ReadonlyMap<number, boolean>): Promise<void> {
+  /** Records what a read shows of written documents. */
+  async #compare(rows: readonly WriteBackRow[], found: ReadonlyMap<number, boolean>): Promise<void> {
     const outcomes: TakenOutcome[] = [];
     for (const row of rows) {
       const reading = await this.#reading(row, found);
@@ -293,17 +308,17 @@ export class WriteBack {
     } catch (error) {
       this.#ports.signal.throwIfAborted();
       if (error instanceof ExternalIdTaken) return { outcome: takenOutcome(row, error.current, this.#patience.waits) };
-      // Our own budget had no room until then.
+      // The budget had no room before `sendUntilMs`.
       const isUnsent = error instanceof PracticeError && error.code === 'throttled' && error.status !== 429;
       if (isUnsent && this.#ports.elapsed() >= sendUntilMs) return { isStale: true };
       if (error instanceof PracticeError) return this.#failed(row, attempt, error);
       if (!isCausedByData(error)) throw error;
-      const message = `sending it failed unexpectedly (${kindOfError(error)})`;
+      const message = writeBackTexts.sendingFailed({ reason: kindOfError(error) });
       return { outcome: failedOutcome(row, { code: 'internal_error', message }, this.#patience.waits) };
     }
   }
 
-  /** Throws what concerns all documents: the credentials, a server that is down. */
+  /** Throws errors that concern all documents: refused credentials, or a server that is down. */
   #failed(row: WriteBackRow, attempt: number, error: PracticeError): Sent {
     const isInDoubt = isEffectUnknown(error);
     if (error.code === 'unauthorized' || (error.retryable && !isInDoubt)) throw error;
@@ -316,7 +331,7 @@ export class WriteBack {
     return { outcome: refusedOutcome(row, error, this.#patience.waits) };
   }
 
-  /** What stands in the source now, as far as the record or the sub-resource tells. */
+  /** The present external id in the source, from the record or the sub-resource. */
   async #reading({ id, raw }: WriteBackRow, found: ReadonlyMap<number, boolean>): Promise<Reading> {
     if (found.get(id) !== true) return { isCarried: false, current: null };
     const { dialect } = this.#installation;
@@ -326,7 +341,7 @@ export class WriteBack {
     if (dialect.external_info.mode === 'subresource') {
       return { isCarried: true, current: await this.#ports.read({ kind, id }) };
     }
-    // A prepayment takes it even where its record shows none yet (practice-api: Unallocated payment).
+    // A prepayment accepts external_info even if its record does not show any yet (practice-api: Unallocated payment).
     return { isCarried: kind === 'prepayment', current: null };
   }
 
@@ -336,9 +351,9 @@ export class WriteBack {
     const ours = await numbersOfOurs(
       this.#ports.db,
       installation,
-      outcomes.flatMap(({ current }) => current ?? []),
+      outcomes.flatMap(({ foreign }) => foreign?.current ?? []),
     );
-    const toRecord = outcomes.map((outcome) => named(outcome, ours));
+    const toRecord = outcomes.map((outcome) => withOwnNumber(outcome, ours));
     await transact((trx) => recordOutcomes(trx, installation, kind, toRecord));
     for (const { id, error } of toRecord) if (error !== null) this.#ports.onRefused({ kind, id }, error);
   }

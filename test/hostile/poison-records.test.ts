@@ -79,7 +79,7 @@ const poisons: [string, Poison][] = [
     {
       list: 'unallocatedpayment',
       fields: { paid: 'NaN', description: '"NaN, \\"-Infinity"' },
-      ...{ document: 'prepayment', code: 'amount_invalid', says: /paid is no decimal number/ },
+      ...{ document: 'prepayment', code: 'amount_invalid', says: /paid is not a decimal number/ },
     },
   ],
   [

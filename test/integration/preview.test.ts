@@ -9,7 +9,7 @@ import { type DocumentSelection, everything } from '../../src/documents/in-force
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { loadEntries } from '../../src/ledger/journal/read-entries.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
-import { noteStartDate } from '../../src/mirror/installation-state.ts';
+import { storeStartDate } from '../../src/mirror/installation-state.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
@@ -619,13 +619,13 @@ describe('the commands', () => {
   });
 
   test('a start date that was moved once something is posted is refused, as a window refuses it', async () => {
-    await noteStartDate(db, clinic.id, '2026-01-01');
+    await storeStartDate(db, clinic.id, '2026-01-01');
     for (const line of ['preview', 'repost --dry-run', 'repost --all']) {
       const ran = await command(line);
       expect(ran).toMatchObject({ code: 2, stdout: '' });
       expect(ran.stderr).toMatch(/start_date .* begun with 2026-01-01\.\nwhat to do: Set start_date back/);
     }
-    await noteStartDate(db, clinic.id, null);
+    await storeStartDate(db, clinic.id, null);
   });
 
   test.each(['preview', 'repost --dry-run', 'repost'])('%s ends at Ctrl-C with exit code 130', async (line) => {

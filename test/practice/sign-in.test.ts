@@ -5,9 +5,9 @@ import { staticToken } from '../../src/practice/auth.ts';
 import { fileSecret, fixedSecret, type Secret } from '../../src/practice/secret.ts';
 import { pacedSignIn, pauseAfterRefusals } from '../../src/practice/sign-in.ts';
 import {
-  askAgainNow,
   type SignInState,
   type SignInStore,
+  signInNow,
   signInState,
   signInStore,
 } from '../../src/practice/sign-in-store.ts';
@@ -153,7 +153,7 @@ test('a daemon that waits asks at once when somebody has asked for a window', as
   const daemon = world({ secret: fixedSecret('wrong-token'), store: signInStore(db, 7) });
   const neighbour = world({ secret: fixedSecret('wrong-token'), store: signInStore(db, 8) });
   for (const { once } of [daemon, neighbour]) expect([await once(), await once()]).toEqual(['refused', 'left alone']);
-  await askAgainNow(db, [7]);
+  await signInNow(db, [7]);
   expect([await daemon.once(), await daemon.once()]).toEqual(['refused', 'left alone']);
   expect(await neighbour.once()).toBe('left alone');
   expect((await signInState(db, 7))?.refusals).toBe(2);

@@ -16,7 +16,7 @@ import { transactionsOf } from '../../src/db/lease.ts';
 import type { Db } from '../../src/db/pool.ts';
 import type { Connection } from '../../src/db/rows.ts';
 import { markDirty } from '../../src/documents/mark.ts';
-import { departmentLocks, noteDepartmentLock } from '../../src/mirror/department-locks.ts';
+import { departmentLocks, storeDepartmentLock } from '../../src/mirror/department-locks.ts';
 import { acceptRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import type { MirrorScope } from '../../src/mirror/types.ts';
@@ -150,7 +150,7 @@ export class MirroredClinic {
   async post(lockOf: (department: number) => Promise<string | null> = async () => null): Promise<void> {
     const noted = async (department: number) => {
       const lock = await lockOf(department);
-      await noteDepartmentLock(this.#db, this.id, department, lock);
+      await storeDepartmentLock(this.#db, this.id, department, lock);
       return lock;
     };
     if (this.installation.mapping.policies.follow_source_lock) {

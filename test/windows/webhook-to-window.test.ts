@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { notedAtOpening, noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
+import { stateAtOpening, storeNudge, takeNudge } from '../../src/mirror/installation-state.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
@@ -117,7 +117,7 @@ test('`vetledger run` says where it listens, and ends with exit code 3 where it 
   const { host } = new URL(url);
   const taken = await run(host);
   expect(taken.code).toBe(3);
-  expect(taken.stderr).toContain(`Webhooks cannot be received: ${host} is taken by another process.`);
+  expect(taken.stderr).toContain(`Webhooks cannot be received: ${host} is used by another process.`);
   const stopped = new AbortController();
   const windows = (await windowRows(clinic)).length;
   const ran = run('127.0.0.1:0', stopped.signal);
@@ -153,11 +153,11 @@ test('a schedule that the operator paused is not nudged', async () => {
 test('a window can tell whether webhooks asked for it', async () => {
   const { db } = clinic.app;
   const take = async () => {
-    const { isNudged: wasNudged } = await notedAtOpening(db, 4712);
+    const { isNudged: wasNudged } = await stateAtOpening(db, 4712);
     await takeNudge(db, 4712, wasNudged);
     return wasNudged;
   };
-  const note = () => noteNudge(db, 4712);
+  const note = () => storeNudge(db, 4712);
   expect(await take()).toBe(false);
   await note();
   expect([await take(), await take()]).toEqual([true, false]);

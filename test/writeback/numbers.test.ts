@@ -33,15 +33,15 @@ beforeEach(() => {
 describe('what to tell the source of a delivered document', () => {
   const ours = new Set(['M-1', '1/prepayment/7/1']);
   it.each([
-    ['nothing stands there', null, 'M-2', false, 'missing'],
-    ['the number stands there', 'M-2', 'M-2', false, 'shown'],
-    ['an earlier number stands there', 'M-1', 'M-2', false, 'missing'],
-    ['our entry id stands there', '1/prepayment/7/1', 'M-2', false, 'missing'],
-    ['somebody else’s value stands there', 'SAP-1', 'M-2', false, 'foreign'],
-    ['it is reversed, and our number stands there', 'M-1', null, true, 'missing'],
-    ['it is reversed, our number stands there, and something stood there before', 'M-1', 'SAP-0', true, 'missing'],
-    ['it is reversed, and somebody else’s value stands there', 'SAP-1', null, true, 'foreign'],
-    ['it is reversed, and nothing stands there', null, 'SAP-0', true, 'shown'],
+    ['the source has no value', null, 'M-2', false, 'missing'],
+    ['the source has the number', 'M-2', 'M-2', false, 'shown'],
+    ['the source has an earlier number', 'M-1', 'M-2', false, 'missing'],
+    ['the source has our entry id', '1/prepayment/7/1', 'M-2', false, 'missing'],
+    ['the source has a value of another program', 'SAP-1', 'M-2', false, 'foreign'],
+    ['it is reversed, and the source has our number', 'M-1', null, true, 'missing'],
+    ['it is reversed, and the source has our number and had another value before', 'M-1', 'SAP-0', true, 'missing'],
+    ['it is reversed, and the source has a value of another program', 'SAP-1', null, true, 'foreign'],
+    ['it is reversed, and the source has no value', null, 'SAP-0', true, 'shown'],
   ] as const)('%s', (_name, current, value, restores, expected) => {
     const valueIs = restores ? 'former' : 'erp_number';
     expect(standingOf({ current, value, valueIs, isOurs: (one) => ours.has(one), before: null })).toBe(expected);
@@ -266,7 +266,7 @@ describe('a version that shows only what we wrote', () => {
   });
 });
 
-test('whatever becomes of the requests, what others write stays, and ours stands there in the end', async () => {
+test('values of other programs stay, and ours are written in the end, whatever the requests return', async () => {
   const happening = fc.record({
     request: fc.constantFrom('done', 'done, then 500', '500', 'refused', 'dropped') as fc.Arbitrary<Happening>,
     staff: fc.constantFrom(null, null, 'SAP-1', 'SAP-2'),

@@ -18,11 +18,11 @@ describe('how a record stands to the entry id it is to carry', () => {
   const standing = (current: string | null, before: readonly (string | null)[] | null, value = entryId) =>
     standingOf({ current, value, valueIs: 'entry_id', isOurs, before });
   it.each([
-    ['nothing stands there', null, 'missing'],
-    ["somebody else's id stands there", 'SAP-1', 'missing'],
-    ['our id stands there', entryId, 'shown'],
+    ['the source has no value', null, 'missing'],
+    ['the source has an id of another program', 'SAP-1', 'missing'],
+    ['the source has our id', entryId, 'shown'],
     ['an id of another entry is in force', '4711/prepayment/7/3', 'missing'],
-    ["another prepayment's entry id stands there", '4711/prepayment/77/1', 'missing'],
+    ['the source has the entry id of another prepayment', '4711/prepayment/77/1', 'missing'],
     ["another installation's entry id is foreign", '4712/prepayment/7/1', 'missing'],
   ] as const)('before a request: %s', (_name, current, expected) => {
     expect(standing(current, null)).toBe(expected);

@@ -1,8 +1,8 @@
 import { bool, instant, integer, nullable } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import { reportScrubbed } from '../../documents/scrub-reports.ts';
-import { nameAllMissing, noteNotShown } from '../../mirror/not-shown.ts';
-import { doubtRowSets } from '../../mirror/row-sets.ts';
+import { markNotShown, reportAllMissing } from '../../mirror/not-shown.ts';
+import { invalidateRowSets } from '../../mirror/row-sets.ts';
 import type { SaveResult } from '../../mirror/types.ts';
 import { keptFree } from '../../practice/budget.ts';
 import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
@@ -197,13 +197,13 @@ class Step implements PullWatch {
     const { found, read } = await pullById(this.#context, list, id);
     if (found) return;
     await transact(async (trx) => {
-      const { gone } = await noteNotShown(trx, installation, list, [{ id, answer: 'no_record' }], read);
+      const { gone } = await markNotShown(trx, installation, list, [{ id, answer: 'no_record' }], read);
       const finding: Finding = { document: id, what: 'vanished' };
       if (gone.length > 0) await this.#report(trx, list, [finding]);
       else {
         // A separate problem names it: the books do not follow.
         await noteFindings(trx, installation, this.#pass.pass, list, [finding]);
-        await nameAllMissing(trx, installation, list);
+        await reportAllMissing(trx, installation, list);
       }
     });
   }
@@ -214,7 +214,7 @@ class Step implements PullWatch {
     const { db, installation } = context;
     if (!(await mayUse(context, 'row', 'invoice__in'))) {
       const { seen, uncovered } = await scanStaleSets(context);
-      await context.transact((trx) => doubtRowSets(trx, installation, uncovered));
+      await context.transact((trx) => invalidateRowSets(trx, installation, uncovered));
       return { after: this.#after, records: seen, isLast: true };
     }
     const next = await rows(
