@@ -20,7 +20,7 @@ import {
   vatGroup,
 } from './support.ts';
 
-// The worked examples of ACCOUNTING, by number; the texts are written by hand.
+// The worked examples of ACCOUNTING by number. The expected texts are written by hand.
 
 function posted(facts: DocumentFacts, before: PostedBefore = nothingBefore, context: PostingContext = contextOf()) {
   return post(facts, before, context).entries;
@@ -160,7 +160,7 @@ test('14 without VAT: a prepayment of client A used on the invoice of payer B; t
     'source_changed: 1700 [client:3] -119.00',
   ]);
 
-  // Without a match it stands under the client of the invoice when first posted, with a remark, until the match is known.
+  // Without a match, the payment is posted under the invoice's client, with a remark, until the match is known.
   const unmatched = post(used(2, { clientId: 2, prepaymentIds: [] }), nothingBefore, contextOf());
   expect(withParty(unmatched.entries)).toEqual(['posted: 2400 [client:2] 119.00', 'posted: 1700 [client:2] -119.00']);
   expect(unmatched.reports.map(({ code }) => code)).toEqual(['prepayment_unmatched']);
@@ -177,7 +177,7 @@ test('14 without VAT: a prepayment of client A used on the invoice of payer B; t
     'prepayment_matched: 2400 [client:1] 119.00',
     'prepayment_matched: 1700 [client:2] -119.00',
   ]);
-  // A match that says what was posted anyway posts nothing.
+  // A match that confirms the posted client changes nothing.
   const confirmed = post(used(2, { clientId: 2, prepaymentIds: [91] }), booksAfter(unmatched), contextOf());
   expect(confirmed).toMatchObject({ entries: [], reports: [], problem: null });
   expect(post(used(2, ofA), booksAfter(first), contextOf()).entries).toEqual([]);

@@ -31,7 +31,7 @@ async function setup(...handlers: Handler[]) {
   return { auth, server, clock, log };
 }
 
-/** Token number 1, 2, … */
+/** A token endpoint that issues t1, t2, … */
 function issuing(life: string): Handler {
   let issued = 0;
   return (seen, response) => json(`{"access_token":"t${++issued}","token_type":"Bearer"${life}}`)(seen, response);
@@ -83,7 +83,7 @@ describe('client credentials', () => {
     expect(await Promise.all([auth.token(), auth.token(), auth.token()])).toEqual(['t1', 't1', 't1']);
     expect(await Promise.all([auth.renew('t1'), auth.renew('t1')])).toEqual([true, true]);
     expect(await auth.token()).toBe('t2');
-    // A late 401 for the old token finds the new one there.
+    // A late 401 for the old token finds the new token in place.
     expect(await auth.renew('t1')).toBe(true);
     expect(server.requests).toHaveLength(2);
   });

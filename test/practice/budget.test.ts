@@ -17,7 +17,7 @@ afterAll(() => simulated?.close());
 
 const action = 'invoice.list';
 
-/** A test whose clocks, the database's too, pass virtual time only. */
+/** A test in which all clocks, including the database's, use virtual time. */
 const virtually = (work: (world: VirtualBudgets) => Promise<void>) => () => {
   const world = new VirtualBudgets(simulated);
   return world.run(() => work(world));
@@ -29,7 +29,10 @@ const usageOf = async (budget: Budget) => {
   return found;
 };
 
-/** Most weight that a rolling window of a server could have counted, each request at its latest possible moment. */
+/**
+ * The most weight that a rolling window of a server could have counted, if each request arrived at its latest possible
+ * moment.
+ */
 function mostInAnyWindow(requests: { at: number; weight: number }[], windowMs: number): number {
   return Math.max(
     ...requests.map(({ at }) =>
@@ -59,7 +62,7 @@ describe('the rolling window', () => {
       });
       await Promise.all(requests.map((request) => request()));
       expect(arrivals).toHaveLength(36);
-      // Timers have a grain of a millisecond.
+      // Timers are exact to a millisecond.
       expect(mostInAnyWindow(arrivals, 999)).toBeLessThanOrEqual(10);
     }),
   );
@@ -280,7 +283,7 @@ describe('who goes first', () => {
         order.push(name);
         slot.finish();
       };
-      // What is more urgent in its own process keeps the eldest from asking.
+      // A more urgent request of the same process keeps the oldest one from requesting a slot.
       const urgent = take(one, 'urgent', 20, priorities.live);
       const eldest = take(one, 'eldest', 20, priorities.backfill);
       await world.pass(50);
@@ -517,7 +520,7 @@ test(
   }),
 );
 
-/** A small generator of its own, so that a failure can be run again. */
+/** A seeded generator, so that a failure can be repeated. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -247,7 +247,7 @@ describe('a list', () => {
   });
 });
 
-/** One row per way to fail: what the server does each time, what comes of it, and after how many requests. */
+/** One row per kind of failure: the server's answers, the resulting error, and the number of requests. */
 describe('errors', () => {
   const drop: Handler = (_, response) => {
     response.socket?.destroy();
@@ -401,7 +401,7 @@ describe('trying again', () => {
     const { client, budget, clock } = await setup([json('', 429, { ...headers, date }), emptyList]);
     await client.list('invoice', {}, null);
     expect(budget.throttled).toEqual([ms]);
-    // The pause is the budget's, for all.
+    // The rate budget makes the pause, for all requests.
     expect(clock.pauses).toEqual([]);
     expect(client.counters()).toMatchObject({ requests: 2, throttled: 1 });
   });

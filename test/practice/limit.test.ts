@@ -19,7 +19,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** A server with a rolling window of its own, which counts what it refuses too, as a strict one may. */
+/** A server with a rolling window that also counts refused requests, as a strict one may. */
 function strict(answers: { status: number }[], someoneElse: number): Handler {
   const window = new RollingWindow({ limit: limit - someoneElse, windowMs, countsRefused: true });
   return async (request, response) => {

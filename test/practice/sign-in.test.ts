@@ -16,7 +16,7 @@ import { useDatabase } from '../support/database.ts';
 const { db } = useDatabase();
 const minute = 60_000;
 
-/** A source that takes one token, asked through the auth as src/practice/exchange.ts does. */
+/** A source that accepts one token, called through the auth like in src/practice/exchange.ts. */
 function world({ secret, waits = true, store = memory() }: { secret: Secret; waits?: boolean; store?: SignInStore }) {
   let nowMs = Date.parse('2026-05-01T00:00:00Z');
   let right = 'right-token-1';

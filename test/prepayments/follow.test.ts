@@ -23,7 +23,7 @@ beforeEach(() => {
 
 const minute = (at: number) => new Date(Date.parse('2026-01-15T10:00:00Z') + at * 60_000).toISOString();
 
-/** The mirror of an installation, written record by record, and what is found out about its prepayments. */
+/** The mirror of an installation, written record by record, and the matches of its prepayments. */
 class World {
   readonly id = nextInstallation++;
   #asked = Date.parse('2026-02-01T00:00:00Z');
@@ -42,7 +42,7 @@ class World {
     return this.see('invoice', { id, client, status: 3, modified: minute(0) });
   }
 
-  /** `unused_amount` as of a minute. */
+  /** Adds a version of a prepayment with its `unused_amount` at a minute. */
   prepayment(id: number, client: number, paid: string, unused: string, at = 0, more: object = {}) {
     const times = { created: minute(0), modified: minute(at) };
     return this.see('prepayment', { id, client, paid, unused_amount: unused, payment_type: 1, ...times, ...more });
@@ -59,7 +59,7 @@ class World {
     await execute(db, 'update document set dirty = false where installation = ?', [this.id]);
   }
 
-  /** `1: client 7 by 90`, a line each payment; without a match, `1: client 7`. */
+  /** One line per payment: `1: client 7 by 90`, or `1: client 7` without a match. */
   async used(): Promise<string[]> {
     const ids = Array.from({ length: 60 }, (_, n) => n + 1);
     return [...(await usedPrepayments(db, this.id, ids)).values()]
@@ -211,7 +211,7 @@ describe('example 14: client A’s prepayment pays B’s invoice', () => {
 });
 
 describe('own client first (R7)', () => {
-  /** Invoices 1 and 2 are client 1's, 3 is client 2's. */
+  /** Invoices 1 and 2 belong to client 1, invoice 3 to client 2. */
   beforeEach(async () => {
     for (const [invoice, client] of [
       [1, 1],
@@ -224,7 +224,7 @@ describe('own client first (R7)', () => {
   test('example 16: one use of 180.00 on the client’s invoice, seen on the first load', async () => {
     await world.prepayment(90, 1, '180.00', '0.00', 5);
     await world.prepayment(91, 1, '220.00', '220.00');
-    // A stranger's prepayment has dropped by as much.
+    // Another client's prepayment has decreased by the same amount.
     await world.prepayment(92, 2, '180.00', '0.00', 5);
     await world.use(1, 1, '180.00', 5);
     await world.follow();
@@ -270,7 +270,7 @@ describe('own client first (R7)', () => {
     await world.prepayment(90, 1, '200.00', '100.00', 6);
     await world.follow();
     expect(await world.used()).toEqual(['1: client 1', '2: client 1', '3: client 1 by 90', '4: client 1 by 90']);
-    // The cancellation of a matched use takes its match.
+    // The cancellation of a matched use removes its match.
     await world.use(5, 2, '-30.00', 9);
     await world.prepayment(90, 1, '200.00', '130.00', 9);
     await world.follow();
@@ -298,7 +298,7 @@ describe('own client first (R7)', () => {
   test('the sums differ: the rule of the one set, over all clients', async () => {
     await world.prepayment(90, 1, '100.00', '0.00', 5);
     await world.prepayment(92, 2, '80.00', '0.00', 5);
-    // Client 1's uses are of 80.00, and its prepayment has dropped by 100.00: one of them is on client 2's invoice.
+    // Client 1's uses are of 80.00, but its prepayment has decreased by 100.00, so one use is on client 2's invoice.
     await world.use(1, 1, '80.00', 5);
     await world.use(2, 3, '100.00', 5);
     await world.follow();
@@ -333,7 +333,7 @@ describe('own client first (R7)', () => {
 });
 
 test('the order in which records and windows come does not decide', async () => {
-  // Amounts that add up to one another in no way: each use has one explanation.
+  // No sum of these amounts equals another, so each use has one explanation.
   const uses = fc.array(
     fc.record({ prepayment: fc.integer({ min: 0, max: 3 }), invoice: fc.integer({ min: 1, max: 4 }) }),
     {
@@ -346,7 +346,7 @@ test('the order in which records and windows come does not decide', async () => 
       const life = new World();
       const next = (below: number) => (random.next().value as number) % below;
       for (let invoice = 1; invoice <= 4; invoice++) await life.invoice(invoice, 10 + invoice);
-      // What happened in the source, in its order: each document's own records come in that order, in any order beside others.
+      // The events in the source. Records of one document come in order, and in any order relative to others.
       const unused = [0, 1, 2, 3].map(() => 100_000);
       const queues: (() => Promise<void>)[][] = unused.map((cents, n) => [
         () => life.prepayment(90 + n, n + 1, '1000.00', (cents / 100).toFixed(2)),
@@ -358,7 +358,8 @@ test('the order in which records and windows come does not decide', async () => 
         queues[prepayment]?.push(() => life.prepayment(90 + prepayment, prepayment + 1, '1000.00', left, at + 1));
         queues.push([() => life.use(at + 1, invoice, (cents / 100).toFixed(2), at + 1)]);
       });
-      // Any number of documents a window, none twice: two drops of one prepayment that are seen as one explain none of its uses.
+      // A window has any number of documents, none twice: two decreases of one prepayment that appear as one explain
+      // neither use.
       for (let waiting = queues; waiting.length > 0; waiting = queues.filter((queue) => queue.length > 0)) {
         for (const queue of waiting) if (next(2) === 0) await queue.shift()?.();
         await life.follow();

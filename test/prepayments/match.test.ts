@@ -5,7 +5,7 @@ import { adjusted, type Change, provenMatches, type Use } from '../../src/prepay
 
 const at = (minute: number) => Date.parse('2026-01-15T12:00:00Z') + minute * 60_000;
 
-/** `7: 50.00 of client 1, between minute 0 and 10`; the time is left open unless given. */
+/** A decrease such as `7: 50.00 of client 1, between minute 0 and 10`. By default the time is unbounded. */
 const change = (prepaymentId: number, amount: string, clientId: number, since?: number, until?: number): Change => ({
   ...{ prepaymentId, n: 1, clientId, amount: new Money(amount) },
   ...{ sinceMs: since === undefined ? null : at(since), untilMs: until === undefined ? null : at(until) },
@@ -99,7 +99,7 @@ describe('what a payment of type 8 used', () => {
             .map(([, item]) => item);
         const found = told(uses, changes);
         expect(told(shuffled(uses), shuffled(changes))).toEqual(found);
-        // No change is used twice, and each use by exactly its amount.
+        // No decrease is used twice, and each use has exactly its amount.
         const all = [...provenMatches(uses, changes)];
         const taken = all.flatMap(([, set]) => set);
         expect(new Set(taken).size).toBe(taken.length);

@@ -13,7 +13,7 @@ const prepaid = (prepaymentId: number, unexplained: string, on: number | null): 
   ...{ prepaymentId, unexplained: new Money(unexplained) },
   receivedOn: on === null ? null : day(on),
 });
-/** `1 from 7: 50`, a line each; null where nothing is matched. */
+/** One line per match: `1 from 7: 50`; null if nothing is matched. */
 const told = (uses: OwnUse[], prepayments: OwnPrepayment[]) =>
   ownClientMatches(uses, prepayments)
     ?.map(({ paymentId, prepaymentId, amount }) => `${paymentId} from ${prepaymentId}: ${amount.toFixed()}`)
@@ -79,8 +79,9 @@ describe('own client first (R7)', () => {
     expect(told(uses.toReversed(), prepayments.toReversed())).toEqual(expected);
   });
 
-  // The oracle lays all cents of the prepayments side by side, oldest first, and those of the uses, by day and id: the n-th cent that was
-  // used is the n-th that was paid. Nothing is matched where the two rows are not of one length, or a cent was used before it was paid.
+  // The oracle lines up all cents of the prepayments, oldest first, and all cents of the uses by day and id. The n-th
+  // used cent is the n-th paid cent. Nothing is matched if both lines differ in length, or if a cent was used before it
+  // was paid.
   test('each cent used is the oldest cent that was paid', () => {
     const anyDay = fc.integer({ min: 1, max: 6 });
     const uses = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), anyDay), { maxLength: 5 });
@@ -88,7 +89,7 @@ describe('own client first (R7)', () => {
     const [matched, refused] = [{ n: 0 }, { n: 0 }];
     fc.assert(
       fc.property(uses, prepayments, fc.boolean(), (used, paid, levelled) => {
-        // Half of the worlds are made to add up, by what the last prepayment has dropped.
+        // In half of the worlds, the last prepayment's decrease is chosen so that the sums agree.
         const total = used.reduce((all, [cents]) => all + cents, 0);
         const others = paid.slice(0, -1).reduce((all, [cents]) => all + cents, 0);
         const [, lastDay] = paid.at(-1)!;

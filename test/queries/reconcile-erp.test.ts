@@ -26,10 +26,10 @@ const report = (installation: number) =>
 const installation = (id: number, changes: object = {}) =>
   ({ id, decimals: 2, mapping, erp, ...changes }) as unknown as InstallationConfig;
 
-/** A third of what a lease lasts. */
+/** A third of the duration of a lease. */
 const renewedEveryMs = 30_000;
 
-/** Sleeps are over at once, and remembered; that of a lease lasts as long as its holder's work. */
+/** Sleeps end at once and are recorded. The sleep of a lease lasts as long as the work of its holder. */
 let slept: number[] = [];
 let onSleep: () => Promise<unknown> = async () => undefined;
 const clock: Clock = {
@@ -49,7 +49,8 @@ let targets = 0;
 function target({ failures = [], held }: Course): ErpTarget {
   return {
     capabilities: capabilitiesOf(),
-    // One for each: requests in flight are bounded within a process, and these stand for several.
+    // Each has a different company, because the process limits parallel requests per company, and these represent
+    // several processes.
     company: { kind: 'tryton', url: 'http://127.0.0.1:9', id: `books/${++targets}` },
     read: async () => [],
     keyed: async () => ({ entries: [], next: null, isComplete: true }),
@@ -65,13 +66,13 @@ function target({ failures = [], held }: Course): ErpTarget {
   } as unknown as ErpTarget;
 }
 
-/** How the reading of an ERP's books goes. */
+/** The course of reading an ERP's books. */
 interface Course {
   failures?: ErpError[];
   held?: Hold;
 }
 
-/** A place at which a reading stands still until it is let go. */
+/** A point at which a reading pauses until the test releases it. */
 class Hold {
   readonly #reached = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();
@@ -109,7 +110,7 @@ function deliver(id: number) {
   );
 }
 
-/** Runs that came to their end, by what the next one counts on from. */
+/** The number of completed readings, from the row on which the next one builds. */
 async function readings(id: number): Promise<number> {
   const [found] = await query<{ run: number }>(
     db,

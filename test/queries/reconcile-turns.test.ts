@@ -1,4 +1,4 @@
-// When `status` says that an installation is reconciled next, and in what words.
+// The next reconciliation of an installation in `status`, and its wording.
 
 import { beforeEach, expect, test } from 'vitest';
 import { reconcileText } from '../../src/cli/commands/status-text.ts';
@@ -12,7 +12,7 @@ beforeEach(truncate);
 
 const installation = { id: 7, timezone: 'UTC' };
 const error = { code: 'query_timeout', message: 'PostgreSQL did not answer in time.', todo: 'analyze' };
-// A minute of the day: whatever its place, the turn is at 03:00.
+// A span of one minute, so that the turn is at 03:00 for every installation.
 const span = { fromMinute: 180, toMinute: 181 };
 const now = new Date('2026-02-10T12:00:00Z');
 const minuteOf = (at: Date | null) => at?.toISOString().slice(0, 16) ?? null;

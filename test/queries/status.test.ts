@@ -1,4 +1,4 @@
-// `status` for many installations: how each is and why, and what it costs.
+// `status` for many installations: the state of each with its reason, and its cost.
 
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { statusText, summaryText } from '../../src/cli/commands/status-text.ts';
@@ -221,7 +221,7 @@ describe('of many installations', () => {
     Array.from({ length: of }, (_, n) => ({ ...one, id: n + 1, name: names.get(n + 1) ?? null }));
   const ports = { db, now, schedule: { everySeconds: 300 }, taskQueue: 'vetledger', seals: true };
 
-  /** An installation with a closed window so long ago, so many held documents, a budget and a delivery. */
+  /** An installation whose window closed this long ago, with this many held documents, a budget and a delivery. */
   async function some(installation: number, lagSeconds: number, held: number): Promise<void> {
     await query(
       db,

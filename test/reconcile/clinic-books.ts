@@ -9,21 +9,21 @@ import { type DraftLine, draft, party } from '../ledger/drafts.ts';
 
 const dialect = loadDialect();
 
-/** One document as mirrored, judged and posted, each side written by hand. */
+/** One document as mirrored, judged and posted, each written by hand. */
 export interface Written {
   record: Record<string, unknown> & { id: number };
   state?: DocumentState | null;
-  /** Lines of its entry in force. */
+  /** The lines of its entry in force. */
   lines?: DraftLine[];
   date?: string;
-  /** The entry is reversed again. */
+  /** True if the entry was reversed. */
   reversed?: boolean;
   problem?: string;
   changes?: { field: string; old: string | null; new: string | null }[];
   gone?: boolean;
 }
 
-/** Small books of one installation, built by hand: both sides, so that either can be wrong. */
+/** Small books of one installation, written by hand: mirror and journal, so that either can be wrong. */
 export class ClinicBooks {
   readonly db: Db;
   readonly input: ReconcileInput;
@@ -85,7 +85,7 @@ export class ClinicBooks {
     );
   }
 
-  /** Posts an entry and, if asked, its reversal; returns the id of the one in force. */
+  /** Posts an entry, and optionally its reversal. Returns the id of the entry in force. */
   post(kind: DocumentKind, id: number, date: string, lines: DraftLine[], reversed = false): Promise<string | null> {
     return this.db.transaction(async (trx) => {
       const options = { decimals: this.input.decimals, windowId: null };
@@ -108,7 +108,7 @@ export class ClinicBooks {
     });
   }
 
-  /** What is known of a payment's use: the client of its invoice when first posted, and its match. */
+  /** Sets the client of a payment's invoice when it was first posted, and its match. */
   async used(
     payment: number,
     firstClient: number,
@@ -174,7 +174,7 @@ function vatTag(rate: string) {
   return { group: `VAT ${rate}`, rate: moneyOf(rate), base: null };
 }
 
-/** Both lines of a payment, as R4 and R7 tag them. */
+/** Both lines of a payment, with the tags of R4 and R7. */
 export function paid(
   type: number,
   role: DraftLine[1],
@@ -191,7 +191,7 @@ export function paid(
   ];
 }
 
-/** Both lines of a prepayment or its refund, as R5 and R6 tag them. */
+/** Both lines of a prepayment or its refund, with the tags of R5 and R6. */
 export function prepaid(type: number, role: DraftLine[1], amount: string, client = 5): DraftLine[] {
   const minus = amount.startsWith('-') ? amount.slice(1) : `-${amount}`;
   const tags = { paymentType: type, departmentId: 11, party: party(client) };

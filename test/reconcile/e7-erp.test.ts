@@ -34,7 +34,7 @@ describe('E7', () => {
     await deliver([payment(4)], { postingMode: 'daily_summary' });
     const [waiting, refused] = await post([payment(5), payment(6)]);
     await setState(refused!, 'refused', 'erp_account_unknown');
-    // Others have books of their own.
+    // Other programs may have entries in the same books.
     erp.add(entryOf('F-1', null, payment(1), '2026-02-10'));
     expect(await check()).toEqual({ ok: true, difference: '0.00', documents: [] });
     const { listed } = await report();
@@ -211,7 +211,7 @@ describe('E7', () => {
         erp.delete('copy');
         expect(await check()).toMatchObject({ ok: true });
       }
-      // An entry by hand that has our accounts and amounts alone is no copy.
+      // A manual entry with our accounts and amounts alone is not a copy.
       erp.add({
         ...entryOf('F-2', null, sale(7)),
         lines: entryOf('F-2', null, sale(1)).lines.map((line) => ({ ...line, label: 'rent' })),
@@ -277,7 +277,7 @@ describe('E7', () => {
     expect(erp.told).toBe(90);
     await check();
     expect(erp.told).toBe(0);
-    // Behind the back of the ERP's write dates.
+    // The change leaves the ERP's write dates unchanged.
     erp.delete(erpIdOf('payment', 105), { isStamped: false });
     expect(await check()).toMatchObject({ ok: false, documents: [{ document: 'payment 105' }] });
     expect(erp.told).toBe(29);
@@ -305,7 +305,7 @@ describe('E7', () => {
       `update erp_books_reading set full_began_at = full_began_at - interval '90 days' where installation = ?`,
       [installation],
     );
-    // Changed behind the back of the ERP's write dates, counts and balances.
+    // The change leaves the ERP's write dates, counts and balances unchanged.
     erp.change(erpIdOf('payment', 105), (entry) => Object.assign(entry, { date: '2026-02-20' }));
     erp.settle();
     const readAgo = (month: string, days: number) =>
@@ -315,7 +315,7 @@ describe('E7', () => {
         [days, installation, month],
       );
     await check({ inSlices: true });
-    // None is a week old.
+    // No reading is a week old.
     expect(erp.told).toBe(0);
     await readAgo('2026-02-01', 9);
     await readAgo('2026-01-01', 8);
@@ -351,10 +351,10 @@ describe('E7', () => {
   });
 });
 
-/** The ERP's books, kept by hand. */
+/** The ERP's books, written by hand. */
 class Erp {
   capabilities: Capabilities = capabilitiesWith({ lines: { party: 'none' } });
-  /** Entries told since `told` was last read. */
+  /** The number of entries that were read since the last look. */
   told = 0;
   largestPage = 0;
   #now = Date.parse('2026-04-01T00:00:00Z');
@@ -379,7 +379,7 @@ class Erp {
     if (isStamped) this.#stamp();
   }
 
-  /** Everything so far was written long before the next reading. */
+  /** Moves all write dates far before the next reading. */
   settle(): void {
     for (const held of this.#entries.values()) held.writtenAtMs = 0;
   }
@@ -496,7 +496,7 @@ function payment(id: number, date = '2026-02-01', amount = '10.00'): DraftEntry 
   });
 }
 
-/** On the other side, as an ERP's reversal is. */
+/** The entry with debit and credit exchanged, like an ERP's reversal. */
 function reversed(entry: FoundEntry): FoundEntry {
   const lines = entry.lines.map((line) => ({
     ...line,
@@ -512,7 +512,7 @@ function withWrongBase(entry: FoundEntry): FoundEntry {
   return { ...entry, lines: entry.lines.map((line) => ({ ...line, vat: line.vat.map(turned) })) };
 }
 
-/** What an ERP holds of an entry, by hand. */
+/** An entry in the ERP's books, written by hand. */
 function entryOf(id: string, key: string | null, { date, description, lines }: DraftEntry, on = date): FoundEntry {
   return {
     ...{ id, key, number: `N-${id}`, state: 'posted', date: on, journal: 'MISC', description },
@@ -547,7 +547,7 @@ async function post(drafts: DraftEntry[], postingMode: PostingMode = 'document')
   return ids;
 }
 
-/** Posts entries, and has them delivered. */
+/** Posts entries and delivers them. */
 async function deliver(drafts: DraftEntry[], { postingMode = 'document' }: { postingMode?: PostingMode } = {}) {
   const ids = await post(drafts, postingMode);
   if (postingMode === 'document') {

@@ -28,7 +28,7 @@ const refund = (paid: string, more: object = {}, record: object = {}) =>
     record: { id: 8, clientId: 1, paid: money(paid), refundsId: 7, status: 'ready', ...record } as PrepaymentRecord,
     ...more,
   }) as ReconciledPrepayment;
-/** Payment 12 of type 8, on client 1's invoice. */
+/** Payment 12 of type 8 on an invoice of client 1. */
 const use = (paid: string, prepaymentIds: number[], more: object = {}, used: object = {}) =>
   ({
     ...posted,
@@ -43,7 +43,7 @@ interface World {
   prepayments: ReconciledPrepayment[];
   uses?: ReconciledPayment[];
   shares?: ShareInForce[];
-  /** What payments took from prepayment 7 by their present match. */
+  /** The amounts that payments took from prepayment 7 by their current match. */
   matches?: Record<number, string>;
   refundsLower?: boolean;
 }

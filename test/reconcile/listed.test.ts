@@ -15,7 +15,7 @@ import {
 const { db } = useDatabase();
 let nextInstallation = 1;
 
-/** What `reconcile` lists beside the equations. */
+/** The lists of `reconcile` besides the equations. */
 async function listedOf(books: ClinicBooks) {
   return (await reconcile(db, [books.input])).installations[0]!.listed;
 }
@@ -115,7 +115,7 @@ describe("unused prepayments at each month's end", () => {
     kind?: 'use';
     amount: string;
     date: string;
-    /** As the record is in the books; posted unless given. */
+    /** The state of the record in the books; the default is posted. */
     state?: 'before_start' | 'held' | 'not_money' | 'gone';
     status?: string;
   }

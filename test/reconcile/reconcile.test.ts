@@ -59,7 +59,7 @@ async function reportOf(books: ClinicBooks): Promise<InstallationReport> {
   return (await reconcile(db, [books.input])).installations[0]!;
 }
 
-/** `E2 100.00: invoice 1001 100.00`, one line per equation that does not hold. */
+/** One line per equation that does not hold, such as `E2 100.00: invoice 1001 100.00`. */
 function failing({ equations }: InstallationReport): string[] {
   return Object.entries(equations)
     .filter(([, { ok }]) => !ok)
@@ -135,7 +135,7 @@ describe('sound books', () => {
     const report = await reconcile(db, [sound.input, broken.input]);
     expect(report).toMatchObject({ ok: false, complete: false });
     expect(report.installations.map(({ ok }) => ok)).toEqual([true, false]);
-    // Empty books hold every equation, and are not called reconciled.
+    // Empty books satisfy every equation, but do not count as reconciled.
     expect(report.installations[0]).toMatchObject({ ok: true, complete: true, empty: true });
     expect(reconcileText(report)).toMatch(
       /: NOTHING IS POSTED: there is nothing to reconcile\n\nDocuments\n[\s\S]*: NOT reconciled, NOT complete\n\nTrial balance/,
@@ -149,7 +149,7 @@ type Case = [name: string, failing: string[], change: (books: ClinicBooks) => Pr
 describe('E1: the trial balance is zero', () => {
   it('names the entry that does not balance', async () => {
     const books = await worked();
-    // As somebody would who takes the guards away: the database itself refuses it otherwise.
+    // The guards are disabled first, because the database would refuse this change.
     await owner.transaction(async (trx) => {
       await execute(trx, 'set local session_replication_role = replica');
       await execute(
@@ -301,7 +301,8 @@ describe('E2: receivables', () => {
     });
     await saleOf(books, 12, '60.00');
     await books.document('payment', { record: paymentRecord(12, 12, 0, null) });
-    // Cancelled since (example 9), and paid on what belongs to the opening balances: nothing that an accountant must do.
+    // One payment was cancelled later (example 9), and one paid an invoice of the opening balances. The accountant need
+    // not act.
     await books.document('invoice', {
       record: invoiceRecord(13, '100.00', '0.00', '0.00', { status: 99 }),
       lines: sale(13),
@@ -416,7 +417,7 @@ describe('E3: prepayments', () => {
     ['lowers it', '0.00', true],
     ['leaves it', '119.00', false],
   ])('a refund %s: as set, and as the mirror tells', async (_name, unused, lowers) => {
-    // Client 6 used nothing, so the original shows what a refund does.
+    // Client 6 used nothing, so the original shows the effect of a refund.
     for (const setting of [lowers, 'auto', !lowers] as const) {
       const books = new ClinicBooks(db, nextInstallation++, { refundLowersUnused: setting });
       await books.document('prepayment', {
@@ -455,7 +456,7 @@ describe('E3: prepayments', () => {
       const right = await reportOf(await used(6, 10));
       expect(failing(right)).toEqual([]);
       expect(right.listed.prepayment_clients).toEqual([]);
-      // As it was posted while R7 took the payer's client: the whole agrees, and two clients do not.
+      // The state when R7 used the payer's client: the total agrees, but two clients do not.
       expect(failing(await reportOf(await used(5, 10)))).toEqual([
         'E3 100.00: payment 10, prepayment 10 50.00, payment 2, prepayment 1, prepayment 2 -50.00',
       ]);
@@ -469,7 +470,7 @@ describe('E3: prepayments', () => {
         { client: 'client 5', ledger: '-50.00', source: '0.00', unproven: ['payment 10'] },
         { client: 'client 6', ledger: '50.00', source: '0.00', unproven: ['payment 10'] },
       ]);
-      // Clients 8 and 9 used nothing: what stands under the wrong one of them is a difference.
+      // Clients 8 and 9 used nothing, so an amount under the wrong one is a difference.
       await books.document('prepayment', {
         record: prepaymentRecord(20, 7, '9.00', '9.00', { client: 8 }),
         lines: prepaid(7, 'mobile_clearing', '9.00', 9),

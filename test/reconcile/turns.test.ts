@@ -1,4 +1,4 @@
-// Who takes the turn of a day, and when again.
+// Which process takes the turn of a day, and when it may be taken again.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { beginTurn, dueTurns, endTurn, giveTurnBack } from '../../src/reconcile/turns.ts';
@@ -12,7 +12,7 @@ const day = '2026-02-10';
 const error = { code: 'practice_unreachable', message: 'the source is down', todo: 'wait' };
 const isDue = async (installation: number, on = day) =>
   (await dueTurns(db, [{ installation, day: on }])).has(installation);
-/** As if the last attempt were so long ago. */
+/** Moves the last attempt this many minutes into the past. */
 const later = (minutes: number) =>
   query(db, 'update reconcile_turn set not_before = not_before - make_interval(mins => ?)', [minutes]);
 

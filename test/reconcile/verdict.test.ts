@@ -6,7 +6,7 @@ import { query } from '../support/sql.ts';
 
 const { db } = useDatabase();
 
-/** As much of a report as a verdict is made of. */
+/** The parts of a report that a verdict depends on. */
 function reportOf(failing: string[], { readsErp = false } = {}): InstallationReport {
   const names = [...equationNames, ...(readsErp ? ['E7'] : [])];
   const equations = Object.fromEntries(names.map((name) => [name, { ok: !failing.includes(name) }]));

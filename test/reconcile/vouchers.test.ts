@@ -27,7 +27,7 @@ const giftCard = (amount: string): DraftLine => [
 ];
 const other: DraftLine = ['3000', 'revenue', '-1.00', { departmentId: 11 }];
 
-/** Example 12: a gift card of 100.00 is sold, and 60.00 of it redeemed on an invoice of 60.00. */
+/** Example 12: a gift card of 100.00 is sold, and 60.00 of it is redeemed on an invoice of 60.00. */
 async function example12(
   { sold = '-100.00', redeemed = '60.00' } = {},
   overrides: Partial<ReconcileInput> = {},

@@ -32,7 +32,7 @@ describe('the description of the practice API', () => {
     ['invoicepayment.retrieve', 300],
     ['accountnumber.list', 100],
     ['alternative_payer.write', 300],
-    // Not known: the lowest of its kind.
+    // An unlisted action gets the lowest limit of its kind.
     ['client.list', 60],
     ['settings_department.retrieve', 250],
     ['unallocatedpayment.write', 300],

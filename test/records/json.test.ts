@@ -83,7 +83,7 @@ describe('canonical text', () => {
   });
 });
 
-/** A value, the digits of its numbers apart from their notation. */
+/** A value whose numbers have digits independent of their notation. */
 const number = fc.record({
   sign: fc.constantFrom('', '-'),
   digits: fc.bigInt({ min: 0n, max: 10n ** 25n }),
@@ -105,7 +105,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** JSON text of such a value, in a notation that `choose` decides. */
+/** The JSON text of such a value; `choose` decides the notation. */
 function written(of: unknown, choose: () => number): string {
   if (typeof of !== 'object' || of === null) return JSON.stringify(of);
   if ('list' in of)
@@ -167,7 +167,7 @@ describe('the text that is kept of a record', () => {
   });
 });
 
-/** What a value means, told without any code of ours. */
+/** The meaning of a value, computed without our code. */
 function meaning(of: unknown): string {
   if (typeof of === 'string') return JSON.stringify(storable(of));
   if (typeof of !== 'object' || of === null) return String(of);

@@ -7,7 +7,7 @@ import { canonicalJson, exactNumber, isExactNumber, maxDepth, readJson } from '.
 import { parseRecord } from '../../src/records/schema.ts';
 import { amount } from '../../src/records/values.ts';
 
-/** JSON texts as fast-check's own generators do not write them: numbers, escapes and keys as a server might. */
+/** JSON texts that fast-check's generators do not produce: numbers, escapes and keys as a server might send them. */
 const digits = (most: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: most }).map((all) => all.join(''));
 const whole = digits(22).map((text) => text.replace(/^0+(?=\d)/, ''));
@@ -33,7 +33,7 @@ const string = fc.oneof(
   digits(30).map((text) => `"a,${text}:[${text}e5"`),
   fc.constantFrom('"\\u0000"', '"\\ud800"', '"\\"', '"\\x"', '"\n"', '"\\u00g0"', '"\\\\"', '"\\/\\b"'),
 );
-/** Without one escaped character alone, which V8 misreads now and then (test/support/json-keys.ts). */
+/** Keys of one escaped character are left out, because V8 sometimes misreads them (test/support/json-keys.ts). */
 const key = fc.oneof(
   string.filter((text) => !/^"\\(u[\da-f]{4}|.)"$/i.test(text)),
   fc.constantFrom('"__proto__"', '"constructor"', '"id"', '"id"', '"a"', '"a"', '"1"', '"0"'),
@@ -61,7 +61,7 @@ const text = fc.oneof(
   }),
 );
 
-/** The peer: a reader with every number as it was written. */
+/** The peer: a reader that keeps every number as written. */
 const peer = (from: string) =>
   parse(from, null, {
     parseNumber: (digits) => new LosslessNumber(digits),
@@ -127,7 +127,7 @@ describe('reading JSON', () => {
     fc.assert(
       fc.property(number, (written) => {
         const exact = parseMoney(written);
-        // Zeros alone make no number too long.
+        // Zeros alone do not make a number too long.
         if (exact !== null) expect(amount.read(readJson(written))?.toFixed()).toBe(exact.toFixed());
       }),
       { numRuns: 3_000 },
@@ -154,7 +154,7 @@ function memberOf(value: object, name: string): unknown {
   return Object.getOwnPropertyDescriptor(value, name)?.value;
 }
 
-/** Keys in their order, and the kind of each value. */
+/** The keys in order, with the kind of each value. */
 function shapeOf(value: unknown): unknown {
   if (typeof value === 'number' || isLosslessNumber(value) || isExactNumber(value)) return 'number';
   if (Array.isArray(value)) return value.map(shapeOf);

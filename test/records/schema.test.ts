@@ -8,7 +8,7 @@ import { originOf, parseRecord } from '../../src/records/schema.ts';
 const dialect = loadDialect();
 const api = 'https://clinic.example/4711/api/0.1';
 
-/** A record as JSON text with single parts replaced, so that every case shows the wire itself. */
+/** A record as JSON text with some members replaced, so that every case shows the JSON itself. */
 function wire(fields: Record<string, string>): unknown {
   return readJson(
     `{${Object.entries(fields)

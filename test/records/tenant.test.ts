@@ -100,7 +100,7 @@ test('property: whatever an address looks like, it is ours only where its last s
     fc.property(fc.array(segment, { maxLength: 9 }), (segments) => {
       const found = clientOf(`https://clinic.example/${segments.join('/')}`);
       if (typeof found !== 'number') return;
-      // Read by the URL standard alone: no code of ours.
+      // Parsed with the URL standard alone, without our code.
       const { pathname } = new URL(`https://clinic.example/${segments.join('/')}`);
       const path = decodeURIComponent(pathname).replace(/\/+/g, '/').replace(/\/$/, '');
       expect(path).toMatch(new RegExp(`(^|/4711)(/api/0[.]1)?/client/0*${found}$`));
@@ -156,7 +156,7 @@ describe('records of which no document can be made', () => {
     );
     expect(new Set(keys).size).toBe(keys.length);
     for (const key of keys) expect(Number.isSafeInteger(key) && key < 0).toBe(true);
-    // What is not read of it makes no difference.
+    // Members that are not read do not matter.
     expect(read('{"id":-7,"paid":"1","seen":"12:00"}')?.key).toBe(keys[0]);
   });
 });

@@ -34,7 +34,7 @@ async function use(
   }
 }
 
-/** The lines of the report, amounts as texts, and the totals. */
+/** The lines of the report with amounts as texts, and the totals. */
 async function reportOf(books: ClinicBooks, through: string, mapping = mappingOf()) {
   const made = await prepayments(db, { ...books.input, mapping }, { from: null, through });
   const texts = (amounts: Readonly<Record<string, Parameters<typeof formatMoney>[0]>>) =>
@@ -51,9 +51,9 @@ async function reportOf(books: ClinicBooks, through: string, mapping = mappingOf
 }
 
 /**
- * Client 5: 200.00 on 15 January, of which 119.00 is used on an invoice of client 9 and 31.00 paid back; 80.00 of before the cut-over,
- * of which 20.00 is used since. Client 6: 50.00, and a use of 30.00, of which prepayment nobody knows. Client 7: 40.00 that is held,
- * 10.00 that never was money, and 25.00 of which nothing is left.
+ * Client 5: 200.00 on 15 January, of which 119.00 is used on an invoice of client 9 and 31.00 refunded; and 80.00 from
+ * before the cut-over, of which 20.00 was used since. Client 6: 50.00, and a use of 30.00 without a known prepayment.
+ * Client 7: 40.00 that is held, 10.00 that never was money, and 25.00 that is used up.
  */
 async function written(): Promise<ClinicBooks> {
   const books = new ClinicBooks(db, nextInstallation++);
@@ -103,7 +103,7 @@ async function written(): Promise<ClinicBooks> {
 
 test('each prepayment with what was used and refunded of it, as of a day', async () => {
   const books = await written();
-  // received, used, refunded, unused, in the books
+  // Columns: received, used, refunded, unused, in the books
   const asked = {
     lines: {
       figures: [
@@ -136,7 +136,7 @@ test('on an earlier day only what had happened by then', async () => {
     'client:7 | 5 | 16 | 40.00 0.00 0.00 40.00 0.00',
     'client:7 | 7 | 16 | 25.00 0.00 0.00 25.00 25.00',
   ]);
-  // Between a payment that nobody could match and its cancellation.
+  // The day is between an unmatched payment and its cancellation.
   expect((await reportOf(books, '2026-02-23')).lines.figures).toContain(
     'client:6 | cancelled payments of invoice 104 | 1 | 0.00 5.00 0.00 -5.00 -5.00',
   );
@@ -175,7 +175,7 @@ test('example 13: the VAT that is left of what is unused', async () => {
     `insert into entry_share (entry_id, installation, prepayment_id, used_before, amount, vat, has_vat) values (?, ?, 1, 0, 119, 24.18, true)`,
     [`${books.input.id}/payment/2/1`, books.input.id],
   );
-  // Ends with the VAT left.
+  // The last column is the remaining VAT.
   expect((await reportOf(books, '2026-01-31')).lines.figures).toEqual([
     'client:5 | 1 | 16 | 200.00 0.00 0.00 200.00 200.00 40.64',
   ]);

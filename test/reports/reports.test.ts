@@ -8,7 +8,7 @@ import { SourceFigures } from '../support/source-figures.ts';
 
 const timezone = 'Europe/Helsinki';
 const farDay = '2100-12-31';
-/** Which months have gift cards and sales to the EU depends on the day on which the clinic is made. */
+/** The clinic's creation day decides which months have gift cards and sales to the EU. */
 const now = clockFrom('2026-09-13T09:00:00Z');
 
 interface Figures {
@@ -87,7 +87,7 @@ async function sections(line: string, of: TestClinic = clinic): Promise<Record<s
   return ran.json().installations[0].sections;
 }
 
-/** Every figure of a report is the sum of its documents, and the total the sum of all. */
+/** Every figure of a report must be the sum of its documents, and the total the sum of all. */
 function addsUp({ figures, total }: Figures): void {
   for (const [name, sum] of Object.entries(total)) {
     const of = (rows: Record<string, unknown>[]) =>
@@ -98,7 +98,7 @@ function addsUp({ figures, total }: Figures): void {
   }
 }
 
-/** What the entries say is what the source says, and the difference, and what is not compared with the source. */
+/** The entries' figure must equal the source's figure plus the difference and the part that is not compared. */
 function isExplained({ figures, total }: Figures): void {
   const of = (row: Record<string, unknown>, name: string) => new Money(String(row[name] ?? 'none'));
   for (const row of [...figures.flatMap((figure) => [figure, ...figure.documents]), total] as Record<string, unknown>[])
@@ -111,7 +111,7 @@ function isExplained({ figures, total }: Figures): void {
     }
 }
 
-/** The payer's name on the client's latest invoice, by the source's own records. */
+/** The payer's name on the client's newest invoice, from the source's records. */
 function payerOf({ sandbox }: TestClinic, client: number): string | null {
   const own = sandbox.clinic.invoices.all().filter((invoice) => invoice.client === client);
   return own.at(-1)?.payer_organization_name || own.at(-1)?.payer_name || null;
@@ -187,7 +187,7 @@ describe('report prepayments', () => {
       const unmatched = new Set(prepayments.figures.map(({ unmatched: document }) => document));
       const figures = new Map(prepayments.figures.map((figure) => [Number(figure.prepayment), figure]));
       for (const [id, { client, day: date, uses, ...amounts }] of asked) {
-        // A use that could not be matched stands apart, and lowers no prepayment.
+        // An unmatched use is listed separately and lowers no prepayment.
         if (uses.some((use) => unmatched.has(`payment ${use}`))) continue;
         compared += 1;
         const { documents: _, name: _name, unmatched: __, in_books: _books, ...figure } = figures.get(id)!;
@@ -256,7 +256,7 @@ describe('report vat', () => {
       isExplained(vat);
       isExplained(late);
       expect([vat.total.base, vat.total.tax]).toEqual([before.vat.total.base, before.vat.total.tax]);
-      // Its entries come to another figure than its rows now: they are told apart, on time and late.
+      // Its entries differ from its current rows, so they are listed separately, on time and late.
       expect(vat.total.base_not_compared).toBe(new Money(late.total.base!).negated().toFixed(2));
       const text = (await command(`report vat --month ${month}`)).stdout;
       expect(text).toMatch(/^ {2}VAT period .*difference: tax +not compared: base +not compared: tax$/m);
@@ -329,7 +329,7 @@ test('what is held is in no figure, and each report that lacks it says so; those
       invoice_date: '2026-02-10',
       rows: [{ sum: '100.00', vat_percentage: '14', account_number: '3000' }],
     });
-    // Proof P1 fails: the totals are not those of the rows.
+    // Proof P1 fails, because the totals differ from the rows.
     practice.update(practice.invoices, practice.invoice(sale.id), {
       total: '90.00',
       total_vat: '14.00',
@@ -381,11 +381,11 @@ test('report clearing: the balance of each account before and after the month is
       expect({ before, balance }).toEqual(asked.get(`${account} ${role}`));
       const moved = new Money(before!).plus(received!).minus(paid_back!).plus(other!);
       expect(moved.toFixed(2)).toBe(balance);
-      // Sold by invoices, and received as prepayments: no payment has put it there.
+      // These roles come from invoices and prepayments, not from payments.
       if (role === 'gift_card_liability' || role === 'prepayment_liability') others += Number(other !== '0.00');
       else expect(other).toBe('0.00');
     }
-    // One that no payment has moved in the month stands there, too: the checklist of the close has it.
+    // An account without movements in the month is listed too, because the checklist of the close uses it.
     const shown = accounts!.figures.map(({ account, role }) => `${account} ${role}`);
     const open = balances.filter(
       ({ key, balance }) => /cash|_clearing|[ei]_receivable/.test(key) && balance !== '0.00',
@@ -442,7 +442,7 @@ test('report cutover: what the source had open on the evening before start_date'
       unused!,
     ]);
     expect(new Map(unused)).toEqual(new Map([...asked.unused].toSorted(([a], [b]) => a - b)));
-    // Who it is, and the number as it is printed: the opening balances are entered by them.
+    // The client's name and the printed number, with which opening balances are entered.
     for (const { customer, name, documents } of receivables!.figures) {
       if (customer !== null) expect(name).toBe(payerOf(later, Number(customer!.replace('client:', ''))));
       for (const { number } of documents) expect(number).toMatch(/^[A-Z]+-\d+$/);
@@ -455,7 +455,7 @@ test('report cutover: what the source had open on the evening before start_date'
     expect(new Money(giftCards.sold).greaterThan(0) && new Money(giftCards.redeemed).greaterThan(0)).toBe(true);
     expect(vouchers!.figures.filter(({ role }) => role === 'gift_card_liability')).toMatchObject([giftCards]);
 
-    // The same as E9 has it, and the sum of both is what is owed.
+    // The same amounts as in E9; the sum of both is the liability.
     const reconciled = (await command('reconcile --json', later)).json().installations[0];
     expect(reconciled.equations.E9.ok).toBe(true);
     const cards = reconciled.listed.vouchers.find(({ role }: { role: string }) => role === 'gift_card_liability');

@@ -1,5 +1,5 @@
-// A period that the ERP's accountant closes between our posting and our sending: the VAT report says what the ERP's own return says,
-// before and after the decision.
+// The accountant closes a period in the ERP after we post and before we deliver. The VAT report must equal the ERP's
+// return, before and after the decision.
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { redateClosed } from '../../src/bookkeeping/redate.ts';
@@ -77,7 +77,7 @@ async function deliver() {
 
 type Figures = Record<string, string>;
 
-/** Sales positive, by tax code; without what is zero. */
+/** Amounts by tax code, sales positive, without zero amounts. */
 function figures(amounts: Iterable<readonly [string, Money]>): Figures {
   const sums = new Map<string, Money>();
   for (const [name, amount] of amounts) sums.set(name, (sums.get(name) ?? new Money(0)).plus(amount));
@@ -86,7 +86,7 @@ function figures(amounts: Iterable<readonly [string, Money]>): Figures {
   );
 }
 
-/** The ERP's own return: base and tax of what it holds posted with a date of the period. */
+/** The ERP's return: base and tax of its posted entries in the period. */
 function erpReturn({ from, through }: { from: string; through: string }): Figures {
   const isIn = ({ state, date }: HeldEntry) => state === 'posted' && date >= from && date <= through;
   const held = server.held().filter(isIn);
@@ -97,7 +97,7 @@ function erpReturn({ from, through }: { from: string; through: string }): Figure
   );
 }
 
-/** Sections of our report as the ERP counts, by section. */
+/** The sections of our report with the ERP's signs. */
 async function ownReturn(period: { from: string; through: string }): Promise<Record<string, Figures>> {
   const sections = await reports.vat.make(db, clinic.installation, period);
   return Object.fromEntries(
@@ -117,7 +117,7 @@ const together = (...sections: (Figures | undefined)[]) =>
     sections.flatMap((of) => Object.entries(of ?? {}).map(([name, amount]) => [name, new Money(amount)] as const)),
   );
 
-/** What the VAT accounts of our books have moved by. */
+/** The movements of the VAT accounts in our books. */
 async function vatAccounts({ from, through }: { from: string; through: string }): Promise<string> {
   const [found] = await query<{ tax: string | null }>(
     db,
@@ -134,7 +134,9 @@ const taxOf = (of: Figures) =>
     .filter(([name]) => name.endsWith(' tax'))
     .reduce((sum, [, amount]) => sum.plus(amount), new Money(0));
 
-/** Some invoices of the closed month are changed and posted, and its accountant closes the month before they are delivered. */
+/**
+ * Invoices of the closed month are changed and posted, and the accountant closes the month before they are delivered.
+ */
 async function closedBetween(): Promise<void> {
   await clinic.pull();
   await clinic.post();
@@ -152,7 +154,7 @@ async function closedBetween(): Promise<void> {
     .filter(({ id }) => rows.some(({ invoice, sum }) => invoice === id && Number(sum) > 20))
     .slice(0, 4);
   expect(changed).toHaveLength(4);
-  // Voided: its reversal is to go to the ERP. Changed: its reversal and the new entry.
+  // For a voided invoice, the reversal must be delivered; for a changed one, the reversal and the new entry.
   for (const invoice of changed.slice(0, 2)) Object.assign(invoice, { status: 99 });
   for (const invoice of changed.slice(2)) {
     const row = rows.find(({ invoice: id, sum }) => id === invoice.id && Number(sum) > 20)!;
@@ -163,7 +165,7 @@ async function closedBetween(): Promise<void> {
   server.lock(february.through);
 }
 
-/** A group of the same rate has another code in the ERP. */
+/** A VAT group of the same rate has another code in the ERP. */
 const otherGroup = (group: object) => ({ ...group, name: 'VAT 14 %' });
 
 async function states(): Promise<Record<string, number>> {

@@ -159,7 +159,7 @@ describe('the metrics', () => {
       'vetledger_budget_waited_seconds_total{installation="4711"} 1.5',
     ];
     expect((await series(metrics)).sort()).toEqual(expected.sort());
-    // A second scrape counts nothing twice.
+    // A second scrape must not count anything twice.
     expect((await series(metrics)).sort()).toEqual(expected.sort());
   });
 

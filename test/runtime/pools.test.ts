@@ -1,4 +1,5 @@
-// Transactions of hundreds of installations may wait for connections; what lets them go on may not wait behind them.
+// Transactions of hundreds of installations may wait for connections, but the statements that let them continue must
+// not wait behind them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { poolSizes, poolState } from '../../src/db/pool.ts';
@@ -7,7 +8,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { openRow, windowRows } from '../workflows/support.ts';
 
 test.each([
-  // Installations, connections for work, for short statements.
+  // Columns: installations, connections for work, connections for short statements.
   [1, 10, 2],
   [5, 18, 2],
   [25, 56, 4],
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => clinic.stop());
 
-/** Every connection of the pool is in a transaction while `work` runs. */
+/** Keeps every connection of the pool in a transaction while `work` runs. */
 async function withoutConnections(work: () => Promise<void>): Promise<void> {
   const { db } = clinic.app;
   const taken = await Promise.all(Array.from({ length: poolState(db).limit }, () => db.transaction()));
@@ -41,7 +42,7 @@ test('the rate budget grants while transactions have every connection of the poo
   await withoutConnections(async () => {
     const asked = performance.now();
     const slot = await clinic.app.budget(4711).take('invoice.list', 1, priorities.live);
-    // A grant that takes a second to arrive is given back.
+    // A grant that arrives after a second would be returned.
     expect(performance.now() - asked).toBeLessThan(1_000);
     slot.finish('notSent');
   });

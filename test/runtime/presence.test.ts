@@ -1,4 +1,4 @@
-// What a process asks of the database to be known of to others.
+// The statements with which a process makes itself known to others.
 
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { waitFor } from '../workflows/support.ts';
 const { db, truncate } = useDatabase();
 beforeEach(truncate);
 
-/** How many statements a process sends until its second heartbeat, its mappings being in force already. */
+/** The number of statements until a process's second heartbeat, with mappings already in force. */
 async function statementsOf(count: number): Promise<number> {
   const installations = Array.from({ length: count }, (_, n) => 1_000 + n);
   const clock = () => new Date();

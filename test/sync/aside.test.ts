@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { changeRecords, startTamperingProxy, type TamperingProxy } from '../support/tampering.ts';
 
-/** What is put aside of a list is asked for again by the next windows, without waiting for the daily census. */
+/** The next windows request records again that were put aside, without waiting for the daily census. */
 
 let clinic: TestClinic;
 let proxy: TamperingProxy;
@@ -14,10 +14,10 @@ afterEach(async () => {
 const lists = ['invoice', 'invoicerow', 'invoicepayment', 'unallocatedpayment'] as const;
 type List = (typeof lists)[number];
 
-/** A window has read the clinic, and its census is taken. */
+/** A clinic that one window has read and whose census is taken. */
 async function clinicBehindProxy(): Promise<void> {
   proxy = await startTamperingProxy();
-  // No overlap: what a window has read is not asked for again by itself.
+  // Without an overlap, a window does not request again what an earlier one has read.
   clinic = await startTestClinic({ seed: 5, invoices: 60, overlapSeconds: 0, settings: { base_url: proxy.url } });
   proxy.target = clinic.sandbox.url;
   await window();
@@ -30,14 +30,14 @@ async function window(): Promise<void> {
 
 const aside = () => clinic.rows<{ kind: string }>('select kind from put_aside order by 1');
 
-/** Requests of a window. */
+/** The number of requests. */
 async function costOf(work: () => Promise<void>): Promise<number> {
   const before = proxy.requests.length;
   await work();
   return proxy.requests.length - before;
 }
 
-/** A changed or new record of a list that the next window brings, on a document that has something to post. */
+/** Changes or adds a record of a list that the next window reads, for a document that posts something. */
 function changed(list: List): number {
   const source = clinic.sandbox.clinic;
   if (list === 'invoicepayment') {
@@ -63,7 +63,7 @@ function changed(list: List): number {
   return list === 'invoice' ? invoice.id : (row?.id ?? 0);
 }
 
-/** Faults of one record: without a usable id, and in two versions that differ. */
+/** Faults of one record: without a usable id, and in two different versions. */
 const faults: [string, (raw: string) => string][] = [
   ['without a usable id', (raw) => raw.replace(/"id":\d+/, '"id":{}')],
   ['in two versions', (raw) => `${raw},${raw.slice(0, -1)},"paid":"1.11","sum":"1.11","total":"1.11"}`],
@@ -119,7 +119,7 @@ test('what stays unusable costs a few requests of a window, and after hours almo
   for (let n = 0; n < 4; n++) expect(await costOf(window)).toBeLessThanOrEqual(idle + 4);
   expect(await aside()).toEqual(put);
 
-  // Put aside three hours ago, and asked for two hours ago: the next look is an hour later.
+  // It was put aside three hours ago and requested two hours ago, so the next request is an hour later.
   await clinic.rows(`update put_aside set since = clock_timestamp() - interval '3 hours'`);
   await clinic.rows(`update put_aside set asked_again_at = clock_timestamp() - interval '55 minutes'`);
   expect(await costOf(window)).toBe(idle);

@@ -21,7 +21,9 @@ const payments = Array.from({ length: 11_600 }, (_, i) => {
   return { id: i + 1, parent: (i % invoices) + 1, raw, value: readJson(raw) };
 }).sort((a, b) => ((a.id * 7919) % 11_601) - ((b.id * 7919) % 11_601));
 
-/** Pulls from a list of payments in no order, more than offsets reach, that honours nothing but the given filters. */
+/**
+ * Pulls from an unordered list of payments that is longer than the highest offset and supports only the given filters.
+ */
 async function pull(installation: number, honoured: string[], known = invoices) {
   const now = new Date('2026-05-04T08:00:00Z');
   const scope = { installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), keepRaw: 'mapped' as const };

@@ -11,7 +11,9 @@ import { pullContextOf } from '../support/pull-context.ts';
 const { db, truncate } = useDatabase();
 beforeEach(truncate);
 
-/** A source that serves no page above 20 records, and shows every fifth of a page twice without counting the copies. */
+/**
+ * A source with pages of at most 20 records that shows every fifth record of a page twice without counting the copies.
+ */
 function source(ids: number[]) {
   const records = ids.map((id) => ({ id, raw: `{"id":${id}}`, value: { id } }));
   const dialect = loadDialect();
@@ -30,7 +32,7 @@ function source(ids: number[]) {
 }
 
 test('a record that a page left out for copies of others is not taken for gone', async () => {
-  // With its copies a page is as long as the list.
+  // With its copies, a page is as long as the list.
   const ids = Array.from({ length: 24 }, (_, i) => i + 1);
   const { context } = source(ids);
   expect(await pullByIds(context, 'prepayment', ids)).toEqual(new Set(ids));

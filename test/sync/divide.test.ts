@@ -21,7 +21,7 @@ interface Item {
   at?: number;
 }
 
-/** A list in memory whose pages end at offset 10,000 and that honours some filters only. */
+/** A list in memory whose pages end at offset 10,000 and that supports only some filters. */
 function server(kind: RecordKind, items: Item[], order: ListOrder | 'shuffled', honoured: string[], pageCap = 1000) {
   const iso = (at: number) => new Date(at * 1000).toISOString();
   const records = items.map(({ id, day, at = 1_770_000_000 }) => ({
@@ -29,7 +29,7 @@ function server(kind: RecordKind, items: Item[], order: ListOrder | 'shuffled', 
     value: readJson(JSON.stringify({ id, invoice_date: day ?? null, modified: iso(at), date_added: iso(at) })),
   }));
   const rng = new Rng(1, 'order');
-  // Of equal times, too, the order is none that ids would tell.
+  // Records with equal times are shuffled too, so that their order does not follow the ids.
   if (order === 'shuffled' || order === 'modified') shuffle(records, (least, most) => rng.int(least, most));
   const options: ListServerOptions = {
     isHonoured: (name) => honoured.includes(name),
@@ -107,7 +107,7 @@ describe('more records than offsets reach, each way in which they can be told ap
     expect(source.weight()).toBeLessThanOrEqual((many / 50) * dearer + 60);
   });
 
-  /** As a replay asks: the walk divides within the bounds of the list, and never beyond them. */
+  /** As in a replay, the walk divides within the bounds of the list, and never beyond them. */
   const asPast = new Date((1_770_000_000 + 250_000) * 1000).toISOString().slice(0, 19);
   test.each<[string, RecordKind, ListOrder | 'shuffled', string[], Record<string, string>, (item: Item) => boolean]>([
     [
@@ -147,7 +147,7 @@ describe('more records than offsets reach, each way in which they can be told ap
     const saved = await source.walked(1_000, base);
     const wanted = overTime.filter(isWanted);
     expect(wanted.filter(({ id }) => !saved.has(id))).toEqual([]);
-    // Without a filter on ids those below `after` come, too.
+    // Without a filter on ids, the pages also have the ids up to `after`.
     expect(saved.size).toBeLessThanOrEqual(wanted.length + 1_000);
     expect(source.weight()).toBeLessThanOrEqual((wanted.length / 50) * 2.5 + 60);
   });

@@ -64,7 +64,7 @@ describe('wanted ids are covered with pages', () => {
         const weight = pages.reduce((sum, { records }) => sum + Math.ceil(records / pageSize), 0);
         expect(weight).toBeLessThanOrEqual(wanted.length);
         const records = betweens.slice(1).reduce((sum, between) => sum + between + 1, 1);
-        // Of two pages beside each other, the first and the id after it hold more than a page.
+        // Of two neighbouring pages, the first one and the next id together hold more than a page.
         expect(weight).toBeLessThanOrEqual(Math.ceil((2 * records) / pageSize) + 1);
       }),
     );
@@ -73,7 +73,7 @@ describe('wanted ids are covered with pages', () => {
 
 describe('records are pulled by their ids', () => {
   const { db } = useDatabase();
-  /** A list of prepayments with these ids; `weights` are those of its questions. */
+  /** A list of prepayments with these ids. `weights` has the weights of its requests. */
   const listOf = (ids: readonly number[], { lacks = [] as string[] } = {}) => {
     const weights: number[] = [];
     const list = async (_kind: unknown, filters: Record<string, string>, pageSize: number | null) => {

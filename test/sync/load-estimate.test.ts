@@ -9,18 +9,19 @@ const pace = { maxPageSize: 1000, windowSeconds: 60, latencySeconds: 1 };
 
 describe('a list by its rate budget, worked by hand', () => {
   test.each([
-    // Nothing to do takes nothing.
+    // An empty list takes no time.
     { what: 'an empty list', records: 0, limit: 60, busy: [], requests: 0, weight: 0, seconds: 0 },
     // One page without a page size.
     { what: 'one page', records: 50, limit: 60, busy: [], requests: 1, weight: 1, seconds: 1 },
-    // 50 at weight 1; the 1,150 left as 1,000 at 20 and 150 at 3: 24 of 60, three answers.
+    // 50 at weight 1; the remaining 1,150 as 1,000 at 20 and 150 at 3: 24 of 60, three answers.
     { what: 'room for all of it', records: 1200, limit: 60, busy: [], requests: 3, weight: 24, seconds: 3 },
-    // 1 + 20 + 20 = 41 by second 3; the next 20 would make 61. The first is free at 1 + 60 = 61: asked then, answered at 62.
+    // 1 + 20 + 20 = 41 by second 3; the next 20 would make 61. The first slot is free at 1 + 60 = 61: requested then,
+    // answered at 62.
     { what: 'one page too many', records: 3050, limit: 60, busy: [], requests: 4, weight: 61, seconds: 62 },
-    // The same at 62; the second page, answered at 2, is free at 62, so that the next goes at once: 63. The third likewise: 64.
-    // Now 60 are in use until 122, when the fourth one is free: 123.
+    // The same at 62. The second page was answered at 2, so its slot is free at 62 and the next page goes at once: 63.
+    // The third likewise: 64. Now 60 are in use until 122, when the fourth slot is free: 123.
     { what: 'two windows', records: 6050, limit: 60, busy: [], requests: 7, weight: 121, seconds: 123 },
-    // 55 of 60 in use for 30 s yet: 1 fits at once (1 s), 20 only at 30, then 31.
+    // 55 of 60 are in use for another 30 s: 1 fits at once (1 s), 20 only at 30, then 31.
     {
       what: 'a budget in use',
       records: 1050,
@@ -30,7 +31,8 @@ describe('a list by its rate budget, worked by hand', () => {
       weight: 21,
       seconds: 31,
     },
-    // Halved after a 429 to less than a page: 1 at once; a page of 20 when nothing else is under way, at 61: 62.
+    // After a 429, half of the limit is less than a page: 1 at once; a page of 20 when nothing else is under way, at
+    // 61: 62.
     { what: 'a page over the limit', records: 1050, limit: 15, busy: [], requests: 2, weight: 21, seconds: 62 },
   ])('$what', ({ records, limit, busy, requests, weight, seconds }) => {
     expect(estimateList({ action: 'a.list', defaultPageSize: 50, records, limit, busy }, pace)).toEqual({
@@ -99,9 +101,10 @@ test('what is left is reckoned from the pages of the last window', () => {
   progress.note(50, 1_000);
   progress.note(1_050, 2_000);
   progress.note(2_050, 3_000);
-  // A page of 1 is asked for first, as if the walk began again: 42 of 60 in use; 950 more need 19, at 61 s and 62 s.
+  // A page of weight 1 is requested first, as if the walk began again: 42 of 60 in use; 950 more need 19, at 61 s and
+  // 62 s.
   expect(progress.secondsLeft(1_000, 3_000)).toBe(59);
-  // Two windows later all of it is free again.
+  // Two windows later, the whole budget is free again.
   expect(progress.secondsLeft(1_000, 130_000)).toBe(2);
 });
 
@@ -144,7 +147,7 @@ describe('cycles added at once', () => {
   });
 });
 
-/** The same, one page at a time. */
+/** The peer: the same estimate, computed one page at a time. */
 function pageAfterPage(list: ListLoad, { maxPageSize, windowSeconds, latencySeconds }: Pace) {
   const { defaultPageSize } = list;
   const busy = list.busy.map(({ weight, seconds }) => ({ weight, freeAt: seconds }));

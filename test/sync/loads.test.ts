@@ -27,13 +27,13 @@ beforeAll(async () => {
 });
 afterAll(() => clinic?.stop());
 
-/** Weight of the list requests that the sandbox has granted, by action. */
+/** The weight of the list requests that the sandbox has granted, by action. */
 function listWeights(): Record<string, number> {
   const lists = Object.entries(clinic.sandbox.stats().byAction).filter(([action]) => action.endsWith('.list'));
   return Object.fromEntries(lists.map(([action, { weight }]) => [action, weight]));
 }
 
-/** The least that the lists can be had for: each of their records once, 50 of them for a weight of 1. */
+/** The least weight of the lists: each record once, 50 records for a weight of 1. */
 function leastWeights(): Record<string, number> {
   const { invoices, invoiceRows, invoicePayments, prepayments } = clinic.sandbox.clinic;
   const weight = (records: number) => Math.ceil(records / defaultPage);
@@ -61,7 +61,7 @@ function contextOf(owner: PullOwner, run: string, client: Pick<PracticeClient, '
   return pullContextOf({ installation: id, timezone, dialect, db, client, owner, run, overlapMs: 60_000 });
 }
 
-/** Runs the activities of a stage side by side; those that a run has completed are not run again by it. */
+/** Runs the activities of a stage in parallel. A run does not repeat activities that it has completed. */
 type Stage = (activities: Record<string, () => Promise<unknown>>) => Promise<void>;
 
 function stagesOf(completed: Set<string>): Stage {
@@ -77,7 +77,7 @@ function stagesOf(completed: Set<string>): Stage {
   };
 }
 
-/** What a first window pulls, as its workflow does. */
+/** Pulls like the workflow of a first window. */
 async function firstLoad(context: PullContext, stage: Stage): Promise<void> {
   const now = new Date().toISOString();
   const window = { opened: { sourceTime: now, askedAt: now } };
@@ -91,7 +91,7 @@ async function firstLoad(context: PullContext, stage: Stage): Promise<void> {
   await stage({ rows: () => pullStream(context, 'row', window, ports) });
 }
 
-/** What a backfill pulls, as its workflow does. */
+/** Pulls like the workflow of a backfill. */
 async function backfill(context: PullContext, stage: Stage): Promise<void> {
   await stage({ opening: () => openWithInvoices(context, null) });
   await stage({
@@ -114,7 +114,7 @@ const loads = [
   ['backfill', 'backfill', backfill],
 ] as const;
 
-/** Nothing was ever pulled. */
+/** Deletes everything that was pulled. */
 async function forgetAll(): Promise<void> {
   for (const table of ['mirror_record', 'mirror_version', 'document', 'sync_cursor', 'sync_walk']) {
     await clinic.rows(`delete from ${table}`);
@@ -136,15 +136,18 @@ async function expectWhole(): Promise<void> {
   expect(stale!.n).toBe(0);
 }
 
-/** Pages of 1,000 are too few to be killed among. */
+/** Pages of 1,000 would be too few for kills between them. */
 const smallPages = (client: PracticeClient): Pick<PracticeClient, 'list'> => ({
   list: (kind, filters, pageSize, options) =>
     client.list(kind, filters, pageSize === null ? null : Math.min(pageSize, 2 * defaultPage), options),
 });
 
-/** A process: its client dies at the `nth` request, before it is sent or with its answer unsaved, and answers nobody after that. */
+/**
+ * A process whose client dies at the `nth` request, before sending it or before its answer is saved. Afterwards it
+ * answers no call.
+ */
 class Process {
-  /** Questions that an earlier process had asked already, by list. */
+  /** The number of requests that an earlier process had already sent, by list. */
   readonly repeated: Record<string, number> = {};
   readonly client: Pick<PracticeClient, 'list'>;
 
@@ -182,7 +185,7 @@ describe.each(loads)('a %s', (_name, owner, load) => {
     let runs = 1;
     let stage = stagesOf(new Set());
     for (let kills = 0; ; kills++) {
-      // Every third time another run takes its place: a window after one that was given up, a backfill begun anew.
+      // Every third time, another run replaces it: a window after an abandoned one, or a new backfill.
       if (kills % 3 === 2) {
         runs += 1;
         stage = stagesOf(new Set());

@@ -19,7 +19,9 @@ const records = Array.from({ length: 200 }, (_, i) => {
 });
 const sizes = { payment: 20, prepayment: 100 };
 
-/** A source whose lists have default page sizes of their own; what was asked for, and by which size it is weighed. */
+/**
+ * A source whose lists have different default page sizes. It records the requests and the size by which it weighs them.
+ */
 function source() {
   const asked: { kind: RecordKind; pageSize: number | null; unit: number | undefined }[] = [];
   const dialect = loadDialect();

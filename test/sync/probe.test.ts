@@ -15,7 +15,7 @@ type Wire = { id: number; [field: string]: unknown };
 const invoiceOf = (wire: Wire): SourceRecord => parseRecord('invoice', readJson(JSON.stringify(wire)), dialect);
 const rowOf = (wire: Wire): SourceRecord => parseRecord('row', readJson(JSON.stringify(wire)), dialect);
 
-/** Invoices of ten days, a minute of `modified` apart. */
+/** Invoices of ten days, with `modified` a minute apart. */
 const invoices = Array.from({ length: 10 }, (_, i) => ({
   id: 100 + i * 3,
   invoice_date: `2026-03-${String(10 + i)}`,

@@ -15,7 +15,7 @@ let installation = 0;
 const at = (seconds: number) => new Date(Date.parse('2026-05-04T08:00:00Z') + seconds * 1000);
 const scope = () => ({ installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), keepRaw: 'mapped' as const });
 
-/** An answer with these records, its snapshot taken at most a second after `seconds`. */
+/** An answer with these records, whose snapshot was taken at most a second after `seconds`. */
 async function answer(kind: RecordKind, seconds: number, records: ({ id: number } & Record<string, unknown>)[]) {
   const results = records.map((record) => {
     const raw = JSON.stringify(record);

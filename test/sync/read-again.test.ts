@@ -15,7 +15,7 @@ let lastInstallation = 100;
 
 type Order = 'by id' | 'highest id first' | 'oldest change first' | 'newest change first' | 'by chance';
 
-/** A list of prepayments that are written to; `weight` is that of its questions. */
+/** A list of prepayments with writes. `weight` is the weight of its requests. */
 function server(order: Order, lacks: readonly string[]) {
   const rng = new Rng(1, 'order');
   const changed = new Map(all.map((id) => [id, id]));
@@ -54,7 +54,7 @@ function server(order: Order, lacks: readonly string[]) {
   return Object.assign(state, { list });
 }
 
-/** Reads each wanted id, writes it, and reads it after that. Returns what each reading found. */
+/** Reads each wanted id, writes it, and reads it again. Returns what each reading found. */
 async function readAndWrite(source: ReturnType<typeof server>, wanted: readonly number[], isLarge: boolean) {
   const installation = ++lastInstallation;
   const context = pullContextOf({ db, installation, client: source as never });
@@ -103,7 +103,8 @@ describe('a record is read before it is written and after it, at the weight of t
       const source = server(order, lacks);
       const found = await readAndWrite(source, wanted, true);
       expect([...found].sort(([a], [b]) => a - b)).toEqual(wanted.map((id) => [id, true]));
-      // A page before the writes and one after them may show that the server has no ranges. What moves to other pages is looked for.
+      // A page before the writes and one after them may show that the server has no ranges. Records that move to other
+      // pages are searched.
       const moves = order === 'newest change first' || (order === 'oldest change first' && wanted !== all);
       expect(source.weight).toBeLessThanOrEqual((moves ? 3.5 : 2) * lists + 8);
     }

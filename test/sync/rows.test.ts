@@ -15,7 +15,7 @@ import { query } from '../support/sql.ts';
 
 const installation = 1;
 const overlapSeconds = 600;
-/** Source time of the scan's earliest answer. */
+/** The source's time of the scan's earliest answer. */
 const scanned = Date.parse('2026-03-02T12:00:00Z');
 const at = (secondsBeforeScan: number) => new Date(scanned - 1000 * secondsBeforeScan);
 
@@ -25,7 +25,7 @@ beforeEach(truncate);
 const readAt = (seconds: number) => answerTimes({ sourceTime: at(seconds) });
 const context = () => pullContextOf({ db, installation, overlapMs: overlapSeconds * 1000 });
 
-/** A final invoice as a walk beside the scan brought it; times in seconds before the scan, negative after it. */
+/** Adds a final invoice from a walk during the scan. Times are in seconds before the scan, negative after it. */
 async function mirrored(modified: number | null, answered: number): Promise<void> {
   const freshFrom = modified === null ? answered : Math.max(modified, answered);
   await db.raw(
@@ -38,7 +38,7 @@ async function mirrored(modified: number | null, answered: number): Promise<void
   );
 }
 
-/** A row of that invoice, changed so many seconds before the scan, as a notice brought it. */
+/** Adds a row of that invoice from a notice, changed this number of seconds before the scan. */
 async function rowChanged(modified: number): Promise<void> {
   await db.raw(
     `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at, content_hash, raw)
@@ -47,7 +47,7 @@ async function rowChanged(modified: number): Promise<void> {
   );
 }
 
-/** Whether the invoice's rows count as whole and fresh. */
+/** True if the invoice's rows count as complete and fresh. */
 async function isFresh(): Promise<boolean> {
   const [invoice] = await query<{ fresh: boolean }>(
     db,
@@ -56,7 +56,7 @@ async function isFresh(): Promise<boolean> {
   return invoice!.fresh;
 }
 
-/** Notes that the invoice's rows were fetched as a whole, later than their answer took to be fresh. */
+/** Records that the invoice's rows were fetched as a complete set, late enough to be fresh. */
 async function fetchedAt(seconds: number): Promise<void> {
   await db.raw(
     `update mirror_record set rows_fresh_from = least(rows_fresh_from, ?), rows_source_time = ? where id = 1`,
@@ -148,7 +148,7 @@ describe('a set that the scan does not cover is stale, although it was fresh bef
   });
 });
 
-/** Invoice 1 with rows 11 and 12, whose list loses row 12 after another answer, of a request since, has shown it. */
+/** Invoice 1 has rows 11 and 12. A later request shows row 12 elsewhere, and then the list loses it. */
 test('a set that another answer leaves in doubt is stale, although it was fresh before', async () => {
   await mirrored(9_000, 100);
   await fetchedAt(99);
@@ -171,7 +171,10 @@ test('without a scan there is nothing to complete', async () => {
   expect(await completeScan(context())).toBeNull();
 });
 
-/** Forty final invoices of four rows each, all in the mirror; a list of rows that honours what it is not told to ignore. */
+/**
+ * Forty final invoices of four rows each, all in the mirror, and a list of rows that supports all filters except the
+ * ignored ones.
+ */
 const invoices = 40;
 const rowsEach = 4;
 const rows = Array.from({ length: invoices * rowsEach }, (_, i) => {
@@ -192,10 +195,10 @@ function rowList(ignored: string[]) {
 }
 
 test.each([
-  // invoice__in: four rows an invoice, so that any number of sets weighs no more than all of them together.
+  // With invoice__in and four rows per invoice, any number of sets weighs no more than all of them together.
   { ignored: [], stale: 10, weight: 1, by: 'invoice__in' },
   { ignored: [], stale: 39, weight: 4, by: 'invoice__in' },
-  // invoice__is: a question each, against 160 rows at 50 for a weight of 1.
+  // invoice__is needs one request each, compared with 160 rows at 50 for a weight of 1.
   { ignored: ['invoice__in'], stale: 4, weight: 4, by: 'invoice__is' },
   { ignored: ['invoice__in'], stale: 5, weight: 4, by: 'id__gt' },
   { ignored: ['invoice__in', 'invoice__is'], stale: 1, weight: 4, by: 'id__gt' },

@@ -13,7 +13,7 @@ import { atOnce, scrubContext, scrubPass } from '../support/scrub.ts';
 describe('a pass', () => {
   let clinic: TestClinic;
   beforeAll(async () => {
-    // Pages of the default size: many steps.
+    // Pages of the default size give many steps.
     clinic = await startTestClinic({
       seed: 23,
       invoices: 260,
@@ -54,7 +54,7 @@ describe('a pass', () => {
     expect(sumOf(pass, 'requests')).toBeGreaterThan(predicted.requests * 0.7);
     expect(sumOf(pass, 'weight')).toBeLessThanOrEqual(predicted.weight * 1.1);
     expect(sumOf(pass, 'weight')).toBeGreaterThan(predicted.weight * 0.7);
-    // Nothing is judged again for having been read.
+    // Reading alone marks no document.
     expect(await clinic.rows('select from document where dirty')).toEqual([]);
     expect(await clinic.rows('select from scrub_finding')).toEqual([]);
   });
@@ -83,14 +83,15 @@ describe('a pass', () => {
     const pass = await newest();
     expect(pass).toMatchObject({ pass: before + 1, finishedAt: expect.any(Date) });
     expect(kills).toBeGreaterThan(3);
-    // A killed step is read again, and nothing else.
+    // Only a killed step is read again.
     expect(requests).toBeLessThanOrEqual(whole + 2 * kills + 2);
   });
 
   test('leaves a set that its scan of all rows does not cover to the next window', async () => {
     const { app, sandbox } = clinic;
     await app.db.transaction((trx) => noteIgnored(trx, sandbox.installation, 'row', 'invoice__in'));
-    // One row says that it was changed after the scan: what it belongs to may have been read before and after that.
+    // One row says that it changed after the scan, so its set may have been read partly before and partly after the
+    // change.
     const [row] = await clinic.rows<{ parent_id: number }>(
       `update mirror_record set modified = clock_timestamp() + interval '1 day' where kind = 'row' and id = (
          select min(r.id) from mirror_record r join mirror_record i on i.kind = 'invoice' and i.id = r.parent_id

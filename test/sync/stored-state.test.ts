@@ -1,4 +1,4 @@
-// What the sync has stored of its own progress is checked when it is read: a damaged row is named.
+// Stored progress of the sync is checked when it is read: the error names a damaged row.
 
 import { expect, test } from 'vitest';
 import { fieldMaps } from '../../src/mirror/field-maps.ts';

@@ -3,7 +3,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 let clinic: TestClinic;
 beforeAll(async () => {
-  // The server's times are UTC without saying so; the installation is in Helsinki.
+  // The server's times are UTC without an offset, and the installation is in Helsinki.
   clinic = await startTestClinic({ seed: 5, invoices: 30, timezone: 'UTC', quirks: { timestamps: 'naive' } });
 });
 afterAll(() => clinic?.stop());

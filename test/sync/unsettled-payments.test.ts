@@ -1,20 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
-/** After a first load no payment has settled for as long as the overlap: what its windows ask of the list of payments. */
+/**
+ * After a first load, no payment has settled for the length of the overlap. This tests the requests of the next windows
+ * for payments.
+ */
 const page = 50;
 
 let clinic: TestClinic;
 beforeAll(async () => {
   clinic = await startTestClinic({ seed: 82, invoices: 150 });
   await clinic.sync();
-  // Counts the lists, which is due once a day.
+  // This window counts the lists, which is due once a day.
   await clinic.sync();
   expect(clinic.sandbox.clinic.invoicePayments.size).toBeGreaterThan(page);
 });
 afterAll(() => clinic?.stop());
 
-/** One window: what its requests of payments weighed, and how many payments it received. */
+/** One window: the weight of its requests for payments, and the number of payments that it received. */
 async function window(): Promise<{ weight: number; seen: number }> {
   const weightNow = () => clinic.sandbox.stats().byAction['invoicepayment.list']?.weight ?? 0;
   const before = weightNow();
@@ -25,7 +28,7 @@ async function window(): Promise<{ weight: number; seen: number }> {
 
 const inMirror = () => clinic.rows<{ id: number }>(`select id from mirror_record where kind = 'payment' order by id`);
 const inSource = () => clinic.sandbox.clinic.invoicePayments.all().map(({ id }) => ({ id }));
-/** The payment in the middle, which any window but one that reads the whole list passes over. */
+/** The payment in the middle, which only a window that reads the whole list receives. */
 const middle = async () => (await inMirror()).map(({ id }) => id)[page]!;
 
 test('the new ones and a count are asked for, not the whole list', async () => {
@@ -51,6 +54,6 @@ test('what the count cannot show, a late one for one that went, is found before 
   await clinic.rows(`update mirror_record set first_seen_at = first_seen_at - interval '1 day'`);
   expect((await window()).seen).toBeGreaterThanOrEqual(clinic.sandbox.clinic.invoicePayments.size);
   expect(await inMirror()).toContainEqual({ id: late });
-  // The cursor has moved: what is above it is a page at most.
+  // The cursor has moved, so at most a page is above it.
   expect(await window()).toEqual({ weight: 1, seen: 0 });
 });

@@ -14,13 +14,13 @@ interface ServerOptions {
   ignored?: string[];
   defaultPageSize?: number;
   maxPageSize?: number;
-  /** The page shows every so many records twice, beside the others; the count knows nothing of the copies. */
+  /** Every nth record of a page is shown twice, and the count ignores the copies. */
   showsTwice?: number;
-  /** Called before each answer, to change the list under the walk. */
+  /** Called before each answer, to change the list during the walk. */
   before?: (server: ListServer, question: number) => void;
 }
 
-/** A list in memory that follows the specification's pagination and differs where it is silent. */
+/** A list in memory with the specification's pagination, and variations where it is silent. */
 class ListServer {
   ids: number[];
   questions: { filters: Record<string, string>; pageSize: number | null; page: number }[] = [];
@@ -161,7 +161,7 @@ describe('a walk receives every record, whatever the server does (DESIGN: a walk
     ['a smaller largest page', { order: 'ascending', maxPageSize: 20 }],
     ['a smaller largest page, descending', { order: 'descending', maxPageSize: 20, ignored: ['id__lt'] }],
   ];
-  // 52 records: a page of 50 with its copies is longer than the list, or (57, 60) just as long.
+  // With 52 records, a page of 50 with its copies is longer than the list; with 57 or 60, it is as long.
   test.each(shownTwice.flatMap(([name, options]) => [52, 57, 60, 75, 1100].map((n) => [n, name, options] as const)))(
     '%i records, of which a page shows every fifth twice and counts them once: %s',
     async (n, _name, options) => {

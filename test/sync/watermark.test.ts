@@ -7,7 +7,7 @@ const hour = 60 * minute;
 const overlapMs = 10 * minute;
 const start = Date.parse('2026-05-04T08:00:00Z');
 
-/** A reading so long after the start, by a source's clock so far ahead. */
+/** A reading this long after the start, by a source's clock with this difference. */
 const read = (afterMs: number, aheadMs: number) => ({
   askedAt: new Date(start + afterMs),
   sourceTime: new Date(start + afterMs + aheadMs),

@@ -2,30 +2,30 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WindowReport } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
-/** DESIGN "Sync": what a window asks where nothing has changed. */
+/** The requests of a window without changes (DESIGN "Sync"). */
 const idle = { 'invoice.list': 1, 'unallocatedpayment.list': 1, 'invoicepayment.list': 1, 'invoicerow.list': 1 };
 const page = 50;
 const overlapSeconds = 120;
 
 let clinic: TestClinic;
-/** How far the source's clock is ahead of ours. */
+/** The difference of the source's clock from ours. */
 let aheadMs = 0;
 beforeAll(async () => {
   const now = () => new Date(Date.now() + aheadMs);
   clinic = await startTestClinic({ seed: 81, invoices: 150, overlapSeconds, now });
   await clinic.sync();
   await settled();
-  // Counts the lists, which is due once a day, and finds that its payments have settled.
+  // This window counts the lists, which is due once a day, and finds that the payments have settled.
   await clinic.sync();
 });
 afterAll(() => clinic?.stop());
 
-/** As if everything so far had been seen yesterday. */
+/** Moves everything in the mirror to yesterday. */
 async function settled(): Promise<void> {
   await clinic.rows(`update mirror_record set first_seen_at = first_seen_at - interval '1 day'`);
 }
 
-/** As if everything so far had changed before the overlap: the next window asks for what changes from now on. */
+/** Moves all changes before the overlap, so that the next window requests only changes from now on. */
 async function passOverlap(): Promise<void> {
   await clinic.rows(
     `update sync_cursor 
@@ -34,7 +34,7 @@ async function passOverlap(): Promise<void> {
   );
 }
 
-/** One window, and what it weighed, by action. */
+/** Runs one window. Returns its weights by action. */
 async function window(): Promise<{ report: WindowReport; weights: Record<string, number>; weight: number }> {
   const before = clinic.sandbox.stats();
   const report = await clinic.sync();
@@ -55,7 +55,7 @@ test('an idle window weighs 4: it asks three lists for changes, the first as its
 });
 
 test('so does one that reads up to a page of its own write-backs again', async () => {
-  // The window reads those of the first load again, too; how many it wrote depends on the day.
+  // The window also reads the records of the first load again; the number of its write-backs depends on the day.
   const written = page / 2;
   for (let n = 0; n < written; n++) clinic.sandbox.clinic.takePrepayment({ payment_type: 0, paid: '25.00' });
   expect((await window()).report).toMatchObject({ written_back: written });
@@ -78,7 +78,7 @@ test.each([1, 60])('%i new invoices cost their own records beside that', async (
   expect(weights).toEqual({
     ...idle,
     'invoice.list': pages(invoices),
-    // Named by the notice, fetched as whole sets.
+    // The notices named them, and they were fetched as complete sets.
     'invoicerow.list': 2 * pages(2 * invoices),
   });
 });

@@ -1,4 +1,5 @@
-// Windows whose workflow cannot note its end: Temporal bounds its run, and the watch notes the end in the window's row.
+// Windows whose workflow cannot record its end: Temporal limits its run, and the watch records the end in the window's
+// row.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeEnded } from '../../activities/taking-over.ts';
@@ -33,7 +34,7 @@ test('a first load is a workflow of its own, which the run time-out of windows d
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: null });
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: expect.any(String) });
   const [first, second] = await windowRows(clinic);
-  // Two minutes to wait for another window, two of its own, and 15 for what is beside.
+  // Two minutes of waiting for another window, two for this window, and 15 for everything else.
   expect(await started(second!)).toEqual({ type: 'syncWindow', timeoutSeconds: 1_140 });
   expect(await started(first!)).toEqual({ type: 'firstLoad', timeoutSeconds: 7 * 86_400 });
   expect(first!.workflow_id).not.toBe(second!.workflow_id);
@@ -46,7 +47,7 @@ test('the windows of the Schedule have the same time-out', async () => {
   expect(runTimeoutMs(clinic.app)).toBe(1_140_000);
 });
 
-/** A window of which nothing works any more, as where its workflow's task fails for ever, and where its process was killed. */
+/** A window without a running workflow, as when its workflow task always fails, or when its process was killed. */
 async function dead(name: string, { timeout = '1 hour' as '1s' | '1 hour', first = false } = {}) {
   const { client } = clinic.engine;
   const workflowId = `sync-window/4711-${clinic.app.temporalName}/schedule-${name}`;
@@ -141,7 +142,7 @@ test('one that runs, and one that holds its lease, stay open', async () => {
   expect(await running.row()).toMatchObject({ outcome: 'failed' });
 });
 
-/** A signal whose payload no converter reads: it throws before any code of the workflow sees it, each time its task is tried. */
+/** Sends a signal with an unreadable payload. Each workflow task then throws before the workflow's code runs. */
 async function poison(workflowId: string, runId?: string): Promise<void> {
   const { client } = clinic.engine;
   await client.workflowService.signalWorkflowExecution({
@@ -155,7 +156,7 @@ async function poison(workflowId: string, runId?: string): Promise<void> {
 test('a window whose task fails for ever is ended by its run time-out, and the next one goes on', async () => {
   const { client, taskQueue } = clinic.engine;
   const input = { installation: 4711, kind: 'window', trigger: 'schedule', fromDate: null } as const;
-  // Its opening leaves the list to an activity that tries again and again.
+  // Its opening leaves the list to an activity that retries.
   clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
   const handle = await client.workflow.start('syncWindow', {
     workflowId: `sync-window/4711-${clinic.app.temporalName}/schedule-poisoned`,
@@ -168,7 +169,7 @@ test('a window whose task fails for ever is ended by its run time-out, and the n
   await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'TimeoutFailure' } });
   clinic.sandbox.setFaults({ http500: null });
   await waitFor('its end', async () => {
-    // Its activity has learnt of the end from its heartbeat; nobody waits for its lease here.
+    // Its activity has learned of the end from its heartbeat; this test does not wait for its lease.
     await clinic.rows(`update lease set expires_at = clock_timestamp() where lane = 'live'`);
     await look();
     return (await windowRows(clinic)).some(({ id, outcome }) => id === stuck.id && outcome === 'failed');

@@ -1,5 +1,5 @@
-// Schedules of many installations: their places in the interval, what the start of a daemon opens, and what the watch tells. Schedules
-// are a real Temporal's; nobody works on their task queue, so that no window runs.
+// Schedules of many installations: their offsets in the interval, the windows that a daemon's start opens, and the
+// reports of the watch. The Schedules are those of a real Temporal. No worker uses their task queue, so no window runs.
 
 import { Client, Connection, type ScheduleHandle } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
@@ -47,7 +47,7 @@ beforeEach(async () => {
   await truncate();
 });
 
-/** What schedules need of the program, for this many installations from `first` on. */
+/** The parts of the program that Schedules use, for this many installations from `first` on. */
 function appOf(of: number, { first = 1, schedule = { everySeconds: 300 } as Schedule } = {}): App {
   const [one] = config.installations as [InstallationConfig];
   const tell = (level: string) => (fields: Record<string, unknown>, line: string) => said.push({ level, fields, line });
@@ -70,7 +70,7 @@ function appOf(of: number, { first = 1, schedule = { everySeconds: 300 } as Sche
 const engine = () => ({ client, taskQueue: 'nobody', searchAttributes: false }) as unknown as Engine;
 const described = (app: App, id: number) => scheduleHandle(app, engine(), id).describe();
 
-/** A window that has closed, and how far before `now` it opened. */
+/** Adds a closed window that opened this long before `now`. */
 async function closed(installation: number, agoSeconds: number, posted = 0): Promise<void> {
   const at = new Date(now.getTime() - agoSeconds * 1000);
   await query(
@@ -248,7 +248,7 @@ describe('the watch', () => {
       await closed(350, 5);
       await expect.poll(() => watch.watched()).toMatchObject([{ lagSeconds: 5, late: false }]);
     } finally {
-      // Its end would wait for Temporal.
+      // The test does not await the end, because it would wait for Temporal.
       void watch.stop();
     }
   });
@@ -324,7 +324,7 @@ describe('the watch', () => {
     await closed(320, 0);
     await closed(321, 0);
     await round(watcher);
-    // What was missed before anybody watched is no news.
+    // Windows that were missed before the watch started are not reported.
     expect(said).toEqual([]);
     missed.set(320, 5);
     await round(watcher);
@@ -366,7 +366,7 @@ describe('the watch', () => {
   });
 });
 
-/** The engine, with counters of Temporal's that the test chooses. */
+/** An engine with counters that the test chooses in place of Temporal's. */
 function counters(app: App, missed: ReadonlyMap<number, number>): Engine {
   const real = engine();
   const getHandle = (scheduleId: string) => ({

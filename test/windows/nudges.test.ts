@@ -128,7 +128,7 @@ test('of strangers only so many are remembered, the latest', () => {
   const buckets = new KeyedBuckets((nowMs) => new TokenBucket(1, 1_000, nowMs), 3);
   for (const key of ['a', 'b', 'c', 'a', 'd']) buckets.take(key, 0);
   expect(buckets.size).toBe(3);
-  // `b` was forgotten, and starts anew; `a` was used since.
+  // `b` was dropped and starts again; `a` was used since.
   expect(buckets.take('a', 0)).toBe(false);
   expect(buckets.take('b', 0)).toBe(true);
 });

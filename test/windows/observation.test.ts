@@ -10,7 +10,7 @@ import { waitFor } from '../workflows/support.ts';
 
 let clinic: TestClinic;
 let url: string;
-/** Where the daemon's heartbeats go; the tests take it away. */
+/** The database of the daemon's heartbeats; the tests make it unreachable. */
 let databaseUrl: string;
 const stop = new AbortController();
 let daemon: Promise<unknown>;
@@ -72,7 +72,7 @@ test('a daemon lives from the start, is ready once its workers poll, and tells o
   expect(seen.get('vetledger_dependency_up{dependency="temporal"}')).toBe(1);
   expect(seen.get('vetledger_api_requests_total{installation="4711"}')).toBeGreaterThan(3);
   expect(seen.get('vetledger_database_pool_limit')).toBe(10);
-  // No backup yet: the tables were made some seconds ago.
+  // There is no backup yet, so the metric has the time at which the tables were created.
   expect(Date.now() / 1000 - (seen.get('vetledger_backup_timestamp_seconds') ?? 0)).toBeLessThan(3_600);
   expect([...seen.keys()].some((name) => name.startsWith('vetledger_nodejs_eventloop_lag_seconds'))).toBe(true);
 });
@@ -118,7 +118,7 @@ test('a Temporal that came back empty is named, nothing is made in its namespace
   expect((await metrics()).get('vetledger_dependency_up{dependency="temporal"}')).toBe(0);
   await scheduleHandle(clinic.app, clinic.engine, 4711).delete();
   await waitFor('deletion', async () => !(await isThere()));
-  // Some rounds of the watch.
+  // Waits for some rounds of the watch.
   await sleep(500);
   expect(await isThere()).toBe(false);
   await namespace(before);
@@ -147,7 +147,7 @@ test('the figures take as many statements for three hundred installations as for
     clinic.app.db.on('query', note);
     const figures = await readFigures(clinic.app.db, installations, { backup: true });
     clinic.app.db.off('query', note);
-    // Only those of its transaction: windows that were waiting may still run.
+    // Selects the statements of its transaction only, because waiting windows may still run.
     const own = asked.find(({ sql }) => sql.startsWith('set local statement_timeout'))?.__knexTxId;
     expect(own).toBeDefined();
     const n = asked.filter(({ __knexTxId: transaction }) => transaction === own).length;

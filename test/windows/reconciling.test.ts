@@ -1,4 +1,5 @@
-// Turns of many installations over some days, on a simulated clock: two daemons of one database, with a source that answers at once.
+// Turns of many installations over some days on a simulated clock, with two daemons of one database and a source that
+// answers at once.
 
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ErpConfig } from '../../src/config/erp.ts';
@@ -25,9 +26,9 @@ let one: InstallationConfig;
 let config: Config;
 let now: Date;
 let said: { level: string; installation: number; line: string }[];
-/** Which installation was asked at what time, by which daemon. */
+/** The requests by installation, time and daemon. */
 let asked: { installation: number; at: Date; daemon: string }[];
-/** Installations that are being asked now. */
+/** The installations with a request under way. */
 let underWay: number[];
 let atOnce: number[];
 let failure: () => Error | null;
@@ -57,7 +58,7 @@ const tryton: ErpConfig = {
   ...{ post: 'posted', ownedAccounts: [], closeSourcePeriods: false, from: null, auto: true },
 };
 
-/** An ERP that holds nothing, and fails where `erpFailure` says so. */
+/** An ERP without entries that fails if `erpFailure` is set. */
 const erp = {
   capabilities: capabilitiesOf(),
   company: { kind: 'tryton', url: 'http://127.0.0.1:9', id: 'books/1' },
@@ -70,7 +71,7 @@ const erp = {
 };
 let erpFailure: ErpError | null;
 
-/** A daemon of these installations. */
+/** A daemon for these installations. */
 function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span = [1, 5] } = {}): Reconciler {
   const [from, to] = span as [number, number];
   const between: DaySpan = { fromMinute: from * 60, toMinute: to * 60 };
@@ -104,7 +105,7 @@ function daemon(clinics: readonly Clinic[], { name = 'a', pool = db as Db, span 
   return new Reconciler(app as unknown as App);
 }
 
-/** A window of it has closed: its first load is over. */
+/** Closes a window of it, so that its first load is over. */
 const loaded = (installation: number) =>
   query(
     db,
@@ -135,7 +136,7 @@ test.each([
     for (const { id } of clinics) await loaded(id);
     now = new Date(begin);
     const daemons = [daemon(clinics, { span }), daemon(clinics, { span, name: 'b', pool: other })];
-    // The turn of the day that has passed is made up for at once.
+    // A turn that was missed today is taken at once.
     await Promise.all(daemons.map((each) => each.look(signal)));
     expect(asked.map(({ installation }) => installation).toSorted()).toEqual([50, 51, 52, 53]);
     asked = [];
@@ -149,11 +150,11 @@ test.each([
     for (const { id, timezone } of clinics) {
       const turns = asked.filter(({ installation }) => installation === id);
       expect(turns, `installation ${id}`).toHaveLength(days);
-      // Of a turn after midnight the day is the one before.
+      // A turn after midnight belongs to the day before.
       const days_ = turns.map(({ at }) => dayIn(timezone, new Date(at.getTime() - (from > to ? to * hourMs : 0))));
       expect(new Set(days_).size).toBe(days);
       for (const { at } of turns) {
-        // A look comes within half an hour.
+        // The daemon looks for turns every half an hour.
         const hour = hourIn(timezone, new Date(at.getTime() - hourMs / 2));
         const late = hourIn(timezone, at);
         const isWithin = (told: number) => (from < to ? told >= from && told <= to : told >= from || told <= to);
@@ -207,7 +208,7 @@ test('one that fails is named with its remedy and keeps no other from its turn; 
     { is_done: false, code: 'internal_error' },
     { is_done: false, code: 'internal_error' },
   ]);
-  // Not before an hour is over.
+  // It is not repeated within an hour.
   failure = () => null;
   await reconciler.look(signal);
   expect(asked).toEqual([]);
@@ -227,7 +228,7 @@ test('the ERP’s books are read back, too; where they cannot be, the books of o
     `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state, erp_id)
      values (85, '85/invoice/7/1', 'entry', 1, '2026-02-01', 'KEY', 'company', 'delivered', '11')`,
   );
-  // The outbox names an entry that the journal has not: that is a broken chain.
+  // The outbox has an entry that the journal lacks, so the chain is broken.
   const reconciler = daemon([{ id: 85, erp: tryton }]);
   erpFailure = new ErpError('refused', 'the API user may not read');
   await reconciler.look(signal);

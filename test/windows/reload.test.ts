@@ -25,7 +25,7 @@ const own = (id: number, url: string) => {
 let configured = '';
 let mappingFile = '';
 const demo = readFileSync(demoMapping, 'utf8');
-/** The configuration with these installations beside 4711. */
+/** Writes the configuration with these installations in addition to 4711. */
 const write = (others: string) => {
   const [entry] = /^ {2}- id: 4711\n(?: {4}.*\n)*/m.exec(configured) ?? [''];
   writeFileSync(clinic.config, configured.replace(entry, `${entry}${others}`));
@@ -107,7 +107,7 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
     );
   const work = async () => {
     await refusedAt(4711);
-    // The right token comes into the file: the next window reads it, without a reload and before the pause is over.
+    // The file gets the right token. The next window reads it, without a reload and before the pause is over.
     token(clinic.sandbox.token);
     await nudge(4711);
     await waitFor('first window', closed, 40_000);
@@ -118,7 +118,7 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
     await logged('error', 'the configuration was not reloaded');
     expect(app.config.installations.map(({ id }) => id)).toEqual([4711]);
 
-    // A mapping with a fault, or none, refuses all of the file, and what else has changed in it.
+    // A missing or wrong mapping refuses the whole file, including its other changes.
     const [{ mappingHash, overlapSeconds }] = app.config.installations as [Config['installations'][number]];
     for (const [mapping, why] of [
       ['roles: {receivable: [1700]}\n', /not valid: roles\.receivable/],
@@ -140,7 +140,7 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
       await nudge(4711);
       await waitFor('window by the mapping before', async () => (await closed()) > closedBefore, 40_000);
     }
-    // A changed file is followed, and one that was in force before is not.
+    // A changed mapping file is applied, but not one that was in force before.
     const versions = () =>
       clinic.rows<{ number: number }>('select number from mapping_version where installation = 4711');
     const accountOf = () => app.config.installations[0]?.mapping.roles.gift_card_liability;
@@ -160,7 +160,7 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
       code: 'mapping_not_in_force',
     });
 
-    // One whose source never answers, and one that does not let us in.
+    // The source of one installation never answers, and that of the other refuses the token.
     write(own(4712, await serve('nothing')) + own(4713, await serve(401)));
     reload();
     await logged('info', 'the configuration was reloaded');

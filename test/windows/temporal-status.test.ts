@@ -1,4 +1,4 @@
-// What `status` finds out about Temporal: that it answers, does not answer, or has died, and since when.
+// The state of Temporal in `status`: it answers, does not answer, or has ended, and since when.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const configured = (address: string | null, dataDir = '/nowhere') => ({
   temporal: { address, namespace: 'default', taskQueue: 'vetledger', security: { tls: false } },
 });
 
-/** A `data_dir` whose embedded server is recorded so. */
+/** A `data_dir` with this record of its embedded server. */
 function recorded(record: { pid: number; started: string; port: number }): string {
   const dataDir = temporaryFolder();
   const folder = join(dataDir, 'services/temporal');
@@ -36,7 +36,7 @@ function recorded(record: { pid: number; started: string; port: number }): strin
   return dataDir;
 }
 
-/** A server that takes connections and says nothing. */
+/** A server that accepts connections and does not answer. */
 async function silentPort(): Promise<number> {
   const server = createServer(() => undefined);
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -44,7 +44,7 @@ async function silentPort(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-/** A daemon that lives and was last heard of so long ago, and has not reached Temporal since then. */
+/** A running daemon with this last heartbeat, which has not reached Temporal since then. */
 async function daemon(goneSince: Date | null, heardSecondsAgo = 0): Promise<void> {
   await query(
     db,

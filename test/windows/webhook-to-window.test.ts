@@ -14,7 +14,7 @@ let daemon: Promise<void>;
 let url: string;
 const schedule = () => clinic.engine.client.schedule.getHandle(`sync-window/4711-${clinic.app.databaseId}`);
 
-// A daemon whose schedule comes only once an hour: what opens a window after its first is a webhook.
+// A daemon whose Schedule opens one window an hour, so that webhooks open all windows after the first.
 beforeAll(async () => {
   clinic = await startTestClinic({ seed: 43, invoices: 60 });
   const webhooks = { host: '127.0.0.1', port: 0, secret };
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const send = async () => (await fetch(url, { method: 'POST', body: 'invoice_id=1' })).status;
 
-/** Waits until no window has been open, or has come, for a second; gives the windows after `after`. */
+/** Waits until no window has been open or added for a second. Returns the windows after `after`. */
 async function quiet(after = 0): Promise<WindowRow[]> {
   let since = performance.now();
   let before = '';
@@ -52,7 +52,7 @@ async function quiet(after = 0): Promise<WindowRow[]> {
   });
 }
 
-/** Windows so far; idle ones in a row share a row. */
+/** The number of windows so far; consecutive idle windows share a row. */
 async function opened(): Promise<number> {
   const [all] = await clinic.rows<{ n: number }>('select sum(coalesce(idle_windows, 1))::int as n from sync_window');
   return all!.n;
@@ -76,7 +76,7 @@ test('a change in the clinic opens a window by itself, and one burst opens two a
   expect(burst).toBeLessThanOrEqual(2);
   const all = (await windowRows(clinic)).filter((row) => row.id > latest);
   expect(new Set(all.map(({ trigger }) => trigger))).toEqual(new Set(['webhook']));
-  // Of idle windows in a row the row has the last one's workflow.
+  // The row of consecutive idle windows has the workflow of the last one.
   const { workflow_id } = all.at(-1)!;
   expect(await detailsOf(clinic, { workflow_id, run_id: undefined })).toContain('· webhook · **closed**');
   for (const [i, row] of all.entries()) {
@@ -142,7 +142,7 @@ test('a schedule that the operator paused is not nudged', async () => {
   const actions = (await schedule().describe()).info.numActionsTaken;
   const said = vi.spyOn(clinic.app.log, 'info');
   expect(await send()).toBe(200);
-  // With this the nudge is over; whatever it had asked of the schedule would be counted there.
+  // After this line, the nudge has finished, so all its requests to the Schedule are counted.
   await waitFor('line of the log', () => said.mock.calls.some(([, line]) => line?.includes('the schedule is paused')));
   said.mockRestore();
   expect((await schedule().describe()).info.numActionsTaken).toBe(actions);
@@ -161,7 +161,7 @@ test('a window can tell whether webhooks asked for it', async () => {
   expect(await take()).toBe(false);
   await note();
   expect([await take(), await take()]).toEqual([true, false]);
-  // One is being opened, one waits; further ones are the one that waits.
+  // One window is opening and one waits. Further nudges are covered by the waiting one.
   for (let i = 0; i < 5; i++) await note();
   expect(await take()).toBe(true);
   await clinic.rows(
@@ -170,7 +170,7 @@ test('a window can tell whether webhooks asked for it', async () => {
   );
   await note();
   expect([await take(), await take()]).toEqual([true, false]);
-  // What comes while a window opens that nothing has nudged waits for the one after it.
+  // A nudge that arrives while another window opens waits for the next one.
   await clinic.rows(`update sync_window set outcome = 'closed' where run_id = 'r'`);
   await note();
   await note();

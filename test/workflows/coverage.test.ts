@@ -6,7 +6,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 let clinic: TestClinic;
 beforeAll(async () => {
   clinic = await startTestClinic({ seed: 61, invoices: 60, overlapSeconds: 5 });
-  // A task queue of its own: the commands run on their own workers, not on the test's.
+  // A separate task queue, so that the commands run on their workers and not on the test's.
   const written = readFileSync(clinic.config, 'utf8');
   writeFileSync(clinic.config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: coverage}'));
 });
@@ -34,7 +34,7 @@ test('a failed window is shown with the window that covers it, and the windows h
   await clinic.sync();
   const gaps = await command('windows --gaps');
   expect(gaps).toMatchObject({ code: 0, stdout: expect.stringContaining('no gap since') });
-  // What equals the window's own interval is not written once more.
+  // An interval that equals the window's is not stored again.
   const [stored] = await clinic.rows<{ most: number }>(
     `select max(pg_column_size(row(invoice_span, prepayment_span, row_span, payment_span, unread_streams))) as most
      from sync_window where outcome = 'closed'`,
@@ -54,7 +54,7 @@ test('a cursor that was put forward by hand is a gap, with what closes it', asyn
   expect(gaps).toMatchObject([
     { stream: 'rows', todo: expect.stringContaining('vetledger replay --installation 4711 --from') },
   ]);
-  // The window after it shows the same gap.
+  // The next window shows the same gap.
   await clinic.sync();
   const later = await command('windows --gaps --json');
   expect(later.code).toBe(1);

@@ -17,7 +17,7 @@ const never = new AbortController().signal;
 const idle: SliceReport = { delivered: 0, refused: 0, uncertain: 0, left: 0, nextDueMs: null, waitingFor: null };
 
 let clinic: TestClinic;
-/** What the next slices do; by default they deliver everything. */
+/** The behaviour of the next slices; the default delivers everything. */
 let onSlice: (ports: SlicePorts) => Promise<SliceReport>;
 let slices = 0;
 
@@ -25,7 +25,7 @@ const noTarget = () => {
   throw new Error('no delivery of these tests asks for it');
 };
 
-/** Delivery to an ERP that takes everything at once, unless a test says otherwise. */
+/** Delivery to an ERP that accepts everything at once, unless a test changes that. */
 const delivery: Delivery = {
   enqueue: async ({ id }) =>
     (
@@ -75,7 +75,7 @@ const undelivered = async () =>
     ({ unit_id }) => unit_id,
   );
 
-/** A unit in the outbox, as if a process had died before it asked for its delivery. */
+/** Adds a unit to the outbox, as if a process had died before it requested its delivery. */
 async function addUnit(id: string, needsConsent = false): Promise<void> {
   await clinic.rows(
     `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, needs_consent)
@@ -88,7 +88,7 @@ const described = () => clinic.engine.client.workflow.getHandle(deliveryId(clini
 const ended = () =>
   waitFor('end of the delivery', async () => !(await isDelivering(clinic.app, clinic.engine.client, 4711)));
 
-/** The Markdown that the Temporal UI shows of the delivery. */
+/** The Markdown of the delivery in the Temporal UI. */
 async function details(): Promise<string> {
   const { client } = clinic.engine;
   const execution = { workflowId: deliveryId(clinic.app, 4711) };
@@ -196,7 +196,7 @@ test('an ERP that does not answer at all occupies no place of a window', async (
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
   clinic.sandbox.live(10);
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
-  // The operator ends the delivery in Temporal: its slice stops, and the next request begins another.
+  // The operator cancels the delivery in Temporal: its slice stops, and the next request starts another one.
   await clinic.engine.client.workflow.getHandle(deliveryId(clinic.app, 4711)).cancel();
   await ended();
   expect(isStopped).toBe(true);
@@ -226,7 +226,7 @@ test('a request at the moment of completion is not lost', async () => {
     onSlice = async (ports) => {
       const report = await deliverAll(ports);
       onSlice = deliverAll;
-      // From before the slice's answer until after the workflow's end.
+      // The requests are spread from before the slice's answer until after the workflow's end.
       late.push(
         sleep(round * 2).then(async () => {
           await addUnit(`late ${round}`);
@@ -279,7 +279,7 @@ test('a pause while no delivery is under way holds the next one, which ends and 
   expect(await undelivered()).toEqual(['paused']);
   expect((await described()).searchAttributes).toMatchObject({ SyncHealth: ['held'] });
   expect(await details()).toContain('paused by M. Virtanen: closing the year');
-  // Windows go on beside it.
+  // Windows continue during the delivery.
   clinic.sandbox.live(5);
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
   await clinic.rows('delete from erp_pause');

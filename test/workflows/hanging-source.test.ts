@@ -9,7 +9,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { runAlone } from '../support/server.ts';
 import { waitFor } from './support.ts';
 
-/** What becomes of a request; `pass`: the sandbox answers it. */
+/** The behaviour of the server; `pass` forwards the request to the sandbox. */
 type Mode = 'pass' | 'silent' | 'headers' | 'trickle' | 'token';
 
 let mode: Mode = 'pass';
@@ -61,7 +61,7 @@ async function status(): Promise<InstallationStatus> {
   return told.json().installations[0] as InstallationStatus;
 }
 
-/** The live lane, once it says what it waits for. */
+/** Waits until the live lane reports what it waits for. */
 async function waiting(): Promise<LaneStatus> {
   let lane: LaneStatus | undefined;
   await waitFor('a wait in the row of the lane', async () => {

@@ -1,6 +1,7 @@
 /**
- * The histories of a large clinic's first load and of a backfill of all of it: far from Temporal's limits, and nothing in them is
- * personal or secret. Run: `npx vitest run --config vitest.checks.config.ts test/workflows`; HISTORIES_INVOICES sets the number of invoices.
+ * The histories of a large clinic's first load and of a complete backfill are far below Temporal's limits, and have no
+ * personal data or secrets. Run: `npx vitest run --config vitest.checks.config.ts test/workflows`; HISTORIES_INVOICES
+ * sets the number of invoices.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,10 +19,10 @@ import { query } from '../support/sql.ts';
 
 const invoices = Number(process.env.HISTORIES_INVOICES ?? 200_000);
 const loadMs = 3_600_000;
-/** Temporal warns of a history with so many events, and refuses a payload that is larger than two megabytes. */
+/** Temporal warns from this number of events on, and refuses payloads of more than two megabytes. */
 const eventsAtMost = 10_240;
 const payloadBytesAtMost = 256 * 1024;
-/** Our own budget: the sandbox's limits are off. */
+/** vetledger's limits; the sandbox has none. */
 const unlimited = 1_000_000_000;
 
 let sandbox: Sandbox;
@@ -44,7 +45,7 @@ interface Payload {
   data?: Uint8Array | null;
 }
 
-/** The bytes of every payload in an event. */
+/** The size in bytes of every payload in an event. */
 function payloadsOf(value: unknown, found: number[] = []): number[] {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return found;
   const { data } = value as Payload;
@@ -64,7 +65,7 @@ test(`a first load and a backfill of ${invoices} invoices`, { timeout: 2 * loadM
       [
         {
           ...{ id: sandbox.installation, base_url: sandbox.url, rate_window_seconds: 1 },
-          // JSON is YAML.
+          // This writes JSON, which is valid YAML.
           practice_api: JSON.stringify({ limits }),
         },
       ],
@@ -111,7 +112,7 @@ test(`a first load and a backfill of ${invoices} invoices`, { timeout: 2 * loadM
   expect(personal.size).toBeGreaterThan(100);
   const within = texts.join('\n');
   expect(within).toContain('pullInvoices');
-  // The search finds what is there.
+  // The search finds a name that is present.
   const [someone] = personal;
   expect(thoseWithin(personal, `${within} ${someone} `)).toEqual([someone]);
   expect(thoseWithin(personal, within)).toEqual([]);

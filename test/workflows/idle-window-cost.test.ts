@@ -1,4 +1,4 @@
-// What a window that finds nothing costs: there are a hundred thousand of them a year for each installation.
+// The cost of a window without changes, of which each installation has a hundred thousand a year.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   superuser = new pg.Client({ connectionString: url.href });
   await superuser.connect();
   await superuser.query('create extension pg_walinspect');
-  // The first load, the census of the next window, and what the overlap reads once more.
+  // The first load, the census of the next window, and the overlap that is read again.
   await clinic.sync();
   await clinic.sync();
   await sleep(2_000);
@@ -30,8 +30,8 @@ afterAll(async () => {
 });
 
 /**
- * Bytes in the write-ahead log that are about the clinic's tables; other databases share the log. Images of whole pages are left out:
- * they come with checkpoints, not with windows.
+ * Counts bytes in the write-ahead log about the clinic's tables, because other databases share the log. Images of whole
+ * pages are excluded, because checkpoints cause them.
  */
 async function walOf(work: () => Promise<unknown>): Promise<number> {
   const at = async () =>
@@ -39,7 +39,7 @@ async function walOf(work: () => Promise<unknown>): Promise<number> {
   const from = await at();
   await work();
   const to = await at();
-  // A commit that waits for the disk: what came before it can be read then.
+  // A synchronous commit makes all earlier records readable.
   await superuser.query(`set synchronous_commit = on; select pg_logical_emit_message(true, 'read the log', '')`);
   const read = superuser.query<{ bytes: string }>(
     `select coalesce(sum(bytes), 0) as bytes from (
@@ -49,7 +49,7 @@ async function walOf(work: () => Promise<unknown>): Promise<number> {
        group by start_lsn) records`,
     [from, to],
   );
-  // A checkpoint for the other databases may have taken the segment away: then it is measured again.
+  // A checkpoint for another database may have removed the segment; then the measurement is repeated.
   const rows = await read.then(
     (found) => found.rows,
     (error: Error) => (/has already been removed/.test(error.message) ? null : Promise.reject(error)),
@@ -57,7 +57,7 @@ async function walOf(work: () => Promise<unknown>): Promise<number> {
   return rows === null ? walOf(work) : Number(rows[0]!.bytes);
 }
 
-/** Of this process: the daemon's part, and the sandbox's and the command's that wait for it. */
+/** The processor time of this process: the daemon, and the sandbox and the command that wait for it. */
 async function processorMsOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -85,7 +85,7 @@ const tasksIn = (events: Events) => events.filter((event) => event.workflowTaskC
 
 test('an idle window is one activity, at most 15 events, and one question a list', async () => {
   const sentBy: number[] = [];
-  // The smallest of some: a heartbeat, or another task of the process, may come between.
+  // The smallest of several counts, because a heartbeat or another task of the process may add to one.
   const counted = async () => {
     const statements = vi.spyOn(pg.Client.prototype, 'query');
     const done = await idleWindow();
@@ -114,7 +114,7 @@ test('an idle window is one activity, at most 15 events, and one question a list
 test('an idle window takes less processor time than a thousand of the smallest statements', async () => {
   const windows: number[] = [];
   const statements: number[] = [];
-  // The smallest of some: other work of this process may come between.
+  // The smallest of several, because other work of this process may add to one.
   for (let n = 0; n < 4; n++) {
     windows.push(await processorMsOf(idleWindow));
     statements.push(
@@ -128,7 +128,7 @@ test('an idle window takes less processor time than a thousand of the smallest s
 
 test('an idle window writes less than 3.5 KB into the log', async () => {
   const bytes: number[] = [];
-  // The smallest of some: a scheduled vacuum, or a heartbeat, may come between, on a busy machine more often.
+  // The smallest of several, because a vacuum or a heartbeat may add to one, more often on a busy machine.
   for (let n = 0; n < 3 || (n < 10 && Math.min(...bytes) >= 3_500); n++) bytes.push(await walOf(idleWindow));
   expect(Math.min(...bytes)).toBeGreaterThan(1_000);
   expect(Math.min(...bytes)).toBeLessThan(3_500);
@@ -161,7 +161,7 @@ describe('a window that finds something', () => {
     const report = await busyWindow();
     const activities = activitiesIn(await eventsOf(report));
     expect(activities).toContain('pullPayments');
-    // The rows wait for the payments, and are no older than their invoices.
+    // Rows are pulled after the payments, so that they are not older than their invoices.
     expect(activities).toContain('pullRows');
     const [{ seen, requests }] = (await clinic.rows<{ seen: number; requests: number }>(
       `select (counts->'seen'->>'payments')::int as seen, (counts->'api'->>'requests')::int as requests

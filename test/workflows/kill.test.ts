@@ -11,7 +11,7 @@ const cli = new URL('../../bin/vetledger.js', import.meta.url).pathname;
 const onePage = 50;
 const clinicOptions = { seed: 31, invoices: 200, quirks: { maxPageSize: onePage } };
 
-/** List requests of an undisturbed first load of the same clinic. */
+/** The list requests of an uninterrupted first load of the same clinic. */
 async function measure(): Promise<Record<string, number>> {
   const clinic = await startTestClinic(clinicOptions);
   try {
@@ -28,7 +28,7 @@ const undisturbed = () => {
   return measured;
 };
 
-/** A command as a process of its own, killed without warning when it has loaded two pages of `kind`. */
+/** Runs a command in a separate process and kills it when it has loaded two pages of `kind`. */
 async function killedCommand(clinic: TestClinic, command: string, kind: 'invoice' | 'row'): Promise<void> {
   const child = spawn(process.execPath, [cli, command, '--config', clinic.config], {
     env: clinic.env,
@@ -50,7 +50,7 @@ async function killedCommand(clinic: TestClinic, command: string, kind: 'invoice
   }
 }
 
-/** A clinic whose worker is the killed process, and only after that one of this process. */
+/** A clinic whose first worker is the killed process. A worker of this process follows. */
 async function afterKill(
   command: 'sync' | 'backfill',
   kind: 'invoice' | 'row',
@@ -71,7 +71,7 @@ async function afterKill(
   }
 }
 
-/** Of each list one page more at most, and the count that a command's estimate is made from. */
+/** At most one more page of each list, plus the count for a command's estimate. */
 function expectNearly(asked: Record<string, number>, whole: Record<string, number>): void {
   for (const [action, requests] of Object.entries(whole)) {
     expect(asked[action], action).toBeLessThanOrEqual(requests + 1 + 1);
@@ -100,7 +100,7 @@ test.concurrent.each(['invoice', 'row'] as const)(
   (kind) =>
     afterKill('sync', kind, async (clinic, engine) => {
       const [row] = await windowRows(clinic);
-      // As after the minutes that free its lease, with Temporal's own retry out of the way.
+      // The state after the minutes that free its lease, without Temporal's retry.
       await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).terminate('test');
       await clinic.rows(`update lease set expires_at = clock_timestamp()`);
       const before = await mirrored(clinic, kind);
@@ -125,15 +125,15 @@ test.concurrent(
       const before = await mirrored(clinic, 'row');
       const next = await runWindowNow(clinic.app, engine, 4711, { trigger: 'backfill', signal: never });
       expect(next).toMatchObject({ outcome: 'closed' });
-      // Nobody goes on beside it: the killed one's own retry would ask the same pages.
+      // The killed window must not continue, because its retry would request the same pages.
       const [killed, closed] = await windowRows(clinic);
       expect(killed).toMatchObject({ outcome: 'failed', error: expect.stringContaining('backfill_superseded') });
       expect((closed!.closed_at!.getTime() - closed!.opened_at.getTime()) / 1000).toBeLessThan(25);
       expect(next.seen.rows).toBeLessThanOrEqual((await mirrored(clinic, 'row')) - before + onePage);
-      // A second opening asks for the first page of invoices once more.
+      // The second opening requests the first page of invoices once more.
       expectNearly(listRequests(clinic), { ...whole, 'invoice.list': whole['invoice.list']! + 1 });
       expect(await clinic.rows(`select from sync_walk`)).toEqual([]);
-      // The live windows' cursors are not a backfill's business.
+      // A backfill does not change the cursors of live windows.
       expect(await clinic.rows(`select from sync_cursor`)).toEqual([]);
       expect(await clinic.wrongBooks()).toEqual([]);
       expect((await clinic.reconcile()).ok).toBe(true);

@@ -24,7 +24,7 @@ afterAll(async () => {
   await clinic.stop();
 });
 
-/** A daemon whose schedule opens no window by itself while `work` runs: windows come from triggers. */
+/** Runs `work` with a daemon whose Schedule opens no window, so that only triggers open windows. */
 async function withDaemon(work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const app = { ...clinic.app, config: { ...clinic.app.config, schedule: { everySeconds: 3600 } } };
@@ -61,7 +61,7 @@ test('a pause made before there is a schedule holds from its first moment, and i
     );
     expect(state).toMatchObject({ paused: true, note: 'paused by Bo: upgrade (vetledger pause)' });
     expect((await command('nudge')).stdout).toContain('they are paused');
-    // A window that the schedule opens all the same, as where it could not be told, ends without a failure and without a row.
+    // If the Schedule opens a window although windows are paused, the window ends without a failure and without a row.
     await schedule().trigger();
     const { action } = await waitFor(
       'window of the trigger',
@@ -71,7 +71,7 @@ test('a pause made before there is a schedule holds from its first moment, and i
     const ended = await clinic.engine.client.workflow.getHandle(workflowId, firstExecutionRunId).result();
     expect(ended).toMatchObject({ outcome: 'paused', message: expect.stringContaining('paused by Bo: upgrade') });
     expect(await windowRows(clinic)).toEqual([]);
-    // By hand it opens.
+    // A manual command opens it.
     expect((await clinic.sync()).outcome).toBe('closed');
 
     expect((await command('resume', '--by', 'Bo')).code).toBe(0);
@@ -91,7 +91,7 @@ test('a pause in Temporal stays, is named, and ends with `resume`; a pause witho
   await withDaemon(async () => {
     await schedule().pause('the practice moves');
     await waitFor('named pause', async () => (await status()).schedule?.paused);
-    // The row decides: nobody has paused the windows by a command.
+    // The row decides: no command has paused the windows.
     expect((await status()).paused).toBeNull();
     expect((await schedule().describe()).state).toMatchObject({ paused: true, note: 'the practice moves' });
     expect((await command('resume', '--by', 'Bo')).stdout).toContain('go on with the schedule');
@@ -106,7 +106,7 @@ test('a pause in Temporal stays, is named, and ends with `resume`; a pause witho
     await waitFor('told schedule', async () => (await schedule().describe()).state.paused);
     expect((await schedule().describe()).state.note).toBe('paused by Bo: no server (vetledger pause)');
   });
-  // The Temporal server's data is lost: the row holds.
+  // The Temporal server loses its data, but the row stays.
   await schedule().delete();
   await withDaemon(async () => {
     await waitFor(
@@ -121,7 +121,7 @@ test('a pause in Temporal stays, is named, and ends with `resume`; a pause witho
     expect((await command('resume')).code).toBe(0);
     await waitFor('resumed schedule', async () => !(await schedule().describe()).state.paused);
   });
-  // The first one ended the pause that was made in Temporal.
+  // The first action ended the pause that was made in Temporal.
   const kinds = (await actions()).slice(3).map(({ kind }) => kind);
   expect(kinds).toEqual(['resume_windows', 'pause_windows', 'resume_windows']);
 });

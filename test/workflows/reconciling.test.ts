@@ -1,4 +1,4 @@
-// A real daemon reconciles a sandbox clinic by itself, behind all other requests, and names what is not as it was written.
+// A real daemon reconciles a sandbox clinic automatically, after all other requests, and names the differences.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { priorities } from '../../src/practice/budget.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await clinic.stop();
 });
 
-/** A daemon that looks for turns all the time; ends when `work` has. */
+/** Runs `work` with a daemon that continuously looks for turns. */
 async function withDaemon(work: () => Promise<void>, changes: Partial<App> = {}): Promise<void> {
   const stop = new AbortController();
   const app = { ...clinic.app, ...changes };
@@ -39,7 +39,7 @@ const verdict = async () =>
   (await clinic.rows<{ ok: boolean; failing: string[] }>('select ok, failing from reconcile_verdict'))[0];
 const turn = async () => (await clinic.rows<{ is_done: boolean }>('select is_done from reconcile_turn'))[0];
 const turnDone = () => waitFor('end of the turn', async () => (await turn())?.is_done).then(() => undefined);
-/** As if it were another day. */
+/** Moves the last turn to another day. */
 const nextDay = () => clinic.rows('update reconcile_turn set day = day - 1, is_done = false');
 
 test('the books are reconciled without anybody asking, by requests of the lowest priority', async () => {
@@ -82,7 +82,7 @@ test('a chain that is not as it was written is a difference with a name, until i
   });
   told.mockRestore();
   await change('9999', account);
-  // A verdict on the equations alone says nothing of the chain.
+  // A verdict on the equations alone does not cover the chain.
   await clinic.reconcile();
   expect(await verdict()).toEqual({ ok: false, failing: ['chain'] });
   await nextDay();

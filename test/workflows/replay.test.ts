@@ -6,13 +6,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/src/index.ts';
 import { workflowBundle } from '../../src/runtime/bundle.ts';
 
-/** Histories of real windows of this build, written by scripts/record-histories.ts. */
+/** Histories of real windows of this build, from scripts/record-histories.ts. */
 const folder = new URL('../histories/', import.meta.url);
 const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
 const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 const historyOf = (name: string) => proto.temporal.api.history.v1.History.fromObject(JSON.parse(textOf(name)));
 
-/** The workflow's id, which the ids of its children begin with. */
+/** The workflow's id, with which the ids of its children begin. */
 const idOf = (name: string) =>
   historyOf(name).events[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? undefined;
 
@@ -52,7 +52,7 @@ describe('stored histories', () => {
     expect(activitiesOf('timed-out-window.json')).toContain('failWindow');
     expect(activitiesOf('given-up-window.json')).toContain('failWindow');
     expect(timersOf('given-up-window.json')).toHaveLength(1);
-    // Pauses between passes, and no time-out of the window.
+    // The timers are pauses between passes, and not the time-out of the window.
     expect(Math.max(...timersOf('first-window-given-up.json'))).toBeLessThan(10);
     expect(activitiesOf('first-window-given-up.json')).toContain('failWindow');
     expect(activitiesOf('not-opened-window.json')).toEqual(['openWindow', 'noteNotOpened']);
@@ -106,7 +106,7 @@ describe('stored histories', () => {
   });
 });
 
-/** Every name that a payload may have. A new one is added here only after a look at what it carries. */
+/** All allowed names in payloads. Check what a new name carries before you add it. */
 const known = new Set(
   `installation trigger kind windowTimeoutSeconds searchAttributes fromDate
    opened sourceTime askedAt remarks
@@ -130,13 +130,13 @@ function activitiesOf(name: string): string[] {
   return events.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType.name ?? []);
 }
 
-/** Of each timer, in seconds. */
+/** The durations of the timers in seconds. */
 const timersOf = (name: string) =>
   historyOf(name).events.flatMap(({ timerStartedEventAttributes }) =>
     timerStartedEventAttributes ? Number(timerStartedEventAttributes.startToFireTimeout?.seconds ?? 0) : [],
   );
 
-/** Every payload of a history, decoded: in JSON they are base64, where a name would not be found. */
+/** Every payload of a history, decoded, because a search would not find names in base64. */
 function payloadsOf(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   if ('data' in value && typeof value.data === 'string') {

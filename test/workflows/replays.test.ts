@@ -12,12 +12,12 @@ import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { listRequests, openRow, postedTwice, waitFor, windowRows } from './support.ts';
 
-/** Its Schedule would open a window every second, and is paused: only what a test begins opens windows. */
+/** The Schedule would open a window every second, so it is paused. Only the tests open windows. */
 let clinic: TestClinic;
 const schedule = () => clinic.engine.client.schedule.getHandle(`sync-window/4711-${clinic.app.temporalName}`);
 beforeAll(async () => {
   clinic = await startTestClinic({ seed: 62, invoices: 60, overlapSeconds: 1 });
-  // A task queue of its own: the commands run on their own workers, not on the test's.
+  // A separate task queue, so that the commands run on their workers and not on the test's.
   const written = readFileSync(clinic.config, 'utf8');
   writeFileSync(clinic.config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: replays}'));
   await clinic.sync();
@@ -39,13 +39,13 @@ const command = (line: string) => vetledger([...line.split(' '), '--config', cli
 const cursors = () => clinic.rows(`select stream, value::text, revision from sync_cursor order by stream`);
 const failedWindows = async () => (await command('windows --failed --json')).json().windows;
 
-/** As an operator starts it in the Temporal UI. */
+/** Starts a replay like an operator in the Temporal UI. */
 async function fromTheUi(input: unknown): Promise<ReplayOutcome> {
   const { client, backfillQueue: taskQueue } = clinic.engine;
   return client.workflow.execute('replay', { taskQueue, workflowId: `by-hand/${Math.random()}`, args: [input] });
 }
 
-/** What a replay ends with, while the source misbehaves. */
+/** The outcome of a replay while the source has faults. */
 async function outcomeOf(
   request: ReplayRequest,
   faults: Parameters<typeof clinic.sandbox.setFaults>[0],
@@ -77,7 +77,7 @@ describe('a source that answers 500 for good', () => {
       code: 0,
       stderr: expect.stringMatching(/cost: \d+ requests, weight \d+, about \d+ second/),
     });
-    // One question of weight 1 a list tells the counts.
+    // One request of weight 1 per list gets its count.
     expect(listRequests(clinic)['invoice.list']).toBe((asked['invoice.list'] ?? 0) + 1);
 
     const replayed = await command('replay --failed --json');
@@ -92,7 +92,7 @@ describe('a source that answers 500 for good', () => {
     expect(await cursors()).toEqual(before);
     expect((await command('replay --failed')).stdout).toContain('every failed window is covered');
 
-    // What the replay has read and posted is nothing new to the live window.
+    // The live window finds nothing new, because the replay has read and posted it.
     expect(await clinic.sync()).toMatchObject({ outcome: 'closed', posted: 0 });
     expect(await clinic.wrongBooks()).toEqual([]);
     expect(await postedTwice(clinic)).toEqual([]);
@@ -117,7 +117,7 @@ test('a window that never opened is covered by a replay, too', async () => {
 describe('started in the Temporal UI', () => {
   test('a closed window is read again beside a live one, and usually nothing changes', async () => {
     clinic.sandbox.live(10);
-    // Source times are whole seconds: a window covers what changed before the second in which it opened.
+    // Source times are whole seconds: a window covers changes before the second in which it opened.
     await sleep(1_100);
     const closed = await clinic.sync();
     const { windows } = await fromTheUi({ installation: 4711, windows: [closed.window] });
@@ -211,7 +211,7 @@ describe('problems retry', () => {
 test('a failure of one interval leaves the others to be asked; a source that is gone leaves them out', {
   timeout: 120_000,
 }, async () => {
-  // Each of them finds something: windows in a row that find nothing share a row.
+  // Each window finds changes, because consecutive idle windows share a row.
   const apart = async () => {
     clinic.sandbox.live(10);
     await sleep(1_100);

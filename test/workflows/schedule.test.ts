@@ -24,7 +24,7 @@ afterAll(async () => {
   await clinic.stop();
 });
 
-/** A daemon with a window every two seconds; ends when `work` has. */
+/** Runs `work` with a daemon that opens a window every two seconds. */
 async function withDaemon(work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const app = { ...clinic.app, config: { ...clinic.app.config, schedule: { everySeconds: 2 } } };
@@ -42,7 +42,7 @@ interface Scheduled {
   posted: number;
 }
 
-/** Closed windows that the schedule started, which opened after `after`; of idle ones in a row the last. */
+/** Closed windows of the Schedule that opened after `after`; of consecutive idle windows, the last one. */
 function scheduled(after = new Date(0)): Promise<Scheduled[]> {
   return clinic.rows<Scheduled>(
     `select opened_at, (counts->>'posted')::int as posted from sync_window
@@ -51,7 +51,7 @@ function scheduled(after = new Date(0)): Promise<Scheduled[]> {
   );
 }
 
-/** The next window of the schedule that closes, and for which `wanted` holds. */
+/** Waits for the next closed window of the Schedule for which `wanted` is true. */
 const nextWindow = async (wanted: (window: Scheduled) => boolean = () => true) => {
   const after = (await scheduled()).at(-1)?.opened_at;
   return waitFor('window of the schedule', async () => (await scheduled(after)).find(wanted), 40_000);
@@ -63,7 +63,7 @@ test('a daemon makes the schedule, and its windows post what happens in the clin
     clinic.sandbox.live(30);
     await nextWindow(({ posted }) => posted > 0);
     await nextWindow(({ posted }) => posted === 0);
-    // Of each run there is one workflow, none is started while another is under way.
+    // Each run has one workflow, and no workflow starts while another runs.
     const overlapping = await clinic.rows(
       `select a.id from sync_window a join sync_window b on b.id > a.id and b.opened_at < a.closed_at`,
     );
@@ -92,13 +92,13 @@ test('a schedule that the operator paused stays paused over a restart', async ()
   const actions = (await schedule().describe()).info.numActionsTaken;
   const warned = vi.spyOn(clinic.app.log, 'warn');
   await withDaemon(async () => {
-    // Said once the daemon has done all that it does with the schedule.
+    // The daemon logs this after it has finished with the Schedule.
     await waitFor('warning', () => warned.mock.calls.some(([, line]) => line?.includes('was paused in Temporal')));
   });
   warned.mockRestore();
   const { state, info } = await schedule().describe();
   expect(state).toMatchObject({ paused: true, note: 'the practice moves its server' });
-  // One that was buffered when it was paused may still run.
+  // A window that was buffered at the pause may still run.
   expect((await scheduled()).length).toBeLessThanOrEqual(before + 1);
   expect(info.numActionsTaken).toBeLessThanOrEqual(actions + 1);
   await schedule().unpause();
@@ -109,7 +109,7 @@ test('a schedule that the operator paused stays paused over a restart', async ()
 
 test('a schedule that is set keeps a pause that was made in Temporal', async () => {
   await setSchedule(clinic.app, clinic.engine, 4711, 3_600);
-  // Temporal puts a pause before a change that it has not applied yet, and the change takes it back.
+  // Temporal applies a pause before a change that it has not applied yet, and the change removes the pause.
   await waitFor('shown interval', async () => {
     const [interval] = (await schedule().describe()).spec.intervals ?? [];
     return interval?.every === 3_600_000;
@@ -137,7 +137,7 @@ test('the schedule of an installation that no process serves is paused, and goes
     ),
   );
   expect((await schedule().describe()).state.paused).toBe(false);
-  // Paused by the program, not by the operator: it takes its own pause back.
+  // The program paused it, not the operator, so the program also ends the pause.
   await schedule().pause((await client.schedule.getHandle(orphan).describe()).state.note);
   await withDaemon(async () => {
     await nextWindow();

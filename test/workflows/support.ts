@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestClinic } from '../support/clinic.ts';
 
-/** Waits until `check` gives something, asking often; throws with `what` after `timeoutMs`. */
+/** Polls `check` until it returns a value. After `timeoutMs`, throws an error that names `what`. */
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T | null | undefined | false> | T | null | undefined | false,
@@ -16,7 +16,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Waits until no activity runs in the clinic's workers any more: nothing that a window began can still ask the source. */
+/** Waits until no activity runs in the clinic's workers, so that no window can send requests to the source. */
 export async function activitiesEnded(clinic: TestClinic): Promise<void> {
   await waitFor('end of activities', () =>
     clinic.workers().every((worker) => worker.getStatus().numInFlightActivities === 0),
@@ -34,7 +34,7 @@ export interface WindowRow {
   run_id: string;
 }
 
-/** The windows table, oldest first. */
+/** The rows of windows, oldest first. */
 export function windowRows(clinic: TestClinic): Promise<WindowRow[]> {
   return clinic.rows<WindowRow>(
     `select id, trigger, outcome, error, opened_at, closed_at, workflow_id, run_id from sync_window order by id`,
@@ -44,7 +44,7 @@ export function windowRows(clinic: TestClinic): Promise<WindowRow[]> {
 export const openRow = (clinic: TestClinic) =>
   waitFor('open window', async () => (await windowRows(clinic)).find((row) => row.outcome === 'open'));
 
-/** Every SyncHealth that a workflow's history sets, in order. */
+/** Every SyncHealth in a workflow's history, in order. */
 export async function healths(clinic: TestClinic, row: { workflow_id: string; run_id: string }): Promise<string[]> {
   const { events } = await clinic.engine.client.workflow.getHandle(row.workflow_id, row.run_id).fetchHistory();
   return (events ?? []).flatMap((event) => {
@@ -54,7 +54,7 @@ export async function healths(clinic: TestClinic, row: { workflow_id: string; ru
   });
 }
 
-/** What the Temporal UI shows as a workflow's details. */
+/** A workflow's details in the Temporal UI. */
 export async function detailsOf(
   clinic: TestClinic,
   row: { workflow_id: string; run_id: string | undefined },
@@ -64,7 +64,7 @@ export async function detailsOf(
   return (told as { currentDetails: string }).currentDetails;
 }
 
-/** What the Temporal UI says beside each activity of a workflow, in order. */
+/** The summaries of a workflow's activities in the Temporal UI, in order. */
 export async function summaries(
   clinic: TestClinic,
   row: { workflow_id: string; run_id: string },
@@ -77,7 +77,7 @@ export async function summaries(
   });
 }
 
-/** Documents that are in the books more than once: an entry in force twice, or entries beyond one without a reversal. */
+/** Documents that were posted twice: with two entries in force, or with more entries than one without a reversal. */
 export function postedTwice(clinic: TestClinic): Promise<unknown[]> {
   return clinic.rows(
     `select e.installation, e.kind, e.document_id, count(*) as entries
@@ -86,7 +86,7 @@ export function postedTwice(clinic: TestClinic): Promise<unknown[]> {
   );
 }
 
-/** List requests that the sandbox has granted so far, by action. */
+/** The list requests that the sandbox has granted so far, by action. */
 export function listRequests(clinic: TestClinic): Record<string, number> {
   const { byAction } = clinic.sandbox.stats();
   return Object.fromEntries(
@@ -96,7 +96,7 @@ export function listRequests(clinic: TestClinic): Record<string, number> {
   );
 }
 
-/** Records in the mirror, of one kind or of all. */
+/** The number of records in the mirror, of one kind or of all. */
 export async function mirrored(clinic: TestClinic, kind: string | null = null): Promise<number> {
   const [found] = await clinic.rows<{ n: number }>(
     `select count(*) as n from mirror_record where ?::text is null or kind = ?`,

@@ -27,7 +27,7 @@ beforeEach(() => {
 const rowOf = async (report: WindowReport) => (await windowRows(clinic)).find((row) => row.id === report.window)!;
 const newest = async () => (await windowRows(clinic)).at(-1)!;
 const errorOf = (row: { error: string | null }) => JSON.parse(row.error!) as PlainError;
-/** What was told of a row's window, by the row's own ids. */
+/** The events with the ids of a window's row. */
 const toldOf = ({ id: window, workflow_id, run_id }: WindowRow) =>
   events.flatMap((event) =>
     'window' in event && event.window === window && event.workflow_id === workflow_id && event.run_id === run_id
@@ -44,7 +44,7 @@ const status = async () => {
   return one!;
 };
 const syncWithin = (seconds: number) => {
-  // The source is asked four times at most within about four seconds, then the activity begins anew.
+  // The activity sends at most four requests in about four seconds, and then starts again.
   const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: seconds / 60 } };
   return runWindowNow(app, clinic.engine, id, { trigger: 'sync', signal: never });
 };
@@ -88,7 +88,7 @@ describe('a window that is given up', () => {
     const refused = clinic.sandbox.stats().byAction['invoicepayment.list']!;
     expect(times).toBeGreaterThanOrEqual(4);
     expect(refused.requests).toBeGreaterThanOrEqual(times);
-    // A request that was under way when the window was given up may not have reached the source, and counts.
+    // A request that was under way when the window was given up counts, although it may not have reached the source.
     const seen = requests() - before;
     expect([seen, seen + 1]).toContain(report.api.requests);
     const row = await rowOf(report);
@@ -164,7 +164,7 @@ describe('every attempt to open a window leaves a row', () => {
     await clinic.rows(
       `update lease set token = token + 1, holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
     );
-    // Two minutes of grace are not waited for here: the workflow is cancelled while it waits.
+    // The test does not wait for two minutes of grace; it cancels the workflow while it waits.
     const stop = new AbortController();
     const waiting = runWindowNow(clinic.app, clinic.engine, id, { trigger: 'sync', signal: stop.signal });
     await waitFor('its activity', () =>
@@ -201,7 +201,7 @@ describe('the row of a window that has ended', () => {
     await expect(clinic.rows(change)).rejects.toThrow(/has ended \(closed\).*never changed/);
     await expect(clinic.asOwner(change)).rejects.toThrow(/never changed/);
     await expect(clinic.rows(`update sync_window set outcome = 'open' where id = ${row.id}`)).rejects.toThrow(/never/);
-    // A daemon notes the same end twice when the first answer was lost.
+    // If the first answer was lost, a daemon records the same end twice.
     await clinic.rows(`update sync_window set outcome = 'closed', closed_at = clock_timestamp() where id = ${row.id}`);
     expect(await newest()).toEqual(row);
 
@@ -222,7 +222,7 @@ describe('the row of a window that has ended', () => {
     const execution = { workflowId: closed.workflow_id, runId: closed.run_id };
     const handle = clinic.engine.client.workflow.getHandle(closed.workflow_id, closed.run_id);
     const { events } = await handle.fetchHistory();
-    // The workflow task that follows the opening.
+    // The workflow task after the opening.
     const opened = events!.findIndex((event) => event.activityTaskCompletedEventAttributes);
     const task = events!.slice(opened).find((event) => event.workflowTaskCompletedEventAttributes)!;
     const { runId } = await workflowService.resetWorkflowExecution({
@@ -241,7 +241,7 @@ describe('the row of a window that has ended', () => {
     });
     expect((await failed())[0]).toMatchObject({ id: row.id, reset_of: closed.id });
     expect(toldOf(row)).toMatchObject([{ event: 'window_failed', report: { window: row.id } }]);
-    // It is no trouble of the installation.
+    // It is not a cause of trouble for the installation.
     expect((await presentCauses(clinic.app.db, [id])).size).toBe(0);
     expect(await status()).toMatchObject({ last_window: { outcome: 'closed' } });
   });

@@ -16,7 +16,7 @@ import {
 } from './support.ts';
 
 const never = new AbortController().signal;
-/** A clinic whose invoices take half a minute to load, in one activity. */
+/** A clinic whose invoices take half a minute to load in one activity. */
 const slow = {
   invoices: 250,
   quirks: { maxPageSize: 20, defaultPageSize: 20 },
@@ -141,7 +141,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 300_000 }, ()
       const asked = listRequests(clinic);
       await activitiesEnded(clinic);
       expect(listRequests(clinic)).toEqual(asked);
-      // The other one's lease is not given back by the loser.
+      // The losing window does not release the other one's lease.
       const [lease] = await clinic.rows<{ holder: string; free: boolean }>(
         `select holder, expires_at < clock_timestamp() as free from lease`,
       );
@@ -186,9 +186,9 @@ describe.concurrent('a window as the operator sees it', { timeout: 300_000 }, ()
       await clinic.engine.client.workflow.getHandle(row.workflow_id, row.run_id).terminate('by the operator');
       expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_interrupted' } });
       clinic.sandbox.setFaults({ timeoutMs: null });
-      // As if the lease had run out; the token moves on, since an activity of the terminated window may still renew it.
+      // Expires the lease and changes its token, because an activity of the terminated window may still renew it.
       await clinic.rows(`update lease set expires_at = clock_timestamp(), token = token + 1`);
-      // From where the lists that the terminated window had read to their end now stand.
+      // The next window starts from the cursors of the lists that the terminated window had read completely.
       expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
       const [first, second] = await windowRows(clinic);
       expect(first).toMatchObject({ outcome: 'failed' });

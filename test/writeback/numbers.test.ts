@@ -87,7 +87,7 @@ describe('the ERP’s number', () => {
 
     const [reversal, anew] = await post([reversed(id!, prepayment(7)), prepayment(7, '12.00')]);
     await delivered(reversal!, 'M-2');
-    // What corrects it is not delivered yet: the number that is known stays.
+    // The correction is not delivered yet, so the known number stays.
     expect(await tell()).toMatchObject({ written: 0, left: 0 });
     expect(source.info('prepayment', 7)).toEqual({ external_id: 'M-1' });
     await delivered(anew!, 'M-3');
@@ -110,7 +110,7 @@ describe('the ERP’s number', () => {
     await delivered(gone!, 'M-2');
     await tell();
     expect(source.info('prepayment', 7)).toEqual({ external_id: null, till: 'K1' });
-    // Of one that was never told there is nothing to restore.
+    // If no number was ever written, there is nothing to restore.
     source.put('prepayment', 8, { external_id: 'SAP-8' });
     const [other] = await post([prepayment(8)]);
     const [back] = await post([reversed(other!, prepayment(8))]);
@@ -260,7 +260,7 @@ describe('a version that shows only what we wrote', () => {
     expect(await save({ external_id: 'M-1', k: 1 }, '2026-02-01T12:00:00Z')).toBe(0);
     expect(await freshness()).toEqual([{ version: 2, fresh: true, dirty: false }]);
 
-    // The same value by somebody else's change is one.
+    // The same value counts as a change if another user wrote it.
     expect(await save({ external_id: 'M-1', k: 2 }, '2026-02-01T13:00:00Z')).toBe(1);
     expect(await freshness()).toEqual([{ version: 3, fresh: null, dirty: true }]);
   });
@@ -361,17 +361,17 @@ async function e10() {
 type Happening = 'done' | 'done, then 500' | '500' | 'refused' | 'dropped';
 const calm = { request: 'done' as const, staff: null, number: null };
 
-/** The practice software's records, as far as they concern external_info. */
+/** The external_info of the practice software's records. */
 class Source {
   readonly dialect: Dialect;
   sent = 0;
-  /** So many writes are accepted and not kept. */
+  /** The number of writes that are accepted but not stored. */
   drops = 0;
   hidesInfo = false;
   isDown = false;
   happens: Happening = 'done';
   fails: (id: number) => 'refused' | 'unreachable' | null = () => null;
-  /** Values of others that were written over. */
+  /** Values of other users that were overwritten. */
   readonly overwritten: string[] = [];
   readonly #info = new Map<string, Record<string, unknown> | null>();
 
@@ -494,7 +494,7 @@ async function cancelledOut(id: string): Promise<void> {
   ]);
 }
 
-/** As if the time until the next attempt had passed. */
+/** Makes the next attempts due. */
 async function overdue(): Promise<void> {
   await execute(db, `update write_back set not_before = null where installation = ?`, [installation]);
 }

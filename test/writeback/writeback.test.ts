@@ -111,7 +111,7 @@ describe('the record of it', () => {
     ] as string[]);
   }
 
-  /** Writes back what is due; returns what was sent, in order. `answer` is called with each. */
+  /** Writes back what is due. Returns what was sent, in order. `answer` is called with each. */
   async function writeBack(
     answer: (id: number) => void = () => undefined,
     { names = dialect, ...changes }: Partial<WriteBackPorts> & { names?: typeof dialect } = {},
@@ -124,7 +124,7 @@ describe('the record of it', () => {
         ...{ db, transact: transactionsOf(db), record: transactionsOf(db), signal: new AbortController().signal },
         ...{ pause: never, read: never, onProgress: () => undefined, onRefused: () => undefined },
         ...{ roomInMs: async () => 0, elapsed: () => performance.now() },
-        // Nothing is read back: what the source holds is the mirror's as it was made.
+        // Nothing is read back here: the source has the same data as the mirror.
         refresh: async (_kind, ids) => new Map(ids.map((id) => [id, sent.length === 0])),
         send: async ({ record, externalId }) => {
           const id = recordId('prepayment', record, 'id');
@@ -188,7 +188,7 @@ describe('the record of it', () => {
       refresh: async (_kind, ids) => new Map(ids.map((id) => [id, true])),
       read: async ({ id }) => stands.get(id) ?? null,
       send: (document) => {
-        // Staff write between the look and the request.
+        // Staff write between the reading and the request.
         if (recordId('prepayment', document.record, 'id') === 8) stands.set(8, 'SAP-8');
         return writeExternalId(names, info, document);
       },
@@ -249,7 +249,7 @@ describe('the record of it', () => {
           nowMs += ms;
         },
         refresh: async (_kind, ids) => {
-          // What is in doubt already since other tests is none of this one's.
+          // Documents in doubt from other tests are left out.
           steps.push(`read ${ids.filter((id) => id > 20).join(' ')} at ${nowMs / 1000} s`);
           return new Map(ids.map((id) => [id, id > 20]));
         },

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const closed = (streams: Readings, kind: Played['kind'] = 'window'): Played => ({ kind, outcome: 'closed', streams });
 const failed = (streams: Readings, kind: Played['kind'] = 'window'): Played => ({ kind, outcome: 'failed', streams });
-/** The windows that cover one; null: it is not covered yet. */
+/** The windows that cover one; null if it is not covered yet. */
 async function coveredBy(id: number): Promise<number[] | null> {
   const windows = await recordedWindows(db, [installation], { failedOnly: true, limit: 1_000 });
   return windows.find((window) => window.id === id)!.covered_by;
@@ -189,7 +189,7 @@ describe('a gap', () => {
   });
 });
 
-/** Lives of windows over source times 0 to 40, with cursors that are put forward and clocks that are put back. */
+/** Random windows over source times 0 to 40, with cursors that move forward and clocks that are set back. */
 const aWindow = fc.record({
   kind: fc.constantFrom('window', 'window', 'window', 'unopened', 'replay', 'backfill', 'retry'),
   outcome: fc.constantFrom('closed', 'closed', 'failed'),
@@ -228,7 +228,7 @@ async function live(steps: Step[]): Promise<Lived[]> {
         return { from: kind === 'backfill' ? null : at, to: at + length, isRead: outcome === 'closed' };
       cursor[stream] = Math.max(0, cursor[stream] + moved[stream]);
       const from = cursor[stream];
-      // A cursor that stands still tells nothing of a window that failed.
+      // A cursor that does not move says nothing about a failed window.
       const reads = outcome === 'closed' || (isRead[stream] && length > 0);
       if (reads) cursor[stream] = from + length;
       return { from, to: stream === 'payment' && !reads ? null : from + length, isRead: reads };
@@ -243,7 +243,7 @@ async function live(steps: Step[]): Promise<Lived[]> {
   return lived;
 }
 
-/** The end of the grid on which these windows live: of what has no end. */
+/** The end of the grid of these windows, for intervals without an end. */
 const never = 60;
 
 /** The points of an interval on the grid. */
@@ -252,7 +252,7 @@ function points({ from, to }: Pick<Reading, 'from' | 'to'>): Set<number> {
   return new Set(Array.from({ length: Math.max(0, (to ?? never) - start) }, (_, i) => start + i));
 }
 
-/** By which windows each failed one is covered: point by point, and without any of the product's code. */
+/** The windows that cover each failed one, computed point by point without the product's code. */
 function modelOf(windows: readonly Lived[]): Map<number, number[] | null> {
   const covered = new Map<number, number[] | null>();
   for (const [index, window] of windows.entries()) {

@@ -1,4 +1,5 @@
-// What a window's end costs beside a year of windows: it follows from the failed ones that nothing covers yet, not from the history.
+// The cost of closing a window after a year of windows: it depends on the failed windows that are not covered, not on
+// the history.
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { integer } from '../../../src/db/columns.ts';
 import { type Db, openDatabase } from '../../../src/db/pool.ts';
@@ -10,13 +11,13 @@ import { costOf } from '../../support/window-cost.ts';
 import { all, play, read, unread } from './play.ts';
 
 const { db, owner, url } = useDatabase();
-/** One every five minutes, a year long; every twentieth of them failed, and the next one covered it. */
+/** One window every five minutes for a year. Every twentieth failed, and the next one covered it. */
 const year = 105_000;
 const minute = 60_000;
 const end = Date.parse('2026-05-04T08:00:00Z');
 const ms = (minutes: number) => end + minutes * minute;
 const installation = 1;
-/** As a superuser, who may end the work's idle connections: their statistics are complete then. */
+/** A superuser can end the idle connections of the work, so that their statistics are complete. */
 let observer: Db;
 beforeAll(() => {
   const name = new URL(url).pathname.slice(1);
@@ -48,7 +49,7 @@ async function addYear(): Promise<void> {
   await execute(owner, 'vacuum analyze window_unread');
 }
 
-/** Fails so many windows from where the last one stood, closes the next, and counts what that close cost. */
+/** Lets this number of windows fail, closes the next one, and counts the cost of closing it. */
 async function closeAfter(failures: number, of: number, since: number) {
   for (let n = 1; n <= failures; n++) {
     const streams = all(unread(ms(since), ms(since + n)), unread(year - 1, null));

@@ -20,7 +20,7 @@ beforeEach(() => {
 const api = { requests: 4, weight: 4, throttled: 0, waited_seconds: 0.25 };
 const counts = { ...noCounts, seen: { ...noCounts.seen, invoices: 3 }, held: 2, api };
 
-/** A window that read from one time to another, payments above an id, and found nothing. */
+/** A window that read an interval of time, and payments above an id, and found nothing. */
 async function idle(from: number, to: number, { payment = read(5, 5), trigger = 'schedule' } = {}): Promise<number> {
   runs += 1;
   const id = await db.transaction((trx) =>
@@ -55,7 +55,7 @@ test('one row stands for idle windows in a row: their interval, their cost, and 
     api: { requests: 12, weight: 12, throttled: 0, waited_seconds: 0.75 },
   });
   expect(await gapsOf(db, installation)).toMatchObject({ since: new Date(10), gaps: [] });
-  // A replay of it reads all that its windows have read.
+  // A replay of the row reads everything that its windows have read.
   const wanted = { by: 'windows', windows: [first] } as const;
   const { spans } = await planReplay(db, installation, wanted, { overlapMs: 0, now: new Date() });
   const whole = { from: 10, to: 45 };

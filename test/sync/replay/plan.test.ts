@@ -1,4 +1,4 @@
-// What a replay of windows or times asks, by the windows of a real database.
+// The requests of a replay of windows or times, from the windows in a real database.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { execute } from '../../../src/db/rows.ts';
 import { planReplay, type Wanted } from '../../../src/sync/replay/plan.ts';
@@ -7,7 +7,7 @@ import { useDatabase } from '../../support/database.ts';
 import { all, play, playUnopened, read, unread } from './play.ts';
 
 const { db, owner } = useDatabase();
-/** Windows of ten minutes, with the payments of ten ids each. */
+/** Windows of ten minutes with the payments of ten ids each. */
 const minute = 60_000;
 const at = (minutes: number) => new Date(Date.parse('2026-05-04T08:00:00Z') + minutes * minute);
 const ms = (minutes: number) => at(minutes).getTime();
@@ -17,7 +17,7 @@ beforeEach(() => {
   installation += 1;
 });
 
-/** A live window whose answer came at its end, and that took a minute. */
+/** A live window that took a minute and whose answer came at its end. */
 async function live(from: number, to: number, payments: [number, number]): Promise<number> {
   const streams = all(read(ms(from), ms(to)), read(...payments));
   return moved(await play(db, installation, { kind: 'window', outcome: 'closed', streams }), to);
@@ -26,7 +26,7 @@ async function failed(from: number, to: number, after: number): Promise<number> 
   const streams = all(unread(ms(from), ms(to)), unread(after, null));
   return moved(await play(db, installation, { kind: 'window', outcome: 'failed', streams }), to);
 }
-/** A row that has ended is never changed: the test's own clock is written in while it is made anew. */
+/** The row is created again with the test's time, because a row of an ended window cannot change. */
 async function moved(id: number, openedAt: number): Promise<number> {
   await execute(owner, 'alter table sync_window disable trigger sync_window_finished');
   await execute(owner, 'update sync_window set opened_at = ?, closed_at = ? where id = ?', [
@@ -138,7 +138,7 @@ describe('times given by hand', () => {
     await live(20, 30, [20, 30]);
     await live(30, 40, [30, 40]);
     await live(50, 60, [40, 50]);
-    // The first of them to close did at 31; where its payments had settled shows who opened after 41.
+    // The first of them closed at 31. The windows that opened after 41 show where its payments had settled.
     expect((await times(12, 18)).spans).toEqual([span([], 12, 18, [0, 50])]);
   });
 });

@@ -1,11 +1,11 @@
-// Windows as rows of a real database: opened and ended as the activities do, each where the one before it has ended.
+// Windows as rows of a real database, opened and ended like in the activities, each from the end of the one before.
 import type { Db } from '../../../src/db/pool.ts';
 import { execute } from '../../../src/db/rows.ts';
 import { endWindowRow, insertFailedWindow, openWindowRow, type WindowKind } from '../../../src/sync/sync-windows.ts';
 import { type RecordKind, recordKinds } from '../../../src/terms.ts';
 import { noCounts } from '../../../workflows/messages.ts';
 
-/** What a window was to read of a stream, times as ms and ids, and whether it has. */
+/** The interval of a stream that a window should read, times in ms and ids, and whether it has read it. */
 export interface Reading {
   from: number | null;
   to: number | null;
@@ -17,9 +17,9 @@ export type Readings = Record<RecordKind, Reading>;
 export interface Played {
   kind: WindowKind;
   outcome: 'open' | 'closed' | 'failed';
-  /** Null: it asks the source nothing. */
+  /** Null if it sends no request to the source. */
   streams: Readings | null;
-  /** Its interval is that of its invoices. */
+  /** The interval of the window is that of its invoices. */
   from?: number | null;
   to?: number;
 }
@@ -38,7 +38,7 @@ const run = () => {
 };
 const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
-/** Where the installation's cursors stand; null: before the first walk. */
+/** Sets the installation's cursors; null means before the first walk. */
 export async function setCursors(db: Db, installation: number, at: Record<RecordKind, number | null>): Promise<void> {
   await execute(db, 'delete from sync_cursor where installation = ?', [installation]);
   for (const stream of recordKinds) {
@@ -51,7 +51,7 @@ export async function setCursors(db: Db, installation: number, at: Record<Record
   }
 }
 
-/** Opens and ends a window; returns its id. A live one leaves the cursors where its readings have ended. */
+/** Opens and ends a window. Returns its id. A live window sets the cursors to the ends of its readings. */
 export async function play(db: Db, installation: number, window: Played): Promise<number> {
   const { kind, outcome, streams } = window;
   const { from = streams?.invoice.from ?? null, to = streams?.invoice.to ?? 0 } = window;
@@ -78,7 +78,7 @@ export async function play(db: Db, installation: number, window: Played): Promis
   return row.id;
 }
 
-/** Notes an attempt that opened no window; returns its id. */
+/** Records an attempt that opened no window. Returns its id. */
 export function playUnopened(db: Db, installation: number, kind: WindowKind, beganAt: Date): Promise<number> {
   const attempt = { installation, kind, trigger: 'test', counts: noCounts, error, ...run(), beganAt };
   return db.transaction((trx) => insertFailedWindow(trx, attempt));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { mergeSpans, type NotedWindow, type Span, spanOf } from '../../../src/sync/replay/spans.ts';
 import { recordKinds } from '../../../src/terms.ts';
 
-/** Times in ms; windows of ten minutes beginning at 0, with the payments of ten ids each. */
+/** Times in ms. Windows of ten minutes begin at 0, with the payments of ten ids each. */
 const minute = 60_000;
 const at = (minutes: number) => new Date(minutes * minute);
 const span = (windows: number[], from: number, to: number, payment: [number | null, number | null]): Span => {
