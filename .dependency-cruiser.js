@@ -1,4 +1,4 @@
-// The layering of ARCHITECTURE as rules: layers.json says which layer may import which. `npm run lint` does.
+// The layering of docs/developers/architecture.md as rules: layers.json says which layer may import which. `npm run lint` does.
 import { readFileSync } from 'node:fs';
 
 const { layers, apart, packages } = JSON.parse(readFileSync(new URL('./layers.json', import.meta.url), 'utf8'));

@@ -30,7 +30,7 @@ export interface WindowInput {
 }
 
 /**
- * The input of the workflow `replay`, as docs/OPERATIONS.md describes it: one of `windows`, `failed`, or `from` with
+ * The input of the workflow `replay`, as docs/operators/failures.md describes it: one of `windows`, `failed`, or `from` with
  * `to`.
  */
 export interface ReplayRequest {

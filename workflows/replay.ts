@@ -34,7 +34,7 @@ const { backfillStream } = activitiesAs(working);
 
 /**
  * Replays windows or times of one installation. A child workflow replays each interval, one after the other. An
- * operator may start this workflow in the Temporal UI (docs/OPERATIONS.md); the planning activity refuses a wrong
+ * operator may start this workflow in the Temporal UI (docs/operators/failures.md); the planning activity refuses a wrong
  * input.
  */
 export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {

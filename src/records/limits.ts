@@ -2,7 +2,7 @@ import { recordTexts } from '../texts/findings/records.ts';
 import { isExactNumber, type JsonValue, maxDepth } from './json.ts';
 
 /**
- * Limits for what is read from outside (docs/OPERATIONS.md "Limits"). They are far above real sizes: a record has a few
+ * Limits for what is read from outside (docs/operators/reading.md). They are far above real sizes: a record has a few
  * kilobytes and some dozen values, and a page has at most 1,000 records.
  */
 

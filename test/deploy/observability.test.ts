@@ -12,7 +12,8 @@ import { Metrics, type Readings } from '../../src/runtime/metrics/metrics.ts';
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const rulesFile = fileOf('deploy/prometheus/alerts.yaml');
 const casesFile = fileOf('test/deploy/alerts.test.yaml');
-const handbook = readFileSync(fileOf('docs/OPERATIONS.md'), 'utf8');
+const metricsPage = readFileSync(fileOf('docs/operators/watch.md'), 'utf8');
+const alertsPage = readFileSync(fileOf('docs/operators/alerts.md'), 'utf8');
 
 interface Rule {
   alert: string;
@@ -49,15 +50,15 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))(
     expect(named.filter((name) => !served.has(name))).toEqual([]);
     expect(['page', 'ticket']).toContain(rule.labels.severity);
     const [file, anchor] = rule.annotations.runbook_url.split('#');
-    expect(file).toBe('docs/OPERATIONS.md');
+    expect(file).toBe('docs/operators/alerts.md');
     expect(anchor).toBe(rule.alert.toLowerCase());
-    const paragraph = new RegExp(`^#### ${rule.alert}\\n(.+)`, 'm').exec(handbook)?.[1] ?? '';
+    const paragraph = new RegExp(`^#### ${rule.alert}\\n(.+)`, 'm').exec(alertsPage)?.[1] ?? '';
     expect(paragraph.length).toBeGreaterThan(80);
   },
 );
 
 test('every paragraph on an alert has its alert', () => {
-  const section = /^## Alerts\n([\s\S]*?)^## /m.exec(handbook)?.[1] ?? '';
+  const section = /^## Alerts\n([\s\S]*?)^## /m.exec(alertsPage)?.[1] ?? '';
   const told = [...section.matchAll(/^#### (\w+)$/gm)].map(([, name]) => name);
   expect(told.sort()).toEqual(rules.map(({ alert }) => alert).sort());
 });
@@ -74,8 +75,8 @@ test('the dashboard shows metrics that exist', () => {
     expect([expression, metricsIn(expression).length > 0]).toEqual([expression, true]);
 });
 
-test('the handbook tells of every metric of ours', () => {
-  const table = /^\| metric \| meaning \|\n([\s\S]*?)\n\n/m.exec(handbook)?.[1] ?? '';
+test('the page on watching lists every metric of vetledger', () => {
+  const table = /^\| metric \| meaning \|\n([\s\S]*?)\n\n/m.exec(metricsPage)?.[1] ?? '';
   const ours = [...served].filter((name) => !/^vetledger_(nodejs|process)_/.test(name));
   const told = new Set<string>();
   for (const row of table.split('\n')) {

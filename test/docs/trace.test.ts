@@ -4,7 +4,7 @@ import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from '../workflows/support.ts';
 import { type Call, type TracedFunction, traceCalls } from './trace-calls.ts';
 
-/** The functions in the table of ARCHITECTURE, in its order. */
+/** The functions in the table of the architecture page, in its order. */
 function documentedPath(): TracedFunction[] {
   const page = readFileSync(new URL('../../docs/developers/architecture.md', import.meta.url), 'utf8');
   const [, section = ''] = page.split('## One invoice through the code');
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => clinic?.stop());
 
-test('one invoice passes the functions that ARCHITECTURE names, in its order', () => {
+test('one invoice passes the functions that the architecture page names, in its order', () => {
   expect(path.length).toBeGreaterThan(10);
   expect(path.length).toBeLessThanOrEqual(15);
   const names = path.map(({ name }) => name);

@@ -205,7 +205,7 @@ async function adoptRestored(context: CommandContext, app: App, client: Client, 
         : []),
       ...(paused.length > 0
         ? [
-            `Installations ${paused.join(', ')}: their files cannot be asked for, so their delivery is paused. Put the batches since the backup back into the folder, where they are not there; then run \`vetledger deliver resume\` (docs/OPERATIONS.md, "Copies and restored databases").`,
+            `Installations ${paused.join(', ')}: their files cannot be asked for, so their delivery is paused. Put the batches since the backup back into the folder, where they are not there; then run \`vetledger deliver resume\` (docs/operators/backup.md, "Copies and restored databases").`,
           ]
         : []),
       ...left.map((line) => `Left in Temporal: ${line}`),

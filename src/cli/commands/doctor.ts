@@ -124,7 +124,7 @@ async function databaseChecks(db: Db): Promise<Check[]> {
       : warning(
           name,
           `${role}, which the program runs as, ${listed(beyond)}`,
-          'Set migrate_database_url to this role’s URL and database_url to that of a role of its own, and run `vetledger migrate` (OPERATIONS "Two roles").',
+          'Set migrate_database_url to this role’s URL and database_url to that of a role of its own, and run `vetledger migrate` (docs/operators/security.md, "Two database roles").',
         ),
   ];
 }

@@ -35,7 +35,7 @@ type Books = z.infer<typeof answer>['books'];
 
 export const command: Definition<Options> = {
   description:
-    'Stops the embedded servers of a data folder that were left running, and removes the folder with all databases in it (without an argument: VETLEDGER_DATA_DIR, or .vetledger). Refuses while a process is at work with it, where it holds files that vetledger did not write, and where it holds books of a practice API on another machine, or files that were delivered, unless --with-books is given. A PostgreSQL and a Temporal server of your own are left alone; OPERATIONS "Uninstalling" has the rest.',
+    'Stops the embedded servers of a data folder that were left running, and removes the folder with all databases in it (without an argument: VETLEDGER_DATA_DIR, or .vetledger). Refuses while a process is at work with it, where it holds files that vetledger did not write, and where it holds books of a practice API on another machine, or files that were delivered, unless --with-books is given. A PostgreSQL and a Temporal server of your own are left alone; docs/operators/upgrade.md has the other steps.',
   config: false,
   options: [new Option('--with-books', 'also where the books are of a real practice: they are then lost'), yes],
   examples: [

@@ -1,5 +1,5 @@
 /**
- * The daemon's metrics (listed in docs/OPERATIONS.md). Labels are installation ids and words of fixed lists, so that
+ * The daemon's metrics (listed in docs/operators/watch.md). Labels are installation ids and words of fixed lists, so that
  * their number is limited and none holds personal data. The alerts in deploy/prometheus/alerts.yaml use these metrics.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';

@@ -1,6 +1,6 @@
 import type { PlainError } from '../plain-error.ts';
 
-const twoDatabases = 'docs/OPERATIONS.md, "Two databases, one company", says what that does.';
+const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", says what that does.';
 
 /** Errors of batches: the files that are handed over to the accountants. */
 export const batchErrors = {

@@ -1,6 +1,6 @@
 import type { PlainError } from '../plain-error.ts';
 
-/** Why a database is not used with a Temporal namespace (docs/OPERATIONS.md, "Copies and restored databases"). */
+/** Why a database is not used with a Temporal namespace (docs/operators/backup.md, "Copies and restored databases"). */
 export const bindingErrors = {
   temporalReplaced: ({ evidence }: { evidence: string }): PlainError => ({
     code: 'temporal_replaced',
@@ -10,7 +10,7 @@ export const bindingErrors = {
   databaseCopied: ({ evidence }: { evidence: string }): PlainError => ({
     code: 'database_copied',
     message: `This database looks like a copy: ${evidence}. No window was opened, and no request was sent, because the original may be running.`,
-    todo: 'If the original is gone and this database replaces it, run `vetledger adopt --restored --reason TEXT`. If it is a copy for tests, run `vetledger adopt --copy --reason TEXT`: it then writes to no ERP and no practice API of the original. docs/OPERATIONS.md, "Copies and restored databases", explains the choice.',
+    todo: 'If the original is gone and this database replaces it, run `vetledger adopt --restored --reason TEXT`. If it is a copy for tests, run `vetledger adopt --copy --reason TEXT`: it then writes to no ERP and no practice API of the original. docs/operators/backup.md, "Copies and restored databases", explains the choice.',
   }),
 };
 

@@ -12,7 +12,7 @@ export const databaseErrors = {
   needsMigration: ({ missing, count }: { missing: string; count: number }): PlainError => ({
     code: 'database_needs_migration',
     message: `The database belongs to an older version of vetledger: ${missing} ${count === 1 ? 'is' : 'are'} not applied. ${unchanged}`,
-    todo: 'Stop every other process of vetledger, make a backup and run `vetledger migrate` (OPERATIONS "Upgrading").',
+    todo: 'Stop every other process of vetledger, make a backup and run `vetledger migrate` (docs/operators/upgrade.md).',
   }),
   postgresTooOld: ({ major, oldest, newest }: { major: number; oldest: number; newest: number }): PlainError => ({
     code: 'postgres_too_old',

@@ -1,7 +1,7 @@
 import type { PlainError } from '../plain-error.ts';
 
 const nothing = 'Nothing: delivery continues automatically.';
-const twoDatabases = 'docs/OPERATIONS.md, "Two databases, one company", says what that does.';
+const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", says what that does.';
 
 /** Reasons why nothing is delivered to a company of the ERP at present. */
 export const deliveryErrors = {

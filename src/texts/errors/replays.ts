@@ -1,7 +1,7 @@
 import type { PlainError } from '../plain-error.ts';
 
 const inputTodo =
-  'Start it again with an input like {"installation": 4711, "failed": true}. docs/OPERATIONS.md shows the other inputs.';
+  'Start it again with an input like {"installation": 4711, "failed": true}. docs/operators/failures.md shows the other inputs.';
 
 /** Errors of the workflow `replay`, which an operator may start in the Temporal UI. */
 export const replayErrors = {

@@ -18,7 +18,7 @@ export const serverErrors = {
   postgresRoleRefused: (failure: { place: string; reason: string }): PlainError =>
     postgresUnusable(
       failure,
-      'Correct the user and password of database_url (DATABASE_URL). If the role does not exist yet, run `vetledger migrate` with migrate_database_url (OPERATIONS "Two roles").',
+      'Correct the user and password of database_url (DATABASE_URL). If the role does not exist yet, run `vetledger migrate` with migrate_database_url (docs/operators/security.md, "Two database roles").',
     ),
   postgresDatabaseMissing: (failure: { place: string; reason: string }): PlainError =>
     postgresUnusable(failure, 'Create that database, or correct its name in database_url (DATABASE_URL).'),
