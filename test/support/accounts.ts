@@ -1,4 +1,4 @@
-/** An account for every role, as the tests' mappings name them. */
+/** An account for every role, as used in the tests' mappings. */
 export const accountsByRole = {
   receivable: '1700',
   opening_receivable: '1709',

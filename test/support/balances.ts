@@ -1,18 +1,19 @@
-// What books come to, by SQL alone: for each document and account, with party, VAT group and rate, and original VAT period.
+// The balances of books, computed with SQL alone: per document and account, with party, VAT group and rate, and
+// original VAT period.
 import { numeric, text } from '../../src/db/columns.ts';
 import { type Connection, rows } from '../../src/db/rows.ts';
 import { D } from '../simulation/oracle-cents.ts';
 
 export interface Balances {
-  /** All lines but those of shares of prepayments: the same on every way. */
+  /** All lines except shares of prepayments. They must be equal on every way to the same mapping. */
   exact: Map<string, D>;
-  /** The lines of shares by document: each may be a minor unit off. */
+  /** The lines of shares by document; each may differ by a minor unit. */
   shares: Map<string, D>;
-  /** The lines of shares, by account, VAT group and rate, and the VAT given back of each prepayment. */
+  /** The lines of shares by account, VAT group and rate, and the VAT given back for each prepayment. */
   sums: Map<string, D>;
 }
 
-/** Balances over all entries, debit positive; those of zero are left out. */
+/** Balances over all entries, debit positive, without zero balances. */
 export async function balancesOf(db: Connection, installation: number): Promise<Balances> {
   const found = await rows(
     db,
@@ -44,7 +45,7 @@ export async function balancesOf(db: Connection, installation: number): Promise<
   return balances;
 }
 
-/** What differs between the books of two ways; `unit` is the minor unit, `isAside` leaves documents out. */
+/** The differences between the books of two ways. `unit` is the minor unit; `isAside` leaves out documents. */
 export function differences(one: Balances, other: Balances, unit: string): string[] {
   const compare = (part: keyof Balances, allowed: string) => {
     const keys = new Set([...one[part].keys(), ...other[part].keys()]);

@@ -26,27 +26,31 @@ export interface TestClinic {
   env: NodeJS.ProcessEnv;
   sync(trigger?: string): Promise<WindowReport>;
   reconcile(): ReturnType<typeof reconcileWithSource>;
-  /** What the simulation's oracle finds wrong in the books, told by the sandbox's own records; empty when nothing is. */
+  /** The differences between the books and the oracle, which uses the sandbox's records; empty if there are none. */
   wrongBooks(): Promise<string[]>;
-  /** The workers of its engine. */
+  /** The workers of the clinic's engine. */
   workers(): Worker[];
   rows<Row>(sql: string, bindings?: readonly Binding[]): Promise<Row[]>;
-  /** As the owner of the tables, for what the program itself may not do: triggers that fail, tampering. */
+  /**
+   * Runs a statement as the owner of the tables, for changes that the program may not make: failing triggers,
+   * tampering.
+   */
   asOwner(sql: string): Promise<void>;
   ownerUrl: string;
   stop(): Promise<void>;
 }
 
 /**
- * A clinic's clock that begins on a day and goes on at real pace. What a clinic sold by month depends on its today, so a test that names
- * figures or months gives it one (`now: clockFrom('2026-09-13T09:00:00Z')`). The day is past: no document is dated in the future.
+ * A clinic's clock that starts at an instant and runs at real pace. The clinic's sales by month depend on its clock, so
+ * a test that names figures or months sets it (`now: clockFrom('2026-09-13T09:00:00Z')`). The instant is in the past,
+ * so that no document is dated in the future.
  */
 export function clockFrom(instant: string): () => Date {
   const began = performance.now();
   return () => new Date(Date.parse(instant) + (performance.now() - began));
 }
 
-/** Every worker of this process, in order: an engine keeps its own to itself. */
+/** All workers of this process in order, because an engine does not expose its workers. */
 const workersCreated: Worker[] = [];
 const create = Worker.create.bind(Worker);
 vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
@@ -55,7 +59,7 @@ vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
   return worker;
 });
 
-/** A sandbox clinic, a database of its own, and a worker against the test run's Temporal server: the real parts. */
+/** Starts a sandbox clinic with a new database, and a worker on the test run's Temporal server. */
 export async function startTestClinic(
   options: SandboxOptions & {
     overlapSeconds?: number;

@@ -1,4 +1,4 @@
-// `vetledger run --json` in a process of its own: what it prints, line by line, and how it ends.
+// Runs `vetledger run --json` in a separate process, and gives its output line by line and its end.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,15 +20,15 @@ export interface Told extends Record<string, unknown> {
 }
 
 export interface DaemonOptions {
-  /** A folder to go on in; default: a new one. */
+  /** The folder of an earlier daemon; the default is a new one. */
   folder?: string;
   settings?: Settings;
   env?: NodeJS.ProcessEnv;
-  /** Whether its Temporal server is the embedded one; default: that of the test run. */
+  /** True if it uses an embedded Temporal server; the default is that of the test run. */
   embeddedTemporal?: boolean;
 }
 
-/** A daemon for these clinics, which have one token. */
+/** Starts a daemon for these clinics, which share a token. */
 export function startDaemon(clinics: Sandbox | readonly [Sandbox, ...Sandbox[]], options: DaemonOptions = {}) {
   const sandboxes = 'url' in clinics ? ([clinics] as const) : clinics;
   const { folder = temporaryFolder(), settings = {}, embeddedTemporal = false } = options;
@@ -61,7 +61,7 @@ export function startDaemon(clinics: Sandbox | readonly [Sandbox, ...Sandbox[]],
     await ended;
   });
   const whole = (chunks: string[]) => chunks.join('').split('\n').slice(0, -1);
-  /** Everything on stdout: a line that is no JSON throws. */
+  /** The events on stdout. Throws if a line is not JSON. */
   const events = (): Told[] => whole(out).map((line) => JSON.parse(line) as Told);
   return {
     folder,
@@ -72,9 +72,9 @@ export function startDaemon(clinics: Sandbox | readonly [Sandbox, ...Sandbox[]],
     events,
     stdout: () => out.join(''),
     stderr: () => said.join(''),
-    /** Everything on stderr: a line that is no JSON throws. */
+    /** The log lines on stderr. Throws if a line is not JSON. */
     log: (): Record<string, unknown>[] => whole(said).map((line) => JSON.parse(line) as Record<string, unknown>),
-    /** The first event from the place `from` on for which `wanted` holds. */
+    /** Waits for the first event from index `from` on for which `wanted` returns true. */
     event: (what: string, wanted: (event: Told) => boolean, from = 0): Promise<Told> =>
       waitFor(
         `${what}; the daemon said ${said.join('').slice(-4000)}`,

@@ -6,30 +6,30 @@ import { execute, rows } from '../../src/db/rows.ts';
 import { dropDatabase, runAlone, urlOfDatabase } from './server.ts';
 
 export interface TestDatabase {
-  /** As the runtime role, which the program runs as. */
+  /** The URL for the runtime role, which the program uses. */
   url: string;
-  /** As the owner of the tables, for set-up that the program itself may not do. */
+  /** The URL for the owner of the tables, for set-up that the program may not do. */
   ownerUrl: string;
   /** Drops the database, ending connections that are still open. */
   drop(): Promise<void>;
 }
 
 export interface UsedDatabase {
-  /** A pool on the database, as the runtime role; it connects with its first statement. */
+  /** A pool with the runtime role, which connects at its first statement. */
   db: Db;
   url: string;
-  /** A pool as the owner of the tables, for set-up that the program itself may not do. */
+  /** A pool with the owner of the tables, for set-up that the program may not do. */
   owner: Db;
   ownerUrl: string;
-  /** Another pool on it as the runtime role, as another process would have; ended with the first. */
+  /** Another pool with the runtime role, as another process would have. It ends with the first. */
   openPool(options?: { max?: number }): Db;
-  /** Empties every table but those that the migrations fill. */
+  /** Empties every table except those that the migrations fill. */
   truncate(): Promise<void>;
 }
 
 /**
- * A migrated database for the tests of this file, or of the `describe` that calls it: made before its first test, dropped after
- * the last. Its name and pool exist at once, so that they can be given to whatever is declared beside the tests.
+ * A migrated database for the tests of this file or `describe`. It is created before the first test and dropped after
+ * the last. Its name and pool exist at once, so that declarations outside of tests can use them.
  */
 export function useDatabase(): UsedDatabase {
   const { name, url, ownerUrl } = newDatabase();
@@ -50,7 +50,7 @@ export function useDatabase(): UsedDatabase {
   return { db, url, owner, ownerUrl, openPool, truncate: () => truncateAll(owner) };
 }
 
-/** A migrated database with a random name on the test run's PostgreSQL, for as long as the caller wants it. */
+/** Creates a migrated database with a random name on the test run's PostgreSQL. The caller drops it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { name, url, ownerUrl } = newDatabase();
   await createFromTemplate(name);
@@ -68,9 +68,8 @@ function newDatabase(): { name: string; url: string; ownerUrl: string } {
 }
 
 /**
- * Copies the database that global-setup.ts migrated once for the run: some 50 ms, whatever the number of migrations. The copy
- * gets a database id of its own, because task queues and workflow ids contain that id: test files run at the same time and
- * share one Temporal server.
+ * Copies the database that global-setup.ts migrated once for the run, which takes about 50 ms. The copy gets a new
+ * database id, because task queues and workflow ids contain it and test files share one Temporal server.
  */
 async function createFromTemplate(name: string): Promise<void> {
   const server = inject('databaseUrl');
@@ -89,7 +88,7 @@ async function truncateAll(db: Db): Promise<void> {
       `select tablename::text as name from pg_tables where schemaname = ? and tablename not in ('migration', 'meta')`,
       [schemaName],
     );
-    // The journal's triggers refuse to let anything be deleted.
+    // The journal's triggers refuse deletion, so they are disabled here.
     await execute(trx, 'set local session_replication_role = replica');
     await execute(trx, `truncate ${tables.map(({ name }) => `${schemaName}.${name}`).join(', ')}`);
   });

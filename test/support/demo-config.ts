@@ -1,8 +1,9 @@
-// The demo configuration, as tests, scripts and benchmarks need it: installations of one kind of clinic, each with what differs.
+// The demo configuration for tests, scripts and benchmarks: installations of one kind of clinic, each with its
+// differences.
 
 import { fileURLToPath } from 'node:url';
 
-/** Settings of vetledger.yaml by name; a value is written as it stands, so it may be any YAML on one line. */
+/** Settings of vetledger.yaml by name. A value is written unchanged, so it may be any YAML on one line. */
 export type Settings = Record<string, string | number>;
 
 export interface DemoInstallation extends Settings {
@@ -15,7 +16,10 @@ export const demoMapping = fileURLToPath(new URL('../../mappings/demo.yaml', imp
 /** A value that is read from the environment. */
 export const fromEnvironment = (name: string) => `"\${${name}}"`;
 
-/** The text of a vetledger.yaml: these installations, with the demo mapping unless they name another, and settings beside them. */
+/**
+ * The text of a vetledger.yaml with these installations and settings. An installation without a mapping gets the
+ * demo's.
+ */
 export function demoConfig(installations: DemoInstallation[], settings: Settings = {}): string {
   const common = {
     auth: `{token: ${fromEnvironment('PRACTICE_TOKEN')}}`,

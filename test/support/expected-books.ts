@@ -1,5 +1,5 @@
-// What the books must hold, worked out anew from the sandbox's own records by the simulation's oracle, and compared with the
-// tables by SQL: nothing of src/posting, src/ledger or src/reconcile is used.
+// Computes the expected books from the sandbox's records with the simulation's oracle, and compares them with the
+// tables by SQL. It uses nothing of src/posting, src/ledger or src/reconcile.
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -19,19 +19,19 @@ export interface BooksSetting {
   installation: number;
   timezone: string;
   decimals: number;
-  /** A mapping file. */
+  /** The path of a mapping file. */
   mapping: string;
   startDate: string | null;
-  /** Documents whose record, or a part of it, is told wrongly or cannot be stored: they are to be held. */
+  /** Documents whose record, or a part of it, is wrong in answers or cannot be stored. They must be held. */
   culprits?: ReadonlySet<string>;
-  /** Documents that may be held instead: what they depend on is held, or their period is closed. */
+  /** Documents that may be held, because they depend on a held document or their period is closed. */
   mayBeHeld?: ReadonlySet<string>;
 }
 
-/** Enough to see what is wrong. */
+/** The maximum number of reported differences. */
 const mostTold = 10;
 
-/** What differs between the books and what the source's records ask for, documents held aside; empty when nothing does. */
+/** The differences between the books and the source's records, except held documents; empty if there are none. */
 export async function wrongBooks(db: Connection, clinic: Clinic, setting: BooksSetting): Promise<string[]> {
   const { installation, startDate } = setting;
   const { culprits, mayBeHeld } = { culprits: new Set<string>(), mayBeHeld: new Set<string>(), ...setting };
@@ -74,7 +74,7 @@ function differences(key: string, verdict: Verdict, state: string | undefined, e
   const [entry, ...more] = entries;
   if (more.length > 0) return [`${key} has ${entries.length} entries in force`];
   if (verdict.state === 'held') {
-    // A document that was posted keeps its entry while it is held.
+    // A posted document keeps its entry while it is held.
     const asked = entry ? 'posted' : 'held';
     return state === asked ? [] : [`${key} is ${state}, should be ${asked} (${verdict.why})`];
   }
@@ -148,7 +148,7 @@ const lineShape = {
   ...{ vat_group: nullable(text), vat_rate: nullable(numeric), vat_base: nullable(numeric) },
 };
 
-/** Entries that are no reversal and were not reversed, by document. */
+/** The entries in force by document: no reversals, and not reversed. */
 async function entriesInForce(db: Connection, installation: number): Promise<Map<string, EntryInForce[]>> {
   const found = await rows(
     db,
@@ -189,7 +189,7 @@ async function entriesInForce(db: Connection, installation: number): Promise<Map
   return Map.groupBy(entries.values(), ({ document }) => document);
 }
 
-/** Under whom the prepayment stands that a payment used, where it says that it is not known whose it was. */
+/** For payments with an undetermined prepayment, the party under whom the prepayment is posted. */
 async function unmatchedUses(db: Connection, installation: number): Promise<Map<number, string>> {
   const found = await rows(
     db,
@@ -215,7 +215,7 @@ async function statesOf(db: Connection, installation: number): Promise<Map<strin
   return new Map(found.map(({ document, state }) => [document, state]));
 }
 
-/** Over all lines ever booked, debit positive. */
+/** Balances over all lines ever posted, debit positive. */
 async function balancesOf(db: Connection, installation: number): Promise<Map<string, D>> {
   const found = await rows(
     db,

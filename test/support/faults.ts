@@ -1,18 +1,18 @@
-// Broken variants of the code under test: exported functions replaced while modules are loaded. Nothing depends on the text of
-// a source file; the compiler checks that a replaced function exists and what it takes and gives.
+// Mutants of the tested code: exported functions are replaced while modules load. This does not depend on the text of a
+// source file. The compiler checks that a replaced function exists, with its parameters and result.
 
 import { registerHooks } from 'node:module';
 
-/** An export's replacement, made from the module's whole exports when it is first called. */
+/** The replacement of an export, made from the module's exports at its first call. */
 type Replacement = (real: never) => unknown;
 
 export interface Fault {
-  /** The module's URL. */
+  /** The URL of the module. */
   module: string;
   replacements: Record<string, Replacement>;
 }
 
-/** A maker of faults in one module; its type is given as `typeof import(…)`. */
+/** Declares faults in one module, whose type is given as `typeof import(…)`. */
 export function faultsIn<Module extends object>(
   url: URL,
 ): (replacements: { [Name in keyof Module & string]?: (real: Module) => Module[Name] }) => Fault {
@@ -23,8 +23,8 @@ const registry = Symbol.for('vetledger.test.faults');
 const suffix = '?faulty';
 
 /**
- * Has every module that this process loads from here on import the broken functions. Calls within a module still reach its
- * whole ones. Once per process; meant for a process forked for the purpose.
+ * From now on, every module that this process loads imports the mutated functions. Calls within a module still use the
+ * original ones. It can be called once per process, which should exist for this purpose only.
  */
 export function injectFaults(faults: Fault[]): void {
   const byModule = new Map(faults.map((fault) => [fault.module, fault]));
@@ -43,7 +43,10 @@ export function injectFaults(faults: Fault[]): void {
   });
 }
 
-/** A module with the exports of the real one, but for those replaced. Its parts are looked up late: imports may be circular. */
+/**
+ * A module with the exports of the real one and the replacements. Exports are looked up late, because imports may be
+ * circular.
+ */
 function wrapperOf({ module, replacements }: Fault): string {
   const url = JSON.stringify(module);
   const names = Object.keys(replacements);

@@ -4,10 +4,13 @@ import { chooseLate, decideAll } from '../../src/bookkeeping/decide-many.ts';
 import type { Db } from '../../src/db/pool.ts';
 import type { InstallationId, RecordKind } from '../../src/terms.ts';
 
-/** Whether the source keeps a record from its lists and look-ups. */
+/** Returns whether the source hides a record from lists and look-ups. */
 export type Hidden = (kind: RecordKind, id: number) => boolean;
 
-/** Has a sandbox hide records from lists, counts and look-ups by id, as a token without a right does; they stay in its clinic. */
+/**
+ * Makes a sandbox hide records from lists, counts and look-ups by id, like a token without a right. The records stay in
+ * its clinic.
+ */
 export function hiding(sandbox: Sandbox): (hidden: Hidden) => void {
   let hidden: Hidden = () => false;
   const { invoices, invoiceRows, invoicePayments, prepayments } = sandbox.clinic;
@@ -21,7 +24,7 @@ export function hiding(sandbox: Sandbox): (hidden: Hidden) => void {
   };
 }
 
-/** A person confirms that everything that is missing is gone; `number` is how many documents that are. */
+/** The accountant confirms that all missing documents are gone; `number` is their number. */
 export async function confirmAllGone(db: Db, installation: InstallationId, number: number): Promise<void> {
   const deciding = {
     decision: 'confirm_gone',

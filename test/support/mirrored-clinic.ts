@@ -31,7 +31,7 @@ import { query } from './sql.ts';
 const zone = new Zone('Europe/Helsinki');
 const finalStatus = 3;
 
-/** A sandbox clinic beside a real database, without HTTP and without Temporal: pulled and posted when a test says so. */
+/** A sandbox clinic with a real database, without HTTP and Temporal. The test decides when it pulls and posts. */
 export class MirroredClinic {
   readonly clinic: Clinic;
   readonly id: number;
@@ -43,7 +43,7 @@ export class MirroredClinic {
   #settings: Settings = {};
   #now: number;
 
-  /** `now` is where the clinic's clock stands, and moves on by what the test does; its history is that of the days before. */
+  /** `now` is the clinic's time, which the test's actions advance. Its history covers the days before. */
   constructor(
     db: Db,
     databaseUrl: string,
@@ -60,7 +60,7 @@ export class MirroredClinic {
     generate(this.clinic, { seed, invoices, historyDays, endMs: this.#now });
   }
 
-  /** Writes mapping and settings, reads the configuration as a command would, and puts the mapping in force. */
+  /** Writes mapping and settings, reads the configuration like a command, and applies the mapping. */
   async configure(mapping: string, settings = this.#settings): Promise<void> {
     this.#settings = settings;
     writeFileSync(join(this.#folder, 'mapping.yaml'), mapping);
@@ -88,13 +88,13 @@ export class MirroredClinic {
     return join(this.#folder, name);
   }
 
-  /** Some minutes pass, and so many things happen in the clinic. */
+  /** Advances the clinic some minutes with this number of live events. */
   live(events: number): void {
     this.#now += 600_000;
     live(this.clinic, events);
   }
 
-  /** Everything that the clinic holds into the mirror, as walks would bring it; `withoutRows` leaves changed row sets unread. */
+  /** Copies all records of the clinic into the mirror, like walks. `withoutRows` leaves out changed rows. */
   async pull(options: { withoutRows?: boolean } = {}): Promise<void> {
     this.#now += 10_000;
     const wire = new Wire(`http://127.0.0.1:9/${this.id}/api/0.1`, defaultQuirks, zone);
@@ -146,7 +146,7 @@ export class MirroredClinic {
     });
   }
 
-  /** What a window does after its pull: marks what changed conditions touch, and judges everything for good. */
+  /** Does what a window does after its pull: marks documents whose conditions changed, and judges everything. */
   async post(lockOf: (department: number) => Promise<string | null> = async () => null): Promise<void> {
     const noted = async (department: number) => {
       const lock = await lockOf(department);
@@ -165,12 +165,12 @@ export class MirroredClinic {
       left = await this.#db.transaction(
         async (trx) => (await postBatch(trx, this.installation, contextFor, null, options)).documents > 0,
       );
-      // What waits for fresh parts stays marked, and would be judged for ever.
+      // A document that waits for fresh parts would stay marked and be judged again without end.
       await this.#db.raw(`update document set dirty = false where installation = ? and refetch = 'wanted'`, [this.id]);
     }
   }
 
-  /** What the simulation's oracle finds wrong in the books, as of what has been pulled; empty when nothing is. */
+  /** The differences between the books and the oracle, for the pulled records; empty if there are none. */
   wrongBooks(db: Connection = this.#db): Promise<string[]> {
     const { timezone, decimals, startDate } = this.installation;
     const mapping = join(this.#folder, 'mapping.yaml');

@@ -1,4 +1,4 @@
-// What is in a company of Odoo, read as its accountant reads it: by none of the connector's code.
+// Reads the books of a company in Odoo like its accountant, without the target's code.
 
 import { Money } from '../../src/domain/money.ts';
 import type { Domain, OdooPerson } from './odoo.ts';
@@ -11,7 +11,7 @@ export interface OdooMove {
   state: string;
   date: string;
   journal: string;
-  /** Its external ids, each as `module.name`; empty where nobody gave it one. */
+  /** The move's external ids, each as `module.name`. */
   externalIds: string[];
   lines: OdooLine[];
 }
@@ -19,22 +19,22 @@ export interface OdooMove {
 export interface OdooLine {
   id: number;
   account: string;
-  /** Debit positive. */
+  /** Debits are positive. */
   amount: Money;
   text: string;
   /** The internal reference of the contact. */
   partner: string | null;
   dueDate: string | null;
   tags: string[];
-  /** The tax that it is the amount of. */
+  /** The tax whose amount the line has. */
   tax: string | null;
   taxBase: Money;
-  /** Codes of analytic accounts, with their shares in percent. */
+  /** Codes of analytic accounts with their shares in percent. */
   analytic: Record<string, number>;
   isReconciled: boolean;
-  /** The id of the full reconciliation that it is part of. */
+  /** The id of its full reconciliation. */
   match: number | null;
-  /** What is still open of it. */
+  /** The open amount. */
   residual: Money;
   externalIds: string[];
 }
@@ -44,7 +44,7 @@ type Named = [id: number, name: string] | false;
 const money = (value: number) => new Money(String(value));
 const idOf = (value: Named) => (value === false ? null : value[0]);
 
-/** Moves of the person's company, drafts too, in the order of their ids. */
+/** The moves of the person's company, including drafts, in order of id. */
 export async function readMoves(person: OdooPerson, where: Domain = []): Promise<OdooMove[]> {
   const moves = await person.read<{
     ref: string | false;
@@ -122,9 +122,8 @@ async function readLines(person: OdooPerson, moves: number[]): Promise<Map<numbe
 }
 
 /**
- * The figures of the tax report, by the name of their tag without its sign: as Odoo adds them up over posted moves. Up to 18, a
- * line's balance counts with the opposite sign where the line says so (`tax_tag_invert`), and again where its tag is a negative
- * one; from 19 on, where the report's formula does.
+ * The figures of the tax report over posted moves, by the tag's name without its sign. Up to Odoo 18, `tax_tag_invert`
+ * of the line and a negative tag each change the sign of the balance. From 19 on, the report's formula gives the sign.
  */
 export async function taxReport(person: OdooPerson): Promise<Map<string, Money>> {
   const hasSigns = await person.hasField('account.account.tag', 'tax_negate');
@@ -154,7 +153,7 @@ export async function taxReport(person: OdooPerson): Promise<Map<string, Money>>
   return figures;
 }
 
-/** As an accountant does it to a posted move; its matches are undone with it. */
+/** Resets a posted move to draft like an accountant. This removes its matches. */
 export async function resetToDraft(person: OdooPerson, move: number): Promise<void> {
   await person.call('account.move', 'button_draft', [[move]]);
 }
@@ -163,7 +162,7 @@ export async function post(person: OdooPerson, move: number): Promise<void> {
   await person.call('account.move', 'action_post', [[move]]);
 }
 
-/** Enters and posts a move of two lines by hand; the first account is debited. */
+/** Enters and posts a move of two lines manually. The first account is debited. */
 export async function enterByHand(
   person: OdooPerson,
   entry: {
@@ -171,7 +170,7 @@ export async function enterByHand(
     date: string;
     amount: string;
     accounts: readonly [debit: string, credit: string];
-    /** The id of a contact on both lines. */
+    /** The id of a contact for both lines. */
     partner?: number;
   },
 ): Promise<number> {

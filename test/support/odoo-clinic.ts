@@ -7,7 +7,7 @@ import type { OdooCompany } from './odoo-company.ts';
 
 const comparison = fileURLToPath(new URL('../../scripts/odoo/compare.ts', import.meta.url));
 
-/** A sandbox clinic whose books are delivered into a company of Odoo. */
+/** Starts a sandbox clinic that delivers into a company of Odoo. */
 export async function startOdooClinic(
   odoo: OdooCompany,
   { mapping, owned, invoices }: { mapping: string; owned: string[]; invoices: number },
@@ -34,7 +34,7 @@ export async function untilDelivered(clinic: TestClinic): Promise<void> {
   throw new Error('it is not delivered within four minutes');
 }
 
-/** `node scripts/odoo/compare.ts`, as an auditor runs it: its exit code, and what it says. */
+/** Runs `node scripts/odoo/compare.ts` like an auditor. Returns its exit code and output. */
 export async function auditOdoo(
   { id, admin }: OdooCompany,
   clinic: TestClinic,

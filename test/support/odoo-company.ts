@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { OdooPerson, versionOf } from './odoo.ts';
 
-/** Books of a company: a chart of Odoo's own, and what is added to it. */
+/** The books of a company: a chart of Odoo with additions. */
 export interface OdooBooksPlan {
   /** The template's code, such as generic_coa or fi. */
   chart: string;
-  /** Odoo's module that has it, where that is not the accounting's own. */
+  /** The Odoo module of the chart, if it is not in the accounting module. */
   module?: string;
-  /** ISO code of the company's country; absent, that of the chart. */
+  /** The ISO code of the company's country; the default is the chart's. */
   country?: string;
-  /** Those of a code that the chart has already are left as they are. */
+  /** Accounts to add. Codes that the chart already has are not changed. */
   accounts: { code: string; name: string; type: string; reconcile?: boolean }[];
-  /** Taxes on sales; each has tags of its own for base and tax, and a namesake on purchases. */
+  /** Sales taxes. Each has separate tags for base and tax, and a purchase tax of the same name. */
   taxes: { name: string; rate: number; account: string | null }[];
   journals: { code: string; name: string }[];
-  /** Analytic plans, which all companies share, and accounts in them. */
+  /** Analytic plans, which all companies share, with their accounts. */
   plans: { name: string; accounts: { code: string; name: string }[] }[];
   partners: { ref: string; name: string }[];
 }
@@ -23,11 +23,11 @@ export interface OdooCompany {
   id: number;
   name: string;
   version: number;
-  /** The administrator, at work in this company. */
+  /** The administrator in this company. */
   admin: OdooPerson;
-  /** A user as docs/accountants/odoo.md describes vetledger's, with the right to look up external ids unless told otherwise. */
+  /** Creates vetledger's user with the rights in docs/accountants/odoo.md. By default it may look up external ids. */
   api(options?: { mayLookUp: boolean }): Promise<OdooPerson>;
-  /** Takes the users away; Odoo keeps a company that has entries. */
+  /** Removes the users. Odoo does not delete a company with entries. */
   release(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ const adminGroups = [
   'analytic.group_analytic_accounting',
 ];
 
-/** Makes a company that no other test has, with these books, in euros. */
+/** Creates a new company with these books in euros. */
 export async function makeCompany(plan: OdooBooksPlan): Promise<OdooCompany> {
   const anywhere = await OdooPerson.administrator();
   const version = await versionOf(anywhere.login.url);
@@ -55,7 +55,7 @@ export async function makeCompany(plan: OdooBooksPlan): Promise<OdooCompany> {
   const id = await anywhere.create('res.company', { name, currency_id: euro, ...country });
   await anywhere.write('res.users', anywhere.uid, { company_ids: [[4, id]] });
   const admin = anywhere.in(id);
-  // The list of ids comes first, or the chart is silently not loaded: the method is called on records. It sets the currency, too.
+  // The first argument must be a list of ids, or Odoo silently loads no chart. The call also sets the currency.
   await admin.call('account.chart.template', 'try_loading', [[], plan.chart, id, false]);
   await admin.write('res.company', id, { currency_id: euro });
   await addBooks(admin, plan);
@@ -77,7 +77,7 @@ export async function makeCompany(plan: OdooBooksPlan): Promise<OdooCompany> {
   };
 }
 
-/** Adds to a company's chart what a plan names. */
+/** Adds the contents of a plan to a company's chart. */
 export async function addBooks(admin: OdooPerson, plan: Omit<OdooBooksPlan, 'chart'>): Promise<void> {
   const company = admin.company!;
   const accounts = await addAccounts(admin, plan.accounts);
@@ -98,10 +98,10 @@ export async function addBooks(admin: OdooPerson, plan: Omit<OdooBooksPlan, 'cha
   for (const partner of plan.partners) await admin.create('res.partner', { ...partner, company_id: company });
 }
 
-/** The ids of all accounts by code, after these were added. */
+/** Adds accounts. Returns the ids of all accounts by code. */
 async function addAccounts(admin: OdooPerson, wanted: OdooBooksPlan['accounts']): Promise<Map<string, number>> {
   const company = admin.company!;
-  // From 18 on, companies share accounts, each with a code of its own.
+  // From Odoo 18 on, companies share accounts, each with a separate code.
   const isShared = await admin.hasField('account.account', 'company_ids');
   const owner = isShared ? { company_ids: [[6, 0, [company]]] } : { company_id: company };
   const known = await accountsOf(admin);
@@ -119,7 +119,7 @@ export async function accountsOf(person: OdooPerson): Promise<Map<string, number
   return new Map(found.map(({ code, id }) => [code, id]));
 }
 
-/** The id of the company's only record with these values, or of a shared one. */
+/** The id of the only record of the company, or the only shared one, with these values. */
 export function idIn(person: OdooPerson, model: string, values: Record<string, string>): Promise<number> {
   const wanted = Object.entries(values).map(([field, value]) => [field, '=', value] as const);
   return person.idOf(model, [...wanted, ['company_id', 'in', [person.company, false]]]);
@@ -162,9 +162,9 @@ async function addTaxes(admin: OdooPerson, taxes: OdooBooksPlan['taxes'], accoun
 }
 
 /**
- * Makes a tax report with a line for each figure, as the reports of Odoo's country modules have, and so its tags. Up to 18, a figure
- * has a tag for invoices and one for refunds, which counts negative; from 19 on, both have the same, and the report's formula says
- * that a credit counts positive.
+ * Creates a tax report with a line and tags for each figure, like Odoo's country modules. Up to 18, a figure has one
+ * tag for invoices and a negative one for refunds. From 19 on both share a tag, and the report's formula counts credits
+ * as positive.
  */
 async function addReport(admin: OdooPerson, country: number, figures: string[]) {
   const hasSigns = await admin.hasField('account.account.tag', 'tax_negate');
@@ -195,12 +195,12 @@ async function addReport(admin: OdooPerson, country: number, figures: string[]) 
   return tags;
 }
 
-/** Closes the days up to one, for everybody, or opens them again (null). */
+/** Closes the days up to and including one for all users; null opens them. */
 export async function setLock(admin: OdooPerson, through: string | null): Promise<void> {
   await admin.write('res.company', admin.company!, { fiscalyear_lock_date: through ?? false });
 }
 
-/** Installs a module unless it is there; it stays. */
+/** Installs a module if it is missing. */
 async function install(admin: OdooPerson, name: string): Promise<void> {
   const missing = await admin.search('ir.module.module', [
     ['name', '=', name],
@@ -216,7 +216,10 @@ async function join(person: OdooPerson, groups: string[]): Promise<void> {
   await person.write('res.users', person.uid, { [field]: ids.map((id) => [4, id]) });
 }
 
-/** A group that may read external ids and nothing else: Odoo's own that may ("Access Rights") may set lock dates, too. */
+/**
+ * Creates a group that may only read external ids, because Odoo's group for that ("Access Rights") may also set lock
+ * dates.
+ */
 async function lookUpGroup(admin: OdooPerson): Promise<number> {
   const name = 'External ids: read';
   const [known] = await admin.search('res.groups', [['name', '=', name]]);

@@ -5,11 +5,11 @@ const receivable = (code: string, name: string) => ({ code, name, type: 'asset_r
 const liability = (code: string, name: string) => ({ code, name, type: 'liability_current' });
 const income = (code: string, name: string) => ({ code, name, type: 'income' });
 
-/** What mappings/odoo-demo.yaml needs and the generic chart lacks. */
+/** The accounts, taxes and journals of mappings/odoo-demo.yaml that the generic chart lacks. */
 export const demoBooks: OdooBooksPlan = {
   chart: 'generic_coa',
   accounts: [
-    // The chart of Odoo 19 has no journal of cash, which brings this account with it in 17 and 18.
+    // In Odoo 17 and 18 the cash journal brings this account; the chart of Odoo 19 has no cash journal.
     { code: '101501', name: 'Cash', type: 'asset_cash' },
     asset('101910', 'Bank clearing'),
     asset('101920', 'Card clearing'),
@@ -79,7 +79,7 @@ export const demoBooks: OdooBooksPlan = {
   ],
 };
 
-/** The demo's books, and the accounts that the rounds and the contract's cases post to (test/erp/rounds/world.ts). */
+/** The demo's books, with the accounts of the rounds and of the contract's cases. */
 export const contractBooks: OdooBooksPlan = {
   ...demoBooks,
   accounts: [
@@ -90,11 +90,11 @@ export const contractBooks: OdooBooksPlan = {
     income('3010', 'Surgery and anaesthesia'),
     income('3020', 'Laboratory'),
   ],
-  // The rounds' collective party.
+  // The collective party of the rounds.
   partners: [...demoBooks.partners, { ref: 'CASH', name: 'Counter sales' }],
 };
 
-/** The contract's words in these books, for a mapping's section `erp`. */
+/** The section `erp` of the contract's mapping for these books. */
 export const contractWords = {
   vat_codes: { A: '25.5%' },
   dimensions: { dimension_1: { name: 'Reporting dimension 1', values: { east: 'LAB', west: 'IMG' } } },

@@ -1,8 +1,8 @@
 import type { OdooPerson } from './odoo.ts';
 
 /**
- * A new API key of a person, made as it is in the web client: under Preferences, Account security, with the password asked for again.
- * It ends after 30 days.
+ * Creates an API key like a user in the web client: under Preferences, Account security, with the password. It expires
+ * after 30 days.
  */
 export async function makeApiKey({ login: { url, database, user, password } }: OdooPerson): Promise<string> {
   let cookie = '';

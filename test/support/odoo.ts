@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OdooConfig } from '../../src/config/erp.ts';
 
-/** A real Odoo, named by the environment. The database is the server's only one where `ODOO_DATABASE` names none. */
+/** The real Odoo that the environment names. Without `ODOO_DATABASE`, the server must have one database. */
 const address = {
   url: process.env.ODOO_URL?.replace(/\/$/, ''),
   database: process.env.ODOO_DATABASE,
@@ -9,7 +9,7 @@ const address = {
   password: process.env.ODOO_PASSWORD ?? 'admin',
 };
 
-/** Whether tests against a real Odoo run. They are skipped, and say so, where none is named. */
+/** True if tests against a real Odoo run. Without an address they are skipped with a notice. */
 export const hasOdoo = address.url !== undefined;
 if (!hasOdoo) {
   process.stderr.write(
@@ -24,7 +24,7 @@ export interface OdooLogin {
   password: string;
 }
 
-/** A configuration of delivery to a user's company. */
+/** A configuration for delivery to a user's company. */
 export function configOf({ login, company }: OdooPerson, changes: Partial<OdooConfig> = {}): OdooConfig {
   return {
     ...{ kind: 'odoo', ...login, company: String(company), protocol: 'jsonrpc' },
@@ -33,7 +33,7 @@ export function configOf({ login, company }: OdooPerson, changes: Partial<OdooCo
   };
 }
 
-/** What a target needs from outside. */
+/** The external dependencies of a target. */
 export const ports = {
   databaseId: 'test',
   installation: 4711,
@@ -41,12 +41,12 @@ export const ports = {
   log: { debug: () => {}, info: () => {}, warn: () => {} },
 };
 
-/** A line of a domain, or an operator between two. */
+/** A condition of a domain, or an operator between two. */
 export type Domain = (readonly [field: string, operator: string, value: unknown] | '|' | '&')[];
 
 /**
- * A user of Odoo who does what accountants and administrators do there, by JSON-RPC; it shares no code with the connector. It
- * works in English and in one company, or where its user is at home.
+ * A user of Odoo for the actions of accountants and administrators, over JSON-RPC. It shares no code with the target.
+ * It works in English and in one company, by default the user's.
  */
 export class OdooPerson {
   readonly login: OdooLogin;
@@ -66,7 +66,7 @@ export class OdooPerson {
     return new OdooPerson(login, uid, null);
   }
 
-  /** The administrator whom the environment names. */
+  /** The administrator that the environment names. */
   static async administrator(): Promise<OdooPerson> {
     const { url, user, password } = address;
     if (url === undefined) throw new Error('ODOO_URL is not set');
@@ -77,12 +77,12 @@ export class OdooPerson {
     return this.#uid;
   }
 
-  /** The same person at work in a company, which has to be among its companies. */
+  /** The same user in another of the user's companies. */
   in(company: number): OdooPerson {
     return new OdooPerson(this.login, this.#uid, company);
   }
 
-  /** Calls a method of a model with positional arguments; throws what Odoo answers instead of a result. */
+  /** Calls a method of a model with positional arguments. Throws Odoo's error. */
   call<Result>(model: string, method: string, args: readonly unknown[], named: object = {}): Promise<Result> {
     const { url, database, password } = this.login;
     const context = { lang: 'en_US', ...(this.company === null ? {} : { allowed_company_ids: [this.company] }) };
@@ -92,7 +92,7 @@ export class OdooPerson {
     ]);
   }
 
-  /** Records of a domain, in the order of their ids. */
+  /** The records of a domain in order of id. */
   read<Row>(model: string, domain: Domain, fields: readonly string[]): Promise<(Row & { id: number })[]> {
     return this.call(model, 'search_read', [domain, fields], { order: 'id' });
   }
@@ -116,7 +116,7 @@ export class OdooPerson {
     await this.call(model, 'write', [typeof ids === 'number' ? [ids] : ids, values]);
   }
 
-  /** The record of an external id (`module.name`); needs the right to read them. */
+  /** The record with an external id (`module.name`). The user needs the right to read external ids. */
   async refer(externalId: string): Promise<number> {
     const [module, name] = externalId.split('.');
     const [found] = await this.read<{ res_id: number }>(
@@ -131,13 +131,13 @@ export class OdooPerson {
     return found.res_id;
   }
 
-  /** Whether this version's model has a field. */
+  /** True if the model has the field in this version. */
   async hasField(model: string, field: string): Promise<boolean> {
     return field in (await this.call<object>(model, 'fields_get', [[field]], { attributes: ['type'] }));
   }
 }
 
-/** The major version of the server that the environment names; null where it names none. */
+/** The major version of the server that the environment names; null if it names none. */
 export const odooVersion = async () => (address.url === undefined ? null : versionOf(address.url));
 
 /** A server's major version. */

@@ -1,6 +1,6 @@
-// What may stand nowhere but in PostgreSQL: what the records say of people. And how it is looked for.
+// Finds personal data of records, which may be only in PostgreSQL, in other texts.
 
-/** Everything that the records of a clinic say of people, by the names of their fields. */
+/** Collects all personal data in a clinic's records, by the names of fields. */
 export function personalIn(value: unknown, found = new Set<string>(), key = ''): Set<string> {
   if (typeof value === 'string') {
     if (/name|street|address|email|phone|city|info$|description|comment/i.test(key) && value.length >= 6)
@@ -11,7 +11,7 @@ export function personalIn(value: unknown, found = new Set<string>(), key = ''):
   return found;
 }
 
-/** Every text in a history, those in its payloads too: as JSON they would be base64, which hides them. */
+/** Every text in a history, including decoded payloads, because base64 would hide them. */
 export function textOf(value: unknown, found: string[] = []): string {
   if (typeof value === 'string') found.push(value);
   else if (value instanceof Uint8Array) found.push(Buffer.from(value).toString('utf8'));
@@ -19,12 +19,12 @@ export function textOf(value: unknown, found: string[] = []): string {
   return found.join('\n');
 }
 
-/** Letters by which texts are found: a shorter text is not looked for. */
+/** The length of the prefix by which texts are found. Shorter texts are not searched. */
 const gramLetters = 6;
 
 /**
- * Those of many texts that stand in another one. Each place of the other text is looked up by its next letters, so that the time taken
- * grows with its length and not with the number of texts.
+ * The texts that occur in another one. Each position of that text is looked up by its next letters, so the time depends
+ * on its length and not on the number of texts.
  */
 export function thoseWithin(texts: Iterable<string>, within: string): string[] {
   const byGram = Map.groupBy(

@@ -7,7 +7,7 @@ import type { Log } from '../../src/practice/log.ts';
 export interface SeenRequest {
   method: string;
   url: URL;
-  /** Path and query exactly as they came. */
+  /** Path and query exactly as received. */
   target: string;
   headers: IncomingMessage['headers'];
   body: string;
@@ -18,12 +18,12 @@ export type Handler = (request: SeenRequest, response: ServerResponse) => void |
 export interface FakeServer {
   url: string;
   requests: SeenRequest[];
-  /** Connections ever accepted. */
+  /** The number of accepted connections. */
   connections: number;
   close(): Promise<void>;
 }
 
-/** A real HTTP server that answers as the handlers say: each once, the last one for all further requests. */
+/** A real HTTP server with these handlers: each answers one request, and the last one all further requests. */
 export async function startServer(...handlers: Handler[]): Promise<FakeServer> {
   const sockets = new Set<Socket>();
   const http = createServer(async (incoming, response) => {
@@ -75,7 +75,7 @@ export interface FakeBudget extends RateBudget {
   throttled: number[];
 }
 
-/** A budget with room for everything, which remembers what it was asked. Each take waits `waitMs`, in words only. */
+/** A rate budget with unlimited room that records its calls. Each take reports a wait of `waitMs` without waiting. */
 export function roomyBudget(waitMs = 0): FakeBudget {
   const budget: FakeBudget = {
     requestTimeoutSeconds: 90,
@@ -103,7 +103,7 @@ export function roomyBudget(waitMs = 0): FakeBudget {
   return budget;
 }
 
-/** Real durations, pauses that only go on record. */
+/** A clock with real durations that records pauses instead of waiting. */
 export function hastyClock(): Clock & { pauses: number[] } {
   const pauses: number[] = [];
   return {
@@ -117,7 +117,7 @@ export function hastyClock(): Clock & { pauses: number[] } {
   };
 }
 
-/** A log whose lines can be searched for what must not be in them. */
+/** A log that keeps its lines, to search them for secrets. */
 export function keptLog(): Log & { lines: string[] } {
   const lines: string[] = [];
   const keep = (fields: object, message: string) => {

@@ -1,9 +1,9 @@
-// A list of the practice API in memory: filters, orders and pages, of which a server may honour what it likes.
+// A list of the practice API in memory, with filters, orders and pages, each of which a server may support or ignore.
 
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import type { ListAnswer } from '../../src/practice/client.ts';
 
-/** A record as a list shows it; what filters compare stands beside it. */
+/** A record with the values that filters compare. */
 export interface ListedRecord {
   id: number;
   raw: string;
@@ -11,7 +11,7 @@ export interface ListedRecord {
   /** The invoice of a row or payment. */
   parent?: number | null;
   invoiceDate?: string | null;
-  /** Epoch milliseconds; of a payment its `date_added`. */
+  /** Epoch milliseconds; for a payment, its `date_added`. */
   modifiedMs?: number;
 }
 
@@ -26,17 +26,17 @@ export interface ListRequest {
 export interface ListServerOptions {
   isHonoured(filter: string): boolean;
   order: ListOrder;
-  /** A whole number of the range, for orders that are left open. */
+  /** Returns a random whole number in the range, for orders that the server leaves open. */
   random?(least: number, most: number): number;
-  /** How filters write times; ISO 8601 unless given. */
+  /** Parses times in filters; the default is ISO 8601. */
   parseTime?(text: string): number;
   defaultPageSize?: number;
   pageCap?: number;
-  /** The largest offset that is served (practice-api: Limits); unlimited unless given. */
+  /** The highest offset (practice-api: Limits); the default is unlimited. */
   maxOffset?: number;
 }
 
-/** The records that a question's honoured filters keep, in the order they came. */
+/** The records that match the supported filters of a request, in their original order. */
 export function matching<R extends ListedRecord>(
   records: Iterable<R>,
   filters: Record<string, string>,
@@ -48,7 +48,7 @@ export function matching<R extends ListedRecord>(
   return [...records].filter((record) => tests.every((holds) => holds(record)));
 }
 
-/** The same records in the server's order, or by id where that is asked for and honoured. */
+/** The records in the server's order, or by id if the request asks for it and the server supports it. */
 export function ordered<R extends ListedRecord>(
   records: R[],
   filters: Record<string, string>,
@@ -58,14 +58,14 @@ export function ordered<R extends ListedRecord>(
   const wanted = filters.ordering === 'id' && isHonoured('ordering') ? 'ascending' : order;
   if (wanted === 'ascending') return records.sort((a, b) => a.id - b.id);
   if (wanted === 'descending') return records.sort((a, b) => b.id - a.id);
-  // Equal times come in any order, another one each time.
+  // The order of equal times is random, and different for each request.
   if (wanted !== 'as stored' && random) shuffle(records, random);
   if (wanted === 'modified') return records.sort((a, b) => modified(a) - modified(b));
   if (wanted === 'modified descending') return records.sort((a, b) => modified(b) - modified(a));
   return records;
 }
 
-/** What a page weighs, and where it begins; throws PracticeError beyond what is served. */
+/** The weight and the start of a page. Throws PracticeError beyond the highest offset. */
 export function pageOf({ pageSize, page = 1 }: ListRequest, options: ListServerOptions) {
   const { defaultPageSize = 50, pageCap = 1000, maxOffset = Number.POSITIVE_INFINITY } = options;
   const size = Math.min(pageSize ?? defaultPageSize, pageCap);
@@ -74,17 +74,17 @@ export function pageOf({ pageSize, page = 1 }: ListRequest, options: ListServerO
   return { size, offset, weight: Math.max(1, Math.ceil((pageSize ?? defaultPageSize) / defaultPageSize)) };
 }
 
-/** When a list was read, of a server and a database whose clocks agree unless more is given. */
+/** The times of an answer. By default, the clocks of server and database agree. */
 export type AnswerTimes = Pick<ListAnswer, 'sourceTime'> &
   Partial<Pick<ListAnswer, 'sourceTimeAtMost' | 'askedAt' | 'answeredAt'>>;
 
-/** The same with everything in it. */
+/** The times with all defaults set. */
 export function answerTimes(at: AnswerTimes): Required<AnswerTimes> {
   const { sourceTime, sourceTimeAtMost = sourceTime, askedAt = sourceTime, answeredAt = askedAt } = at;
   return { sourceTime, sourceTimeAtMost, askedAt, answeredAt };
 }
 
-/** A whole answer, of a server that reads its list at the moment given. */
+/** A whole answer of a server that reads its list at the given moment. */
 export function answerOf(
   records: Iterable<ListedRecord>,
   request: ListRequest,

@@ -5,7 +5,7 @@ interface Target {
   port: number;
 }
 
-/** A TCP proxy whose connections can be cut: the client loses its answer, and the server works on. */
+/** A TCP proxy whose connections a test can cut: the client loses its answer, and the server continues. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
@@ -32,7 +32,7 @@ export class TcpProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Connections under way. */
+  /** The number of open connections. */
   get busy(): number {
     return this.#clients.size;
   }
@@ -44,13 +44,13 @@ export class TcpProxy {
     this.#port = address.port;
   }
 
-  /** Leads to another server from now on; connections to the one before are cut. */
+  /** Connects to another server from now on, and cuts existing connections. */
   leadTo(target: Target): void {
     this.#target = target;
     this.cut();
   }
 
-  /** Takes the answers of all requests that are under way. */
+  /** Cuts all connections, so that no answer under way arrives. Returns their number. */
   cut(): number {
     const clients = [...this.#clients];
     for (const client of clients) {
@@ -68,7 +68,7 @@ export class TcpProxy {
   #connect(client: Socket, target: Target): Socket {
     const server = new Socket();
     server.connect(target);
-    // A client that was cut off leaves its request to the server, which would not notice before it answers.
+    // If the client is cut off, the server keeps its request, because it notices the loss only when it answers.
     server.on('error', () => client.destroy());
     server.on('close', () => client.destroy());
     return server;

@@ -2,7 +2,10 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { transactionsOf } from '../../src/db/lease.ts';
 import type { PullContext } from '../../src/sync/context.ts';
 
-/** What a window of an installation in Helsinki pulls with, but for what a test gives; a question asked of no client fails. */
+/**
+ * The context with which a window of an installation in Helsinki pulls. The test gives parts of it; without a client, a
+ * request fails.
+ */
 export function pullContextOf(given: Pick<PullContext, 'db'> & Partial<PullContext>): PullContext {
   return {
     installation: 1,

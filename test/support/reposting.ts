@@ -1,4 +1,4 @@
-// `repost` as a test runs it, beside a mirrored clinic.
+// Runs `repost` in a test with a mirrored clinic.
 import type { RemappedDocument } from '../../src/bookkeeping/preview.ts';
 import { repost } from '../../src/bookkeeping/repost.ts';
 import type { Db } from '../../src/db/pool.ts';
@@ -7,10 +7,10 @@ import type { PracticeClient } from '../../src/practice/client.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import type { MirroredClinic } from './mirrored-clinic.ts';
 
-/** Asked for nothing but lock dates, of which there are none. */
+/** A practice API of which only lock dates are requested; there are none. */
 const practice = { departmentSettings: async () => ({ lockDate: null }) } as unknown as PracticeClient;
 
-/** Posts what the clinic's mapping asks for; the outcomes by document, such as `payment/12`. */
+/** Posts what the clinic's mapping requires. Returns the outcomes by document, such as `payment/12`. */
 export async function repostAll(
   db: Db,
   { installation }: MirroredClinic,

@@ -5,7 +5,7 @@ import { encode, Wire } from '../../sandbox/src/wire.ts';
 import { Zone } from '../../sandbox/src/zone.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
-/** The texts of a small sandbox clinic's records, as its answers hold them. */
+/** The JSON texts of a small sandbox clinic's records in its answers. */
 export function sandboxRecords({ seed = 7, invoices = 30 } = {}): Record<RecordKind, string[]> {
   const zone = new Zone('Europe/Helsinki');
   const endMs = Date.parse('2026-03-10T09:00:00Z');

@@ -6,10 +6,10 @@ import { ownEchoes } from '../../src/writeback/echoes.ts';
 import type { TestClinic } from './clinic.ts';
 import { pullContextOf } from './pull-context.ts';
 
-/** As fast as the rate budget lets it. */
+/** A pace limited only by the rate budget. */
 export const atOnce: ScrubPace = { days: null, minShare: 0, requestsAtMost: 1_000, now: () => new Date() };
 
-/** What a scrub of the clinic works with. */
+/** The context of a scrub of the clinic. */
 export async function scrubContext(clinic: TestClinic, client?: PullContext['client']): Promise<PullContext> {
   const { app, config, env } = clinic;
   const [{ id, dialect, timezone, overlapSeconds }] = (await loadConfig(config, env)).installations as [
@@ -22,7 +22,7 @@ export async function scrubContext(clinic: TestClinic, client?: PullContext['cli
   });
 }
 
-/** One whole pass, without the daemon. */
+/** Runs one whole pass without the daemon. */
 export async function scrubPass(clinic: TestClinic): Promise<void> {
   const report = await scrubSlice(await scrubContext(clinic), atOnce);
   if (report.state !== 'finished') throw new Error(`the pass is ${report.state}`);

@@ -1,4 +1,5 @@
-// The figures of reports, worked out from the sandbox's own records. Nothing of src/ is used, so that a test compares two ways to a figure.
+// Computes the figures of reports from the sandbox's records without code of src/, so that a test compares two
+// independent computations.
 
 import { Decimal } from 'decimal.js';
 import { giftCardAccount } from '../../sandbox/src/catalogue.ts';
@@ -9,7 +10,7 @@ const final = 3;
 const fromPrepayment = 8;
 const giftCard = 9;
 
-/** The records of a clinic, as far as figures need them. */
+/** The records of a clinic that figures need. */
 export interface SourceRecords {
   invoices: { all(): readonly Invoice[] };
   invoiceRows: { of(invoice: number): readonly InvoiceRow[] };
@@ -17,7 +18,7 @@ export interface SourceRecords {
   prepayments: { all(): readonly Prepayment[] };
 }
 
-/** A clinic's records as they are now: what happens in it later changes nothing here. */
+/** A copy of a clinic's records, which later events do not change. */
 export function frozen(clinic: Clinic): SourceRecords {
   const invoices = structuredClone(clinic.invoices.all());
   const rows = Map.groupBy(structuredClone(clinic.invoiceRows.all()), ({ invoice }) => invoice);
@@ -39,11 +40,11 @@ export interface OpenItem {
 
 export interface PrepaymentFigures extends Record<'received' | 'used' | 'refunded' | 'unused' | 'day', string> {
   client: number;
-  /** Ids of the payments that used it. */
+  /** The ids of the payments that used the prepayment. */
   uses: number[];
 }
 
-/** Figures of one clinic, whose local dates are those of `timezone`. Amounts are texts with two decimals. */
+/** The figures of one clinic. Dates are local in `timezone`; amounts are texts with two decimals. */
 export class SourceFigures {
   readonly #clinic: SourceRecords;
   readonly #day: (ms: number) => string;
@@ -54,7 +55,9 @@ export class SourceFigures {
     this.#day = (ms) => format.format(ms);
   }
 
-  /** What each final invoice dated up to a day leaves open after the payments dated up to it; nothing where that is zero. */
+  /**
+   * The open amount of each final invoice dated up to a day, after the payments dated up to it, without zero amounts.
+   */
   openItems(through: string): OpenItem[] {
     return this.#invoices((date) => date <= through).flatMap((invoice) => {
       const payments = this.#paymentsOf(invoice).filter(({ date_added }) => this.#day(date_added) <= through);
@@ -63,7 +66,7 @@ export class SourceFigures {
     });
   }
 
-  /** The sum of all payments and of all prepayments of each type whose day is in a month, by type and day. */
+  /** The sums of payments and of prepayments in a month, by type and day. */
   received(month: string): Map<string, string> {
     const sums = new Map<string, Decimal>();
     const add = (type: number, ms: number, paid: string) => {
@@ -82,7 +85,7 @@ export class SourceFigures {
   vat(month: string): Map<string, { base: string; tax: string }> {
     const sums = new Map<string, { base: Decimal; tax: Decimal }>();
     for (const row of this.#rowsOf(month)) {
-      // Sold gift cards are outside VAT.
+      // Sold gift cards have no VAT.
       if (row.account_number === giftCardAccount) continue;
       const key = `${row.vat_group.name} ${new Decimal(row.vat_percentage).toFixed()}`;
       const { base, tax } = sums.get(key) ?? { base: new Decimal(0), tax: new Decimal(0) };
@@ -95,8 +98,8 @@ export class SourceFigures {
   }
 
   /**
-   * What invoices named have changed by since `then`, by the VAT period of their own date, VAT group and rate: base and tax of the rows now, less those
-   * of then. It is what lateness leaves to a later return.
+   * The changes of these invoices since `then`, by VAT period of their date, VAT group and rate: base and tax of the
+   * current rows less those of then. Lateness leaves them to a later return.
    */
   vatChanges(then: SourceFigures, invoices: readonly number[]): Map<string, { base: string; tax: string }> {
     const sums = new Map<string, { base: Decimal; tax: Decimal }>();
@@ -134,7 +137,7 @@ export class SourceFigures {
     );
   }
 
-  /** The VAT of a month by the invoices' own totals. */
+  /** The VAT of a month by the invoices' totals. */
   totalVat(month: string): string {
     return total(this.#invoices((date) => date.startsWith(month)).map(({ total_vat }) => total_vat)).toFixed(2);
   }
@@ -150,7 +153,10 @@ export class SourceFigures {
     return new Map([...sums].filter(([, sum]) => !sum.isZero()).map(([number, sum]) => [number, sum.toFixed(2)]));
   }
 
-  /** What was open on the evening before a day: invoices and prepayments dated before it, less what was paid and used of them by then. */
+  /**
+   * The open amounts on the evening before a day: invoices and prepayments dated before it, less payments and uses by
+   * then.
+   */
   cutover(start: string): { open: Map<number, string>; unused: Map<number, string> } {
     const before = (ms: number) => this.#day(ms) < start;
     const open = new Map<number, string>();
@@ -185,8 +191,8 @@ export class SourceFigures {
   }
 
   /**
-   * What of each prepayment is unused at the end of a day, with what was received, used and refunded of it by then, by the links that the
-   * sandbox knows and never tells; those of which nothing is left are left out.
+   * Each prepayment with an unused amount at the end of a day, with the amounts received, used and refunded by then. It
+   * uses links that only the sandbox knows.
    */
   prepayments(through: string): Map<number, PrepaymentFigures> {
     const due = (ms: number) => this.#day(ms) <= through;
@@ -206,7 +212,7 @@ export class SourceFigures {
     return new Map(found);
   }
 
-  /** `unused_amount` of all originals that are money, as the records have it now. */
+  /** The `unused_amount` of all originals that are money, from the current records. */
   unusedNow(): string {
     return total(
       this.#money()
@@ -220,7 +226,7 @@ export class SourceFigures {
   }
 
   #rowsOf(month: string): InvoiceRow[] {
-    // A consolidated invoice sells nothing: its members did.
+    // A consolidated invoice has no sales; its members have them.
     return this.#invoices((date) => date.startsWith(month))
       .filter(({ consolidated_invoices }) => consolidated_invoices.length === 0)
       .flatMap(({ id }) => this.#clinic.invoiceRows.of(id));

@@ -1,4 +1,5 @@
-// A standby of an embedded PostgreSQL: a base backup by PostgreSQL's own functions, since its packages have no pg_basebackup.
+// Starts a standby of an embedded PostgreSQL with a base backup by SQL functions, because its packages have no
+// pg_basebackup.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,17 +16,17 @@ const quiet = { progress: () => undefined, env: process.env };
 
 export interface Standby {
   port: number;
-  /** The same role, password and database on it. */
+  /** The same URL with the standby's address. */
   urlOf(url: string): string;
-  /** Waits until it has every commit of the primary. */
+  /** Waits until the standby has every commit of the primary. */
   caughtUp(): Promise<void>;
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * A standby of the embedded server of `dataDir`, as of now. With `follows` it streams from it; otherwise it lacks every later commit. It is
- * stopped with the test.
+ * Starts a standby of the embedded server of `dataDir`. With `follows` it streams from the server; otherwise it lacks
+ * every later commit. It stops with the test.
  */
 export async function startStandby(
   dataDir: string,
@@ -97,7 +98,7 @@ const settings = (values: Record<string, string | number>) =>
   Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 function copy(from: string, to: string): void {
-  // Files may go away meanwhile: the log that comes with the backup covers them.
+  // Files may be deleted during the copy; the log in the backup covers them.
   const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
   if (status !== 0 && !/No such file|vanished/.test(stderr)) throw new Error(stderr);
 }

@@ -5,20 +5,22 @@ export interface SourceAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** Sent in place of `body`: what is no text. */
+  /** Bytes that replace `body`, for an answer that is not text. */
   bytes?: Buffer;
-  /** So many bytes of the body arrive, although its whole length was announced; then the connection breaks off. */
+  /** The number of bytes of the body to send. The header announces the whole length, and then the connection breaks. */
   cutAfter?: number;
 }
 
 export interface SourceRequest {
   method: string;
-  /** With the query. */
+  /** The path with its query. */
   path: string;
   body: string;
 }
 
-/** Changes an answer of the source, or gives it back as it is; null: the connection breaks off, the request having been done. */
+/**
+ * Changes an answer of the source, or returns it unchanged. Null breaks the connection after the request took effect.
+ */
 export type Tamper = (
   answer: SourceAnswer,
   request: SourceRequest,
@@ -26,17 +28,17 @@ export type Tamper = (
 
 export interface TamperingProxy {
   url: string;
-  /** The server that really answers; null until it is set. */
+  /** The address of the real server; null until it is set. */
   target: string | null;
   tamper: Tamper;
-  /** Answers a request in the source's place, which does not get it; undefined: it does. */
+  /** Answers a request instead of the source, which does not get it. Undefined passes the request on. */
   instead?: (request: SourceRequest) => SourceAnswer | undefined;
-  /** Every request so far. */
+  /** All requests so far. */
   requests: SourceRequest[];
   stop(): Promise<void>;
 }
 
-/** A server in front of a source that changes its answers on the way: what the source holds stays right, what is told is not. */
+/** A proxy in front of a source that changes its answers. The source's data stays correct. */
 export async function startTamperingProxy(): Promise<TamperingProxy> {
   const server = createServer((request, response) => {
     pass(proxy, request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -79,7 +81,7 @@ async function pass(proxy: TamperingProxy, incoming: IncomingMessage, response: 
     redirect: 'manual',
     ...(request.body === '' ? {} : { body: request.body }),
   });
-  // What fetch has unpacked and joined has another length.
+  // These headers no longer fit, because fetch has decompressed the body.
   const dropped = ['content-encoding', 'content-length', 'transfer-encoding', 'connection'];
   const kept = [...answered.headers].filter(([name]) => !dropped.includes(name));
   const received = { status: answered.status, headers: Object.fromEntries(kept), body: await answered.text() };
@@ -88,7 +90,7 @@ async function pass(proxy: TamperingProxy, incoming: IncomingMessage, response: 
     response.destroy();
     return;
   }
-  // A source without a clock in its answers is one of the cases.
+  // Some sources send no Date header, so the proxy adds none.
   response.sendDate = false;
   const bytes = answer.bytes ?? Buffer.from(answer.body);
   if (answer.cutAfter === undefined) {
@@ -100,7 +102,7 @@ async function pass(proxy: TamperingProxy, incoming: IncomingMessage, response: 
   response.write(bytes.subarray(0, answer.cutAfter), () => response.destroy());
 }
 
-/** A tampering that changes the JSON text of single records of one list, whichever question brings them. */
+/** Changes the JSON text of single records of one list in all answers. */
 export function changeRecords(list: string, change: (raw: string, record: Record<string, unknown>) => string): Tamper {
   return (answer, { path, method }) => {
     if (method !== 'GET' || !path.split('?')[0]?.endsWith(`/${list}/`) || answer.status !== 200) return answer;

@@ -6,11 +6,11 @@ import { isTrytonInstalled } from '../../scripts/tryton/program.ts';
 import { startTryton, type TrytonServer } from '../../scripts/tryton/server.ts';
 import type { TrytonConfig } from '../../src/config/erp.ts';
 
-/** Where tests keep an installed Tryton and its prepared database: `.ci/run` installs it there. */
+/** The folder of an installed Tryton and its prepared database; `.ci/run` installs it there. */
 export const programDir =
   process.env.VETLEDGER_TRYTON ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'vetledger', 'tryton');
 
-/** Whether tests against a real Tryton run. They are skipped, and say so, where it is not installed. */
+/** True if tests against a real Tryton run. If it is not installed, they are skipped with a notice. */
 export const hasTryton = isTrytonInstalled(programDir);
 if (!hasTryton) {
   process.stderr.write(
@@ -18,7 +18,7 @@ if (!hasTryton) {
   );
 }
 
-/** A server with a data folder of its own, which is removed with it. */
+/** Starts a server with a new data folder, which is deleted with it. */
 export async function openTestTryton(): Promise<TrytonServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'vetledger-tryton-'));
   const server = await startTryton({ dataDir, programDir, progress: () => {}, env: process.env });
@@ -31,7 +31,7 @@ export async function openTestTryton(): Promise<TrytonServer> {
   };
 }
 
-/** A configuration of delivery to a server's database as the API user. */
+/** A configuration for delivery to a server's database with the API user. */
 export function configOf(server: TrytonServer, changes: Partial<TrytonConfig> = {}): TrytonConfig {
   return {
     ...{ kind: 'tryton', url: server.url, database: server.database, company: null, ...server.users.api },
@@ -47,7 +47,7 @@ export const ports = {
   log: { debug: () => {}, info: () => {}, warn: () => {} },
 };
 
-/** A user of Tryton who does what accountants do there; it shares no code with the connector. */
+/** A user of Tryton for the actions of accountants. It shares no code with the target. */
 export class TrytonPerson {
   readonly #url: string;
   readonly #authorization: string;
@@ -65,7 +65,7 @@ export class TrytonPerson {
     return new TrytonPerson(url, `Session ${Buffer.from(`${login}:${id}:${token}`).toString('base64')}`);
   }
 
-  /** Calls a method in company 1; throws what Tryton answers instead of a result. */
+  /** Calls a method in company 1. Throws Tryton's error. */
   async call<Result>(method: string, ...params: unknown[]): Promise<Result> {
     const context = { company: 1, language: 'en' };
     const answer = await ask(this.#url, method, [...params, context], this.#authorization);

@@ -1,22 +1,23 @@
-// What a window costs in a clinic with a long history: the history is made in SQL, and the cost counted by PostgreSQL itself.
+// Measures the cost of a window in a clinic with a long history. The history is created in SQL, and PostgreSQL counts
+// the cost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { integer, text } from '../../src/db/columns.ts';
 import { type Connection, execute, rows } from '../../src/db/rows.ts';
 
-/** A table of a few rows is best read without an index, however often; reading it too often shows in the blocks. */
+/** PostgreSQL reads small tables without an index; reading one too often shows in the number of blocks. */
 const fewRows = 1_000;
 
-/** Tables that grow with the clinic. */
+/** The tables that grow with the clinic. */
 const growing = [
   ...['mirror_record', 'mirror_version', 'document', 'entry', 'entry_line', 'summary_entry', 'summary_line'],
   ...['summary_member', 'summary_waiting', 'write_back', 'sync_window', 'window_unread'],
 ];
 
 /**
- * Adds the past of so many invoices, three rows each, 0.8 payments, 0.2 prepayments, everything posted, summed up and written
- * back long ago. The session's role leaves triggers and foreign keys aside: a superuser's, for tests only. Payments get ids below
- * those of the source: ids are their cursor.
+ * Adds a history of this number of invoices, with three rows, 0.8 payments and 0.2 prepayments each, all posted,
+ * summarised and written back long ago. The session's role disables triggers and foreign keys, which only a superuser
+ * may do. Payments get ids below those of the source, because ids are their cursor.
  */
 export async function addHistory(db: Connection, installation: number, invoices: number): Promise<void> {
   const past = `timestamptz '2020-01-01' + make_interval(mins => n::int)`;
@@ -40,7 +41,7 @@ export async function addHistory(db: Connection, installation: number, invoices:
       [installation],
     );
   };
-  // What autovacuum looks at would count as the windows', and when it brings statistics would be chance.
+  // Autovacuum is disabled, because its reads would count as the windows' and the time of its statistics would vary.
   for (const table of growing) await execute(db, `alter table ${table} set (autovacuum_enabled = false)`);
   await execute(db, 'set local session_replication_role = replica');
   await mirrored('invoice', 1, '1000000 + n', 'null::bigint');
@@ -75,20 +76,20 @@ export async function addHistory(db: Connection, installation: number, invoices:
      select ?, 'window', 'schedule', 'closed', 'past', 'past ' || n from generate_series(1, ?::bigint / 2) n`,
     [installation, invoices],
   );
-  // As after a census: the source knows nothing of this past.
+  // Records a census, because the source does not have this history.
   await execute(db, 'update installation_state set census_taken_at = clock_timestamp() where installation = ?', [
     installation,
   ]);
 }
 
 export interface Cost {
-  /** Blocks of tables and indexes that were looked at. */
+  /** The number of blocks of tables and indexes that were read. */
   buffers: number;
-  /** Growing tables of which many rows were read one after the other, without an index. */
+  /** Growing tables of which many rows were read without an index. */
   scanned: string[];
 }
 
-/** What the work costs PostgreSQL on the growing tables; `db` is a connection that the work does not use. */
+/** The cost of the work for PostgreSQL on the growing tables. The work must not use the connection `db`. */
 export async function costOf(db: Connection, work: () => Promise<unknown>): Promise<Cost> {
   const before = await counters(db);
   await work();
@@ -100,7 +101,7 @@ export async function costOf(db: Connection, work: () => Promise<unknown>): Prom
   return { buffers: sum(after) - sum(before), scanned };
 }
 
-/** The statistics, complete once those who worked have disconnected: idle connections are ended for that. */
+/** Reads the statistics. They are complete only after other connections have ended, so idle ones are closed. */
 async function counters(db: Connection): Promise<Map<string, { scans: number; scannedRows: number; buffers: number }>> {
   for (;;) {
     const others = await rows(
@@ -113,7 +114,7 @@ async function counters(db: Connection): Promise<Map<string, { scans: number; sc
     if (others.length === 0) break;
     await sleep(20);
   }
-  // Each connection reports what it did once a second at most; what this one has done before is none of the work's cost.
+  // A connection reports its statistics at most once a second, so this one's earlier work is flushed first.
   await execute(db, 'select pg_stat_force_next_flush()');
   const found = await rows(
     db,
