@@ -2,7 +2,7 @@ import { integer, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { rows } from '../db/rows.ts';
 
-/** The books that a database has: of which installation, how many entries, and the practice API that they are of (scheme, host and port). */
+/** The books in a database: per installation, the number of entries and the practice API (scheme, host and port). */
 export function booksKept(db: Db) {
   return rows(
     db,

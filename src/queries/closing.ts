@@ -13,33 +13,43 @@ import { type CalendarDate, documentKinds, type InstallationId, type LineRole, l
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';
 
-/** What an accountant looks at before a month is closed. It is stored with the close as it was shown. */
+/** The checklist that an accountant checks before closing a month. The close stores it as it was shown. */
 export interface ClosingChecklist {
   through: CalendarDate;
-  /** The last closed day until now; null where nothing is closed. */
+  /** The last closed day so far; null if no day is closed. */
   closed_through: CalendarDate | null;
   made_at: Date;
-  /** Whether nothing below is to be looked at. */
+  /** Whether no item below requires attention. */
   ok: boolean;
-  /** Whether the last window that closed asked the source after the last day was over. */
+  /** Whether the last closed window read the source after the end of the last day. */
   last_window: { ok: boolean; to: Date | null };
-  /** Documents that are held, dated up to the day or without a date. */
+  /** Held documents that are dated up to the day, or have no date. */
   held: ListedDocuments;
-  /** Documents that a lock keeps out of the books, or whose change it does (ACCOUNTING "Late documents"). */
+  /** Documents that a lock keeps out of the books, or whose change it keeps out (ACCOUNTING "Late documents"). */
   late: ListedDocuments;
-  /** Documents dated in the time to be closed that are not final: drafts and sent invoices. */
+  /** Documents in the period to be closed that are not final: drafts and sent invoices. */
   drafts: ListedDocuments;
-  /** Entries and daily summaries dated up to the day that are not in the ERP, by state; null where nothing is delivered. */
+  /**
+   * Entries and daily summaries dated up to the day that are not in the ERP, by state; null if nothing is delivered.
+   */
   undelivered: { ok: boolean; count: number; states: Record<string, number> } | null;
   /** Equations of `reconcile` that do not hold. */
   differences: { ok: boolean; equations: FailingEquation[] };
-  /** Balances at the day's end, debits positive. Those that documents clear among themselves should be zero. */
+  /**
+   * Balances at the end of the day; a debit is positive. Roles that documents clear among themselves must have a zero
+   * balance.
+   */
   clearing: { ok: boolean; accounts: AccountBalance[] };
-  /** Balances of the prepayments not used by the day's end, and what `reconcile` lists of that month's end. */
+  /**
+   * Balances of the prepayments unused at the end of the day, and the list of `reconcile` for the end of that month.
+   */
   unused_prepayments: { accounts: AccountBalance[]; listed: { month_end: CalendarDate; balance: string } | null };
-  /** Rows that are posted as revenue although their account or VAT group is named as gift cards, vouchers or prepayments. */
+  /**
+   * Rows that are posted as revenue although the name of their account or VAT group indicates gift cards, vouchers or
+   * prepayments.
+   */
   owed_as_revenue: { ok: boolean; names_known: boolean; found: (Omit<OwedAsRevenue, 'net'> & { net: string })[] };
-  /** Accounts of gift cards, vouchers and prepayments that stand in debit: more was redeemed than sold. */
+  /** Accounts of gift cards, vouchers and prepayments with a debit balance: more was redeemed than sold. */
   liabilities_in_debit: { ok: boolean; accounts: AccountBalance[] };
 }
 
@@ -47,7 +57,7 @@ export interface FailingEquation {
   equation: string;
   difference: string;
   documents: number;
-  /** Of E8, whose differences are VAT that may be declared twice: each of them. */
+  /** For E8, each difference: its VAT may be declared twice. */
   each?: ReportedDifference[];
 }
 
@@ -55,7 +65,7 @@ export interface ListedDocuments {
   ok: boolean;
   count: number;
   by_code: Record<string, number>;
-  /** The oldest ones, `documentLimit` at most. */
+  /** The oldest documents, at most `documentLimit`. */
   documents: { document: string; code: string; date: CalendarDate | null; in_force: string | null }[];
 }
 
@@ -75,11 +85,14 @@ const clearingRoles: readonly LineRole[] = [
   'consolidation_clearing',
   'credit_settlement',
 ];
-/** Cleared by documents alone; what clears the others, such as a bank statement, is not in these books. */
+/** Roles that documents alone clear. Other roles are cleared outside these books, for instance by a bank statement. */
 const selfClearing: readonly LineRole[] = ['consolidation_clearing', 'credit_settlement'];
 const liabilityRoles: readonly LineRole[] = ['prepayment_liability', 'gift_card_liability', 'voucher_liability'];
 
-/** The checklist of a close through a day; `report` is what `reconcile` finds now. `now` is the database's or the process's clock. */
+/**
+ * The checklist for a close through a day. `report` is the current result of `reconcile`. `now` is the time of the
+ * database or of the process.
+ */
 export async function closingChecklist(
   ports: AccountPorts,
   installation: InstallationConfig,
@@ -210,7 +223,7 @@ function drafts(
   ]);
 }
 
-/** Balances that are not zero, of the accounts that a close looks at. */
+/** Non-zero balances of the accounts that a close checks. */
 async function balancesAt(
   db: Connection,
   installation: InstallationId,

@@ -25,42 +25,52 @@ import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { erpProblemCatalogue } from '../texts/erp-problems.ts';
+import { deliveryTexts } from '../texts/findings/erp-check-results.ts';
 import { numberProblems } from '../writeback/questions.ts';
 import type { DocumentProblem } from './problems.ts';
 
 /** The delivery of one installation, as `status --json` and `deliver --json` print it. */
 export interface DeliveryStatus extends DeliveryCounts {
   kind: ErpConfig['kind'];
-  /** Date of the oldest unit that is sent by itself. */
+  /** Date of the oldest unit that is sent automatically. */
   oldest: CalendarDate | null;
-  /** Dates of what waits for consent. */
+  /** Dates of the units that wait for consent. */
   unapproved_dates: { from: CalendarDate; through: CalendarDate } | null;
   last_answer_at: Date | null;
-  /** What the ERP, or the way to it, said last, or whose entries stop the delivery; null once it has answered. */
+  /**
+   * The last error of the ERP or of the connection to it, or foreign entries that stop the delivery; null after a later
+   * answer.
+   */
   last_error: { code: string; message: string; at: Date } | null;
-  /** Nothing is sent before. */
+  /** No unit is sent before this time; null if there is no pause. */
   not_before: Date | null;
-  /** When the ERP was last asked for its closed periods, by which posting goes. */
+  /** When the ERP's closed periods were last read; posting uses them. */
   periods_read_at: Date | null;
-  /** Drafts that the ERP made later than it is known to be at work, and that were deleted, of all that is delivered to the company. */
+  /**
+   * Drafts that appeared in the ERP after its time limit and were deleted; the number covers all installations of the
+   * company.
+   */
   drafts_swept: number;
-  /** Somebody delivers to the company now. */
+  /** Whether a process is delivering to the company now. */
   under_way: boolean;
-  /** Units that an earlier delivery sent, and that may have arrived or not: they are looked up before anything is sent. */
+  /** Units that an earlier delivery sent without a clear answer. They are looked up before any other unit is sent. */
   in_doubt: number;
-  /** Not before then; null: by the next delivery. */
+  /** Earliest time of the look-up; null if the next delivery does it. */
   looks_up_at: Date | null;
-  /** Since when the next unit waits without an answer of the ERP; null where none waits. */
+  /** Since when the next unit waits without an answer of the ERP; null if none waits. */
   waiting_since: Date | null;
   paused: { by: string; reason: string; at: Date } | null;
 }
 
-/** How far the delivery of an installation is; null where nothing is delivered. */
+/** The state of an installation's delivery; null if nothing is delivered. */
 export async function deliveryStatus(db: Db, installation: InstallationConfig): Promise<DeliveryStatus | null> {
   return (await deliveryStatuses(db, [installation])).get(installation.id) ?? null;
 }
 
-/** How far the deliveries of these installations are, in as many statements as one takes; those without a delivery are not there. */
+/**
+ * The state of these installations' deliveries, in a fixed number of statements. Installations without a delivery are
+ * left out.
+ */
 export async function deliveryStatuses(
   db: Connection,
   installations: readonly Pick<InstallationConfig, 'id' | 'erp'>[],
@@ -134,7 +144,10 @@ function foreignNow(foreign: Foreign): DeliveryStatus['last_error'] {
 
 const pageSize = 500;
 
-/** The units of these installations that the ERP refuses, and invoices that it does not match, as `problems` prints them. */
+/**
+ * The units of these installations that the ERP refuses, and invoices that it does not match, as `problems` prints
+ * them.
+ */
 export async function deliveryProblems(
   db: Connection,
   installations: readonly InstallationId[],
@@ -150,9 +163,9 @@ export async function deliveryProblems(
     }
     found.push(...(await unmatchedItems(db, installation)));
   }
-  for (const { kind, id, code, ...told } of await numberProblems(db, installations)) {
+  for (const { kind, id, code, ...problem } of await numberProblems(db, installations)) {
     const document = `${kind} ${id}`;
-    found.push({ id: `${told.installation}/${kind}/${id}`, document, code, ...told, todo: erpTodoOf(code) });
+    found.push({ id: `${problem.installation}/${kind}/${id}`, document, code, ...problem, todo: erpTodoOf(code) });
   }
   return found;
 }
@@ -192,32 +205,29 @@ function problemOf(unit: OutboxUnit): DocumentProblem {
   };
 }
 
-/** `invoice 123` of the entry `4711/invoice/123/1`. */
+/** `invoice 123` for the entry `4711/invoice/123/1`. */
 function documentOf({ kind, unit_id, unit_date }: OutboxUnit): string {
-  if (kind === 'daily_summary') return `daily summary of ${unit_date}`;
+  if (kind === 'daily_summary') return deliveryTexts.dailySummary({ date: unit_date });
   const [, documentKind, id] = unit_id.split('/');
   return `${documentKind} ${id}`;
 }
 
-/** What to do about a problem of delivery; a code of another release is not in the catalogue. */
+/** The next step for a problem of delivery. A code of another release is not in the catalogue. */
 export function erpTodoOf(code: string): string {
   const known: Partial<Record<string, { todo: string }>> = erpProblemCatalogue;
-  return (
-    (Object.hasOwn(known, code) ? known[code]?.todo : undefined) ??
-    'Run `vetledger deliver retry` with its id: it is then judged by this release.'
-  );
+  return (Object.hasOwn(known, code) ? known[code]?.todo : undefined) ?? deliveryTexts.unknownCode;
 }
 
-/** A unit that a delivery would send now, with what is in the way of it. */
+/** A unit that a delivery would send now, with its problems. */
 export interface UnitToSend {
   unit: string;
   date: CalendarDate;
   document: string;
-  /** What the mapping lacks; it would be refused with these. */
+  /** Gaps of the mapping, for which the ERP would refuse the unit. */
   problems: { code: string; message: string; todo: string }[];
 }
 
-/** The units that are sent by themselves, a page at a time, and what the mapping makes of them; nothing is sent. */
+/** The units that are sent automatically, a page at a time, with their problems under this mapping. Sends nothing. */
 export async function* unitsToSend(
   db: Db,
   databaseId: string,
@@ -252,7 +262,7 @@ export async function* unitsToSend(
   }
 }
 
-/** How an entry, or the summary that it is part of, got to the ERP. */
+/** The delivery of an entry, or of the summary that contains it. */
 export interface UnitDelivery {
   unit: string;
   state: UnitState;
@@ -260,13 +270,13 @@ export interface UnitDelivery {
   /** The ERP's own id and number. */
   erpId: string | null;
   erpNumber: string | null;
-  /** Where the ERP has it under another date than the books. */
+  /** The date in the ERP, if it differs from the date in the books; null otherwise. */
   erpDate: CalendarDate | null;
   settledAt: Date | null;
   problem: { code: string; message: string; todo: string; since: Date | null } | null;
 }
 
-/** The deliveries of units, by their ids, each followed by its undos; a unit that is not in the outbox has none. */
+/** The deliveries of units by id, each followed by its undos. A unit that is not in the outbox is left out. */
 export async function deliveriesOf(
   db: Connection,
   installation: InstallationId,

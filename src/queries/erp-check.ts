@@ -24,9 +24,10 @@ import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import type { SourceUsage } from '../mapping/source-usage.ts';
 import type { InstallationId, LineRole } from '../terms.ts';
 import { type ErpProblemCode, erpProblemCatalogue } from '../texts/erp-problems.ts';
+import { erpCheckNames, erpCheckTodos } from '../texts/findings/erp-check-results.ts';
 import { sourceUsage } from './source-usage.ts';
 
-/** What an installation's ERP has of what entries need, thing by thing. */
+/** Whether an installation's ERP has each thing that entries need. */
 export interface ErpCheck {
   installation: InstallationId;
   kind: ErpConfig['kind'];
@@ -40,12 +41,12 @@ export interface CheckPorts {
   signal: AbortSignal;
 }
 
-/** The longest that a check may take, however much there is to try. */
+/** Time limit of a check. */
 const longestMs = 10 * 60_000;
 
 /**
- * Compares what an installation's books and its source use with its ERP, in the words of a mapping. With `writes` it also tries
- * entries, and cleans up after itself. A fault is a result, never an exception.
+ * Compares what an installation's books and source use with its ERP, translated by a mapping. With `writes`, also
+ * creates test entries and deletes them. A fault is returned as a result, not thrown.
  */
 export async function checkErp(
   { db, delivery, clock, signal }: CheckPorts,
@@ -74,7 +75,7 @@ export async function checkErp(
     try {
       const target = delivery.target(installation);
       for await (const result of target.check(plan, { signal: stop, priority: 0 })) results.push(result);
-      // An ERP that does not say it now was told of above.
+      // An ERP that does not answer this was already reported above.
       const answered = await target.identify?.({ signal: stop, priority: 0 }).catch(() => null);
       const fault = answered && (await namingFault(db, { installation: id, configured: target.company, answered }));
       if (fault) results.push({ name: 'erp.company', ok: false, message: fault.message, todo: fault.todo });
@@ -85,32 +86,29 @@ export async function checkErp(
   }
   const foreign = await delivery.foreign(installation, signal);
   if (foreign !== null) {
-    results.push({ name: 'entries of other databases', ok: false, message: foreign.message, todo: foreign.todo });
+    results.push({ name: erpCheckNames.foreign, ok: false, message: foreign.message, todo: foreign.todo });
   }
   return { installation: id, kind: erp.kind, results };
 }
 
 function lackingResult(code: ErpProblemCode, message: string, what = 'mapping'): CheckResult {
   const { sentence, todo } = erpProblemCatalogue[code];
-  return { name: `${what}: ${message}`, ok: false, message: sentence, todo };
+  return { name: erpCheckNames.lacking({ what, message }), ok: false, message: sentence, todo };
 }
 
-/** The check itself ended: the ERP cannot be worked with at all. */
+/** The result of a check that could not continue: the ERP cannot be used at all. */
 function failed(error: unknown): CheckResult {
   const name = 'connection';
   if (error instanceof UserError) return { name, ok: false, message: error.message, todo: error.todo };
   if (!(error instanceof ErpError)) throw error;
-  const todo: Partial<Record<ErpError['means'], string>> = {
-    auth: 'Check `erp.user` and `erp.password` of the installation, and the rights of that user in the ERP.',
-    unsent: 'Check `erp.url` of the installation, and that the ERP is up.',
-    throttled: 'Try again later: the ERP takes no more requests now.',
-    locked: 'Try again later: something else is at work in the ERP.',
-  };
-  const else_ = 'Look into the log of the ERP; then run `vetledger erp check` again.';
-  return { name, ok: false, message: error.message, todo: todo[error.means] ?? else_ };
+  const todos: Partial<Record<ErpError['means'], string>> = erpCheckTodos;
+  return { name, ok: false, message: error.message, todo: todos[error.means] ?? erpCheckTodos.other };
 }
 
-/** What the documents of the source come to by this mapping; what it has no account for is held, and told by `mapping check`. */
+/**
+ * What the documents of the source become by this mapping. Values without an account are left out: their documents are
+ * held, and `mapping check` reports them.
+ */
 function wordsInUse({ rows, money }: SourceUsage, mapping: Mapping): WordsInUse {
   const used: WordsInUse = { accounts: [], vat: [], dimensions: [], kinds: [] };
   const add = (found: LookUp<Found & { role?: LineRole }>, role: LineRole) => {
@@ -125,7 +123,7 @@ function wordsInUse({ rows, money }: SourceUsage, mapping: Mapping): WordsInUse 
       const accounts = vat.account === null ? [] : [vat.account];
       add(vatAccount(mapping, { name: vat.name, rate: vat.rate, accounts }, department), 'vat');
     }
-    // A net group that goes to a liability is outside VAT, and is delivered without a tax code.
+    // A VAT group that is posted to a liability is outside VAT, and delivered without a tax code.
     const isOutside = soldRole(mapping, account, department, { dimensions, internal, vat }) !== null;
     if ((hasNet && !isOutside) || hasVat) used.vat.push({ group: vat.name, rate: vat.rate });
   }

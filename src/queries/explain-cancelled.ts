@@ -7,19 +7,20 @@ import type { InstallationId } from '../terms.ts';
 
 type Payment = Pick<RecordOf<'payment'>, 'id' | 'paid' | 'paymentType'>;
 
-/** How a payment belongs to another by what it looks like: the source names no original. */
+/** How a payment probably belongs to another one. The source names no original, so this is inferred. */
 export interface LikelyPair {
-  /** The payment that this one cancels, or pays back. */
+  /** The payment that this one cancels or refunds. */
   cancels: number | null;
-  /** The payment that cancels this one, or pays it back. */
+  /** The payment that cancels or refunds this one. */
   cancelledBy: number | null;
 }
 
 export const noPair: LikelyPair = { cancels: null, cancelledBy: null };
 
 /**
- * The likely original of a negative payment among those of its invoice: of the same type and amount, the latest before it that no other
- * one cancels (as R7 pairs them); and the likely cancellation of a positive one.
+ * Finds the probable original of a negative payment among the payments of its invoice, or the probable cancellation of
+ * a positive one. The original has the same type and amount, and is the latest earlier one without another cancellation
+ * (as R7 pairs them).
  */
 export function likelyPair(payments: readonly Payment[], id: number): LikelyPair {
   const standing = new Map<string, number[]>();
@@ -39,7 +40,7 @@ export function likelyPair(payments: readonly Payment[], id: number): LikelyPair
   return noPair;
 }
 
-/** The likely pair of a payment, among the payments of its invoice that the mirror holds. */
+/** The probable pair of a payment, among the payments of its invoice in the mirror. */
 export async function likelyPairOf(
   db: Connection,
   installation: InstallationId,

@@ -2,11 +2,12 @@ import { entryDefect } from '../domain/entry.ts';
 import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
 import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
 import { formatAmount } from '../reconcile/reconcile-report.ts';
+import { proofTexts } from '../texts/findings/proofs.ts';
 
 /** One proof of a document (ACCOUNTING "Proofs before posting"). */
 export interface Proof {
   proof: string;
-  /** Null where the judgement ended before this proof, or the source gives nothing to compare with. */
+  /** Null if the judgement ended before this proof, or the source gives no figures to compare. */
   holds: boolean | null;
   /** The figures compared. */
   says: string;
@@ -19,11 +20,11 @@ const unmappedCodes: readonly string[] = [
   'role_unmapped',
 ];
 
-/** Which proofs hold for these facts. Documents that the rules do not post need none. */
+/** The proofs of a document's facts. Documents that the rules do not post need none. */
 export function proofsOf(facts: DocumentFacts, judgement: Judgement, decimals: number): Proof[] {
   if (!['posted', 'held', 'nothing_to_post'].includes(judgement.state)) return [];
   const ofInvoice = facts.kind === 'invoice' ? invoiceProofs(facts, judgement, decimals) : [];
-  return [...ofInvoice, mapped(judgement), balanced(judgement, decimals), believable(judgement)];
+  return [...ofInvoice, mapped(judgement), balanced(judgement, decimals), plausible(judgement)];
 }
 
 function invoiceProofs(facts: InvoiceFacts, judgement: Judgement, decimals: number): Proof[] {
@@ -38,48 +39,57 @@ function invoiceProofs(facts: InvoiceFacts, judgement: Judgement, decimals: numb
 
 function totals({ invoice, rows }: InvoiceFacts, judgement: Judgement, decimals: number): Proof {
   const parts: [string, (Money | null)[], Money | null][] = [
-    ['net', rows.map((row) => row.sum), invoice.total],
-    ['VAT', rows.map((row) => row.sumVat), invoice.totalVat],
-    ['with VAT', rows.map((row) => row.sumTotal), invoice.totalWithVat],
+    [proofTexts.net, rows.map((row) => row.sum), invoice.total],
+    [proofTexts.vat, rows.map((row) => row.sumVat), invoice.totalVat],
+    [proofTexts.withVat, rows.map((row) => row.sumTotal), invoice.totalWithVat],
   ];
   const says = parts
-    .map(([name, amounts, total]) => `rows ${text(exact(amounts), decimals)} ${name}, total ${text(total, decimals)}`)
+    .map(([name, amounts, total]) =>
+      proofTexts.rowsAndTotal({ rows: text(exact(amounts), decimals), name, total: text(total, decimals) }),
+    )
     .join('; ');
   const agree = parts.map(([, amounts, total]) => {
     const added = exact(amounts);
     return added && total ? roundHalfEven(added, decimals).equals(total) : null;
   });
   const holds = agree.includes(null) ? null : agree.every(Boolean) && judgement.problem?.code !== 'totals_disagree';
-  return { proof: 'P1 rows add up to the totals', holds, says };
+  return { proof: proofTexts.totals, holds, says };
 }
 
 function collectorTotal({ invoice, memberPayments }: InvoiceFacts, { reports }: Judgement, decimals: number): Proof {
   const collected = exact(memberPayments.map(({ paid }) => paid));
   return {
-    proof: 'P1 members were paid by this collector what it asks for',
+    proof: proofTexts.collector,
     holds: !reports.some(({ code }) => code === 'collector_disagrees'),
-    says: `${text(collected, decimals)} paid by it, total ${text(invoice.totalWithVat, decimals)}`,
+    says: proofTexts.paidAndTotal({
+      paid: text(collected, decimals),
+      total: text(invoice.totalWithVat, decimals),
+    }),
   };
 }
 
 function fresh({ invoice, rowsFresh }: InvoiceFacts): Proof {
   return {
-    proof: 'P2 rows are no older than the invoice',
+    proof: proofTexts.fresh,
     holds: rowsFresh,
-    says: `changed ${invoice.modified ?? 'at a time that the source does not give'}`,
+    says: proofTexts.changed({ at: invoice.modified ?? proofTexts.unknownTime }),
   };
 }
 
 function due({ invoice, payments }: InvoiceFacts, { reports }: Judgement, decimals: number): Proof {
   return {
-    proof: 'P3 due_sum is the total less the payments',
+    proof: proofTexts.due,
     holds: invoice.dueSum === null ? null : !reports.some(({ code }) => code === 'due_sum_disagrees'),
-    says: `due ${text(invoice.dueSum, decimals)}, total ${text(invoice.totalWithVat, decimals)}, paid ${text(exact(payments.map(({ paid }) => paid)), decimals)}`,
+    says: proofTexts.dueTotalPaid({
+      due: text(invoice.dueSum, decimals),
+      total: text(invoice.totalWithVat, decimals),
+      paid: text(exact(payments.map(({ paid }) => paid)), decimals),
+    }),
   };
 }
 
 function mapped({ entry, problem }: Judgement): Proof {
-  const proof = 'P4 every account is in the mapping';
+  const proof = proofTexts.mapped;
   if (problem && unmappedCodes.includes(problem.code)) return { proof, holds: false, says: problem.message };
   if (!entry) return { proof, holds: null, says: '' };
   return { proof, holds: true, says: [...new Set(entry.lines.map(({ account }) => account))].join(', ') };
@@ -88,18 +98,23 @@ function mapped({ entry, problem }: Judgement): Proof {
 function balanced({ entry, problem }: Judgement, decimals: number): Proof {
   const defect = entry && entryDefect(entry, decimals);
   return {
-    proof: 'P5 the entry balances',
+    proof: proofTexts.balanced,
     holds: problem?.code === 'entry_unbalanced' ? false : entry ? defect === null : null,
     says: defect ?? '',
   };
 }
 
-const unbelievable: readonly string[] = ['amount_implausible', 'credit_cycle', 'foreign_reference', 'contradiction'];
+const implausibleCodes: readonly string[] = [
+  'amount_implausible',
+  'credit_cycle',
+  'foreign_reference',
+  'contradiction',
+];
 
-function believable({ problem }: Judgement): Proof {
-  const fails = problem !== null && unbelievable.includes(problem.code);
+function plausible({ problem }: Judgement): Proof {
+  const fails = problem !== null && implausibleCodes.includes(problem.code);
   return {
-    proof: 'P6 amounts and references can be believed',
+    proof: proofTexts.plausible,
     holds: problem !== null && !fails ? null : !fails,
     says: fails ? problem.message : '',
   };
@@ -111,5 +126,5 @@ function exact(amounts: (Money | null)[]): Money | null {
 }
 
 function text(amount: Money | null, decimals: number): string {
-  return amount === null ? '(not given)' : formatAmount(amount, decimals);
+  return amount === null ? proofTexts.notGiven : formatAmount(amount, decimals);
 }

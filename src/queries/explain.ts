@@ -32,12 +32,13 @@ import { type Proof, proofsOf } from './explain-proofs.ts';
 import type { FoundDocument } from './found-documents.ts';
 
 /**
- * Whether a decision about a late document is heeded: `replaced` by a newer one about the same version; about an `earlier_version` of
- * the document; `late_no_more`: carried out, or what was late has gone.
+ * Whether a decision about a late document applies. `replaced`: a newer decision is about the same version.
+ * `earlier_version`: it is about an earlier version of the document. `late_no_more`: it was carried out, or the
+ * document is not late any more.
  */
 export type DecisionStanding = 'holds' | 'replaced' | 'earlier_version' | 'late_no_more';
 
-/** Everything known of one document, from the source to the books. */
+/** Everything that is known about one document, from the source to the books. */
 export interface Explanation {
   installation: number;
   document: DocumentRef;
@@ -45,40 +46,39 @@ export interface Explanation {
   documentDate: CalendarDate | null;
   problem: { code: string; message: string; todo: string; since: Date | null } | null;
   reports: { code: string; message: string }[];
-  /** The newest first. */
+  /** Newest first. */
   versions: SourceVersion[];
-  /** Null where the mirror does not hold the document. */
+  /** Null if the mirror does not hold the document. */
   facts: DocumentFacts | null;
-  /** The judgement of these facts by today's mapping and locks; nothing is posted. */
+  /** The judgement of these facts by the current mapping and locks. Nothing is posted. */
   judgement: Judgement | null;
   proofs: Proof[];
-  /** What persons decided about it, the newest first; `holds`: about its present version. */
+  /** Decisions about the document, newest first. `holds`: the decision is about the current version. */
   decisions: (RecordedDecision & { holds: boolean; standing: DecisionStanding })[];
   /** In the order in which they were appended. */
   entries: LedgerEntry[];
-  /** What is recorded of them, by id. */
+  /** What is recorded about the entries, by id. */
   records: Map<string, EntryRecord>;
   /** Id of the entry in force. */
   inForce: string | null;
-  /** By entry id, the id of the daily summary that contains the entry. */
+  /** The id of the daily summary that contains an entry, by the entry's id. */
   summaries: Map<string, string>;
-  /** By the id of an entry or of its summary, how it got to the ERP, then its undos; empty where nothing is delivered. */
+  /** Deliveries of an entry or of its summary, by its id, followed by their undos; empty if nothing is delivered. */
   deliveries: Map<string, UnitDelivery[]>;
   writeBack: WrittenBack | null;
-  /** An invoice's payments, original and members; a payment's invoice; a refund's original. */
+  /** For an invoice, its payments, original and members. For a payment, its invoice. For a refund, its original. */
   related: RelatedDocument[];
-  /** Of a prepayment: what was paid back and used of it. */
+  /** For a prepayment: its refunds and uses. */
   refunds: { id: number; amount: Money }[];
   uses: KnownMatch[];
-  /** Of a payment of type 8: what it took, and how that is known. */
+  /** For a payment of type 8: the prepayments that it used, and how we know. */
   match: KnownMatch[];
-  /** Of an invoice: the consultation that it was made of. */
+  /** For an invoice: the consultation that it came from. */
   origin: InvoiceOrigin | null;
-  /** Of a payment: its likely original or cancellation. */
+  /** For a payment: its probable original or cancellation. */
   pair: LikelyPair;
-  /** Times are told in it. */
+  /** The time zone for shown times. */
   timezone: string;
-  /** Decimals of the installation's currency. */
   decimals: number;
 }
 
@@ -88,18 +88,21 @@ export interface RelatedDocument extends DocumentRef {
   entryId: string | null;
 }
 
-/** One version of the document's record, as the mirror holds it. */
+/** One version of the document's record in the mirror. */
 export interface SourceVersion {
   version: number;
   modified: Date | null;
   sourceTime: Date;
   goneAt: Date | null;
   current: boolean;
-  /** JSON text with the wire's digits. */
+  /** JSON text with the digits as received. */
   raw: string;
 }
 
-/** Gathers what is known of a document: its record's versions, what the rules say of it now, its entries and its write-back. */
+/**
+ * Collects what is known about a document: the versions of its record, the current judgement by the rules, its entries
+ * and its write-back.
+ */
 export async function explainDocument(
   db: Connection,
   installation: InstallationConfig,
@@ -159,7 +162,8 @@ async function decisionsAbout(
     'select late_version as version from document where installation = ? and kind = ? and id = ?',
     [installation, document.kind, document.id],
   );
-  // The newest decision is about the version that was late last; where nothing is late any more, that one is settled.
+  // The newest decision is about the version that was last late. If the document is not late any more, that decision is
+  // settled.
   const last = late?.version ?? decisions[0]?.version;
   return decisions.map((each, index) => {
     const isReplaced = decisions.slice(0, index).some(({ version }) => version === each.version);
@@ -174,7 +178,7 @@ async function decisionsAbout(
   });
 }
 
-/** Judged by the lock dates that the source gave last: explaining asks nothing of the source. */
+/** Uses the lock dates that were last read: explaining sends no request to the source. */
 async function judgeNow(
   db: Connection,
   installation: InstallationConfig,
@@ -283,7 +287,7 @@ async function entriesOf(db: Connection, installation: number, { kind, id }: Doc
   );
 }
 
-/** What was confirmed once is so no more where the newest version shows another value. */
+/** A confirmed value counts as unconfirmed if the newest version shows another one. */
 function stillShown(writeBack: WrittenBack | null, shown: ExternalId | null): WrittenBack | null {
   if (writeBack === null || !shown?.isCarried) return writeBack;
   return { ...writeBack, confirmed: writeBack.confirmed && shown.value === writeBack.value };

@@ -4,17 +4,17 @@ import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { budgetUsages } from '../practice/budget-store.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** Nothing that is read for the metrics may take longer. */
+/** Time limit of each statement for the metrics. */
 const statementTimeoutMs = 5_000;
-/** Failed windows in a row are counted up to this. */
+/** Limit of the count of failed windows in a row. */
 const streakAtMost = 1_000;
 
-/** What the database tells for the metrics, of all installations at once (src/runtime/metrics). */
+/** The database's figures for the metrics of all installations (src/runtime/metrics). */
 export type Figures = Awaited<ReturnType<typeof readAll>>;
 
 /**
- * Reads the figures of these installations in one short transaction: as many statements for a thousand as for one. `backup`: whether
- * that of the last backup is wanted.
+ * Reads the figures of these installations in one short transaction. The number of statements does not depend on the
+ * number of installations. `backup`: whether to read the time of the last backup.
  */
 export async function readFigures(
   db: Db,
@@ -43,7 +43,7 @@ async function readAll(db: Connection, installations: readonly InstallationId[],
   };
 }
 
-/** How far each installation's windows are. */
+/** The state of each installation's windows. */
 function windowFigures(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,
@@ -64,7 +64,7 @@ function windowFigures(db: Connection, installations: readonly InstallationId[])
   );
 }
 
-/** Documents with a problem. Codes are those of docs/reference/PROBLEMS.md. */
+/** Documents with a problem, by the codes of docs/PROBLEMS.md. */
 function heldByCode(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,
@@ -85,7 +85,10 @@ const openStates = [
   'handed_over',
 ] as const;
 
-/** Units of the general ledger that are not settled. Each state is counted in an index of its own: what was delivered may be millions. */
+/**
+ * Units of the general ledger that are not settled. A separate index counts each state, since there may be millions of
+ * delivered units.
+ */
 function openDeliveries(db: Connection, installations: readonly InstallationId[]) {
   const conditions = {
     pending: `state = 'pending' and not needs_consent`,
@@ -109,7 +112,7 @@ function openDeliveries(db: Connection, installations: readonly InstallationId[]
   );
 }
 
-/** Whether the last that was heard of each installation's ERP is an error. */
+/** Whether the last answer of each installation's ERP was an error. */
 function erpAnswers(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,
@@ -121,7 +124,7 @@ function erpAnswers(db: Connection, installations: readonly InstallationId[]) {
   );
 }
 
-/** How much of the newest pass of the scrub is read, 0 to 1. */
+/** The share of the newest scrub pass that is read, from 0 to 1. */
 function scrubProgress(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,
@@ -136,7 +139,7 @@ function scrubProgress(db: Connection, installations: readonly InstallationId[])
   );
 }
 
-/** What the last reconcile found, null before the first, and whether the last attempt of a daemon came to no verdict. */
+/** The result of the last reconciliation, null before the first, and whether a daemon's last attempt failed. */
 function verdicts(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,
@@ -147,7 +150,10 @@ function verdicts(db: Connection, installations: readonly InstallationId[]) {
   );
 }
 
-/** When backup.sh last succeeded; before its first success, when the tables were made, so that a backup which never runs grows old, too. */
+/**
+ * When backup.sh last succeeded. Before its first success, the creation of the tables, so that a backup that never runs
+ * also shows an increasing age.
+ */
 async function latestBackup(db: Connection): Promise<Date> {
   const { at } = await row(
     db,

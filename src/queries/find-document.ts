@@ -11,16 +11,16 @@ import {
   type InstallationId,
 } from '../terms.ts';
 
-/** A document that a text may mean. */
+/** A document that a search text may refer to. */
 export interface Candidate extends DocumentRef {
   installation: InstallationId;
   state: DocumentState;
   documentDate: CalendarDate | null;
-  /** Number with prefix, as the source has it; null where it was found by its id. */
+  /** Number with prefix as in the source; null if the document was found by its id. */
   number: string | null;
 }
 
-/** The document that a code names; `entry` is the code where it is an entry's. */
+/** The document that a code names. `entry` is the code if it names an entry; null otherwise. */
 export interface CodedDocument extends DocumentRef {
   installation: InstallationId;
   entry: string | null;
@@ -31,10 +31,13 @@ export interface SearchedInstallation {
   dialect: Dialect;
 }
 
-/** Candidates that are looked for; more are not told apart. */
+/** Limit of candidates per installation. */
 const candidatesAtMost = 20;
 
-/** An entry code (`4711/invoice/1001/1`) or a document's id as `problems` prints it (`4711/invoice/1001`); null for another text. */
+/**
+ * Parses an entry code (`4711/invoice/1001/1`) or a document id as `problems` prints it (`4711/invoice/1001`); null for
+ * another text.
+ */
 export function documentOfCode(code: string): CodedDocument | null {
   const [, installation, kindText, id, n] = /^(\d{1,15})\/([a-z]+)\/(\d{1,15})(?:\/(\d+))?$/.exec(code) ?? [];
   const kind = documentKinds.find((known) => known === kindText);
@@ -44,8 +47,8 @@ export function documentOfCode(code: string): CodedDocument | null {
 }
 
 /**
- * Invoices with this number, posted or not, by the mirror's records: with and without prefix, whatever stands between the two. Reads
- * the records of all invoices of the installations, so it is for a person who asks, not for a window.
+ * Finds invoices by their number in the mirror, posted or not, with and without prefix and with any separator. It reads
+ * the records of all invoices, so it is only for interactive use, not for windows.
  */
 export async function invoicesNumbered(
   db: Connection,

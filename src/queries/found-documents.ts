@@ -9,7 +9,7 @@ import {
   type InstallationId,
 } from '../terms.ts';
 
-/** A document as the table `document` has it. */
+/** A row of the table `document`. */
 export interface FoundDocument extends DocumentRef {
   installation: InstallationId;
   state: DocumentState;

@@ -3,23 +3,24 @@ import type { SignInState } from '../practice/sign-in-store.ts';
 import { chainNames } from '../reconcile/verdict.ts';
 import type { PauseState } from '../sync/pauses.ts';
 import type { WatchedSchedule } from '../sync/schedule-state.ts';
+import { healthCauses } from '../texts/findings/health.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
 import type { LaneStatus, UntakenTick } from './lanes.ts';
-import { scrubLateTodo } from './scrub.ts';
 import type { Verdict } from './verdict.ts';
 import type { PresentCause, RecordedWindow } from './windows.ts';
 
 /**
- * How an installation is, in one word; the first that holds. `failed`: its newest window failed, or cannot open. `late`: no window
- * closed for more than two intervals. `waiting`: the source has asked for a pause, an open window's steps fail and are tried again,
- * Temporal does not answer, a delivery waits, or its books were not reconciled for two days, or never. `paused`: somebody holds its
- * windows back; it is not late then. `held`: documents need somebody, or its books do not reconcile.
+ * The health of an installation; the first word that applies. `failed`: its newest window failed, or cannot open.
+ * `late`: no window closed for more than two intervals. `waiting`: the source requested a pause, steps of an open
+ * window fail and are retried, Temporal does not answer, a delivery waits, or the books were not reconciled for two
+ * days. `paused`: its windows are paused; it is not late then. `held`: documents need attention, or the books do not
+ * reconcile.
  */
 export const healths = ['failed', 'late', 'waiting', 'paused', 'new', 'held', 'ok'] as const;
 export type InstallationHealth = (typeof healths)[number];
 
-/** A window that waits for one thing for so long is told of. */
+/** A window that waits longer for one thing is reported. */
 const longWaitMs = 30_000;
 
 export interface Findings {
@@ -31,43 +32,48 @@ export interface Findings {
   syncedTo: Date | null;
   /** The newest window. */
   last: Pick<RecordedWindow, 'outcome' | 'error' | 'opened_at'> | null;
-  /** Why its windows do not close now: the newest one's error with its streak, or that of the steps of an open one. */
+  /**
+   * Why its windows do not close now: the error of the newest window with its streak, or the error of the steps of an
+   * open one.
+   */
   present?: PresentCause | null;
   watched: WatchedSchedule | null;
-  /** Why no window may open at all: the configuration is of other books. */
+  /** Why no window may open at all: the configuration belongs to other books. */
   refused: PlainError | null;
-  /** That Temporal does not answer; null where it does, or was not asked. */
+  /** The error of a Temporal that does not answer; null if it answers, or was not checked. */
   temporal?: PlainError | null;
-  /** What holds its live lane now: a window, or a command. */
+  /** The holder of its live lane: a window, or a command. */
   live?: LaneStatus | null;
-  /** Whether a daemon, or a command that runs windows, is at work for it; null where that was not asked. */
+  /** Whether a running daemon, or a command that runs windows, serves it; null if this was not checked. */
   isServed?: boolean | null;
-  /** A window of it that no daemon has taken. */
+  /** One of its windows that no daemon has taken. */
   tick?: UntakenTick | null;
-  /** Who holds the windows of the schedule back. */
+  /** The pause of its scheduled windows: by whom and why. */
   pause: Pick<PauseState, 'actedBy' | 'reason'> | null;
-  /** That the source refuses to let us in. */
+  /** Refused sign-ins at the source; null if it accepts the credentials. */
   signIn: Pick<SignInState, 'refusals'> | null;
   blockedUntil: Date | null;
-  /** Documents with a problem. */
   problems: number;
-  /** Problems of records that are no documents, and of what is written back. */
+  /** Problems of records that are not documents, and of write-backs. */
   others?: number;
   isScrubLate: boolean;
   verdict: Verdict;
-  /** It is older than two days, or there is none. */
+  /** Whether the verdict is older than two days, or missing. */
   isVerdictOld: boolean;
   delivery: DeliveryStatus | null;
 }
 
-/** Its health with the cause: what is the matter, and what to do; null: nothing. Lateness is told whatever else is the matter. */
+/**
+ * The health with its cause and next step; the cause is null if there is nothing to do. `late` is reported besides any
+ * other cause.
+ */
 export interface HealthFound {
   health: InstallationHealth;
   late: boolean;
   cause: Cause | null;
 }
 
-/** What is the matter; of windows that do not close: how many attempts in a row failed for it, and since when. */
+/** A cause. If windows do not close, also how many attempts in a row failed, and since when. */
 export type Cause = PlainError & Partial<Pick<PresentCause, 'attempts' | 'since'>>;
 
 export function healthOf(found: Findings): HealthFound {
@@ -86,25 +92,15 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
   const { refused, last, present, syncedTo, blockedUntil, problems, others = 0, delivery } = found;
   if (refused) return ['failed', refused];
   if (found.pause) {
-    const message = `its windows were paused by ${found.pause.actedBy}: ${found.pause.reason}`;
-    const todo = `Run \`vetledger resume --installation ${found.installation}\` when its windows may go on.`;
-    return ['paused', { code: 'windows_paused', message, todo }];
+    const { actedBy: by, reason } = found.pause;
+    return ['paused', healthCauses.windowsPaused({ installation: found.installation, by, reason })];
   }
   if (found.signIn) {
-    const todo =
-      'Check the token, or the client id and secret, of this installation: the source refuses them. A new one in a file that the configuration names is noticed by itself; `vetledger sync` asks now.';
     const { attempts, since } = present ?? {};
     const streak = attempts !== undefined && since !== undefined ? { attempts, since } : {};
-    return ['failed', { code: 'sign_in_refused', message: 'the source refuses to let us in', todo, ...streak }];
+    return ['failed', { ...healthCauses.signInRefused(), ...streak }];
   }
-  if (blockedUntil) {
-    const cause = {
-      code: 'source_throttled',
-      message: 'the source asked for a pause (429)',
-      todo: 'Wait: the source asked for a pause (429), and is asked again when it is over. If it asked by mistake, run `vetledger budget reset`.',
-    };
-    return [late ? 'late' : 'waiting', cause];
-  }
+  if (blockedUntil) return [late ? 'late' : 'waiting', healthCauses.throttled()];
   const wait = waitCause(found);
   if (last?.outcome === 'failed' && last.error) return ['failed', wait ?? present ?? last.error];
   if (last?.outcome === 'open' && present) return [late ? 'late' : 'waiting', present];
@@ -114,165 +110,101 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
   if (untaken) return [late ? 'late' : 'waiting', untaken];
   if (late) return ['late', lateCause(found)];
   if (syncedTo === null) {
-    const todo = 'Run `vetledger sync` to load everything for the first time.';
-    if (last?.outcome === 'open')
-      return ['new', { code: 'first_load', message: 'everything is being loaded for the first time', todo: 'Wait.' }];
-    return ['new', { code: 'never_synced', message: 'no window has closed yet', todo }];
+    return ['new', last?.outcome === 'open' ? healthCauses.firstLoad() : healthCauses.neverSynced()];
   }
   const { reconciled } = found.verdict;
   const delivering = delivery === null ? null : deliveryTrouble(delivery, found.now);
-  if (problems > 0 || others > 0 || (delivery?.refused ?? 0) > 0) {
-    const message = [
-      problems > 0
-        ? `${problems} ${problems === 1 ? 'document' : 'documents'} held, or changed or missing after posting`
-        : '',
-      others > 0 ? `${others} put aside, or not written back` : '',
-      delivery !== null && delivery.refused > 0 ? `${delivery.refused} refused by the ERP` : '',
-    ];
-    const todo = 'Run `vetledger problems` to see what it is, and what to do.';
-    return ['held', { code: 'held', message: message.filter(Boolean).join(', '), todo }];
+  const refusedUnits = delivery?.refused ?? 0;
+  if (problems > 0 || others > 0 || refusedUnits > 0) {
+    return ['held', healthCauses.held({ documents: problems, others, refused: refusedUnits })];
   }
   if (reconciled?.ok === false) {
-    const message = `its books did not reconcile when last checked: ${reconciled.failing.join(', ')}`;
-    const todo = reconcileTodo(found.installation, reconciled.failing);
-    return ['held', { code: 'not_reconciled', message, todo }];
+    const commands = reconcileCommands(found.installation, reconciled.failing);
+    return ['held', healthCauses.notReconciled({ failing: reconciled.failing.join(', '), commands })];
   }
   if (delivering?.isSerious) return ['waiting', delivering.cause];
   if (found.isVerdictOld) {
-    const todo = `Run \`vetledger reconcile --installation ${found.installation}\`. \`vetledger run\` does it once a day by itself, unless \`reconcile.between\` is never; its log says why where it fails.`;
-    if (reconciled === null) {
-      return ['waiting', { code: 'never_reconciled', message: 'its books were never reconciled', todo }];
-    }
-    const message = `its books were last reconciled at ${timeOf(reconciled.checked_at)}`;
-    return ['waiting', { code: 'reconcile_old', message, todo }];
+    const { installation } = found;
+    if (reconciled === null) return ['waiting', healthCauses.neverReconciled({ installation })];
+    return ['waiting', healthCauses.reconciledLongAgo({ installation, at: timeOf(reconciled.checked_at) })];
   }
-  if (found.isScrubLate) return ['ok', { code: 'scrub_late', message: 'the scrub is late', todo: scrubLateTodo }];
+  if (found.isScrubLate) return ['ok', healthCauses.scrubLate()];
   return ['ok', delivering?.cause ?? null];
 }
 
-function reconcileTodo(installation: number, failing: readonly string[]): string {
+function reconcileCommands(installation: number, failing: readonly string[]): string {
   const isOfChain = (name: string) => chainNames.some((each) => each === name);
-  const erp = failing.includes('E7') ? ' --erp' : '';
-  const commands = [
-    ...(failing.every(isOfChain) ? [] : [`\`vetledger reconcile${erp} --installation ${installation}\``]),
-    ...(failing.some(isOfChain) ? [`\`vetledger ledger verify --installation ${installation}\``] : []),
-  ];
-  return `Run ${commands.join(' and ')}: what differs is named there.`;
+  const option = failing.includes('E7') ? ' --erp' : '';
+  const reconcile = failing.every(isOfChain) ? '' : healthCauses.reconcileCommand({ installation, option });
+  const verify = failing.some(isOfChain) ? healthCauses.verifyCommand({ installation }) : '';
+  return reconcile !== '' && verify !== ''
+    ? healthCauses.commands({ first: reconcile, second: verify })
+    : reconcile + verify;
 }
 
-/** What the attempt under way waits for, where that takes long or has failed already. */
+/** What the current attempt waits for, if the wait is long or follows a failure. */
 function waitCause({ live, now }: Findings): Cause | null {
   if (!live?.alive || live.waits_for === null || live.waits_since === null) return null;
   const { waits_for: what, waits_since: since, error, attempts } = live;
   const isLong = now.getTime() - since.getTime() >= longWaitMs;
   if (error === null && !isLong) return null;
-  const waits = `its window waits for ${what} since ${timeOf(since)}`;
-  if (error !== null) return { ...error, message: `${error.message.replace(/\.$/, '')}; ${waits}`, attempts, since };
-  const todo = what.startsWith('PostgreSQL')
-    ? 'See in PostgreSQL (pg_stat_activity) what holds the tables, and the disk of the server.'
-    : what.includes('practice API')
-      ? 'Run `vetledger doctor`: the practice API was asked and has not answered. It is asked again by itself after the time-out.'
-      : 'Wait: it goes on by itself. `vetledger status` shows what it waits for.';
-  return { code: 'window_waits', message: waits, todo, since };
+  const message = healthCauses.windowWaits({ what, since: timeOf(since) });
+  if (error !== null) {
+    const joined = healthCauses.failingAndWaiting({ error: error.message.replace(/\.$/, ''), waits: message });
+    return { ...error, message: joined, attempts, since };
+  }
+  if (what.startsWith('PostgreSQL')) return { ...healthCauses.waitsForPostgres({ message }), since };
+  if (what.includes('practice API')) return { ...healthCauses.waitsForSource({ message }), since };
+  return { ...healthCauses.waits({ message }), since };
 }
 
 function tickCause({ tick, isServed }: Findings): PlainError | null {
   if (!tick) return null;
-  const message = `Temporal began a window at ${timeOf(tick.since)}, and no daemon has taken it (${tick.workflow_id})`;
-  return { code: 'tick_untaken', message, todo: isServed === false ? startDaemon : busyDaemon };
+  const waiting = { since: timeOf(tick.since), workflow: tick.workflow_id };
+  return isServed === false ? healthCauses.windowUntaken(waiting) : healthCauses.windowIgnored(waiting);
 }
 
-const startDaemon = 'Start `vetledger run`: it takes the window that waits, and what was missed.';
-const busyDaemon =
-  'See the log and the processor of `vetledger run`, which is at work and does not take it; start it again where it stands still.';
-
-/** `12:05:07 UTC`; a reader sees the day by the lag. */
+/** Formats a time as `2026-03-01 12:05:07 UTC`. */
 function timeOf(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Why no window closed for so long, as far as the database tells. */
+/** Why no window closed for so long, as far as the database shows. */
 function lateCause({ installation, watched, last, now, syncedTo, isServed }: Findings): PlainError {
-  if (watched?.paused) {
-    const note = watched.note ? `: ${watched.note}` : '';
-    const todo = `Run \`vetledger resume --installation ${installation}\`, or resume it in Temporal, when its windows may go on.`;
-    return { code: 'schedule_paused', message: `its schedule is paused${note}`, todo };
-  }
+  if (watched?.paused) return healthCauses.schedulePaused({ installation, note: watched.note ?? '' });
   if (last?.outcome === 'open' && now.getTime() - last.opened_at.getTime() > 120_000) {
-    return {
-      code: 'window_long',
-      message: `the window that opened at ${last.opened_at.toISOString()} is still under way`,
-      todo: 'See in the Temporal UI what it waits for; it is given up after window_timeout_minutes, a first load where nothing of it succeeds for so long.',
-    };
+    return healthCauses.windowLong({ openedAt: last.opened_at.toISOString() });
   }
-  if (isServed === false) {
-    return {
-      code: 'no_daemon',
-      message: 'no daemon is at work for it, and no window closed lately',
-      todo: startDaemon,
-    };
-  }
+  if (isServed === false) return healthCauses.noDaemon();
   if (watched?.missedAt && syncedTo && watched.missedAt > syncedTo) {
-    return {
-      code: 'windows_missed',
-      message: `Temporal could not open its windows in time (${watched.missed + watched.dropped} so far)`,
-      todo: 'See the processor and the database of the Temporal server; the next windows cover what was missed.',
-    };
+    return healthCauses.windowsMissed({ count: watched.missed + watched.dropped });
   }
-  return {
-    code: 'no_window',
-    message: 'no window closed lately',
-    todo: 'No window closed lately: see that `vetledger run` is up, or run `vetledger sync`.',
-  };
+  return healthCauses.noWindow();
 }
 
-/** Another database has entries of the installation in its company. */
+/** The code for entries of another database in the installation's company. */
 export const foreignCode = 'erp_company_foreign';
 
-/** Entries that wait for longer than so without an answer of the ERP: the daemon begins a delivery every five minutes. */
+/**
+ * Entries that wait longer without an answer of the ERP are reported. The daemon starts a delivery every five minutes.
+ */
 const longestWaitMs = 900_000;
 
-/** What is the matter with a delivery, and whether it needs somebody; null: nothing waits. */
+/** The cause of a delivery, and whether it needs attention; null if nothing waits. */
 function deliveryTrouble(delivery: DeliveryStatus, now: Date): { cause: PlainError; isSerious: boolean } | null {
   const { paused, left, last_error, unapproved, in_doubt: inDoubt } = delivery;
   const serious = (cause: PlainError) => ({ cause, isSerious: true });
-  if (paused) {
-    const todo = 'Run `vetledger deliver resume` when the delivery may go on.';
-    const message = `the delivery was paused by ${paused.by}: ${paused.reason}`;
-    return serious({ code: 'delivery_paused', message, todo });
-  }
-  if (last_error?.code === foreignCode) {
-    const todo =
-      'Stop the other vetledger, or name another company or folder in `erp`. Where this database is to go on: `vetledger adopt --installation ID --reason TEXT`.';
-    return serious({ code: last_error.code, message: last_error.message, todo });
-  }
+  if (paused) return serious(healthCauses.deliveryPaused({ by: paused.by, reason: paused.reason }));
+  if (last_error?.code === foreignCode) return serious(healthCauses.foreignEntries(last_error));
   if (left > 0 && inDoubt > 0) {
-    const when = delivery.looks_up_at ? `not before ${delivery.looks_up_at.toISOString()}` : 'by the next delivery';
-    const sent = `${inDoubt} ${inDoubt === 1 ? 'entry was' : 'entries were'} sent by a delivery that ended without an answer`;
-    const message = `${sent}: they are looked up ${when}, and ${left} wait for that`;
-    return serious({ code: 'delivery_in_doubt', message, todo: deliverTodo });
+    return serious(healthCauses.inDoubt({ inDoubt, at: delivery.looks_up_at?.toISOString() ?? '', left }));
   }
-  if (left > 0 && last_error) {
-    const todo = 'Run `vetledger erp check`: the ERP cannot be worked with.';
-    return serious({ code: last_error.code, message: last_error.message, todo });
-  }
+  if (left > 0 && last_error) return serious(healthCauses.erpFailing(last_error));
+  if (left > 0 && delivery.under_way) return { cause: healthCauses.beingDelivered({ left }), isSerious: false };
   if (left > 0) {
     const since = delivery.waiting_since;
-    const isLong = !delivery.under_way && since !== null && now.getTime() - since.getTime() > longestWaitMs;
-    const how = delivery.under_way ? 'on the way to the ERP' : 'to be delivered to the ERP';
-    const waits = isLong ? `; nothing was delivered since ${since.toISOString()}` : '';
-    const cause = { code: 'delivery_waits', message: `${left} ${how}${waits}`, todo: deliverTodo };
-    return { cause, isSerious: isLong };
+    const isLong = since !== null && now.getTime() - since.getTime() > longestWaitMs;
+    return { cause: healthCauses.notDelivered({ left, since: isLong ? since.toISOString() : '' }), isSerious: isLong };
   }
-  if (unapproved > 0) {
-    return serious({
-      code: 'consent_missing',
-      message: `${unapproved} to be delivered ${unapproved === 1 ? 'waits' : 'wait'} for consent`,
-      todo: 'Run `vetledger deliver --dry-run`, and then `vetledger deliver --approve --through DATE`: what was loaded waits for consent.',
-    });
-  }
-  return null;
+  return unapproved > 0 ? serious(healthCauses.consentMissing({ count: unapproved })) : null;
 }
-
-const deliverTodo =
-  'Wait: `vetledger run` goes on with it within five minutes. Where it is not up, start it, or run `vetledger deliver`.';

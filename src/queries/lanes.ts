@@ -7,26 +7,25 @@ import type { PlainError } from '../texts/plain-error.ts';
 /** Work that holds a lane of an installation, as `status --json` prints it. */
 export interface LaneStatus {
   lane: Lane;
-  /** Since when it holds it. */
   since: Date;
-  /** False where its process is not heard of any more. */
+  /** False if its process does not respond any more. */
   alive: boolean;
-  /** What it waits for, and since when; null: it goes on, or has waited for less than five seconds. */
+  /** What the work waits for, and since when; null if it continues, or has waited less than five seconds. */
   waits_for: string | null;
   waits_since: Date | null;
-  /** What it failed with since its last success, and how often. */
+  /** The error since its last success, and the number of failures. */
   error: PlainError | null;
   attempts: number;
 }
 
-/** A window that Temporal has begun, and that no daemon has taken. */
+/** A window that Temporal has started, and that no daemon has taken. */
 export interface UntakenTick {
   installation: InstallationId;
   workflow_id: string;
   since: Date;
 }
 
-/** What is at work for each of these installations, and what it waits for. */
+/** The running work of each of these installations, and what it waits for. */
 export async function laneStatuses(
   db: Connection,
   installations: readonly InstallationId[],

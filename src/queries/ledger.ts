@@ -8,51 +8,50 @@ import { chainStart } from '../ledger/journal/entry-hash.ts';
 import { type Seal, sealDefect, sealsOf } from '../ledger/seals.ts';
 import { type BrokenLink, walkChains } from '../ledger/verify.ts';
 import type { InstallationId } from '../terms.ts';
+import { sealTexts } from '../texts/findings/chain.ts';
 
 /** The hash chain of an installation's journal, as `ledger verify --json` prints it. */
 export interface ChainReport {
   installation: InstallationId;
   ok: boolean;
   entries: number;
-  /** Daily summaries. */
   summaries: number;
   broken: BrokenLink | null;
-  /** The latest link of the journal's chain, or the last sound one. */
+  /** The latest link of the journal's chain; if the chain is broken, the last valid one. */
   head: ChainHead;
-  /** The same of the daily summaries. */
+  /** The same for the daily summaries. */
   summary_head: ChainHead;
-  /** Where the hash asked for (`--head`) is in the chains; null where it is not. */
+  /** The place of the requested hash (`--head`) in the chains; null if it is in none. */
   found?: { chain: 'journal' | 'summaries'; seq: number } | null;
-  /** What the key asked with (`--public-key`) says. */
+  /** The result of checking the seals with the given key (`--public-key`). */
   seals?: SealReport;
-  /** For each head asked for, whether the books go through it. */
+  /** For each requested head, whether the chains contain it. */
   heads?: { head: BooksHead; met: boolean }[];
 }
 
-/** The seals of an installation. */
 export interface SealReport {
   ok: boolean;
   count: number;
-  /** The last seal, where all are sound. */
+  /** The last seal, if all are valid. */
   last: { n: number; seq: number; entries: number; hash: string; sealed_at: Date } | null;
   /** The first defect, in words. */
   defect: string | null;
 }
 
 export interface ChainQuestions {
-  /** A hash that should be in a chain. */
+  /** A hash that must be in a chain. */
   hash?: string | undefined;
-  /** Checks all seals. */
+  /** Checks all seals with this key. */
   key?: Ed25519Key | undefined;
-  /** Heads that the books should go through. */
+  /** Heads that the chains must contain. */
   heads?: readonly BooksHead[];
-  /** Ends the walk. */
+  /** Ends the check. */
   signal?: AbortSignal;
 }
 
 /**
- * Walks the hash chain of an installation's journal, and counts what is in it: all in one snapshot of the database, since a close
- * that is made during the walk would look like a missing entry.
+ * Checks the hash chain of an installation's journal, and counts its entries. It uses one snapshot of the database:
+ * otherwise a close during the check would look like a missing entry.
  */
 export async function chainReport(
   db: Db,
@@ -71,7 +70,7 @@ async function report(
   { hash, key, heads = [], signal }: ChainQuestions,
 ): Promise<ChainReport> {
   const seals = key === undefined ? [] : await sealsOf(trx, installation);
-  const met = new MetHeads([...heads, ...seals.map(({ head }) => head)]);
+  const met = new HeadSearch([...heads, ...seals.map(({ head }) => head)]);
   let found: ChainReport['found'] = null;
   const { broken, head, summaryHead } = await walkChains(trx, installation, (chain, link) => {
     signal?.throwIfAborted();
@@ -100,8 +99,8 @@ async function report(
   };
 }
 
-/** Which of some heads the chains go through. */
-class MetHeads {
+/** Finds out which of the given heads the chains contain. */
+class HeadSearch {
   readonly #asked: { journal: Set<number>; summaries: Set<number> };
   readonly #hashes = { journal: new Map([[0, chainStart]]), summaries: new Map([[0, chainStart]]) };
 
@@ -122,13 +121,13 @@ class MetHeads {
   }
 }
 
-function sealReport(seals: readonly Seal[], key: Ed25519Key, met: MetHeads, headSeq: number): SealReport {
+function sealReport(seals: readonly Seal[], key: Ed25519Key, met: HeadSearch, headSeq: number): SealReport {
   const defects = seals.map((seal, index) => {
     const defect = sealDefect(seal, index + 1, key);
     if (defect !== null || met.has(seal.head)) return defect;
-    return `the books do not go through what seal ${seal.n} of ${seal.sealedAt.toISOString()} was made of (entry ${seal.head.seq} of the chain)`;
+    return sealTexts.notContained({ n: seal.n, at: seal.sealedAt.toISOString(), seq: seal.head.seq });
   });
-  const none = seals.length === 0 && headSeq > 0 ? 'there is no seal' : null;
+  const none = seals.length === 0 && headSeq > 0 ? sealTexts.none : null;
   const defect = none ?? defects.find((each) => each !== null) ?? null;
   const last = defect === null ? seals.at(-1) : undefined;
   return {

@@ -11,13 +11,13 @@ export interface MappingComparison {
   installation: InstallationId;
   gaps: MappingGap[];
   unnamed: UnnamedValue[];
-  /** What it posts as revenue although it is named as something owed. */
+  /** Rows that the mapping posts as revenue although their names indicate a liability. */
   owed: OwedFinding;
-  /** Accounts that the source's documents come to. */
+  /** Accounts that the source's documents are posted to. */
   accounts: WrittenAccount[];
 }
 
-/** What an installation's source uses, as the mirror holds it, that a mapping has no account for or does not name. */
+/** Compares what an installation's source uses, as in the mirror, with the accounts and names of a mapping. */
 export async function compareMapping(
   ports: AccountPorts,
   installation: InstallationConfig,

@@ -2,20 +2,20 @@ import { instant, integer, nullable, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** A version of an installation's mapping: it is in force until the next one. */
+/** A version of an installation's mapping. It is in force until the next one. */
 export interface MappingVersionInForce {
   number: number;
   hash: string;
-  /** What the file says of itself. */
+  /** The version that the file states. */
   version: string | null;
   approved_by: string | null;
   since: Date;
-  /** Who applied it, and why; null where a start has followed the file. */
+  /** Who applied it, and why; null if a start took it from the file. */
   applied_by: string | null;
   reason: string | null;
 }
 
-/** Every version of an installation's mapping, the first one first. */
+/** All versions of an installation's mapping, oldest first. */
 export function mappingVersions(db: Connection, installation: InstallationId): Promise<MappingVersionInForce[]> {
   return rows(
     db,
@@ -29,9 +29,9 @@ export function mappingVersions(db: Connection, installation: InstallationId): P
   );
 }
 
-/** A mapping, and what was posted by it. */
+/** A mapping, and the entries that were posted with it. */
 export interface UsedMapping {
-  /** Null: entries that were posted without one. */
+  /** Null for entries that were posted without a mapping. */
   hash: string | null;
   version: string | null;
   approved_by: string | null;
@@ -43,7 +43,10 @@ export interface UsedMapping {
   last_seq: number;
 }
 
-/** Which mappings the entries of an installation were posted by, in the order of their first entries; reads the whole journal. */
+/**
+ * The mappings that an installation's entries were posted with, in the order of their first entries. Reads the whole
+ * journal.
+ */
 export function usedMappings(db: Connection, installation: InstallationId): Promise<UsedMapping[]> {
   return rows(
     db,

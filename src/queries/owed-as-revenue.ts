@@ -11,7 +11,7 @@ import type { Dialect } from '../records/dialect.ts';
 import type { AccountNumber } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** After it the list that was stored last is taken. */
+/** After this time the last stored list is used. */
 const longestWaitMs = 20_000;
 
 export interface AccountPorts {
@@ -19,14 +19,14 @@ export interface AccountPorts {
   practice(installation: InstallationId): PracticeClient;
 }
 
-/** Rows that a mapping posts as revenue although they are named as gift cards, vouchers or prepayments. */
+/** Rows that a mapping posts as revenue although their names indicate gift cards, vouchers or prepayments. */
 export interface OwedFinding {
-  /** Whether the names of the accounts are known; where not, VAT groups alone were looked at. */
+  /** Whether the names of the accounts are known. If not, only VAT groups were checked. */
   names_known: boolean;
   found: OwedAsRevenue[];
 }
 
-/** What an installation's source has used, looked at by the names of its accounts and VAT groups. It only warns. */
+/** Checks the names of the accounts and VAT groups that an installation's source uses. The result is only a warning. */
 export async function findOwedAsRevenue(
   ports: AccountPorts,
   { id, dialect }: Pick<InstallationConfig, 'id' | 'dialect'>,
@@ -37,7 +37,9 @@ export async function findOwedAsRevenue(
   return { names_known: accounts !== null, found: owedAsRevenue(rows, accounts ?? [], mapping) };
 }
 
-/** The account number list, asked of the source; where it does not answer, or refuses, the one that was stored last, if any. */
+/**
+ * The list of account numbers from the source. If the source does not answer or refuses, the last stored list, if any.
+ */
 async function accountNames(
   { db, practice }: AccountPorts,
   installation: InstallationId,

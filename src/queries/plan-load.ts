@@ -20,7 +20,7 @@ import { pullStep } from '../sync/streams.ts';
 import { receivedIn } from '../sync/walk/count-proof.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
 
-/** Counting stops after this long: the rate budget is in use, or the window will report what is wrong with the source. */
+/** Time limit of counting: the rate budget may be in use, or the source may fail, which the window reports. */
 export const countTimeoutMs = 15_000;
 
 type PerList<T> = Record<RecordKind, T>;
@@ -33,23 +33,23 @@ export interface LoadPorts {
 
 /** A full load that is about to begin or to be continued. */
 export interface LoadPlan {
-  /** Records still to be loaded of each list. */
+  /** Records of each list that are still to be loaded. */
   records: PerList<number>;
   estimate: LoadEstimate;
-  /** Seconds until the list that a step pulls is complete; null for other steps, and once it is. */
+  /** Seconds until the list of this step is complete; null for other steps, and after completion. */
   secondsLeft(progress: { step: string; done: number; total: number | null }): number | null;
 }
 
-/** What is going to be loaded: by which walks, and for a backfill from which invoice date on. */
+/** The load: by which walks, and for a backfill from which invoice date. */
 export interface LoadRun {
   owner: PullOwner;
   from: string | null;
 }
 
 /**
- * Estimates how long a backfill, or a first sync, takes by the installation's rate budgets. What is left of each list is known
- * from the walks of a load that was stopped, or asked of the source with one request of weight 1. Null for a window that asks
- * for changes only, and where the source cannot be asked within 15 s.
+ * Estimates the duration of a backfill or a first sync from the installation's rate budgets. The remaining records of
+ * each list are known from the walks of a stopped load, or counted by the source with one request of weight 1. Null for
+ * a window that reads only changes, and if the source does not answer within 15 s.
  */
 export async function planLoad(
   ports: LoadPorts,
@@ -70,7 +70,7 @@ export async function planLoad(
   }
 }
 
-/** The records left of each list, and how fast the source answers. */
+/** The remaining records of each list, and how fast the source answers. */
 async function countRecords(
   ports: LoadPorts,
   { id: installation, dialect, rateWindowSeconds }: InstallationConfig,
@@ -122,7 +122,7 @@ function planOf(loads: PerList<ListLoad>, records: PerList<number>, pace: Pace):
   };
 }
 
-/** Each list's load, with its rate budget as it is now. */
+/** The load of each list, with the current state of its rate budget. */
 export async function listLoads(
   ports: Pick<LoadPorts, 'budget'>,
   { id, dialect }: InstallationConfig,
@@ -156,7 +156,7 @@ function listLoad(
     action,
     records,
     limit: budget?.limitNow ?? limitOf(dialect, action),
-    // Usage has no expiry per slot; after one rate window, all slots have expired.
+    // The usage does not show when each slot expires, but all slots have expired after one rate window.
     busy: budget && budget.used > 0 ? [{ weight: budget.used, seconds: windowSeconds }] : [],
   };
 }

@@ -5,8 +5,8 @@ import { differencesOfOriginals } from '../reconcile/e8-prepayment-vat.ts';
 import type { ReportedDifference } from '../reconcile/reconcile-report.ts';
 
 /**
- * The prepayments whose VAT in the books is not that of what is unused by the source (ACCOUNTING E8), as of now; null where no VAT is
- * posted on prepayments. `db` is one snapshot for all of it.
+ * Prepayments whose VAT in the books differs from the VAT of their unused amount in the source (ACCOUNTING E8); null if
+ * no VAT is posted on prepayments. `db` must be one snapshot.
  */
 export async function prepaymentVatDifferences(
   db: Connection,

@@ -4,10 +4,11 @@ import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
+import { problemTexts } from '../texts/findings/problems.ts';
 
-/** Whose document it is, as the source has it now. */
+/** The payer and department of a document, as in the source. */
 export interface WhoAndWhere {
-  /** The payer's name, else `client 5`, else `no client`. */
+  /** The payer's name, or else `client 5`, or else `no client`. */
   customer: string;
   department: number | null;
 }
@@ -15,8 +16,8 @@ export interface WhoAndWhere {
 const pageSize = 500;
 
 /**
- * Customer and department of documents, by `kind/id`; a payment has those of its invoice (ACCOUNTING "Who and where"). Documents
- * that the mirror does not hold are left out. A page of records is in memory at a time.
+ * Customer and department of documents, by `kind/id`. A payment has those of its invoice (ACCOUNTING "Who and where").
+ * Documents that are not in the mirror are left out. Only one page of records is in memory at a time.
  */
 export async function whoAndWhere(
   db: Connection,
@@ -54,7 +55,7 @@ function set(found: Map<string, WhoAndWhere>, key: string, of: WhoAndWhere | und
 }
 
 function clientName(clientId: number | null): string {
-  return clientId === null ? 'no client' : `client ${clientId}`;
+  return clientId === null ? problemTexts.noClient : problemTexts.client({ id: clientId });
 }
 
 async function* readAll<Kind extends DocumentKind>(

@@ -7,52 +7,61 @@ import { todoOf } from '../domain/problem-texts.ts';
 import { isUnusable } from '../mirror/put-unusable-aside.ts';
 import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
 import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
+import { problemTexts } from '../texts/findings/problems.ts';
 import { givenUp, givenUpWriteBacks } from '../writeback/questions.ts';
 import { whoAndWhere } from './problem-documents.ts';
 
 /** A problem, as `problems --json` prints it (DESIGN "Commands"). */
 export interface DocumentProblem {
-  /** `<installation>/<kind>/<id>`, which `problems retry` takes; `<installation>/<kind>/source_shrank` for many documents. */
+  /** `<installation>/<kind>/<id>`, for `problems retry`; `<installation>/<kind>/source_shrank` for many documents. */
   id: string;
   installation: InstallationId;
-  /** `invoice 123`; `27 invoices` where many are one problem. */
+  /** `invoice 123`; `27 invoices` for one problem of many documents. */
   document: string;
-  /** The documents of a problem of many; absent for others. */
+  /** The documents of such a problem; absent for others. */
   documents?: string[];
   code: string;
   message: string;
   todo: string;
   since: Date | null;
-  /** Of a document that is not in the books as the source has it; absent for what ERP or write-back refuse. */
+  /**
+   * Set if the books differ from the source because of the problem; absent for refusals of the ERP and of write-backs.
+   */
   outside?: OutsideDocument;
 }
 
-/** What a document keeps out of the books. Amounts are those of the source; of a posted document the difference to what is posted. */
+/**
+ * The effect of a document that is outside the books. Amounts are those of the source; for a posted document, the
+ * difference to the posted amount.
+ */
 export interface OutsideDocument {
   date: CalendarDate | null;
   customer: string | null;
   department: number | null;
   amount: string | null;
   vat: string | null;
-  /** It is posted, and the source has it otherwise now. */
+  /** Whether the document is posted, but has changed in the source. */
   posted: boolean;
-  /** What is missing, without the document's name, where other documents miss it, too. */
+  /** Missing things that other documents lack, too; without the document's name. */
   causes: NonNullable<ProblemDetails['causes']>;
-  /** Posted facts that the source has otherwise now. */
+  /** Posted facts that have changed in the source. */
   changes: NonNullable<ProblemDetails['changes']>;
-  /** What the correction would do to each account; debit positive. */
+  /** The effect of the correction on each account; a debit is positive. */
   effect: NonNullable<ProblemDetails['effect']>;
 }
 
 type Installation = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect'>;
 
-/** The documents of these installations that have a problem, the oldest problem first, then what else could not be stored or written. */
+/**
+ * The problems of these installations' documents, oldest first, followed by other records that could not be stored or
+ * written back.
+ */
 export async function documentProblems(
   db: Connection,
   installations: readonly Installation[],
 ): Promise<DocumentProblem[]> {
   const found: DocumentProblem[] = [];
-  for (const installation of installations) found.push(...asOne(await outsideDocuments(db, installation)));
+  for (const installation of installations) found.push(...combined(await outsideDocuments(db, installation)));
   const others = await otherProblems(
     db,
     installations.map(({ id }) => id),
@@ -85,14 +94,14 @@ async function outsideDocuments(db: Connection, { id, decimals, dialect }: Insta
      from document where installation = ? and problem_code is not null order by problem_since, kind, id`,
     [id],
   );
-  const whose = await whoAndWhere(db, id, dialect, found);
+  const parties = await whoAndWhere(db, id, dialect, found);
   const shown = (amount: string | null) => {
     if (amount === null) return null;
     const exact = new Money(amount);
     return exact.toFixed(Math.max(decimals, exact.decimalPlaces()));
   };
   return found.map((each) => {
-    const { customer = null, department = null } = whose.get(`${each.kind}/${each.id}`) ?? {};
+    const { customer = null, department = null } = parties.get(`${each.kind}/${each.id}`) ?? {};
     const {
       causes = [],
       changes = [],
@@ -117,8 +126,11 @@ async function outsideDocuments(db: Connection, { id, decimals, dialect }: Insta
 
 const plurals: Record<string, string> = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' };
 
-/** So many documents of a list are missing that they are one problem (ACCOUNTING "Absence"), in the place of the first of them. */
-function asOne(problems: DocumentProblem[]): DocumentProblem[] {
+/**
+ * Combines many missing documents of one list into one problem (ACCOUNTING "Absence"), at the position of the first of
+ * them.
+ */
+function combined(problems: DocumentProblem[]): DocumentProblem[] {
   const kindOf = ({ document }: DocumentProblem) => document.split(' ')[0] ?? '';
   const many = Map.groupBy(
     problems.filter(({ code }) => code === 'source_shrank'),
@@ -138,13 +150,13 @@ function asOne(problems: DocumentProblem[]): DocumentProblem[] {
         code: problem.code,
         todo: problem.todo.replace('KIND', kind).replace('--number N', `--number ${alike.length}`),
       },
-      message: `the source’s list of ${list} does not show ${alike.length} that are posted; they stay posted. The first: ${problem.message}`,
+      message: problemTexts.shrank({ list, count: alike.length, first: problem.message }),
       since: problem.since,
     };
   });
 }
 
-/** What was put aside and is no document, and numbers of the ERP that the source does not take. */
+/** Records put aside that are not documents, and ERP numbers that the source refuses. */
 const others = `
   select installation, kind, record::bigint as id, code as problem_code, message as problem_message, since as problem_since
   from put_aside where installation = any(?) and (${isUnusable} or kind = 'row' and parent_id is null)
@@ -157,7 +169,7 @@ async function otherProblems(db: Connection, installations: readonly Installatio
     db,
     {
       installation: integer,
-      // What was put aside and holds no document stands here by itself: a row that names no invoice, a record without an id.
+      // Records without a document are listed on their own: a row that names no invoice, a record without an id.
       kind: oneOf(recordKinds),
       id: integer,
       problem_code: text,
@@ -170,7 +182,7 @@ async function otherProblems(db: Connection, installations: readonly Installatio
   return found.map(({ installation, kind, id, problem_code, problem_message, problem_since }) => ({
     id: `${installation}/${kind}/${id}`,
     installation,
-    document: id < 0 ? `${kind} without id` : `${kind} ${id}`,
+    document: id < 0 ? problemTexts.withoutId({ kind }) : `${kind} ${id}`,
     code: problem_code,
     message: problem_message ?? '',
     todo: todoOf(problem_code),
@@ -178,7 +190,10 @@ async function otherProblems(db: Connection, installations: readonly Installatio
   }));
 }
 
-/** Prepayments whose record in the source does not carry what was written back (E10). What is still tried again is none yet. */
+/**
+ * Prepayments whose record in the source lacks the value that was written back (E10). A write-back that is still
+ * retried is not a problem yet.
+ */
 async function writeBackProblems(
   db: Connection,
   { id: installation, dialect }: Installation,
@@ -200,8 +215,8 @@ async function writeBackProblems(
 }
 
 /**
- * How many problems beside those of held documents `documentProblems` lists; none of installations without any. Write-backs that
- * were seen once are not among them: only E10 reads all of those again.
+ * The number of problems that `documentProblems` lists besides those of held documents. Installations without any are
+ * left out. Write-backs that were seen once are not counted: only E10 reads them again.
  */
 export async function countOtherProblems(
   db: Connection,
@@ -220,7 +235,7 @@ export async function countOtherProblems(
   return new Map(counts.map(({ installation, n }) => [installation, n]));
 }
 
-/** How many problems are reported beside posted documents. */
+/** The number of reports about posted documents. */
 export async function countReports(db: Connection, installations: readonly InstallationId[]): Promise<number> {
   const { n } = await row(db, { n: integer }, 'select count(*) as n from document_report where installation = any(?)', [
     installations,

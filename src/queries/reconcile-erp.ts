@@ -17,31 +17,32 @@ import { checkErpBooks } from '../reconcile/e7-erp.ts';
 import { reportOf } from '../reconcile/index.ts';
 import type { InstallationReport, ReconcileReport } from '../reconcile/reconcile-report.ts';
 import { saveVerdicts } from '../reconcile/verdict.ts';
+import { reconcileErrors } from '../texts/errors/reconcile.ts';
 
 export interface ReconcileErpPorts {
   db: Db;
   databaseId: string;
   delivery: Pick<Delivery, 'target'>;
-  /** For the pace of requests. */
+  /** For the rate of requests. */
   clock: Clock;
 }
 
 export interface ReconcileErpOptions {
-  /** Everything is read back, not only what has changed since the last time. */
+  /** Whether to read everything back, instead of only changes since the last reading. */
   full: boolean;
-  /** Some months are read whole with each reading, and never everything at once but for the first time. */
+  /** Whether to read only some months completely with each reading, and everything only the first time. */
   inSlices?: boolean;
   signal: AbortSignal;
   onProgress(installation: number, entries: number): void;
-  /** Another reading of this installation's books is waited for. */
+  /** Called if another reading of this installation's books must end first. */
   onWaiting(installation: number): void;
 }
 
 /**
- * Adds E7 to a report, for each installation whose ERP's books can be read back: what the ERP holds is what was delivered. An
- * installation that is delivered in files, or not at all, has none. Whichever way it is delivered, its report is complete only where
- * nothing waits for delivery or was refused. Throws UserError where an ERP cannot be read, or another reading
- * of the same books does not end.
+ * Adds E7 to a report for each installation whose ERP can be read back: it compares what the ERP holds with what was
+ * delivered. An installation that is delivered in files, or not at all, has no E7. Its report is complete only if no
+ * unit waits for delivery or was refused. Throws UserError if an ERP cannot be read, or another reading of the same
+ * books does not end.
  */
 export async function reconcileWithErp(
   ports: ReconcileErpPorts,
@@ -75,15 +76,16 @@ async function withErp(
   };
 }
 
-/** Entries of any date. */
+/** Covers entries of any date. */
 const lastDay = '9999-12-31';
 
-/** Longer than the lease of a killed process lasts. */
+/** Longer than the lease of a killed process. */
 export const booksWaitMs = 120_000;
 
 /**
- * Does work as the only reader of an installation's books. Each reading counts on from the last and forgets what it has not seen
- * itself: two at once would forget what the other has just noted. Throws UserError where another does not end in time.
+ * Runs work as the only reader of an installation's books. Each reading continues from the last one and removes what it
+ * has not seen, so two parallel readings would remove each other's results. Throws UserError if another reading does
+ * not end in time.
  */
 async function onlyReader<Result>(
   ports: { db: Db; clock: Clock; signal: AbortSignal; onWaiting(): void },
@@ -95,25 +97,10 @@ async function onlyReader<Result>(
     return await withLease({ ...ports, ...wait }, { installation, lane: 'books' }, work);
   } catch (error) {
     if (error instanceof LeaseBusy) {
-      throw new UserError(
-        {
-          code: 'erp_books_busy',
-          message: `Another \`vetledger reconcile --erp\` is reading the books of installation ${installation} back from the ERP, and was not done within ${booksWaitMs / 1000} s.`,
-          todo: 'Wait for it to end, and run the command again.',
-        },
-        4,
-      );
+      throw new UserError(reconcileErrors.booksBusy({ installation, seconds: booksWaitMs / 1000 }), 4);
     }
     if (!(error instanceof LeaseLost || error instanceof LeaseExpired)) throw error;
-    throw new UserError(
-      {
-        code: 'erp_books_taken_over',
-        message: `The reading of the books of installation ${installation} stood still for so long that another \`vetledger reconcile --erp\` could take its place. What it had noted by then stays.`,
-        todo: 'Run the command again once the other one has ended: it goes on from there.',
-      },
-      4,
-      error,
-    );
+    throw new UserError(reconcileErrors.booksTakenOver({ installation }), 4, error);
   }
 }
 
@@ -137,10 +124,10 @@ async function withBooks(
       const read = () => readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full, inSlices });
       const lookAt = () =>
         lookForOthers({ db, transact, databaseId, target, claim: { company, installation: id }, signal }, full);
-      const { balances } = await again(() => lookAt().then(read), { clock, signal }).catch((error: unknown) => {
+      const { balances } = await withRetries(() => lookAt().then(read), { clock, signal }).catch((error: unknown) => {
         throw error instanceof ErpError ? unreadable(installation, error) : error;
       });
-      // Still in turn: it is told from what was noted, which the next reading changes.
+      // Still under the lease: the equation uses the stored results, which the next reading changes.
       return checkErpBooks(db, { id, decimals, company, ownedAccounts, balances });
     },
   );
@@ -152,20 +139,20 @@ async function withBooks(
   };
 }
 
-/** Looks for entries of other databases, and of this one that it does not know. Throws ErpError. */
+/** Looks for entries of other databases, and for own entries that this database does not know. Throws ErpError. */
 async function lookForOthers(
   { signal, ...ports }: Omit<LookPorts, 'ask'> & { signal: AbortSignal },
   full: boolean,
 ): Promise<void> {
   const request = { signal, priority: erpPriorities.books };
   const isComplete = await look({ ...ports, ask: (send) => send(request) }, { full, claims: false });
-  if (!isComplete) throw new ErpError('doubt', 'it did not show all entries with keys of vetledger');
+  if (!isComplete) throw new ErpError('doubt', reconcileErrors.entriesNotShown);
 }
 
-/** Pauses before further attempts: a delivery beside it locks the ERP for a moment. What was noted by then stays. */
+/** Pauses before further attempts, since a parallel delivery may lock the ERP briefly. Stored results stay. */
 const pausesMs = [1_000, 5_000, 20_000];
 
-async function again<Result>(
+async function withRetries<Result>(
   read: () => Promise<Result>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Result> {
@@ -182,13 +169,6 @@ async function again<Result>(
 }
 
 function unreadable({ id, erp }: InstallationConfig, error: ErpError): UserError {
-  return new UserError(
-    {
-      code: 'erp_unreadable',
-      message: `The books of installation ${id} could not be read back from the ERP (${erp.kind}): ${error.message}`,
-      todo: 'Check with `vetledger erp check` that the ERP can be reached and the API user may read; then run the command again.',
-    },
-    3,
-    error,
-  );
+  const plain = reconcileErrors.erpUnreadable({ installation: id, kind: erp.kind, reason: error.message });
+  return new UserError(plain, 3, error);
 }

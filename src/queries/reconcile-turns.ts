@@ -9,11 +9,11 @@ import type { InstallationId } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Why an installation is not reconciled by itself now, although it is its turn. */
+/** Why an installation is not reconciled automatically although its turn is due. */
 export const putOffReasons = ['paused', 'first_load', 'identity_changed'] as const;
 export type PutOff = (typeof putOffReasons)[number];
 
-/** A turn that is to be taken now. */
+/** A turn that is due. */
 export interface DueTurn extends Turn {
   installation: InstallationConfig;
   putOff: PutOff | null;
@@ -26,8 +26,8 @@ function placeOf(span: DaySpan, { id, timezone }: Placed): TurnPlace {
 }
 
 /**
- * The turns that no daemon has taken yet, the one that is due for longest first. Of an installation it is the newest one alone: days on
- * which no daemon was at work are made up for once.
+ * The due turns that no daemon has taken, longest due first. Only the newest turn of an installation counts: days
+ * without a daemon are made up for once.
  */
 export async function turnsToTake(
   db: Connection,
@@ -54,7 +54,7 @@ export async function turnsToTake(
     .sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-/** Installations that are not reconciled by themselves now, with the reason. */
+/** Installations that are not reconciled automatically now, with the reason. */
 async function putOffs(
   db: Connection,
   installations: readonly InstallationConfig[],
@@ -72,7 +72,7 @@ async function putOffs(
   );
 }
 
-/** Why an installation is not reconciled by itself; null where it is. */
+/** Why an installation is not reconciled automatically; null if it is. */
 export function putOffReason({
   syncedTo,
   isPaused,
@@ -87,23 +87,28 @@ export function putOffReason({
   return syncedTo === null ? 'first_load' : null;
 }
 
-/** When an installation is reconciled by itself, and what stands in the way, as `status --json` prints it. */
+/** When an installation is reconciled automatically, and what prevents it, as `status --json` prints it. */
 export interface ReconcileStatus {
   /** Age of the verdict; null before the first. */
   age_seconds: number | null;
-  /** The books hold entries that were never reconciled, or not for two days. */
+  /** Whether there are entries, and they were never reconciled or not for two days. */
   old: boolean;
-  /** When it is next, a time that is over where a daemon is to begin it now; null where it never is (`reconcile.between: never`). */
+  /**
+   * Time of the next reconciliation; it is in the past if a daemon must begin it now. Null if there is none
+   * (`reconcile.between: never`).
+   */
   next_at: Date | null;
   put_off: PutOff | null;
-  /** Why the last attempt failed; null where it did not. */
+  /** The error of the last attempt; null if it succeeded. */
   error: PlainError | null;
 }
 
-/** A verdict that is older says nothing of the books any more. */
+/** An older verdict does not count. */
 const oldAfterMs = 2 * 86_400_000;
 
-/** How these installations are reconciled by themselves, read at once: the result tells the status of one of them. */
+/**
+ * Reads the reconciliation state of these installations at once. The returned function gives the status of one of them.
+ */
 export async function reconcileStatuses(
   db: Connection,
   installations: readonly Placed[],
@@ -132,6 +137,6 @@ function nextAt(place: TurnPlace, state: TurnState | null, now: Date): Date {
   const isToRepeat = state.day === latest.day && !state.isDone && state.attempts < attemptsAtMost;
   if (isToRepeat) return state.notBefore;
   const next = turnAfter(place, latest);
-  // The turn of its day is taken where the span was moved to later that day.
+  // If the span was moved to later on the same day, the turn of that day is already taken.
   return (next.day > state.day ? next : turnAfter(place, next)).at;
 }

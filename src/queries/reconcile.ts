@@ -22,29 +22,30 @@ import { saveVerdicts } from '../reconcile/verdict.ts';
 import { pullById } from '../sync/by-id.ts';
 import type { PullContext } from '../sync/context.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
+import { reconcileErrors } from '../texts/errors/reconcile.ts';
 import { ownEchoes } from '../writeback/echoes.ts';
 import { type SourceCountNote, sourceCounts } from './source-counts.ts';
 import { clockPutBackAt, windowUnderWay } from './windows.ts';
 
-/** How long a window under way is waited for: until its end, documents are in the mirror that are not posted yet. */
+/** Limit of the wait for an open window: until its end, the mirror holds documents that are not posted yet. */
 const windowWaitMs = 120_000;
 const windowPollMs = 500;
-/** How many disputed documents of an installation are fetched again in a run (ACCOUNTING E3). */
+/** Limit of disputed documents per installation that are fetched again in a run (ACCOUNTING E3). */
 export const disputedLimit = 200;
-/** The lane that windows need is held for so long at a time: then a window that waits gets its turn. */
+/** Limit of the time for which the lane of windows is held. Then a waiting window gets its turn. */
 const holdLaneMs = 20_000;
 
 export interface ReconcilePorts {
   db: Db;
   clock: () => Date;
   practice(installation: InstallationId): PracticeClient;
-  /** Of the requests to the practice API: `priorities.live` unless given. */
+  /** Priority of the requests to the practice API. Default: `priorities.live`. */
   priority?: number;
-  /** Ends it between two statements. */
+  /** Ends the work between two statements. */
   signal?: AbortSignal;
 }
 
-/** A count or a record that reconcile did without, or a window that it waits for. */
+/** A count or a record that is missing in the reconciliation, or a window that it waits for. */
 export type ReconcileNote =
   | SourceCountNote
   | { reason: 'waiting_for_window' | 'window_under_way' | 'waiting_for_reading' }
@@ -55,8 +56,8 @@ export type ReconcileNote =
 export type OnNote = (installation: InstallationId, note: ReconcileNote) => void;
 
 /**
- * Counts what the source has, and reconciles. Where the ledger differs from what the mirror says is due (E2) or unused (E3),
- * the documents are fetched again first, and the equations checked again if one has changed.
+ * Counts the documents of the source, and reconciles. If the ledger differs from the amounts that the mirror shows as
+ * due (E2) or unused (E3), the documents are fetched again first. If one has changed, the equations are checked again.
  */
 export async function reconcileWithSource(
   ports: ReconcilePorts,
@@ -112,8 +113,9 @@ async function windowEnded(
 }
 
 /**
- * Fetches disputed documents again, under the lease of the live lane: nothing but its holder writes into the mirror. The lane is given
- * back between two parts. Where a window or another command holds it, or the source does not answer, the rest is left, with a note.
+ * Fetches disputed documents again, under the lease of the live lane, since only its holder writes to the mirror. The
+ * lane is released between two parts. If a window or another command holds it, or the source does not answer, the rest
+ * is left out, with a note.
  */
 async function fetchAgain(
   ports: ReconcilePorts,
@@ -138,7 +140,7 @@ async function fetchAgain(
       const transact = leasedTransactions(db, lease, { signal });
       await fetchPart(ports, installation, waiting, { transact, lease, signal, refetched });
       if (refetched.documents === before) {
-        note({ reason: 'disputed_not_fetched', message: 'the rate budget had no room for them' });
+        note({ reason: 'disputed_not_fetched', message: reconcileErrors.noRoom });
         return left();
       }
     } catch (error) {
@@ -157,7 +159,10 @@ function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSigna
   return other === undefined ? one : AbortSignal.any([one, other]);
 }
 
-/** Fetches documents of `waiting`, takes them off it and counts them, until there are none or the lane was held for long. */
+/**
+ * Fetches the documents in `waiting`, removes and counts them, until none is left or the lane was held for its time
+ * limit.
+ */
 async function fetchPart(
   ports: ReconcilePorts,
   { id: installation, timezone, dialect, keepRaw, overlapSeconds }: InstallationConfig,
@@ -170,7 +175,7 @@ async function fetchPart(
   }: { transact: Transact; lease: Lease; signal: AbortSignal; refetched: Omit<Refetched, 'left'> },
 ): Promise<void> {
   const { db, priority = priorities.live } = ports;
-  // A request that waits for the rate budget must not hold the lane, either.
+  // Also limits the wait of a request for the rate budget.
   const isOver = AbortSignal.timeout(holdLaneMs);
   const context: PullContext = {
     ...{ installation, timezone, dialect, keepRaw, db, transact, priority },

@@ -2,23 +2,23 @@ import { integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { documentKinds, type InstallationId } from '../terms.ts';
 
-/** What a replay has changed in the books, `replay --json`. */
+/** The changes of a replay to the books, for `replay --json`. */
 export interface ReplayChanges {
   /** New or changed versions of records. */
   versions: number;
   /** Documents posted for the first time. */
   posted: number;
-  /** Documents whose entry was reversed, and posted anew where there is still something to post. */
+  /** Documents whose entry was reversed, with a new entry if there is still something to post. */
   corrected: number;
   /** The first of these documents. */
   documents: string[];
 }
 
-/** Entries of others that may have come between those of a replay. */
+/** Limit of other entries between those of a replay. */
 const entriesBeside = 10_000;
 const documentsAtMost = 50;
 
-/** The documents that a replay has posted or corrected; `entries` is how many it has appended. */
+/** The documents that a replay posted or corrected. `entries` is the number of entries that it appended. */
 export async function replayChanges(
   db: Connection,
   {

@@ -9,28 +9,29 @@ import { estimateLoad, type ListEstimate, savingSeconds } from '../sync/load-est
 import { filtersOf } from '../sync/replay/pull.ts';
 import type { Bounds, Span } from '../sync/replay/spans.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
+import { replayCostRemarks } from '../texts/findings/replay-cost.ts';
 import { countTimeoutMs, type LoadPorts, listLoads } from './plan-load.ts';
 
 export interface ReplayCost {
   installation: InstallationId;
-  /** Intervals, each of which is asked for by itself. */
+  /** Number of intervals; each one is requested separately. */
   intervals: number;
   records: Record<RecordKind, number>;
   lists: ListEstimate[];
   requests: number;
   weight: number;
-  /** By the rate budgets alone. */
+  /** Duration by the rate budgets alone. */
   seconds: number;
-  /** What makes it dearer: filters that the server does not honour; and what could not be told. */
+  /** What increases the cost, such as filters that the server ignores, and what could not be determined. */
   remarks: string[];
 }
 
-/** Spans whose lists are counted by the source; of more the mirror tells. */
+/** Up to this number of intervals, the source counts the records; beyond it, the mirror does. */
 const askedAtMost = 5;
 
 /**
- * What a replay will cost, before anything is spent. Where windows had read the intervals, the mirror tells how many records
- * they hold; otherwise the source is asked for the counts, with one request of weight 1 a list.
+ * The cost of a replay, before any of it is spent. If windows have read the intervals, the mirror knows the number of
+ * records. Otherwise the source counts them, with one request of weight 1 per list.
  */
 export async function replayCost(
   ports: LoadPorts,
@@ -49,15 +50,14 @@ export async function replayCost(
       (askSource ? await askCounts(ports, installation, span, signal) : null) ?? (await mirrored(db, id, span));
     for (const kind of ['invoice', 'payment', 'prepayment'] as const) records[kind] += counted[kind];
     records.row += Math.ceil(counted.invoice * perInvoice);
-    if (askSource && counted.isMirror)
-      remarks.push('the source did not tell how many records there are; these are what the mirror holds');
+    if (askSource && counted.isMirror) remarks.push(replayCostRemarks.notCounted);
   }
-  remarks.push(...(await refusals(db, id)));
+  remarks.push(...(await filterRemarks(db, id)));
   const pageSizes = await readDefaultPageSizes(db, id, dialect);
   const rowFilters = await ignoredFilters(db, id, 'row');
-  // Asked one by one, each invoice's rows weigh as much as a page.
+  // If rows are requested one invoice at a time, each request weighs as much as a page.
   const singly = { ...records, ...(rowFilters.has('invoice__in') ? { row: records.invoice * pageSizes.row } : {}) };
-  // The first page of each list is asked for whatever it holds.
+  // The first page of each list is always requested.
   const loads = await listLoads(ports, installation, atLeast(singly, spans.length), pageSizes, rateWindowSeconds);
   const pace = { maxPageSize: dialect.max_page_size, windowSeconds: rateWindowSeconds, latencySeconds: savingSeconds };
   const { lists, seconds } = estimateLoad(Object.values(loads), pace);
@@ -74,7 +74,7 @@ function atLeast(records: Record<RecordKind, number>, least: number): Record<Rec
   return { invoice: raised(invoice), row: raised(rows), payment: raised(payment), prepayment: raised(prepayment) };
 }
 
-/** Whether every window of these spans had closed, so that the mirror holds what they read. */
+/** Whether all windows of these intervals have closed, so that the mirror holds their records. */
 async function wereRead(db: Connection, installation: InstallationId, spans: readonly Span[]): Promise<boolean> {
   const ids = spans.flatMap(({ windows }) => windows);
   if (ids.length === 0) return false;
@@ -89,7 +89,7 @@ async function wereRead(db: Connection, installation: InstallationId, spans: rea
 
 type Counted = Record<Exclude<RecordKind, 'row'>, number> & { isMirror: boolean };
 
-/** The source's own counts; null where it does not tell within 15 s. */
+/** The source's own counts; null if it does not answer within 15 s. */
 async function askCounts(
   ports: LoadPorts,
   installation: InstallationConfig,
@@ -144,10 +144,10 @@ async function mirrored(db: Connection, installation: InstallationId, span: Span
 }
 
 const sampleSize = 200;
-/** Of a clinic whose mirror is empty. */
+/** Used for a clinic with an empty mirror. */
 const unknownRows = 3;
 
-/** How many rows an invoice has, by the newest of the mirror. */
+/** The average number of rows per invoice, from the newest invoices of the mirror. */
 async function rowsPerInvoice(db: Connection, installation: InstallationId): Promise<number> {
   const { invoices, found } = await row(
     db,
@@ -162,25 +162,25 @@ async function rowsPerInvoice(db: Connection, installation: InstallationId): Pro
   return invoices === 0 ? unknownRows : found / invoices;
 }
 
-/** What the server is known not to honour, and what that makes of a replay. */
-async function refusals(db: Connection, installation: InstallationId): Promise<string[]> {
+/** Filters that the server is known to ignore, and their effect on a replay. */
+async function filterRemarks(db: Connection, installation: InstallationId): Promise<string[]> {
   const remarks: string[] = [];
   for (const kind of recordKinds) {
     const ignored = await ignoredFilters(db, installation, kind);
     const lacks = (...filters: string[]) => filters.every((filter) => ignored.has(filter));
     const isChanges = kind === 'invoice' || kind === 'prepayment';
     if (isChanges && lacks('modified__gte')) {
-      remarks.push(`the server does not honour modified__gte for ${kind}s: the whole list is read`);
+      remarks.push(replayCostRemarks.wholeList({ list: `${kind}s` }));
     } else if (isChanges && lacks('modified__lt', 'modified__lte')) {
-      remarks.push(`the server honours no upper bound of modified for ${kind}s: they are read on to the present`);
+      remarks.push(replayCostRemarks.noUpperBound({ list: `${kind}s` }));
     }
     if (kind === 'payment' && lacks('id__lt', 'id__lte')) {
-      remarks.push('the server honours no upper bound of ids for payments: they are read on to the present');
+      remarks.push(replayCostRemarks.noUpperId);
     }
     if (kind === 'row' && lacks('invoice__in', 'invoice__is')) {
-      remarks.push('the server tells no single invoice’s rows: all rows are read');
+      remarks.push(replayCostRemarks.allRows);
     } else if (kind === 'row' && lacks('invoice__in')) {
-      remarks.push('the server tells the rows of one invoice at a time only');
+      remarks.push(replayCostRemarks.rowsOneByOne);
     }
   }
   return remarks;

@@ -7,7 +7,7 @@ import { forecastOf, passCost, type ScrubCost } from '../sync/scrub/scrub-pace.t
 import { streamNames } from '../sync/streams.ts';
 import type { InstallationId, RecordKind } from '../terms.ts';
 
-/** How far a pass is with each list, and what it found. */
+/** The progress of a pass with each list, and its findings. */
 export type ScrubbedLists = Record<
   (typeof streamNames)[RecordKind],
   { records: number; of: number; differing: number; missing: number }
@@ -19,18 +19,15 @@ export interface ScrubStatus {
   state: 'off' | 'not begun' | 'reading' | 'done';
   began_at: Date | null;
   finished_at: Date | null;
-  /** When the pass ends, by its rate so far; null where nothing was read yet. */
+  /** Expected end of the pass, from its rate so far; null if nothing was read yet. */
   forecast_at: Date | null;
-  /** The pass will not be done within its days. */
+  /** Whether the pass will take longer than its days. */
   late: boolean;
   /** The newest pass; null before the first. */
   lists: ScrubbedLists | null;
-  /** The newest pass that was finished, where another one is under way since. */
+  /** The newest finished pass, if another one has begun since. */
   last_pass: { began_at: Date; finished_at: Date; lists: ScrubbedLists } | null;
 }
-
-export const scrubLateTodo =
-  'Give the scrub more days (scrub_days) or a share of the rate budget that it need not wait for (scrub_min_share), and see that `vetledger run` is up.';
 
 export async function scrubStatus(
   db: Connection,
@@ -41,7 +38,7 @@ export async function scrubStatus(
   return (await scrubStatuses(db, [installation], now))(installation, days);
 }
 
-/** The scrubs of these installations, read at once: the result tells the status of one of them. */
+/** Reads the scrubs of these installations at once. The returned function gives the status of one of them. */
 export async function scrubStatuses(
   db: Connection,
   installations: readonly InstallationId[],
@@ -79,7 +76,7 @@ function listsOf({ lists }: ScrubPass): ScrubbedLists {
   return found;
 }
 
-/** What the scrub of lists of so many records costs a day, rounded up. */
+/** The daily cost of a scrub of lists with these numbers of records, rounded up. */
 export function scrubCostPerDay(
   counts: Record<RecordKind, number>,
   dialect: Dialect,

@@ -7,19 +7,19 @@ import { repeatsRecords } from '../sync/capabilities/server.ts';
 import { countCovered, countMirror, requestCensus, storeCount } from '../sync/count-source.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
-/** What the source counts of each list; null where that is not known, undefined where it was not asked. */
+/** The source's count of each list; null if unknown, undefined if not requested. */
 export type SourceCounts = Partial<Record<DocumentKind, { count: number } | null>>;
 
-/** Why E6 goes without a count, or by an older one. */
+/** Why E6 has no count of a list, or uses an older one. */
 export type SourceCountNote =
   | { reason: 'lists_twice' | 'new_ones_kept_coming'; list: DocumentKind }
   | { reason: 'source_unreachable'; message: string; countedAt: Date | null };
 
 /**
- * How many documents the source has, without those that are newer than the mirror's, which belong to the next window
- * (ACCOUNTING E6). Each count is stored; one that differs from the mirror's makes the next window walk the lists, once for each new pair of counts. A list that
- * returned a record twice is not counted: the daily census walks it. If the source cannot be asked, the stored counts are
- * taken, provided that no window has opened since.
+ * Counts the documents in the source, without those that are newer than the mirror's, which belong to the next window
+ * (ACCOUNTING E6). Each count is stored. If a count differs from the mirror's, the next window reads the lists, once
+ * for each new pair of counts. A list that returned a record twice is not counted: the daily census reads it. If the
+ * source does not answer, the stored counts are used, provided that no window has opened since.
  */
 export async function sourceCounts(
   ports: { db: Db; practice(installation: InstallationId): PracticeClient; priority?: number },
@@ -58,7 +58,7 @@ export async function sourceCounts(
   }
 }
 
-/** The counts stored since the last window opened, and when the oldest of them was made. */
+/** The counts stored since the last window opened, and the time of the oldest one. */
 async function storedCounts(
   db: Connection,
   installation: InstallationId,

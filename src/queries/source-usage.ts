@@ -4,16 +4,16 @@ import { type Connection, rows } from '../db/rows.ts';
 import { type Money, parseMoney, zero } from '../domain/money.ts';
 import type { InvoiceUse, MoneyUse, RowUse, SourceUsage } from '../mapping/source-usage.ts';
 
-// Amounts that parseMoney reads. A document with any other is held for that reason, and no sum has it.
-// Longer ones would overflow PostgreSQL's numeric.
-// The day of a date or time, as it is written: near midnight it may be the day before or after.
+// Amounts that parseMoney accepts. A document with any other amount is held, and left out of the sums. Longer amounts
+// would overflow PostgreSQL's numeric. `calendarDay` matches the day of a date or time as written; near midnight it may
+// be one day off.
 const calendarDay = '^\\d{4}-\\d{2}-\\d{2}';
 
 const decimal = '^\\s*[+-]?(\\d{1,30}\\.?\\d{0,30}|\\.\\d{1,30})([eE][+-]?\\d{1,2})?\\s*$';
 
 /**
- * The accounts, VAT groups, dimensions, payment types and departments in the mirror's documents, with counts and exact sums.
- * Documents dated before the start date are left out.
+ * The accounts, VAT groups, dimensions, payment types and departments in the mirror's documents, with counts and exact
+ * sums. Documents dated before the start date are left out.
  */
 export async function sourceUsage(db: Connection, installation: InstallationConfig): Promise<SourceUsage> {
   return {
@@ -23,7 +23,7 @@ export async function sourceUsage(db: Connection, installation: InstallationConf
   };
 }
 
-/** The fields of a row that decide about its accounts. */
+/** The fields of a row that determine its accounts. */
 const rowKeys = {
   account: nullable(text),
   dimension_1: nullable(text),
@@ -182,17 +182,19 @@ async function invoiceUses(db: Connection, { id, dialect }: InstallationConfig):
   return found.map(({ n, gross, ...use }) => ({ ...use, count: n, gross: moneyOf(gross) }));
 }
 
-/** A field's name as the path that PostgreSQL's `#>>` takes: `vat_group.name` reaches into an object. */
+/** A field name as a path for PostgreSQL's `#>>`: `vat_group.name` selects inside an object. */
 function path(field: string): string[] {
   return field.split('.');
 }
 
-/** SQL of the id in a reference: a URL that ends with it, or the id alone; null for one of more digits than ids have. */
+/**
+ * SQL that extracts the id of a reference: a URL that ends with it, or the id alone; null if it has too many digits.
+ */
 function idIn(reference: string): string {
   return `substring(${reference} from '(\\?:^|[^0-9])(\\d{1,15})/*$')::bigint`;
 }
 
-/** SQL of a column's sum; its one binding is the pattern of amounts that can be read. */
+/** SQL of a column's sum. Its one binding is the pattern of readable amounts. */
 function summed(column: string): string {
   return `sum(case when ${column} ~ ? then ${column}::numeric end)`;
 }

@@ -10,6 +10,7 @@ import { signInStates } from '../practice/sign-in-store.ts';
 import { pauseStates } from '../sync/pauses.ts';
 import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
 import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
+import { healthCauses } from '../texts/findings/health.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { type WriteBackCounts, writeBackCounts } from '../writeback/questions.ts';
 import { type DeliveryStatus, deliveryStatuses } from './delivery-status.ts';
@@ -24,26 +25,29 @@ import { newestWindows, presentCauses, type WindowState } from './windows.ts';
 /** One installation, as `status --json` prints it. */
 export interface InstallationStatus {
   installation: InstallationId;
-  /** What people call it; null where the configuration has no name. */
+  /** The configured name; null if there is none. */
   name: string | null;
   health: InstallationHealth;
   /** Whether no window closed for more than two intervals. */
   late: boolean;
-  /** Why it is not ok, or what else is to be done; null: nothing. */
+  /** Why it is not ok, or another thing to do; null if there is none. */
   cause: Cause | null;
   /** Age of the source state that the books reflect; null before the first window. */
   lag_seconds: number | null;
-  /** Seconds between two windows now. */
+  /** Current seconds between two windows. */
   interval_seconds: number;
   synced_to: Date | null;
   last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null; remarks: Remark[] } | null;
-  /** What is at work for it now, by lane, and what that waits for. */
+  /** The running work by lane, and what it waits for. */
   lanes: LaneStatus[];
-  /** Whether a daemon, or a command that runs windows, is at work for it; null where that was not asked. */
+  /** Whether a running daemon, or a command that runs windows, serves it; null if this was not checked. */
   daemon: boolean | null;
-  /** The oldest window that Temporal has begun and no daemon has taken; null: none, or not asked. */
+  /**
+   * The oldest window that Temporal has started and no daemon has taken; null if there is none, or this was not
+   * checked.
+   */
   untaken_tick: Omit<UntakenTick, 'installation'> | null;
-  /** What the daemon saw of its Schedule: ticks that opened no window, so far; null before it looked. */
+  /** Ticks of its Schedule so far that opened no window; null before the daemon has read them. */
   schedule: { missed: number; skipped: number; dropped: number; missed_at: Date | null; paused: boolean } | null;
   budgets: {
     action: string;
@@ -55,40 +59,41 @@ export interface InstallationStatus {
     blocked_until: Date | null;
   }[];
   states: DocumentStates;
-  /** What `problems` lists: documents, records put aside, what is not written back. */
+  /** The number of problems that `problems` lists: documents, records put aside, and failed write-backs. */
   problems: number;
-  /** Whether what is posted is right, and whether everything is posted. */
+  /** Whether the posted documents are right, and whether all documents are posted. */
   verdict: Verdict;
-  /** How old the verdict is, and when the daemon makes the next one. */
+  /** The age of the verdict, and the time of the next reconciliation. */
   reconcile: ReconcileStatus;
-  /** The last seal (0: none), and how many links of the chains came after it; null where nothing is sealed. */
+  /** The last seal (0 if none), and the number of later links of the chains; null if books are not sealed. */
   seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
-  /** Prepayments whose id or ERP number the source has accepted: those that a later read has shown, and the others. */
+  /** Prepayments whose id or ERP number the source has accepted: those seen in a later read, and the others. */
   write_backs: WriteBackCounts;
   scrub: ScrubStatus;
-  /** Null where the books stay in our own PostgreSQL. */
+  /** Null if the entries are not delivered to an ERP. */
   delivery: DeliveryStatus | null;
-  /** Who holds the windows of the schedule back, and why; null where nobody does. */
+  /** The pause of its scheduled windows: by whom and why; null if they are not paused. */
   paused: { by: string; reason: string; since: Date; via: 'command' } | null;
-  /** That the source refuses to let us in, and when the daemon asks it again unless the secret changes; null where it does not. */
+  /**
+   * Refused sign-ins at the source, and when the daemon tries again unless the secret changes; null if there are none.
+   */
   sign_in: { refusals: number; since: Date; ask_again_at: Date } | null;
   next_step: string;
 }
 
-/** How many documents of each kind are in each state. */
+/** The number of documents by kind and state. */
 type DocumentStates = Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
 
-/** All installations at a glance. */
 export interface StatusSummary {
   installations: number;
-  /** How many installations there are of each health. */
+  /** The number of installations by health. */
   health: Record<InstallationHealth, number>;
   late: number;
   problems: number;
-  /** How many installations have something outside the books, and how many did not reconcile when last checked. */
+  /** Installations with documents outside the books, and installations that did not reconcile when last checked. */
   incomplete: number;
   not_reconciled: number;
-  /** How many have entries that were never reconciled, or not for two days. */
+  /** Installations whose entries were never reconciled, or not for two days. */
   reconcile_old: number;
   /** The largest lag; null before any window. */
   longest_lag_seconds: number | null;
@@ -98,23 +103,23 @@ export interface StatusPorts {
   db: Connection;
   now: Date;
   schedule: Schedule;
-  /** The configured task queue: the daemon's Schedules are of one. */
+  /** The configured task queue, which the daemon's Schedules belong to. */
   taskQueue: string;
   /** Whether the books are sealed (`seal_key`). */
   seals: boolean;
-  /** When the daemon reconciles; null: it does not. */
+  /** The span in which the daemon reconciles; null if it does not. */
   reconcileBetween?: DaySpan | null;
-  /** That Temporal does not answer: no window opens. */
+  /** The error of a Temporal that does not answer, so that no window opens. */
   temporal?: PlainError | null;
-  /** The installations that a daemon serves now. */
+  /** The installations that a running daemon serves. */
   served?: ReadonlySet<InstallationId> | null;
   /** Windows that no daemon has taken. */
   ticks?: readonly UntakenTick[];
 }
 
 /**
- * What `status` prints of these installations: lag, last window, rate budgets, states of their documents, and what to do next. The
- * number of statements does not depend on how many installations there are.
+ * The status of these installations: lag, last window, rate budgets, states of their documents, and the next step. The
+ * number of statements does not depend on the number of installations.
  */
 export async function installationStatuses(
   {
@@ -213,12 +218,11 @@ export async function installationStatuses(
       delivery,
       paused: pause && { by: pause.actedBy, reason: pause.reason, since: pause.since, via: 'command' },
       sign_in: signIn && { refusals: signIn.refusals, since: signIn.since, ask_again_at: signIn.askAgainAt },
-      next_step: cause === null ? 'Nothing to do.' : nextStep(cause),
+      next_step: cause === null ? healthCauses.nothingToDo : nextStep(cause),
     };
   });
 }
 
-/** All of these installations at a glance. */
 export function statusSummary(installations: readonly InstallationStatus[]): StatusSummary {
   const lags = installations.flatMap(({ lag_seconds }) => lag_seconds ?? []);
   const count = (wanted: (one: InstallationStatus) => boolean) => installations.filter(wanted).length;
@@ -237,7 +241,7 @@ export function statusSummary(installations: readonly InstallationStatus[]): Sta
   };
 }
 
-/** A changed identity is told with what it is: its remedy alone would say nothing. */
+/** For a changed identity, the next step includes the message, since the todo alone is not clear. */
 function nextStep({ code, message, todo }: PlainError): string {
   return code === 'identity_changed' ? `${message} ${todo}` : todo;
 }

@@ -4,25 +4,28 @@ import { type Connection, rows } from '../db/rows.ts';
 import { type Outside, outsideBooks, outsideByKind } from '../documents/outside-books.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** Whether an installation's books are right, and whether all of it is in them: two questions (ACCOUNTING E6). */
+/**
+ * Two answers about an installation's books: whether they are right, and whether all documents are in them (ACCOUNTING
+ * E6).
+ */
 export interface Verdict {
   /**
-   * What the last reconcile found; null before the first. Entries posted since then are not checked. `ok` null: it is older than the
-   * command that asks, which says nothing of it but when it was.
+   * The result of the last reconciliation; null before the first. Later entries are not checked. `ok` is null if the
+   * result is older than the command, so that it does not cover the command's work.
    */
   reconciled: { ok: boolean | null; failing: string[]; checked_at: Date } | null;
-  /** Whether every document of the source that asks for an entry has it. */
+  /** Whether every document of the source that requires an entry has it. */
   complete: boolean;
-  /** What is not in the books, by kind of document. */
+  /** Documents that are not in the books, by kind. */
   outside: Outside;
-  /** Nothing was ever posted: there is nothing that could be right. */
+  /** Whether there are no entries yet. */
   empty: boolean;
 }
 
-/** Of an installation that nothing is known of. */
+/** The verdict of an installation without any data. */
 export const noVerdict: Verdict = { reconciled: null, complete: true, outside: {}, empty: true };
 
-/** The verdicts on these installations, as last found and as things stand; as many statements for a thousand as for one. */
+/** The verdicts on these installations. The number of statements does not depend on the number of installations. */
 export async function verdicts(
   db: Connection,
   installations: readonly Pick<InstallationConfig, 'id' | 'decimals'>[],
@@ -57,7 +60,7 @@ export async function verdicts(
   );
 }
 
-/** A verdict as a command that began then may tell it: one from before says nothing of what the command has done. */
+/** The verdict for a command that began at `began`: an earlier reconciliation does not cover the command's work. */
 export function verdictSince(verdict: Verdict, began: Date): Verdict {
   const { reconciled } = verdict;
   if (reconciled === null || reconciled.checked_at >= began) return verdict;

@@ -15,7 +15,10 @@ export interface RecordedWindow {
   installation: InstallationId;
   kind: string;
   trigger: string;
-  /** From when, and up to when, the window asked, by the earlier of the source's and the database's clock; `from` is null for the first one. */
+  /**
+   * The interval that the window read, by the earlier of the source's and the database's clock. `from` is null for the
+   * first window.
+   */
   from: Date | null;
   to: Date | null;
   outcome: WindowState;
@@ -24,17 +27,23 @@ export interface RecordedWindow {
   opened_at: Date;
   closed_at: Date | null;
   workflow_id: string;
-  /** Of a failed one: the windows that have read and posted what it left; null: none has yet. Of others: none is needed. */
+  /**
+   * For a failed window: the windows that have read and posted what it left out; null if none has yet. Null for other
+   * windows.
+   */
   covered_by: number[] | null;
-  /** The window whose workflow was reset after it had ended: this one is the reset, which was refused. */
+  /** The ended window whose workflow was reset; this row is the refused reset. */
   reset_of: number | null;
-  /** So many windows in a row that found nothing, with their whole interval and the last one's times; null: one window alone. */
+  /**
+   * The number of windows in a row that found nothing and share this row, with their whole interval and the last one's
+   * times; null for one window alone.
+   */
   idle_windows: number | null;
 }
 
 /** Why an installation's windows do not close now. */
 export interface PresentCause extends PlainError {
-  /** How many windows in a row failed for it; of a window that is open: how many attempts of its steps. */
+  /** Failed windows in a row; for an open window, failed attempts of its steps. */
   attempts: number;
   since: Date;
 }
@@ -56,10 +65,10 @@ const windowColumns = {
   idle_windows: nullable(integer),
 };
 
-/** Windows of the schedule and of `sync` that stand for themselves: no backfill, no reset of a window that has ended. */
+/** Windows of the schedule and of `sync`, without backfills and resets of ended windows. */
 const ownWindows = `kind = 'window' and reset_of is null`;
 
-/** The newest windows of these installations, the newest first. The table outlives Temporal's retention. */
+/** The newest windows of these installations, newest first. The table keeps them longer than Temporal does. */
 export async function recordedWindows(
   db: Connection,
   installations: readonly InstallationId[],
@@ -97,8 +106,8 @@ export async function newestWindows(
 }
 
 /**
- * What keeps each installation's windows from closing: the error of the newest one, or what the steps of an open one fail with, and
- * since when it is the same. Nothing of those whose newest window closed, or opened and goes on.
+ * What keeps each installation's windows from closing: the error of the newest window, or the error of an open window's
+ * steps, and its start. Installations whose newest window closed, or is open without an error, are left out.
  */
 export async function presentCauses(
   db: Connection,
@@ -111,7 +120,7 @@ export async function presentCauses(
       ...{ installation, outcome, error, attempts: integer, since: nullable(instant) },
       troubles: storedJson('open_step.trouble', z.array(storedTrouble)),
     },
-    // A request that fails for the first time is repeated within its attempt, and keeps nothing from going on yet.
+    // A request that fails for the first time is repeated within its attempt, so it does not block the window yet.
     `select i.id as installation, w.outcome, w.error, streak.attempts, streak.since, (
        select coalesce(json_agg(trouble), '[]') from open_step
        where w.outcome = 'open' and run_id = w.run_id and trouble is not null and (is_ended or attempt > 1)) as troubles
@@ -136,7 +145,10 @@ export async function presentCauses(
   return causes;
 }
 
-/** The newest window that saw the source's clock put back, unless a backfill has read everything since; null without one. */
+/**
+ * When the newest window saw that the source's clock was put back; null if there is none, or a backfill has read
+ * everything since.
+ */
 export async function clockPutBackAt(db: Connection, installation: InstallationId): Promise<Date | null> {
   const found = await maybeRow(
     db,
@@ -151,7 +163,7 @@ export async function clockPutBackAt(db: Connection, installation: InstallationI
   return found?.opened_at ?? null;
 }
 
-/** Whether a window, or a repost, holds the installation's live lane now. */
+/** Whether a window, or a repost, holds the installation's live lane. */
 export async function windowUnderWay(db: Connection, installation: InstallationId): Promise<boolean> {
   const lease = await maybeRow(
     db,

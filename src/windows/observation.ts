@@ -6,7 +6,7 @@ import { Collector } from '../runtime/metrics/collector.ts';
 import { Metrics, type Readings } from '../runtime/metrics/metrics.ts';
 import { ownVersion } from '../runtime/version.ts';
 import type { Engine } from '../runtime/worker.ts';
-import { healthTexts } from '../texts/findings/health.ts';
+import { readinessTexts } from '../texts/findings/health.ts';
 import { probePostgres, probeTemporal } from './probes.ts';
 import type { Watch } from './watch.ts';
 
@@ -104,7 +104,7 @@ async function readinessOf(app: App, engine: Engine | null): Promise<HealthRepor
 function workersCheck(wrong: readonly { queue: string; runState: string }[]): Check {
   if (wrong.length === 0) return { ok: true };
   const queues = wrong.map(({ queue, runState }) => `${queue} (${runState.toLowerCase()})`).join(', ');
-  return { ok: false, reason: healthTexts.workersIdle({ queues }) };
+  return { ok: false, reason: readinessTexts.workersIdle({ queues }) };
 }
 
 const notReady = (reason: string) => report({ daemon: { ok: false, reason } });

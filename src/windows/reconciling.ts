@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { LeaseBusy, LeaseLost } from '../db/lease.ts';
 import { withLease } from '../db/with-lease.ts';
 import { sleep } from '../domain/concurrency.ts';
+import { type DailyResult, reconcileDaily } from '../queries/daily-reconcile.ts';
 import type { ReconcileNote } from '../queries/reconcile.ts';
-import { type ByItself, reconcileByItself } from '../queries/reconcile-by-itself.ts';
 import { type DueTurn, type PutOff, turnsToTake } from '../queries/reconcile-turns.ts';
 import { attemptsAtMost, beginTurn, endTurn, giveTurnBack } from '../reconcile/turns.ts';
 import type { App } from '../runtime/app.ts';
@@ -123,7 +123,7 @@ export class Reconciler {
     const note = (found: ReconcileNote) => log.info({ ...found, installation: id }, 'note of the daily reconciliation');
     try {
       const ports = { ...this.#app, erpClock: systemClock, sealKey: config.sealKey, signal };
-      this.#name(id, await reconcileByItself(ports, installation, note));
+      this.#name(id, await reconcileDaily(ports, installation, note));
       return null;
     } catch (err) {
       signal.throwIfAborted();
@@ -134,7 +134,7 @@ export class Reconciler {
     }
   }
 
-  #name(installation: number, { failing, chain, report }: ByItself): void {
+  #name(installation: number, { failing, chain, report }: DailyResult): void {
     const { log } = this.#app;
     const { refetched, complete } = report;
     const found = { installation, complete, ...(refetched === undefined ? {} : { refetched }) };

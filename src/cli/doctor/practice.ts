@@ -2,7 +2,7 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { sum } from '../../domain/money.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
-import { scrubCostPerDay, scrubLateTodo, scrubStatus } from '../../queries/scrub.ts';
+import { scrubCostPerDay, scrubStatus } from '../../queries/scrub.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { PrepaymentRecord, RowRecord } from '../../records/types.ts';
 import type { App } from '../../runtime/app.ts';
@@ -18,6 +18,7 @@ import { readDefaultPageSizes } from '../../sync/capabilities/server.ts';
 import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
 import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
+import { scrubLateTodo } from '../../texts/findings/health.ts';
 import { type Answers, checkAddresses, namesOfLists } from './addresses.ts';
 import { type Check, failure } from './check.ts';
 

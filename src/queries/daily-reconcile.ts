@@ -9,31 +9,31 @@ import { type ChainReport, chainReport } from './ledger.ts';
 import { type ReconcileNote, type ReconcilePorts, reconcileWithSource } from './reconcile.ts';
 import { type ReconcileErpPorts, reconcileWithErp } from './reconcile-erp.ts';
 
-export interface ByItselfPorts extends ReconcilePorts, Pick<ReconcileErpPorts, 'databaseId' | 'delivery'> {
-  /** For the pace of requests to the ERP. */
+export interface DailyPorts extends ReconcilePorts, Pick<ReconcileErpPorts, 'databaseId' | 'delivery'> {
+  /** For the rate of requests to the ERP. */
   erpClock: Clock;
-  /** Its public half checks the seals; null: they are not looked at. */
+  /** Its public half checks the seals; null if they are not checked. */
   sealKey: Ed25519Key | null;
   signal: AbortSignal;
 }
 
-/** What was found of one installation. */
-export interface ByItself {
+/** The result for one installation. */
+export interface DailyResult {
   report: InstallationReport;
   chain: ChainReport;
-  /** Names of what is not as it should be: equations, `chain`, `seals`. */
+  /** Names of the failed checks: equations, `chain`, `seals`. */
   failing: string[];
 }
 
 /**
- * What `reconcile` and `ledger verify` do, and reading the ERP's books back where that is possible, behind all other requests. The
- * verdict is kept. Throws what keeps it from an end; what was found by then stands.
+ * Runs the checks of `reconcile` and `ledger verify`, and reads the ERP's books back if possible, with the lowest
+ * priority. Stores the verdict. Throws the error that stops it; earlier results stay stored.
  */
-export async function reconcileByItself(
-  ports: ByItselfPorts,
+export async function reconcileDaily(
+  ports: DailyPorts,
   installation: InstallationConfig,
   onNote: (note: ReconcileNote) => void,
-): Promise<ByItself> {
+): Promise<DailyResult> {
   const { db, signal, sealKey } = ports;
   const { id } = installation;
   const practice = (of: number) => ports.practice(of).forWindow({ signal });
