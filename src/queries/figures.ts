@@ -64,7 +64,7 @@ function windowFigures(db: Connection, installations: readonly InstallationId[])
   );
 }
 
-/** Documents with a problem, by the codes of docs/PROBLEMS.md. */
+/** Documents with a problem, by the codes of docs/reference/PROBLEMS.md. */
 function heldByCode(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,

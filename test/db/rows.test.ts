@@ -102,7 +102,7 @@ describe('what is read', () => {
     await expect(read('{"code": 7}')).rejects.toThrow(/^sync_window.error of the row with id 7 is damaged: code: /);
     await expect(read('[]')).rejects.toThrow(/is damaged: the value: /);
     const asText = row(db, { error }, `select '{"code' as error`);
-    await expect(asText).rejects.toThrow('sync_window.error is damaged: it is no JSON');
+    await expect(asText).rejects.toThrow('sync_window.error is damaged: it is not JSON');
   });
 
   test('arrays as bindings, in a transaction, too', async () => {
@@ -145,11 +145,11 @@ describe('what is refused', () => {
       () => rows(db, { n: text }, "select n from (values ('a'), (null)) as t (n)"),
       /column n is null/,
     ],
-    ['an unknown word', () => rows(db, { fruit }, "select 'plum' as fruit"), /column fruit holds what/],
+    ['an unknown word', () => rows(db, { fruit }, "select 'plum' as fruit"), /column fruit holds a value/],
     [
       'an unknown word where null may stand',
       () => rows(db, { fruit: nullable(fruit) }, "select 'plum' as fruit"),
-      /column fruit holds what/,
+      /column fruit holds a value/,
     ],
     [
       'no row where one is sure to come',

@@ -103,7 +103,7 @@ test.each([
   for (let n = 0; n < 4; n++) await clinic.sync();
   expect(written.writes).toBe(3);
   expect(await problemsOf(id)).toMatchObject([{ code: 'write_back_unseen' }]);
-  const nextStep = 'Run `vetledger problems` to see what it is, and what to do.';
+  const nextStep = 'Run `vetledger problems` to see the problems, and what to do.';
   expect(await status()).toMatchObject({ health: 'held', problems: 1, next_step: nextStep });
 
   // The source works correctly again.
