@@ -224,7 +224,7 @@ describe('the watch', () => {
       .poll(async () => round(watcher).then(states), { timeout: 20_000, interval: 200 })
       .toEqual({ gone: false, held: true });
     expect(said).toContainEqual(
-      expect.objectContaining({ fields: { installation: 341 }, line: expect.stringContaining('made again') }),
+      expect.objectContaining({ fields: { installation: 341 }, line: expect.stringContaining('created again') }),
     );
     expect(said).toContainEqual(
       expect.objectContaining({ fields: { installation: 340, err: expect.anything() }, level: 'warn' }),
