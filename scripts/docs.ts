@@ -191,7 +191,7 @@ function problemsPage(): string {
   return [
     generated,
     '# Problems of documents',
-    'The codes that `vetledger problems`, `explain` and `reconcile` print. A held document never blocks another one. It is judged again when its record, the mapping or a lock changes, or immediately with `vetledger problems retry ID`. A changed mapping file is taken into use by the next command that posts, such as `vetledger sync`; a daemon at work then reads it, too. [Closing a month](../accountants/month-end.md) shows how they are dealt with when a month is closed.',
+    'The codes that `vetledger problems`, `explain` and `reconcile` print. A held document never blocks another one. It is judged again when its record, the mapping or a lock changes, or immediately with `vetledger problems retry ID`. A changed mapping file is taken into use by the next command that posts, such as `vetledger sync`; a daemon at work then reads it, too. [Close a month](../accountants/month-end.md) shows how they are dealt with when a month is closed.',
     '## Problems that keep a document, or its change, out of the books',
     table(header, rows(true)),
     '## Remarks on posted documents',

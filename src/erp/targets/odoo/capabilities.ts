@@ -2,7 +2,7 @@ import type { Capabilities } from '../../capabilities.ts';
 import { longestText } from '../api/keyed-text.ts';
 
 /**
- * Odoo 17 to 19 with the module account. All facts were measured on servers of these versions (see docs/accountants/odoo.md).
+ * Odoo 17 to 19 with the module account. All facts were measured on servers of these versions (see docs/developers/erp-measurements.md).
  * Error texts are in English, because each request sets the language.
  */
 export const odooCapabilities: Capabilities = {

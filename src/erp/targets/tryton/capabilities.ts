@@ -3,7 +3,7 @@ import { longestText } from '../api/keyed-text.ts';
 
 /**
  * Tryton 8.0 with the modules account and analytic_account. All facts were measured on trytond 8.0.12 (see
- * docs/accountants/tryton.md). Error texts are in English, because each request sets the language.
+ * docs/developers/erp-measurements.md). Error texts are in English, because each request sets the language.
  */
 export const trytonCapabilities: Capabilities = {
   kind: 'api',
