@@ -3,16 +3,16 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
- * Erases the reasons of an installation's actions that name somebody: every word of one of the names stands in them. Returns the ids of
- * the actions, which are to be recorded with the erasure: a reason that is missing without is damage.
+ * Erases the reasons of an installation's actions that contain all words of one of the names. Returns the ids of these actions.
+ * The caller must record them with the erasure, because a missing reason without an erasure counts as damage.
  */
 export async function eraseReasons(
   trx: Connection,
   installation: InstallationId,
   names: readonly string[],
 ): Promise<number[]> {
-  const wanted = names.map(wordsOf).filter(({ length }) => length > 0);
-  if (wanted.length === 0) return [];
+  const searched = names.map(wordsOf).filter(({ length }) => length > 0);
+  if (searched.length === 0) return [];
   const found = await rows(
     trx,
     { id: integer, reason: text },
@@ -22,13 +22,13 @@ export async function eraseReasons(
   );
   const naming = found.flatMap(({ id, reason }) => {
     const words = wordsOf(reason);
-    return wanted.some((name) => name.every((word) => words.includes(word))) ? id : [];
+    return searched.some((name) => name.every((word) => words.includes(word))) ? id : [];
   });
   await execute(trx, 'delete from action_reason where action_id = any(?)', [naming]);
   return naming;
 }
 
-/** The words of a text, so that case, order and punctuation make no difference. */
+/** The words of a text in lower case and without punctuation. */
 function wordsOf(content: string): string[] {
   return (
     content

@@ -5,12 +5,12 @@ import { storable } from '../domain/text.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
- * What persons do to the books and to the machinery (tables `action` and `action_outcome`): who, what, why, and what came of it. Both
- * tables are links of one hash chain for each installation, and of one for what concerns the whole database. Reasons may name people,
- * so the chain holds only their salted hash, and they can be erased.
+ * The record of decisions by people, with name, reason and result (tables `action` and `action_outcome`). The rows of both tables
+ * are links of one hash chain per installation, and of one chain for the whole database. A reason may contain names of people.
+ * Therefore the chain contains only a salted hash of each reason, so that the reason can be erased.
  */
 
-/** Who does something, and why. */
+/** The name of the person who acts, and the reason. */
 export interface ActedBy {
   actedBy: string;
   reason: string;
@@ -25,19 +25,19 @@ export type ActionKind =
   | ('pause_delivery' | 'resume_delivery' | 'cancel_delivery' | 'nudge_delivery');
 
 export interface NewAction {
-  /** Null: the whole database. */
+  /** Null if the action concerns the whole database. */
   installation: InstallationId | null;
   kind: ActionKind;
   by: ActedBy;
-  /** What was asked for: ids, dates and names of settings, no free text. Nothing of it can be erased. */
+  /** The request: ids, dates and names of settings. It must not contain free text, because it cannot be erased. */
   input: object;
-  /** The figures that were shown before, as a text; the action keeps their hash. */
+  /** The figures that the person saw before the decision. The action stores their hash. */
   shown?: string;
-  /** What came of it, without free text, too. */
+  /** The result, also without free text. */
   result?: object;
 }
 
-/** A link of the chain of actions: an action as it was asked for, or its outcome. */
+/** A link of the chain: an action as requested, or the outcome of an action. */
 export type ActionLink = { seq: number; actionId: number } & (
   | { kind: string; subject: string; input: string; shownHash: string | null; reasonHash: string; askedAt: Date }
   | { result: string; endedAt: Date }
@@ -46,17 +46,17 @@ export type ActionLink = { seq: number; actionId: number } & (
 /** `previous_hash` of the first link. */
 export const chainStart = '0'.repeat(64);
 
-/** sha256 of the previous hash and what the link says, in hex. */
+/** SHA-256 of the previous hash and the content of the link, in hex. */
 export function linkHash(previousHash: string, installation: InstallationId | null, link: ActionLink): string {
   const { seq, actionId } = link;
-  const said =
+  const content =
     'result' in link
       ? ['outcome', link.result, link.endedAt]
       : ['action', link.kind, link.subject, link.input, link.shownHash, link.reasonHash, link.askedAt];
-  return sha256(`${previousHash}\n${JSON.stringify([installation, seq, actionId, ...said])}`);
+  return sha256(`${previousHash}\n${JSON.stringify([installation, seq, actionId, ...content])}`);
 }
 
-/** The hash of a reason that the chain holds. Without the salt, which is erased with the reason, nobody finds the reason by trying. */
+/** The hash of a reason in the chain. The salt is erased with the reason, so that the reason cannot be guessed from its hash. */
 export function reasonHash(salt: string, reason: string): string {
   return sha256(`${salt}\n${reason}`);
 }
@@ -66,8 +66,8 @@ function sha256(content: string): string {
 }
 
 /**
- * Records an action with its outcome, in the transaction of what it does; returns the action's id and hash. Who records for the same
- * installation waits until the transaction ends.
+ * Records an action with its outcome in the transaction that performs it. Returns the action's id and hash. Another transaction
+ * that records an action of the same installation waits until this one ends.
  */
 export async function recordAction(
   trx: Connection,
@@ -111,7 +111,7 @@ export async function recordAction(
   return { id, hash: actionHash };
 }
 
-/** As PostgreSQL keeps it, so that the hash is over what is read back. */
+/** The JSON as PostgreSQL stores it, so that the hash matches the text that is read later. */
 function textOf(content: object): string {
   return storable(JSON.stringify(content));
 }

@@ -1,13 +1,14 @@
 import { instant, integer, json, nullable, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
+import { actionFindings, actionNames } from '../texts/findings/actions.ts';
 import { type ActionLink, chainStart, linkHash, reasonHash } from './record.ts';
 
-/** The first link that is not as it was written. */
+/** The first link of the chain that differs from what was recorded. */
 export interface BrokenAction {
-  /** Null where the chain's end, or a reason, is missing. */
+  /** Null if the end of the chain or a reason is missing. */
   seq: number | null;
-  /** Which action, in words. */
+  /** Names the action, such as `action 12`. */
   entryId: string;
   message: string;
 }
@@ -15,8 +16,8 @@ export interface BrokenAction {
 type Stored = ActionLink & { previousHash: string; hash: string };
 
 /**
- * Walks the chain of an installation's actions and outcomes, or of those of the whole database (null), up to the first link that is not
- * as it was written. A reason is as it was given, or an erasure names it.
+ * Checks the chain of an installation's actions and outcomes, or that of the whole database (null). Returns the first broken
+ * link, or null. A missing reason is allowed only if an erasure names its action.
  */
 export async function brokenAction(db: Connection, installation: InstallationId | null): Promise<BrokenAction | null> {
   const links = await linksOf(db, installation);
@@ -25,14 +26,13 @@ export async function brokenAction(db: Connection, installation: InstallationId 
   const erased = new Set<number>();
   const withoutReason: number[] = [];
   for (const link of links) {
-    const entryId = 'result' in link ? `the outcome of action ${link.actionId}` : `action ${link.actionId}`;
+    const entryId =
+      'result' in link ? actionNames.outcome({ id: link.actionId }) : actionNames.action({ id: link.actionId });
     const broken = (message: string) => ({ seq: link.seq, entryId, message });
     if (link.seq !== head.seq + 1)
-      return broken(
-        `link ${head.seq + 1} of the actions is missing, or there are two; the next one there is ${link.seq}`,
-      );
-    if (link.previousHash !== head.hash) return broken('it does not follow the link before it');
-    if (link.hash !== linkHash(head.hash, installation, link)) return broken('its content is not what was recorded');
+      return broken(actionFindings.missingLink({ expected: head.seq + 1, found: link.seq }));
+    if (link.previousHash !== head.hash) return broken(actionFindings.wrongPrevious);
+    if (link.hash !== linkHash(head.hash, installation, link)) return broken(actionFindings.wrongContent);
     Object.assign(head, { seq: link.seq, hash: link.hash });
     if ('result' in link) {
       for (const id of erasedBy(link.result)) erased.add(id);
@@ -40,25 +40,24 @@ export async function brokenAction(db: Connection, installation: InstallationId 
     }
     const given = reasons.get(link.actionId);
     if (given === undefined) withoutReason.push(link.actionId);
-    else if (reasonHash(given.salt, given.reason) !== link.reasonHash)
-      return broken('its reason is not what was recorded');
+    else if (reasonHash(given.salt, given.reason) !== link.reasonHash) return broken(actionFindings.wrongReason);
   }
-  const noted = await maybeRow(
+  const recorded = await maybeRow(
     db,
     { seq: integer, hash: text },
     'select seq, hash from action_head where installation is not distinct from ?',
     [installation],
   );
-  if ((noted?.seq ?? 0) !== head.seq || (noted?.hash ?? chainStart) !== head.hash) {
-    const message = `the chain of actions ends at link ${head.seq}, and ${noted?.seq ?? 'none'} was recorded last`;
-    return { seq: null, entryId: 'the last action', message };
+  if ((recorded?.seq ?? 0) !== head.seq || (recorded?.hash ?? chainStart) !== head.hash) {
+    const message = actionFindings.wrongEnd({ end: head.seq, recorded: recorded?.seq ?? null });
+    return { seq: null, entryId: actionNames.last, message };
   }
   const lost = withoutReason.find((id) => !erased.has(id));
   if (lost === undefined) return null;
-  return { seq: null, entryId: `action ${lost}`, message: 'its reason is missing, and no erasure names it' };
+  return { seq: null, entryId: actionNames.action({ id: lost }), message: actionFindings.missingReason };
 }
 
-/** The actions whose reasons an erasure names in its result. */
+/** The ids of the actions whose reasons an erasure has deleted, from the erasure's result. */
 function erasedBy(result: string): number[] {
   const { reasons }: { reasons?: number[] } = JSON.parse(result);
   return Array.isArray(reasons) ? reasons : [];

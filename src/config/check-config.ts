@@ -1,24 +1,20 @@
 import type { z } from 'zod';
 import { ConfigError } from '../domain/errors.ts';
 import { nearest } from '../domain/nearest.ts';
+import { configErrors } from '../texts/errors/config.ts';
 import { type ConfigFile, configKeys, configSchema } from './schema.ts';
 
-/** The configuration as its schema has it. Throws ConfigError for the first fault, naming the key. */
+/** Checks the configuration against its schema. Throws a ConfigError that names the key of the first fault. */
 export function checkConfig(file: string, data: unknown): ConfigFile {
   const result = configSchema.safeParse(data ?? {});
   if (result.success) return result.data;
   const { issues } = result.error;
   const [first] = issues;
-  // An unknown key first: it is often the reason why a known one is missing.
+  // An unknown key comes first: often it is a misspelled key that is then reported as missing.
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   if (unknown) throw unknownKeyError(file, unknown);
   const path = pathText(first?.path ?? []);
-  if (!first || path === '')
-    throw new ConfigError({
-      code: 'config_invalid',
-      message: `${file}: is not a table of settings.`,
-      todo: 'docs/reference/CLI.md has an example.',
-    });
+  if (!first || path === '') throw new ConfigError(configErrors.notATable({ file }));
   const missing = valueAt(data, first.path) === undefined;
   throw keyError(file, path, missing ? 'is missing' : first.message);
 }
@@ -26,21 +22,19 @@ export function checkConfig(file: string, data: unknown): ConfigFile {
 function unknownKeyError(file: string, { path, keys }: z.core.$ZodIssueUnrecognizedKeys): ConfigError {
   const known = knownKeys(path);
   const [key = ''] = keys;
-  const hint = nearest(key, known);
-  return new ConfigError({
-    code: 'config_unknown_key',
-    message: `${file}: ${pathText([...path, key])} is not a key of the configuration.`,
-    todo: hint ? `Did you mean ${hint}?` : `The keys there are ${known.join(', ')}.`,
-  });
+  return new ConfigError(
+    configErrors.unknownKey({
+      file,
+      key: pathText([...path, key]),
+      nearest: nearest(key, known) ?? null,
+      known: known.join(', '),
+    }),
+  );
 }
 
-/** The ConfigError of one key: `message` follows its path. */
-export function keyError(file: string, path: string, message: string): ConfigError {
-  return new ConfigError({
-    code: 'config_invalid',
-    message: `${file}: ${path} ${message}.`,
-    todo: 'Correct it; docs/reference/CLI.md describes every key.',
-  });
+/** The ConfigError of one key. `fault` follows the path of the key in the message. */
+export function keyError(file: string, key: string, fault: string): ConfigError {
+  return new ConfigError(configErrors.keyInvalid({ file, key, fault }));
 }
 
 function pathText(path: PropertyKey[]): string {

@@ -1,24 +1,24 @@
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../domain/errors.ts';
 import { keepSecret } from '../domain/redact.ts';
+import { configErrors, secretErrors, secretTexts } from '../texts/errors/config.ts';
 import { type ConfigWarning, readConfiguredSecret } from './secret-files.ts';
 
-/** Values whose variable may be unset under `embedded: true`: the embedded service is used then. */
+/** With `embedded: true`, the variables of these keys may be unset: vetledger then uses the embedded server. */
 const serverPaths = ['database_url', 'temporal.address'];
-/** Of the owner of the tables, whom `vetledger migrate` alone needs: elsewhere its variable may be unset. */
+/** The URL of the owner of the tables. Only `vetledger migrate` needs it, so its variable may be unset. */
 const ownerPath = 'migrate_database_url';
-/** A secret of several lines, PEM. */
+/** This secret has several lines (PEM). */
 const keyPath = 'seal_key';
 const secretPath =
   /\.auth\.(token|client_secret)$|\.erp\.(password|api_key)$|^webhooks\.secret$|^temporal\.api_key$|^seal_key$/;
-/** `${NAME}`, a variable of the environment, or `${file:PATH}`, the text of a file. */
+/** Finds `${NAME}`, a variable of the environment, and `${file:PATH}`, the text of a file. */
 const variable = /\$\{(?:file:([^}]+)|([A-Za-z_][A-Za-z0-9_]*))\}/g;
 
-/** What was found out while values were inserted. */
+/** Facts that were found while values were inserted. */
 export interface Insertions {
-  /** The files that make up a whole value, by its key: they can be read anew. */
+  /** Per key, the file whose text is the whole value. Such a file can be read again when the secret changes. */
   files: Map<string, string>;
-  /** What is not as it should be, and does not keep anything from working. */
   warnings: ConfigWarning[];
 }
 
@@ -27,9 +27,9 @@ export function noInsertions(): Insertions {
 }
 
 /**
- * Replaces each `${NAME}` by the environment's value, and each `${file:PATH}` by the text of that file. Throws ConfigError for a variable that is unset or blank, and for a secret
- * in the file itself. Only `embedded: true` lets the servers' variables be unset: books would otherwise be begun anew, in an
- * empty embedded database, where somebody forgot to set one.
+ * Replaces each `${NAME}` by the environment's value, and each `${file:PATH}` by the text of that file. Throws ConfigError for
+ * a variable that is unset or blank, and for a secret in the configuration file. The servers' variables may be unset only with
+ * `embedded: true`. Otherwise a forgotten variable would start new books in an empty embedded database.
  */
 export function insertEnvironment(
   file: string,
@@ -47,84 +47,68 @@ export function insertEnvironment(
         const { secret, warning } = readConfiguredSecret(file, path, secretFile);
         if (warning !== null) found.warnings.push(warning);
         if (whole === value) found.files.set(path, secretFile);
-        keepGiven(file, path, secret, {
-          from: `the file ${secretFile}`,
-          todo: 'Write the secret into it again, on one line and with nothing else.',
-        });
+        registerSecret(file, path, secret, secretTexts.fromFile({ path: secretFile }));
         return secret;
       }
       const given = env[name];
       if (given?.trim()) {
-        keepGiven(file, path, given, {
-          from: `the environment variable ${name}`,
-          todo: `Set ${name} again without it; a secret read from a file often ends with the file's line end: export ${name}="$(tr -d '\\r\\n' < FILE)".`,
-        });
+        registerSecret(file, path, given, secretTexts.fromVariable({ name }));
         return given;
       }
       const isServer = serverPaths.includes(path);
       if ((isServer && mayEmbed) || path === ownerPath) return '';
-      throw new ConfigError({
-        code: 'environment_missing',
-        message: `${file}: ${path} needs the environment variable ${name}, which is ${given === undefined ? 'not set' : 'empty'}.`,
-        todo: `Set it, for example: export ${name}=…${isServer ? `; or write \`embedded: true\` into ${file}, to use the embedded server where it is not set` : ''}`,
-      });
+      throw new ConfigError(
+        configErrors.environmentMissing({ file, key: path, name, isSet: given !== undefined, isServer }),
+      );
     });
   });
 }
 
-/** Where a secret was found, and what to do where it cannot be used. */
+/** Where a secret was found, and what to do if it is unusable. */
 interface Origin {
   from: string;
   todo: string;
 }
 
-function keepGiven(file: string, path: string, given: string, origin: Origin): void {
-  if (path === keyPath) keepKey(given);
-  else if (isSecret(path)) keepUsable(file, path, given, origin);
-  else if (path === 'database_url' || path === ownerPath) keepPasswords(given);
+function registerSecret(file: string, path: string, given: string, origin: Origin): void {
+  if (path === keyPath) registerKey(given);
+  else if (isSecret(path)) registerUsable(file, path, given, origin);
+  else if (path === 'database_url' || path === ownerPath) registerPasswords(given);
 }
 
-/** Notes a secret, so that no text repeats it. Throws ConfigError for one that no header can carry, naming where it is from. */
-function keepUsable(file: string, path: string, secret: string, { from, todo }: Origin): void {
+/** Registers a secret, so that it is removed from all output. Throws ConfigError if an HTTP header cannot contain it. */
+function registerUsable(file: string, path: string, secret: string, { from, todo }: Origin): void {
   keepSecret(secret);
   if (!/\p{Cc}/u.test(secret) && (!/\.(token|api_key)$/.test(path) || /^[\x21-\x7e]+$/.test(secret))) return;
-  const what = /[\r\n]/.test(secret)
-    ? 'a line end'
+  const contains = /[\r\n]/.test(secret)
+    ? secretTexts.lineEnd
     : /\p{Cc}/u.test(secret)
-      ? 'a control character'
-      : 'a blank, or a character that is not ASCII';
-  throw new ConfigError({
-    code: 'secret_unusable',
-    message: `${file}: ${from}, for ${path}, holds ${what}, which no secret of this kind can hold.`,
-    todo,
-  });
+      ? secretTexts.controlCharacter
+      : secretTexts.notAscii;
+  throw new ConfigError(secretErrors.unusable({ file, key: path, from, contains, todo }));
 }
 
-/** The lines between the first and the last, whose words are no secret. */
-function keepKey(pem: string): void {
+/** Registers each line of a PEM key except the `-----BEGIN…` and `-----END…` lines, which are not secret. */
+function registerKey(pem: string): void {
   for (const line of pem.split(/\r?\n|\\n/)) if (!line.startsWith('-----')) keepSecret(line.trim());
 }
 
-function keepPasswords(url: string): void {
-  for (const password of passwordsIn(url)) if (password.length >= shortestOddPassword) keepSecret(password);
+function registerPasswords(url: string): void {
+  for (const password of passwordsIn(url)) if (password.length >= shortestDistinctPassword) keepSecret(password);
 }
 
-/** A shorter password may be a word of our own, such as the program's name in a development database. */
-const shortestOddPassword = 12;
+/** A shorter password may be an ordinary word of our output, such as the program's name in a development database. */
+const shortestDistinctPassword = 12;
 
 function isSecret(path: string): boolean {
   return secretPath.test(path);
 }
 
 function refuseSecret(file: string, path: string): never {
-  throw new ConfigError({
-    code: 'secret_in_config',
-    message: `${file}: ${path} holds a secret in the file itself.`,
-    todo: `Put the secret into an environment variable and write \${NAME} there, or into a file and write \${file:PATH}; change the secret if others could read the file.`,
-  });
+  throw new ConfigError(secretErrors.inConfig({ file, key: path }));
 }
 
-/** Whether a database URL contains a password that is not a `${NAME}`. */
+/** Whether a database URL contains a password in clear text, that is, not as `${NAME}`. */
 function holdsPassword(url: string): boolean {
   return passwordsIn(url).some((password) => password.replace(variable, '') !== '');
 }
@@ -136,7 +120,7 @@ function passwordsIn(url: string): string[] {
 
 function mapTexts(value: unknown, path: string, change: (text: string, path: string) => string): unknown {
   if (typeof value === 'string') return change(value, path);
-  // YAML reads a secret of digits only as a number.
+  // YAML reads a secret that consists of digits as a number.
   if (typeof value === 'number' && isSecret(path)) return change(String(value), path);
   if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, `${path}[${index}]`, change));
   if (typeof value !== 'object' || value === null) return value;

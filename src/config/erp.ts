@@ -1,33 +1,33 @@
 import type { CalendarDate } from '../terms.ts';
 import type { FileOptions } from './file-options.ts';
 
-/** Where an installation's general ledger is delivered to (DESIGN "Config", `erp`). */
+/** The destination of an installation's general ledger (DESIGN "Config", `erp`). */
 export type ErpConfig = { kind: 'ledger' } | ApiTargetConfig | FileTargetConfig;
 
-/** An ERP that is spoken with. */
+/** An ERP that vetledger reaches over its API. */
 export type ApiTargetConfig = TrytonConfig | OdooConfig;
 
-/** What every target has. */
+/** Settings of every target. */
 interface DeliveryConfig {
-  /** Units dated before it are not delivered; null: all are. */
+  /** Units with an earlier date are not delivered. Null if all units are delivered. */
   from: CalendarDate | null;
-  /** Whether what a first load or a backfill brings is delivered without consent. */
+  /** Whether the entries of a first load or backfill are delivered without `vetledger deliver --approve`. */
   auto: boolean;
 }
 
-/** What every ERP has that is spoken with. */
+/** Settings of every ERP with an API. */
 interface ApiConfig extends DeliveryConfig {
   /** Without a trailing slash. */
   url: string;
   database: string;
-  /** Name or id of the company; null: the only one. */
+  /** Name or id of the company. Null if the user may see only one company. */
   company: string | null;
   user: string;
   password: string;
   post: 'posted' | 'draft';
-  /** Accounts on which entries that are not ours are reported by E7. */
+  /** E7 reports entries on these accounts that vetledger did not deliver. */
   ownedAccounts: string[];
-  /** Whether a period that is closed in the ERP also locks the practice software's. */
+  /** Whether a closed period of the ERP also sets the lock date of the practice software. */
   closeSourcePeriods: boolean;
   timeoutSeconds: number;
 }
@@ -40,7 +40,7 @@ export const odooProtocols = ['jsonrpc', 'json2'] as const;
 
 export interface OdooConfig extends ApiConfig {
   kind: 'odoo';
-  /** `json2` (Odoo 19) names the user by the key alone: `user` is empty, and `password` is the key. */
+  /** With `json2` (Odoo 19), the API key identifies the user: `user` is empty, and `password` is the key. */
   protocol: (typeof odooProtocols)[number];
 }
 
@@ -52,22 +52,20 @@ export type FileTargetConfig = FileOptions &
     folder: string;
   };
 
-/** Whether the installation's general ledger leaves this database at all. */
+/** Whether the installation's general ledger is delivered to an ERP or as files. */
 export function isDelivered(erp: ErpConfig): erp is Exclude<ErpConfig, { kind: 'ledger' }> {
   return erp.kind !== 'ledger';
 }
 
-/** Whether the ERP gives each unit a document number of its own, which the practice software is then told instead of our entry id. */
+/** Whether the ERP gives each unit its own number. The write-back then stores this number instead of our entry id. */
 export function givesNumbers(erp: ErpConfig): boolean {
   return isApiTarget(erp);
 }
 
-/** Whether entries are sent to an ERP over its interface. */
 export function isApiTarget(erp: ErpConfig): erp is ApiTargetConfig {
   return erp.kind === 'tryton' || erp.kind === 'odoo';
 }
 
-/** Whether the installation's general ledger is handed over as files. */
 export function isFileTarget(erp: ErpConfig): erp is FileTargetConfig {
   return fileFormats.some((format) => format === erp.kind);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** What file targets need beside the books: `erp.options` of an installation, by kind. docs/accountants/files.md describes each. */
+/** The options of file targets: `erp.options` of an installation, by kind. docs/accountants/files.md describes each option. */
 
-/** When what has come into the general ledger is handed over: in the next slice, or once the local day or month is over. */
+/** When a batch is written: immediately, or after the end of the local day or month. */
 export const batchings = ['at_once', 'daily', 'monthly'] as const;
 export type Batching = (typeof batchings)[number];
 
@@ -16,9 +16,9 @@ export interface CsvOptions {
 export interface Sie4Options {
   companyName: string;
   organisationNumber: string | null;
-  /** Whether accounts are declared, by the names of our roles: programs that read them may make those that they lack. */
+  /** Whether the file declares its accounts, named after our roles, so that the importing program can create missing ones. */
   declareAccounts: boolean;
-  /** The dimension whose objects are the parties; null: parties are left out. */
+  /** The number of the dimension for parties. Null if the file contains no parties. */
   customerDimension: string | null;
   batches: Batching;
 }
@@ -27,18 +27,17 @@ export interface DatevOptions {
   consultantNumber: string;
   clientNumber: string;
   accountLength: number;
-  /** Month in which the fiscal year begins, two digits. */
+  /** First month of the fiscal year, two digits. */
   fiscalYearMonth: string;
-  /** Chart of accounts, `03` or `04`, for the file's head. */
+  /** Chart of accounts (SKR), `03` or `04`, for the header of the file. */
   chart: string | null;
-  /** Whether the postings arrive locked, so that they cannot be changed any more. */
+  /** Whether DATEV locks the imported postings against changes. */
   locked: boolean;
-  /** Accounts whose automatic tax is switched off (BU key 40), as the tax stands in lines of its own. */
+  /** Accounts whose automatic tax is switched off (BU key 40), because the file has separate lines for the tax. */
   automaticAccounts: string[];
   batches: Batching;
 }
 
-/** The options of each kind of files. */
 export type FileOptions =
   | { kind: 'csv'; options: CsvOptions }
   | { kind: 'sie4'; options: Sie4Options }
@@ -116,12 +115,12 @@ const schemas = { csv, sie4, datev };
 const twoDecimals: readonly FileOptions['kind'][] = ['sie4', 'datev'];
 
 export interface OptionFault {
-  /** The option, '' for all of them. */
+  /** The name of the option. Empty if the fault concerns the kind of file. */
   option: string;
   message: string;
 }
 
-/** The options of a kind as written, read; or the first fault. `decimals`: of the installation's currency. */
+/** Reads the options of a kind of file, or returns the first fault. `decimals` are those of the installation's currency. */
 export function readFileOptions(
   kind: FileOptions['kind'],
   written: Record<string, string>,
@@ -129,7 +128,7 @@ export function readFileOptions(
 ): { read: FileOptions } | { fault: OptionFault } {
   if (twoDecimals.includes(kind) && decimals > 2) {
     return {
-      fault: { option: '', message: `cannot be used: ${kind} has two decimals, and the currency has ${decimals}` },
+      fault: { option: '', message: `cannot be used: ${kind} has two decimals, but the currency has ${decimals}` },
     };
   }
   const result = schemas[kind].safeParse(written);
@@ -145,5 +144,5 @@ export function readFileOptions(
   const [first] = issues;
   const option = String(first?.path[0] ?? '');
   const isMissing = !Object.hasOwn(written, option);
-  return { fault: { option, message: isMissing ? `is needed for ${kind}` : (first?.message ?? 'is wrong') } };
+  return { fault: { option, message: isMissing ? `is required for ${kind}` : (first?.message ?? 'is wrong') } };
 }

@@ -1,10 +1,12 @@
 import { isIP } from 'node:net';
 import { ConfigError } from '../domain/errors.ts';
+import { configErrors, insecureParts } from '../texts/errors/config.ts';
 import type { ConfigFile } from './schema.ts';
 
 /**
- * Refuses connections that others on the network could read, except to this machine itself and where `allow_insecure: true`
- * permits them, or the environment's VETLEDGER_PRIVATE_HOSTS, a list of hosts on a network of our own: tokens, passwords and the books go over them. Throws ConfigError `insecure_connection`.
+ * Throws ConfigError `insecure_connection` for an unencrypted connection to another machine, because tokens, passwords and the
+ * books are sent over it. `allow_insecure: true` permits such connections, and so does the environment variable
+ * VETLEDGER_PRIVATE_HOSTS, a comma-separated list of hosts on a private network.
  */
 export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.ProcessEnv): void {
   if (config.allow_insecure) return;
@@ -14,45 +16,29 @@ export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.Pro
     const { protocol, hostname } = new URL(base_url);
     if (protocol === 'https:' || allow_insecure || isNear(hostname)) continue;
     const path = `installations[${index}]`;
-    refuse(file, `${path}.base_url`, 'begins with http://', 'Write https://', `${path}.allow_insecure`);
+    refuse(file, `${path}.base_url`, insecureParts.http, `${path}.allow_insecure`);
   }
   const { address, tls, api_key, allow_insecure } = config.temporal;
   const isProtected = tls || (api_key !== undefined && tls === undefined);
   if (address && !isProtected && !allow_insecure && !isNear(hostOf(address))) {
-    refuse(
-      file,
-      'temporal.address',
-      'is not on this machine, and temporal.tls is not set',
-      'Set temporal.tls',
-      'temporal.allow_insecure',
-    );
+    refuse(file, 'temporal.address', insecureParts.temporal, 'temporal.allow_insecure');
   }
   for (const path of ['database_url', 'migrate_database_url'] as const) {
     const url = config[path];
     if (!url || isPrivateDatabase(url, env, isNear)) continue;
-    refuse(
-      file,
-      path,
-      'is not on this machine, and its sslmode lets the connection be without TLS, or with any certificate',
-      'Add sslmode=verify-full to it (and sslrootcert=FILE for a certificate authority of your own)',
-      'allow_insecure',
-    );
+    refuse(file, path, insecureParts.database, 'allow_insecure');
   }
 }
 
-function refuse(file: string, path: string, what: string, todo: string, permission: string): never {
-  throw new ConfigError({
-    code: 'insecure_connection',
-    message: `${file}: ${path} ${what}: whoever is on the network between could read and change what goes over it.`,
-    todo: `${todo}; or, on a network that is yours alone, write ${permission}: true.`,
-  });
+function refuse(file: string, key: string, parts: { what: string; remedy: string }, permission: string): never {
+  throw new ConfigError(configErrors.insecureConnection({ file, key, ...parts, permission }));
 }
 
 function hostOf(address: string): string {
   return address.slice(0, address.lastIndexOf(':'));
 }
 
-/** Whether a host is this machine: `localhost` and the addresses that never leave it. */
+/** Whether a host is this machine: `localhost` or a loopback address. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase();
   if (isIP(name) === 4) return name.startsWith('127.');
@@ -60,19 +46,19 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost');
 }
 
-/** Modes in which the server proves by its certificate who it is. */
-const provenModes = ['require', 'verify-ca', 'verify-full'];
+/** The values of `sslmode` with which the driver checks the server's certificate. */
+const verifiedModes = ['require', 'verify-ca', 'verify-full'];
 
-/** Whether a PostgreSQL is on this machine, or reached by TLS with its certificate checked. The parts of an URL win over PG…. */
+/** Whether the PostgreSQL server is on this machine, or its certificate is checked. The URL has priority over PGHOST and PGSSLMODE. */
 function isPrivateDatabase(text: string, env: NodeJS.ProcessEnv, isNear: (host: string) => boolean): boolean {
   if (!URL.canParse(text)) return true;
   const url = new URL(text);
   const query = url.searchParams;
   const host = query.get('host') ?? (decodeURIComponent(url.hostname) || env.PGHOST || 'localhost');
-  // A folder of sockets.
+  // A host that begins with a slash is the folder of a local socket.
   if (host.startsWith('/') || isNear(host)) return true;
   const mode = query.get('sslmode') ?? (['true', '1'].includes(query.get('ssl') ?? '') ? 'require' : env.PGSSLMODE);
-  // As libpq has it, `require` takes any certificate; as the driver has it otherwise, it does not.
+  // With `uselibpqcompat`, `require` accepts any certificate, as in libpq. Without it, the driver checks the certificate.
   if (query.get('uselibpqcompat') === 'true' && mode === 'require') return query.has('sslrootcert');
-  return provenModes.includes(mode ?? '');
+  return verifiedModes.includes(mode ?? '');
 }

@@ -9,6 +9,8 @@ import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, PostingMode, RawKeeping } from '../terms.ts';
+import { configErrors, secretErrors } from '../texts/errors/config.ts';
+import { fileTexts } from '../texts/errors/files.ts';
 import { checkConfig, keyError } from './check-config.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { type Insertions, insertEnvironment, noInsertions } from './environment.ts';
@@ -22,11 +24,11 @@ import { readYaml } from './yaml.ts';
 
 export interface InstallationConfig {
   id: number;
-  /** What people call it; null where the configuration says nothing. */
+  /** The name for people. Null if the configuration has no name. */
   name: string | null;
   /** Without a trailing slash. */
   baseUrl: string;
-  /** `secretFile`: where the token or the client secret was read from, and is read anew. */
+  /** `secretFile` is the file of the token or client secret. It is read again after the source has refused the secret. */
   auth: ({ token: string } | { clientId: string; clientSecret: string }) & { secretFile?: string };
   timezone: string;
   currency: string;
@@ -35,17 +37,17 @@ export interface InstallationConfig {
   startDate: CalendarDate | null;
   mappingPath: string;
   mappingFile: MappingFile;
-  /** The mapping in force, once the database is open (src/bookkeeping/mapping-versions.ts); until then the file's. */
+  /** Until the database is open, the mapping of the file; then the mapping in force (src/bookkeeping/mapping-versions.ts). */
   mapping: Mapping;
-  /** SHA-256 of that mapping's content, in hex. */
+  /** SHA-256 of the content of `mapping`, in hex. */
   mappingHash: string;
   erp: ErpConfig;
   postingMode: PostingMode;
-  /** The month that a fiscal year begins with, from 1. */
+  /** The first month of the fiscal year, from 1 to 12. */
   fiscalYearStart: number;
   rateWindowSeconds: number;
   overlapSeconds: number;
-  /** Days of a pass of the scrub; 0: off. */
+  /** Days in which the scrub reads every record once; 0 turns the scrub off. */
   scrubDays: number;
   scrubMinShare: number;
   clockSkewLimitSeconds: number;
@@ -55,7 +57,7 @@ export interface InstallationConfig {
 
 export interface ListenAddress {
   host: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   port: number;
 }
 
@@ -64,43 +66,42 @@ export interface WebhookConfig extends ListenAddress {
 }
 
 export interface Config {
-  /** The file it was read from. */
+  /** Absolute path of the configuration file. */
   file: string;
   installations: InstallationConfig[];
   dataDir: string;
-  /** Whether a changed mapping file is put in force by a start; otherwise it is a proposal. */
+  /** Whether the next start puts a changed mapping file in force. If false, the file is only a proposal. */
   followMappingFile: boolean;
   schedule: Schedule;
-  /** When the daemon reconciles, once a day; null: it does not. */
+  /** The span of the day in which the daemon reconciles. Null if the daemon does not reconcile. */
   reconcileBetween: DaySpan | null;
-  /** Null: the embedded PostgreSQL. */
+  /** Null for the embedded PostgreSQL. */
   databaseUrl: string | null;
-  /** The owner's; '' where its variable is unset, null where there is none: `databaseUrl` migrates, too. */
+  /** The URL of the tables' owner. Empty if its variable is unset. Null if the role of `databaseUrl` owns the tables. */
   migrateDatabaseUrl: string | null;
-  /** Whether a standby of the same server that was promoted may take over without a person. */
+  /** Whether a promoted standby of the same PostgreSQL server may take over without `vetledger adopt`. */
   trustsFailover: boolean;
-  /** A null address: the embedded development server. */
+  /** `address` is null for the embedded development server. */
   temporal: { address: string | null; namespace: string; taskQueue: string; security: TemporalSecurity };
-  /** On which lines exports tell the names of private persons. */
+  /** On which lines exports contain the names of private persons. */
   export: { names: 'receivables' | 'all' };
-  /** Seals the books; null: they are not sealed. */
+  /** The key that seals the books. Null if they are not sealed. */
   sealKey: Ed25519Key | null;
-  /** Whether a close and a reopening need a second person. */
+  /** Whether a second person must confirm a close and a reopening of the books. */
   twoPersons: boolean;
-  /** Address and secret of the webhook receiver; null: off. */
+  /** Null if the daemon receives no webhooks. */
   webhooks: WebhookConfig | null;
-  /** Where metrics and health are served, and the Temporal SDK's own metrics, and whether they show the age of the backup; null: off. */
+  /** Addresses of our metrics and of those of the Temporal SDK. `backup`: whether the age of the last backup is shown. Null if off. */
   metrics: { listen: ListenAddress; temporalListen: ListenAddress | null; backup: boolean } | null;
   windowTimeoutMinutes: number;
-  /** Days for which is kept what grows; 0: for ever. */
+  /** Retention in days; 0 keeps everything. */
   retention: { windowDays: number; versionDays: number; walkDays: number; daemonDays: number };
-  /** What is not as it should be, and does not keep anything from working. */
   warnings: ConfigWarning[];
 }
 
 /**
- * Reads and checks the configuration file, with the mapping files it names (DESIGN "Config"). Relative paths are relative
- * to the file. Throws ConfigError (exit code 2) naming the key and what to do.
+ * Reads and checks the configuration file and the mapping files that it names (DESIGN "Config"). Relative paths start at the
+ * folder of the file. Throws a ConfigError (exit code 2) that names the key and the next step.
  */
 export async function loadConfig(
   path: string,
@@ -108,11 +109,7 @@ export async function loadConfig(
   { mappingMayBeMissing = false }: { mappingMayBeMissing?: boolean } = {},
 ): Promise<Config> {
   const file = resolve(path);
-  const source = await readYaml(
-    file,
-    'configuration',
-    'Name it with --config, or start from vetledger.yaml of the project; `vetledger dev` needs none.',
-  );
+  const source = await readYaml(file, 'configuration', fileTexts.noConfiguration);
   const inserted = noInsertions();
   const written = checkConfig(file, insertEnvironment(file, source, env, inserted));
   refuseInsecure(file, written, env);
@@ -229,14 +226,10 @@ function readErp(
 function readSealKey(file: string, pem: string): Ed25519Key {
   const key = privateKeyOf(pem);
   if (key !== null) return key;
-  throw new ConfigError({
-    code: 'seal_key_unusable',
-    message: `${file}: seal_key is no Ed25519 private key in PEM.`,
-    todo: 'Make one with `openssl genpkey -algorithm ed25519 -out seal-key.pem`, and set its variable to the text of that file. Without seal_key, nothing is sealed.',
-  });
+  throw new ConfigError(secretErrors.sealKeyUnusable({ file }));
 }
 
-/** The protection of connections to Temporal, its files read; an embedded server needs none. */
+/** Reads the TLS files of the connection to Temporal. The embedded server uses no TLS. */
 async function readSecurity(
   file: string,
   temporal: ConfigFile['temporal'],
@@ -271,10 +264,7 @@ async function readNamed(file: string, key: string, path: string | undefined): P
   try {
     return await readFile(found);
   } catch (error) {
-    throw new ConfigError({
-      code: 'config_invalid',
-      message: `${file}: ${key} names ${found}, which cannot be read (${codeOf(error)}).`,
-      todo: 'Correct the path, which is relative to the configuration file, or the rights of the file.',
-    });
+    const reason = String(codeOf(error));
+    throw new ConfigError(configErrors.namedFileUnreadable({ file, key, path: found, reason }));
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Values of the configuration file. Numbers are accepted as text, because values from the environment are text. */
+/** Values of the configuration file. A number may be a text, because values from the environment are texts. */
 
 export const text = z.string({ error: 'must be a text' }).min(1, 'must not be empty');
 
@@ -15,7 +15,7 @@ export const number = z.union(
   { error: 'must be a number' },
 );
 
-/** A transform that reads a text; null from `read` is refused with `message`. */
+/** Makes a transform of a text. If `read` returns null, the schema reports `message`. */
 export function parsed<Value>(read: (text: string) => Value | null, message: string) {
   return (written: string, context: z.RefinementCtx): Value => {
     const value = read(written);

@@ -9,7 +9,7 @@ const unitSeconds = new Map([
   ['h', 3600],
 ]);
 
-/** Seconds of a length of time such as `30s`, `5m`, `1h`; null when it is none, or under a second. */
+/** Reads a length of time such as `30s`, `5m` or `1h` as seconds. Null if it is invalid or shorter than a second. */
 function secondsOf(value: string): number | null {
   const parts = /^(\d+(?:\.\d+)?)\s*([smh])$/.exec(value);
   const unit = unitSeconds.get(parts?.[2] ?? '');
@@ -18,13 +18,13 @@ function secondsOf(value: string): number | null {
   return seconds >= 1 ? seconds : null;
 }
 
-/** The minute of a day that `HH:MM` names. */
+/** Reads `HH:MM` as the minute of the day. */
 function minuteOf(value: string): number | null {
   const parts = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value);
   return parts ? Number(parts[1]) * 60 + Number(parts[2]) : null;
 }
 
-/** The span that `HH:MM-HH:MM` names, which may go over midnight; none for `never`. Null when it is neither. */
+/** Reads `HH:MM-HH:MM`, which may cross midnight. `never` gives the span null. Returns null if the text is invalid. */
 function spanOf(value: string): { span: DaySpan | null } | null {
   if (value === 'never') return { span: null };
   const [from = null, to = null, ...more] = value.split('-').map((time) => minuteOf(time.trim()));
@@ -42,20 +42,20 @@ export const schedule = z
     idle: length
       .optional()
       .describe(
-        'How often while nothing happens, such as 15m: most windows find nothing. The first window that finds something, and every webhook, ends it. Absent: as `every`.',
+        'How often a window opens while nothing changes, such as 15m. A window that finds a change, or a webhook, returns to `every`. Default: the same as `every`.',
       ),
     idle_after: number
       .refine((value) => Number.isInteger(value) && value >= 1 && value <= 100, 'must be a whole number from 1 to 100')
       .prefault(6)
-      .describe('After so many windows in a row that found nothing, `idle` holds.'),
+      .describe('Number of windows in a row without a change after which `idle` applies.'),
     night: z
       .strictObject({
-        from: timeOfDay.describe('When the night begins, HH:MM in the time zone of each installation.'),
-        to: timeOfDay.describe('When it ends.'),
-        every: length.describe('How often a window opens at night; webhooks still open one at once.'),
+        from: timeOfDay.describe('Start of the night, HH:MM in the time zone of each installation.'),
+        to: timeOfDay.describe('End of the night.'),
+        every: length.describe('How often a window opens at night. A webhook still opens one immediately.'),
       })
       .optional()
-      .describe('Fewer windows while the practice is closed. Absent: as by day.'),
+      .describe('Fewer windows while the clinic is closed. Default: the same as by day.'),
   })
   .prefault({ every: '5m' })
   .superRefine(({ every, idle, night }, context) => {
@@ -74,18 +74,18 @@ export const schedule = z
         : { night: { fromMinute: night.from, toMinute: night.to, everySeconds: night.every } }),
     }),
   )
-  .describe('When windows run by themselves.');
+  .describe('When windows open automatically.');
 
-/** `reconcile` of the configuration; null where the daemon does not reconcile. */
+/** `reconcile` of the configuration. Null if the daemon does not reconcile. */
 export const reconcile = z
   .strictObject({
     between: text
       .transform(parsed(spanOf, 'must be a span of the day such as 01:00-05:00, or never'))
       .prefault('01:00-05:00')
       .describe(
-        'Between which times of the day `vetledger run` reconciles, HH:MM-HH:MM in the time zone of each installation; it may go over midnight. Each installation has its own place in it. `never`: it does not.',
+        'The time of day at which `vetledger run` reconciles, HH:MM-HH:MM in the time zone of each installation. The span may cross midnight. The installations are spread over the span. With `never`, the daemon does not reconcile.',
       ),
   })
   .prefault({})
   .transform(({ between }): DaySpan | null => between.span)
-  .describe('When the books are reconciled by themselves, once a day.');
+  .describe('When the daemon reconciles the books, once a day.');

@@ -13,24 +13,24 @@ function days(normally: number) {
     .prefault(normally);
 }
 
-const onlyFromEnvironment = `A secret: only as the name of an environment variable, \`\${NAME}\`, or of a file, \`\${file:PATH}\`.`;
+const onlyFromEnvironment = `A secret: write only the name of an environment variable, \`\${NAME}\`, or of a file, \`\${file:PATH}\`.`;
 
 type Auth = { token: string } | { clientId: string; clientSecret: string };
 
 const auth = z
   .strictObject({
     token: text.optional().describe(`Bearer token. ${onlyFromEnvironment}`),
-    client_id: text.optional().describe('OAuth2 client id; with it a token is fetched and renewed by itself.'),
+    client_id: text.optional().describe('OAuth2 client id. vetledger then fetches and renews the token automatically.'),
     client_secret: text.optional().describe(`OAuth2 client secret. ${onlyFromEnvironment}`),
   })
   .transform(({ token, client_id: clientId, client_secret: clientSecret }, context): Auth => {
     if (token !== undefined && clientId === undefined && clientSecret === undefined) return { token };
     if (token === undefined && clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
-    context.addIssue({ code: 'custom', message: 'needs either token, or client_id and client_secret, and not both' });
+    context.addIssue({ code: 'custom', message: 'needs either token, or client_id and client_secret, but not both' });
     return z.NEVER;
   });
 
-/** A switch, off by default; from the environment it is a text. */
+/** A switch that is off by default. A value from the environment is a text. */
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')], {
     error: 'must be true or false',
@@ -42,17 +42,17 @@ const erp = z
     kind: z
       .enum(['ledger', 'tryton', 'odoo', ...fileFormats], { error: 'must be ledger, tryton, odoo, csv, sie4 or datev' })
       .describe(
-        '`ledger`: the books in our own PostgreSQL only. `tryton`, `odoo`: a server of that ERP. `csv`, `sie4`, `datev`: files.',
+        '`ledger`: only the books in PostgreSQL. `tryton`, `odoo`: a server of that ERP. `csv`, `sie4`, `datev`: files.',
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
       .transform((url) => withoutEnd(url, '/'))
       .optional()
       .describe('Address of the ERP.'),
-    database: text.optional().describe('Tryton, Odoo: name of its database.'),
-    company: text.optional().describe('Name or id of the company; absent: the only one that the user may see.'),
+    database: text.optional().describe('Tryton, Odoo: name of the database.'),
+    company: text.optional().describe('Name or id of the company. Default: the only one that the user may see.'),
     user: text.optional().describe('Login of the API user.'),
-    password: text.optional().describe(`Its password; for Odoo an API key does as well. ${onlyFromEnvironment}`),
+    password: text.optional().describe(`Password of the API user; for Odoo also an API key. ${onlyFromEnvironment}`),
     api_key: text
       .optional()
       .describe(`Odoo 19: key of the API user for /json/2, instead of user and password. ${onlyFromEnvironment}`),
@@ -63,27 +63,29 @@ const erp = z
     post: z
       .enum(['posted', 'draft'], { error: 'must be posted or draft' })
       .optional()
-      .describe('`draft`: entries are left as drafts for the accountant to post. Default `posted`.'),
+      .describe('`draft`: entries stay drafts until the accountant posts them. Default: `posted`.'),
     from: text
       .refine(isCalendarDate, 'is not a date; write it like 2026-01-31')
       .optional()
-      .describe('Entries dated before it are not delivered.'),
+      .describe('Entries with an earlier date are not delivered.'),
     auto: flag.describe(
-      'Whether what a first load or a backfill brings is delivered without `vetledger deliver --approve`.',
+      'Whether the entries of a first load or backfill are delivered without `vetledger deliver --approve`.',
     ),
     owned_accounts: z
       .array(z.union([text, z.int().nonnegative().transform(String)]), { error: 'must be a list of accounts' })
       .optional()
-      .describe('Accounts on which `reconcile --erp` reports entries that are not ours.'),
+      .describe('Accounts on which `reconcile --erp` reports entries that vetledger did not deliver.'),
     close_source_periods: flag.describe(
-      'Whether a period that is closed in the ERP sets the practice software’s `financial_period_lock_date`.',
+      'Whether a closed period of the ERP sets `financial_period_lock_date` in the practice software.',
     ),
-    timeout_seconds: positive('120').optional().describe('How long a request to the ERP may take. Default 120.'),
-    folder: text.optional().describe('Files: folder of the batches. Default `erp` under data_dir.'),
+    timeout_seconds: positive('120')
+      .optional()
+      .describe('Time limit of a request to the ERP, in seconds. Default: 120.'),
+    folder: text.optional().describe('Files: folder of the batches. Default: `erp` under data_dir.'),
     options: z
       .record(z.string(), z.union([text, z.number().transform(String), z.boolean().transform(String)]))
       .optional()
-      .describe('Files: what the format needs beside the books; docs/accountants/files.md lists it by kind.'),
+      .describe('Files: options of the format; docs/accountants/files.md lists them by kind.'),
   })
   .superRefine((erp, context) => {
     const missing = (keys: string[]) => keys.filter((key) => !(key in erp));
@@ -93,7 +95,7 @@ const erp = z
       odoo: isKeyed ? ['url', 'database', 'api_key'] : ['url', 'database', 'user', 'password'],
     };
     for (const key of missing(needed[erp.kind] ?? [])) {
-      context.addIssue({ code: 'custom', path: [key], message: `is needed for kind ${erp.kind}` });
+      context.addIssue({ code: 'custom', path: [key], message: `is required for kind ${erp.kind}` });
     }
     const api = ['url', 'database', 'company', 'user', 'password', 'post', 'owned_accounts', 'timeout_seconds'];
     const keyed = ['url', 'database', 'company', 'api_key', 'protocol', 'post', 'owned_accounts', 'timeout_seconds'];
@@ -113,84 +115,90 @@ const erp = z
 const installation = z.strictObject({
   id: number
     .refine((id) => Number.isSafeInteger(id) && id > 0, 'must be a whole number above 0')
-    .describe('Installation id: the number in every address of its practice API.'),
+    .describe('Installation id: the number in every address of the practice API.'),
   name: text
     .max(80, 'must have at most 80 characters')
     .optional()
-    .describe('What people call it, such as the name of the practice; shown wherever its id is. Not a person’s name.'),
+    .describe(
+      'Name for people, such as the name of the clinic. It is shown beside the id. Do not use the name of a person.',
+    ),
   base_url: text
     .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
     .transform((url) => withoutEnd(url, '/'))
     .describe('Address of the practice API, without the installation id.'),
-  auth: auth.describe('How we sign in: `{token}`, or `{client_id, client_secret}`.'),
+  auth: auth.describe('How vetledger signs in: `{token}`, or `{client_id, client_secret}`.'),
   timezone: text
     .refine((name) => /^[A-Za-z]/.test(name) && isTimezone(name), 'is not a time zone; write it like Europe/Helsinki')
-    .describe('Time zone of the clinic: it decides which day a document belongs to.'),
+    .describe('Time zone of the clinic. It decides the day of a document.'),
   currency: text
     .refine(isCurrency, 'is not a currency code of ISO 4217; write it like EUR')
-    .describe('Currency of every amount; its minor unit is the cent that everything is settled to.'),
+    .describe('Currency of every amount. Entries are rounded to its minor unit.'),
   start_date: text
     .refine(isCalendarDate, 'is not a date; write it like 2026-01-31')
     .nullish()
-    .describe('Cut-over: documents dated before it are mirrored and not posted. Absent: everything is posted.'),
-  mapping: text.describe('Mapping file: from roles, revenue accounts, VAT groups and payment types to your accounts.'),
-  erp: erp.prefault({ kind: 'ledger' }).describe('Where entries are delivered to.'),
+    .describe(
+      'First day that is posted. Earlier documents are mirrored but not posted. Default: everything is posted.',
+    ),
+  mapping: text.describe(
+    'Mapping file: it maps roles, revenue accounts, VAT groups and payment types to your accounts.',
+  ),
+  erp: erp.prefault({ kind: 'ledger' }).describe('Destination of the entries.'),
   posting_mode: z
     .enum(postingModes, { error: `must be ${postingModes.join(' or ')}` })
     .default('document')
     .describe(
-      'What goes to the general ledger: `document`, every document’s entry; `daily_summary`, one entry per day and department once the day is over. Entries keep the mode they were posted under.',
+      'What goes to the general ledger. `document`: the entry of each document. `daily_summary`: one entry per day and department, after the end of the day. A change does not affect posted entries.',
     ),
   fiscal_year_start_month: number
     .refine((month) => Number.isInteger(month) && month >= 1 && month <= 12, 'must be a month, from 1 to 12')
     .prefault(1)
-    .describe('The month that the fiscal year begins with: voucher numbers begin again with it (`2026-S-000001`).'),
+    .describe('First month of the fiscal year. Voucher numbers restart in it (`2026-S-000001`).'),
   rate_window_seconds: positive('60')
     .prefault(60)
-    .describe('Length of the rolling window of the API rate limits; fractions allowed.'),
+    .describe('Length of the rolling window of the API rate limits, in seconds. Fractions are allowed.'),
   overlap_seconds: number
     .refine((value) => value >= 0, 'must be 0 or more')
     .prefault(600)
-    .describe('How far each window looks back before its watermark, for transactions that commit late.'),
+    .describe(
+      'Seconds before its cursor from which each window reads again. This finds records that the source committed late.',
+    ),
   allow_insecure: flag.describe(
-    'Whether `base_url` may begin with http:// though it is not on this machine: the token and the records then go over the network in clear.',
+    'Whether `base_url` may begin with http:// on another machine. The token and the records are then sent unencrypted.',
   ),
   scrub_days: number
     .refine((value) => value >= 0, 'must be 0 or more')
     .prefault(30)
     .describe(
-      'Days in which the daemon reads every record of the practice API once more, in the background, and compares it with the mirror; fractions allowed, 0 turns it off. `vetledger doctor` prints what it costs.',
+      'Days in which the scrub reads every record again in the background and compares it with the mirror. Fractions are allowed, 0 turns it off. `vetledger doctor` prints its cost.',
     ),
   scrub_min_share: number
     .refine((value) => value >= 0 && value <= 1, 'must be from 0 to 1')
     .prefault(0)
     .describe(
-      'The share of the rate limits that this reading takes even while other requests wait. 0: no other request waits longer for it.',
+      'Share of the rate limits that the scrub uses even while other requests wait. With 0, it delays no other request.',
     ),
   clock_skew_limit_seconds: positive('60')
     .prefault(60)
     .describe(
-      'How far the source’s clock may differ from the database’s before windows, `status` and `doctor` say so. Nothing is missed for it.',
+      'Difference between the clocks of source and database, in seconds, above which windows, `status` and `doctor` warn. No record is missed because of it.',
     ),
   keep_raw: z
     .enum(rawKeepings, { error: `must be ${rawKeepings.join(' or ')}` })
     .default('mapped')
     .describe(
-      'What the mirror keeps of each record: `mapped`, the fields that vetledger reads, and no other, such as names of patients, addresses and free texts; `all`, the record as it was sent. Changing it posts nothing.',
+      'Which fields of a record the mirror stores. `mapped`: only the fields that vetledger reads, without patient names, addresses and free texts. `all`: the whole record. A change posts nothing.',
     ),
   practice_api: z
     .record(z.string(), z.unknown())
     .default({})
-    .describe(
-      'What this installation does differently from mappings/practice-api.yaml (same layout, only the differences).',
-    ),
+    .describe('Differences of this installation from mappings/practice-api.yaml, in the same layout.'),
 });
 
 const databaseUrl = z
   .string({ error: 'must be a text' })
   .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must begin with postgresql://');
 
-/** The schema of the configuration file. docs/reference/CLI.md is generated from its descriptions and defaults. */
+/** The schema of the configuration file. docs/reference/CLI.md is generated from its descriptions and default values. */
 export const configSchema = z.strictObject({
   installations: z
     .array(installation, { error: 'must be a list of installations' })
@@ -207,33 +215,33 @@ export const configSchema = z.strictObject({
         })
         .default(true)
         .describe(
-          'Whether a mapping file with another content is put in force by the next start or reload of `vetledger run`, and by `sync` and its kin. `false`: it is a proposal, which `vetledger mapping apply` puts in force.',
+          'Whether a changed mapping file is put in force by the next start or reload of `vetledger run`, and by commands that post. `false`: only `vetledger mapping apply` puts it in force.',
         ),
     })
     .prefault({})
-    .describe('How mapping files are put in force; the mapping in force is kept in the database.'),
+    .describe('How mapping files are put in force. The database stores the mapping in force.'),
   schedule,
   reconcile,
   embedded: z
     .boolean({ error: 'must be true or false' })
     .default(false)
     .describe(
-      'Whether the embedded servers are used where the environment variable that `database_url` or `temporal.address` names is unset or empty. Without it, such a variable is an error: a forgotten one must not begin new books in an empty database.',
+      'Whether an embedded server is used if the environment variable in `database_url` or `temporal.address` is unset or empty. If `false`, such a variable is an error: a forgotten variable must not start new books in an empty database.',
     ),
   allow_insecure: flag.describe(
-    'Whether connections to other machines may be without TLS: PostgreSQL’s (sslmode below `require`), and all others, too. Only for a network that is yours alone, such as that between containers of one machine.',
+    'Whether connections to other machines, including PostgreSQL, may be without TLS. Use it only on a private network, such as between containers of one machine.',
   ),
-  database_url: databaseUrl.nullish().describe('PostgreSQL to use. Absent: the embedded PostgreSQL under data_dir.'),
+  database_url: databaseUrl.nullish().describe('URL of PostgreSQL. Default: the embedded PostgreSQL under data_dir.'),
   migrate_database_url: databaseUrl
     .nullish()
     .describe(
-      'The same database as its owner, for `vetledger migrate` alone; database_url is then the runtime role, which cannot change the journal. Absent: one role does both, and `doctor` warns.',
+      'URL of the same database for its owner; only `vetledger migrate` uses it. The role of database_url then cannot change the journal. Default: one role does both, and `doctor` warns.',
     ),
   database_failover: z
     .enum(['refused', 'trusted'], { error: 'must be refused or trusted' })
     .default('refused')
     .describe(
-      '`trusted`: a standby of the same PostgreSQL that was promoted (a newer timeline) goes on without a person; only for a standby that has every commit (synchronous replication). `refused`: it looks like a copy until `vetledger adopt --restored`.',
+      '`trusted`: a promoted standby of the same PostgreSQL server continues automatically. Use it only with synchronous replication, so that the standby has every commit. `refused`: it counts as a copy until `vetledger adopt --restored`.',
     ),
   temporal: z
     .strictObject({
@@ -244,23 +252,21 @@ export const configSchema = z.strictObject({
           'must be host:port, for example 127.0.0.1:7233',
         )
         .nullish()
-        .describe('Temporal server, host:port. Absent: the embedded development server.'),
+        .describe('Temporal server, host:port. Default: the embedded development server.'),
       namespace: text.default('default').describe('Temporal namespace.'),
-      task_queue: text.default('vetledger').describe('Beginning of the names of our task queues.'),
+      task_queue: text.default('vetledger').describe('Prefix of the names of vetledger’s task queues.'),
       api_key: text.optional().describe(`API key, sent over TLS. ${onlyFromEnvironment}`),
       tls: z
         .union(
           [
             z.boolean(),
             z.strictObject({
-              server_name: text
-                .optional()
-                .describe('Name that the certificate is for, where it is not that of `address`.'),
+              server_name: text.optional().describe('Name in the server’s certificate, if it differs from `address`.'),
               server_ca_cert_path: text
                 .optional()
-                .describe('File of the certificates that sign the server’s, PEM. Absent: those of the system.'),
-              client_cert_path: text.optional().describe('File of our certificate, PEM (mutual TLS).'),
-              client_key_path: text.optional().describe('File of its key, PEM.'),
+                .describe('PEM file of the certificate authorities. Default: those of the system.'),
+              client_cert_path: text.optional().describe('PEM file of the client certificate (mutual TLS).'),
+              client_key_path: text.optional().describe('PEM file of the key of the client certificate.'),
             }),
           ],
           {
@@ -269,8 +275,8 @@ export const configSchema = z.strictObject({
           },
         )
         .optional()
-        .describe('TLS: `true`, or a table; with `api_key` it is on unless it is `false`.'),
-      allow_insecure: flag.describe('Whether a server that is not on this machine may be used without TLS.'),
+        .describe('TLS: `true`, `false` or a table. Default: on with an `api_key`, otherwise off.'),
+      allow_insecure: flag.describe('Whether a server on another machine may be used without TLS.'),
     })
     .prefault({})
     .describe('The Temporal server.'),
@@ -280,7 +286,7 @@ export const configSchema = z.strictObject({
         .enum(['receivables', 'all'])
         .default('receivables')
         .describe(
-          'On which lines `vetledger export` writes the names of private persons: `receivables`, on those of receivables and prepayments; `all`, on every line that has a party. Parties with a VAT number are named everywhere.',
+          'On which lines `vetledger export` writes the names of private persons. `receivables`: on lines of receivables and prepayments. `all`: on every line with a party. Parties with a VAT number are always named.',
         ),
     })
     .prefault({})
@@ -288,65 +294,65 @@ export const configSchema = z.strictObject({
   seal_key: text
     .optional()
     .describe(
-      `Ed25519 private key, PEM, that seals the books at the end of each window that posted, at each \`ledger close\` and in exports; \`ledger verify --public-key\` checks the seals. ${onlyFromEnvironment}`,
+      `Ed25519 private key (PEM) that seals the books: after each window that posted, at each \`ledger close\` and in exports. \`ledger verify --public-key\` checks the seals. ${onlyFromEnvironment}`,
     ),
-  two_persons: flag.describe('Whether closing and reopening the books needs a second person, named by `--second`.'),
+  two_persons: flag.describe('Whether `ledger close` and `ledger reopen` require a second person (`--second`).'),
   webhooks: z
     .strictObject({
       listen: text
         .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:8787'))
         .prefault('127.0.0.1:8787')
-        .describe('Address that `vetledger run` listens on, host:port; a proxy with TLS belongs in front of it.'),
+        .describe('Address on which `vetledger run` listens, host:port. Put a proxy with TLS in front of it.'),
       secret: text
         .regex(/^[A-Za-z0-9._-]{16,200}$/, 'must be 16 to 200 letters, digits, dots, hyphens and underscores')
-        .describe(`Last part of the address that webhooks are sent to. ${onlyFromEnvironment}`),
+        .describe(`Last part of the webhook address. ${onlyFromEnvironment}`),
     })
     .optional()
     .describe(
-      'Receives the practice software’s webhooks for record changes at `/webhooks/<installation>/<secret>`: each opens a window now. Absent: off.',
+      'Receives the webhooks of the practice software at `/webhooks/<installation>/<secret>`. Each webhook opens a window immediately. Default: off.',
     ),
   metrics: z
     .strictObject({
       listen: text
         .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:9464'))
         .prefault('127.0.0.1:9464')
-        .describe('Address that `vetledger run` serves `/metrics`, `/healthz` and `/readyz` on, host:port.'),
+        .describe('Address of `/metrics`, `/healthz` and `/readyz` of `vetledger run`, host:port.'),
       temporal_listen: text
         .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:9465'))
         .optional()
-        .describe('Address that the Temporal SDK serves its own `/metrics` on, host:port. Absent: nowhere.'),
+        .describe('Address of the `/metrics` of the Temporal SDK, host:port. Default: off.'),
       backup: z
         .boolean({ error: 'must be true or false' })
         .default(true)
-        .describe('Whether the age of the last backup is shown. `false`: the books are backed up without backup.sh.'),
+        .describe('Whether the age of the last backup is shown. Set `false` if you make backups without backup.sh.'),
     })
     .optional()
     .describe(
-      'Metrics for Prometheus, and whether the daemon lives and is ready, for a supervisor. They hold no personal data and no secret. Absent: off.',
+      'Metrics for Prometheus and health checks for a supervisor. They contain no personal data and no secrets. Default: off.',
     ),
   retention: z
     .strictObject({
-      window_days: days(365).describe('Windows; the latest of an installation stays.'),
+      window_days: days(365).describe('Windows. The latest window of an installation stays.'),
       version_days: days(365).describe(
-        'Versions of records that newer ones replaced; those that an entry was posted from stay, as evidence.',
+        'Replaced versions of records. Versions from which an entry was posted stay as evidence.',
       ),
-      walk_days: days(30).describe('States of walks that nobody went on with.'),
-      daemon_days: days(30).describe('Processes that were last heard of so long ago.'),
+      walk_days: days(30).describe('States of unfinished reads of lists that no process continued.'),
+      daemon_days: days(30).describe('Daemon processes without a heartbeat since then.'),
     })
     .prefault({})
     .describe(
-      'For how many days is kept what grows; 0: for ever. `vetledger run` removes the rest once a day. The journal stays.',
+      'Retention in days; 0 keeps everything. `vetledger run` deletes older data once a day. The journal is never deleted.',
     ),
   window_timeout_minutes: positive('30')
     .prefault(30)
     .describe(
-      'A window that is not closed by then has failed, and the next one covers it; fractions allowed. A first load is given up only where nothing of it succeeds for so long.',
+      'Time limit of a window in minutes; fractions are allowed. A window that takes longer fails, and the next one covers it. A first load fails only if it makes no progress for this time.',
     ),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;
 
-/** Host and port of `host:port` or `[IPv6]:port`; null when it is neither. */
+/** Reads `host:port` or `[IPv6]:port`. Null if the text is neither. */
 function addressOf(value: string): { host: string; port: number } | null {
   const parts = /^(?:\[([\da-f:.]+)\]|([^\s/:[\]]+)):(\d{1,5})$/i.exec(value);
   const port = Number(parts?.[3]);
@@ -369,7 +375,7 @@ export interface ConfigKey {
   items?: ConfigKey;
 }
 
-/** The keys of the configuration as data, for the documentation and for hints. */
+/** The keys of the configuration as data, for the documentation and for the error of an unknown key. */
 export function configKeys(): ConfigKey {
   return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as ConfigKey;
 }

@@ -1,62 +1,53 @@
 import { readFileSync, statSync } from 'node:fs';
 import { ConfigError, codeOf } from '../domain/errors.ts';
+import { secretErrors, secretTexts } from '../texts/errors/config.ts';
 
-/** No secret is longer; a file that is was named by mistake. */
+/** A larger file is not a secret: the configuration names the wrong file. */
 const longestSecretBytes = 65_536;
-/** Whom a file is open to: other users, a group that may change it, a group that may read it. */
+/** Bits of a file's mode: all rights of other users, the right of the group to write, all rights of the group. */
 const rights = { others: 0o007, groupWrites: 0o020, group: 0o070 };
 
-/** What is not as it should be, and does not keep anything from working. */
+/** A fault of the configuration that does not stop the program. */
 export interface ConfigWarning {
   message: string;
   todo: string;
 }
 
 export interface SecretFile {
-  /** Without the line end that editors leave. */
+  /** Without the line end at the end of the file. */
   secret: string;
-  /** Null: only who needs it may read it. */
+  /** Null if only the users that need the file may read it. */
   warning: ConfigWarning | null;
 }
 
-/** Reads a file that holds a secret and nothing else. Throws an error of Node's, or Error where the file is too large. */
+/** Reads a file that contains only a secret. Throws an error of Node.js, or an Error if the file is too large. */
 export function readSecretFile(path: string): SecretFile {
-  if (statSync(path).size > longestSecretBytes) throw new Error(`it is larger than ${longestSecretBytes} bytes`);
+  if (statSync(path).size > longestSecretBytes) throw new Error(secretTexts.tooLarge({ bytes: longestSecretBytes }));
   return { secret: readFileSync(path, 'utf8').replace(/\r?\n$/, ''), warning: openToOthers(path) };
 }
 
 /**
- * A warning where a file with a secret is open to more than its users. A group may read the file of another owner: secrets that
- * systemd, Kubernetes or an administrator give to this program are readable by its group. Throws an error of Node's.
+ * Returns a warning if too many users may read or change a file with a secret. If another user owns the file, its group may
+ * read it: systemd, Kubernetes and administrators give secrets to the program's group. Throws an error of Node.js.
  */
 export function openToOthers(path: string): ConfigWarning | null {
   const { mode, uid } = statSync(path);
-  // What belongs to root is given to the program's group.
+  // Even if the program runs as root: files of root are readable by the program's group.
   const isOwn = uid !== 0 && uid === process.getuid?.();
   if ((mode & (isOwn ? rights.others | rights.group : rights.others | rights.groupWrites)) === 0) return null;
-  return {
-    message: `${path} holds a secret, and others on this machine may read or change it (rights ${(mode & 0o777).toString(8)}).`,
-    todo: `Take the rights away (chmod ${isOwn ? '600' : 'g-w,o='} ${path}), and change the secret if others may have read it.`,
-  };
+  const newRights = isOwn ? '600' : 'g-w,o=';
+  return secretTexts.openToOthers({ path, rights: (mode & 0o777).toString(8), newRights });
 }
 
-/** The same for a value of the configuration, which names the file at `key`. Throws ConfigError. */
+/** Reads the secret file that a key of the configuration names. Throws ConfigError if it is unreadable or empty. */
 export function readConfiguredSecret(file: string, key: string, path: string): SecretFile {
   let read: SecretFile;
   try {
     read = readSecretFile(path);
   } catch (error) {
     const reason = codeOf(error) ?? (error instanceof Error ? error.message : String(error));
-    throw new ConfigError({
-      code: 'secret_file_unreadable',
-      message: `${file}: ${key} names the file ${path}, which cannot be read (${reason}).`,
-      todo: 'Correct the path, which is relative to the configuration file, or the rights of the file.',
-    });
+    throw new ConfigError(secretErrors.fileUnreadable({ file, key, path, reason }));
   }
   if (read.secret.trim() !== '') return read;
-  throw new ConfigError({
-    code: 'secret_file_unreadable',
-    message: `${file}: ${key} names the file ${path}, which is empty.`,
-    todo: 'Write the secret into it.',
-  });
+  throw new ConfigError(secretErrors.fileEmpty({ file, key, path }));
 }

@@ -1,20 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { isMap, isScalar, type ParsedNode, parseDocument, visit } from 'yaml';
 import { ConfigError, codeOf } from '../domain/errors.ts';
+import { fileErrors, fileTexts } from '../texts/errors/files.ts';
 
 /**
- * The plain values of a YAML file. Account codes such as 0100 or 1e3 keep the digits that they were written with. Throws
- * ConfigError: `configuration_missing`, `mapping_invalid` and so on; `todo` says what to do about a missing file.
+ * Reads a YAML file as plain values. A number that JavaScript would write differently, such as account 0100, stays a text.
+ * Throws ConfigError (`configuration_missing`, `mapping_invalid`, …); `todo` is the advice for a missing file.
  */
 export async function readYaml(path: string, kind: 'configuration' | 'mapping', todo: string): Promise<unknown> {
   const document = parseDocument<ParsedNode>(await readText(path, kind, todo), { prettyErrors: true });
   const [problem] = document.errors;
   if (problem) {
-    throw new ConfigError({
-      code: `${kind}_invalid`,
-      message: `The ${kind} file ${path} is no readable YAML: ${problem.message.split('\n')[0]}`,
-      todo: 'Correct that place; texts with special characters belong in quotes.',
-    });
+    throw new ConfigError(fileErrors.notYaml({ kind, path, reason: problem.message.split('\n')[0] ?? '' }));
   }
   visit(document, {
     Scalar(_, node) {
@@ -31,8 +28,12 @@ async function readText(path: string, kind: string, todo: string): Promise<strin
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = codeOf(error);
-    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    throw new ConfigError({ code: `${kind}_missing`, message: `The ${kind} file ${path} ${reason}.`, todo });
+    throw new ConfigError(fileErrors.missing({ kind, path, reason: unreadableReason(error), todo }));
   }
+}
+
+/** Why a file cannot be read, as the end of a sentence. */
+export function unreadableReason(error: unknown): string {
+  const code = codeOf(error);
+  return code === 'ENOENT' ? fileTexts.doesNotExist : fileTexts.cannotBeRead({ code: String(code) });
 }

@@ -44,8 +44,8 @@ describe('options of files', () => {
   const datev = (more: string) =>
     `{kind: datev, options: {consultant_number: 29098, client_number: 55003, account_length: 4${more}}}`;
   test.each([
-    ['{kind: sie4}', 'erp.options.company_name is needed for sie4'],
-    ['{kind: datev, options: {consultant_number: 29098}}', 'erp.options.client_number is needed for datev'],
+    ['{kind: sie4}', 'erp.options.company_name is required for sie4'],
+    ['{kind: datev, options: {consultant_number: 29098}}', 'erp.options.client_number is required for datev'],
     ['{kind: datev, options: {consultant_number: 1000}}', 'erp.options.consultant_number must be from 1001 to 9999999'],
     ['{kind: csv, options: {dialect: excel}}', 'erp.options.dialect must be international or semicolon'],
     [
@@ -66,7 +66,7 @@ describe('options of files', () => {
   });
 
   test('a currency of three decimals needs CSV', async () => {
-    await expect(erpOf(datev(''), 'KWD')).rejects.toThrow('datev has two decimals, and the currency has 3');
+    await expect(erpOf(datev(''), 'KWD')).rejects.toThrow('datev has two decimals, but the currency has 3');
     expect(await erpOf('{kind: csv}', 'KWD')).toMatchObject({ kind: 'csv' });
   });
 });

@@ -199,8 +199,8 @@ describe('a wrong configuration names the key and what to do, and ends with exit
     ['empty file', () => '', 'config_invalid', /installations is missing/],
     ['no table', () => 'hello\n', 'config_invalid', /not a table/],
     ['a list', () => '- 1\n', 'config_invalid', /not a table/],
-    ['no YAML', () => 'installations: [\n', 'configuration_invalid', /no readable YAML/],
-    ['a key twice', (t) => `${t}data_dir: y\n`, 'configuration_invalid', /no readable YAML.*unique/],
+    ['no YAML', () => 'installations: [\n', 'configuration_invalid', /not valid YAML/],
+    ['a key twice', (t) => `${t}data_dir: y\n`, 'configuration_invalid', /not valid YAML.*unique/],
     [
       'id no number',
       (t) => t.replace('id: 4711', 'id: abc'),
@@ -287,37 +287,37 @@ describe('a wrong configuration names the key and what to do, and ends with exit
       'token in the file',
       (t) => t.replace('"${PRACTICE_TOKEN}"', 'tok-4d1f0c'),
       'secret_in_config',
-      /auth\.token holds a secret/,
+      /auth\.token contains a secret/,
     ],
     [
       'part of a token in the file',
       (t) => t.replace('${PRACTICE_TOKEN}', 'tok-4d1f0c${PRACTICE_TOKEN}'),
       'secret_in_config',
-      /auth\.token holds a secret/,
+      /auth\.token contains a secret/,
     ],
     [
       'client secret in the file',
       (t) => t.replace('token: "${PRACTICE_TOKEN}"', 'client_id: x, client_secret: tok-4d1f0c'),
       'secret_in_config',
-      /client_secret holds a secret/,
+      /client_secret contains a secret/,
     ],
     [
       'numeric secret in the file',
       (t) => t.replace('"${PRACTICE_TOKEN}"', '123456'),
       'secret_in_config',
-      /auth\.token holds a secret/,
+      /auth\.token contains a secret/,
     ],
     [
       'database password in the file',
       (t) => t.replace('"${DATABASE_URL}"', 'postgresql://u:tok-4d1f0c@db/x'),
       'secret_in_config',
-      /database_url holds a secret/,
+      /database_url contains a secret/,
     ],
     [
       'database password as a parameter',
       (t) => t.replace('"${DATABASE_URL}"', 'postgresql://db/x?password=tok-4d1f0c'),
       'secret_in_config',
-      /database_url holds a secret/,
+      /database_url contains a secret/,
     ],
     [
       'password in base_url',
@@ -352,7 +352,7 @@ describe('a wrong configuration names the key and what to do, and ends with exit
   const wrongMappings: [string, string, RegExp][] = [
     ['unknown key', 'rolez: {}\n', /rolez: unknown key; did you mean roles/],
     ['unknown role', 'roles: {recievable: 1}\n', /roles\.recievable: unknown key; did you mean receivable/],
-    ['no YAML', 'roles: {\n', /no readable YAML/],
+    ['no YAML', 'roles: {\n', /not valid YAML/],
   ];
   test.each(wrongMappings)('mapping file: %s', async (_what, text, message) => {
     const error = await loadConfig(write(good, { 'mappings/demo.yaml': text }), env).catch((caught: unknown) => caught);

@@ -79,7 +79,7 @@ test.each([
 ])('a file with the rights %o is private: %s', async (rights, isPrivate) => {
   const { warnings } = await load(folder('{token: "${file:secrets/token}"}', 'token-for-all', rights));
   const warning = {
-    message: expect.stringMatching(`secrets/token holds a secret.*rights ${rights.toString(8)}`),
+    message: expect.stringMatching(`secrets/token contains a secret.*rights ${rights.toString(8)}`),
     todo: expect.stringContaining(isRoot ? 'chmod g-w,o= ' : 'chmod 600 '),
   };
   expect(warnings).toEqual(isPrivate ? [] : [warning]);
@@ -92,7 +92,7 @@ test('a key of TLS that others may read is warned of, too', async () => {
   for (const name of ['crt', 'key']) writeFileSync(join(made, name), 'PEM', { mode: 0o644 });
   chmodSync(join(made, 'key'), 0o644);
   expect((await load(made)).warnings).toEqual([
-    { message: expect.stringContaining(`${join(made, 'key')} holds a secret`), todo: expect.any(String) },
+    { message: expect.stringContaining(`${join(made, 'key')} contains a secret`), todo: expect.any(String) },
   ]);
 });
 
@@ -104,9 +104,15 @@ test.each([
     '${file:secrets/token}',
     'one-token\ntwo-token\n',
     'secret_unusable',
-    /holds a line end/,
+    /contains a line end/,
   ],
-  ['holds a secret beside the file', 'abc${file:secrets/token}', 'one-token', 'secret_in_config', /in the file itself/],
+  [
+    'contains a secret beside the file',
+    'abc${file:secrets/token}',
+    'one-token',
+    'secret_in_config',
+    /in the file itself/,
+  ],
 ])('a token that %s is refused', async (_, token, text, code, message) => {
   const refused = load(folder(`{token: "${token}"}`, text));
   await expect(refused).rejects.toMatchObject({ code, message: expect.stringMatching(message) });

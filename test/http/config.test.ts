@@ -33,8 +33,8 @@ test.each([
 
 describe('what is wrong is named, and no secret is printed', () => {
   test.each<[string, string, NodeJS.ProcessEnv, string, RegExp]>([
-    ['secret in the file', `{secret: ${secret}}`, {}, 'secret_in_config', /webhooks\.secret holds a secret/],
-    ['secret of digits', '{secret: 1234567890123456}', {}, 'secret_in_config', /webhooks\.secret holds a secret/],
+    ['secret in the file', `{secret: ${secret}}`, {}, 'secret_in_config', /webhooks\.secret contains a secret/],
+    ['secret of digits', '{secret: 1234567890123456}', {}, 'secret_in_config', /webhooks\.secret contains a secret/],
     ['no secret', '{listen: "127.0.0.1:1"}', {}, 'config_invalid', /webhooks\.secret is missing/],
     [
       'variable not set',

@@ -122,7 +122,7 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
     const [{ mappingHash, overlapSeconds }] = app.config.installations as [Config['installations'][number]];
     for (const [mapping, why] of [
       ['roles: {receivable: [1700]}\n', /not valid: roles\.receivable/],
-      ['roles: {receivable: "1700"\n', /no readable YAML: .* line 2/],
+      ['roles: {receivable: "1700"\n', /not valid YAML: .* line 2/],
       [null, /mapping\.yaml does not exist/],
     ] as const) {
       if (mapping === null) rmSync(mappingFile);
