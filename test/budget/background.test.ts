@@ -20,7 +20,7 @@ const pageWeight = 20;
 const answersMs = 40;
 const periods = 30;
 
-/** Requests, with the time at which each comes. */
+/** A request with the time at which it arrives. */
 interface Job {
   atMs: number;
   weight: number;
@@ -29,7 +29,10 @@ interface Job {
   isThrottled: boolean;
 }
 
-/** Bursts of live and backfill requests, of which no rolling window holds more than `mostWeight`; the source refuses one with a 429. */
+/**
+ * Bursts of live and backfill requests, of which each rolling window has at most `mostWeight`. The source refuses one
+ * with a 429.
+ */
 function work(seed: number, mostWeight: number): Job[] {
   const random = seeded(seed);
   const jobs: Job[] = [];
@@ -47,13 +50,16 @@ function work(seed: number, mostWeight: number): Job[] {
 }
 
 interface Run {
-  /** How long each request waited, and when it was granted. */
+  /** The wait of each request, and the time of its grant. */
   waits: { waitedMs: number; grantedMs: number }[];
-  /** Weight that the scrub was granted. */
+  /** The weight that the scrub was granted. */
   scrubbed: number;
 }
 
-/** The work, with somebody behind it who asks for one page after the other without a pause; null: nobody. */
+/**
+ * Runs the work. `behind` is the weight of a background client that requests one page after the other without a pause;
+ * null means none.
+ */
 async function run(jobs: Job[], behind: number | null, backgroundShare = 0): Promise<Run> {
   const world = new VirtualBudgets(simulated);
   const done: Run = { waits: [], scrubbed: 0 };
@@ -89,7 +95,7 @@ async function scrubbing(world: VirtualBudgets, budget: Budget, priority: number
   }
 }
 
-/** After a 429 half the limit is in force, of which the scrub leaves all but a page. */
+/** After a 429, half of the limit applies. The scrub leaves all of it except one page. */
 const leftToOthers = limit / 2 - pageWeight;
 
 test.each([11, 12, 13])('no request waits a moment longer with a scrub that always asks, seed %i', async (seed) => {
@@ -97,7 +103,7 @@ test.each([11, 12, 13])('no request waits a moment longer with a scrub that alwa
   const without = await run(jobs, null);
   const beside = await run(jobs, priorities.scrub);
   expect(beside.waits).toEqual(without.waits);
-  // It is no scrub that gets nothing; and the requests do wait, for the 429.
+  // The scrub gets a share, and other requests wait because of the 429.
   expect(beside.scrubbed).toBeGreaterThan(periods * pageWeight * 0.5);
   expect(Math.max(...without.waits.map(({ waitedMs }) => waitedMs))).toBeGreaterThan(1_000);
 });
@@ -109,14 +115,14 @@ test('the same pages at the priority of a backfill make them wait', async () => 
   expect(beside.waits).not.toEqual(without.waits);
 });
 
-/** Always more than there is room for. */
+/** More work than the budget has room for, at all times. */
 const tooMuch: Job[] = Array.from({ length: 120 }, (_, at) => ({
   ...{ atMs: at, weight: pageWeight, process: at % 2 === 0 ? 0 : 1, priority: priorities.live, isThrottled: false },
 }));
 
 test('while requests wait the scrub gets nothing, and with scrub_min_share that share', async () => {
   const starved = await run(tooMuch, priorities.scrub);
-  // What it took before anybody waited.
+  // The weight that the scrub got before other requests waited.
   expect(starved.scrubbed).toBeLessThanOrEqual(pageWeight);
   const shared = await run(tooMuch, priorities.scrub, 0.2);
   const total = tooMuch.length * pageWeight + shared.scrubbed;

@@ -3,7 +3,7 @@ import { useDatabase } from '../support/database.ts';
 import { SimulatedDatabase } from './database.ts';
 import { checkRules, checkUse, mutants } from './property.ts';
 
-/** `node test/budget/run.ts` does many more. */
+/** `node test/budget/run.ts` runs many more. */
 const runs = 12;
 
 const { ownerUrl } = useDatabase();

@@ -4,12 +4,12 @@ import { openDatabase, schemaName } from '../../src/db/pool.ts';
 
 type Statement = [sql: string, bindings: unknown[]];
 
-/** What is done wrong around one of the budget's functions; the simulation has to notice. */
+/** A fault around one of the budget's functions, which the simulation must notice. */
 export interface StatementFault {
   function: 'budget_take' | 'budget_throttled';
-  /** What the function is given instead. */
+  /** Changes the function's parameters. */
   bindings?(bindings: unknown[]): unknown[];
-  /** Run at the same moment, on the same connection. */
+  /** Statements that run before or after it, at the same moment and on the same connection. */
   before?(bindings: unknown[]): Statement;
   after?(bindings: unknown[]): Statement;
 }
@@ -17,8 +17,8 @@ export interface StatementFault {
 const epoch = Date.parse('2026-01-01T00:00:00Z');
 
 /**
- * The budget's functions as they are migrated, on one connection whose clock_timestamp() is what the test says: they call it
- * unqualified, and the schema `sim` is searched first. The database is the simulation's alone.
+ * The migrated budget functions on one connection whose clock_timestamp() the test sets. The functions call it without
+ * a schema, and the schema `sim` is searched first. Only the simulation uses this database.
  */
 export class SimulatedDatabase {
   readonly #client: pg.Client;
@@ -47,7 +47,7 @@ export class SimulatedDatabase {
     return new SimulatedDatabase(client, fault);
   }
 
-  /** Runs a statement with `?` parameters, so many milliseconds after the simulation's beginning. */
+  /** Runs a statement with `?` parameters, this many milliseconds after the simulation's start. */
   async execute(atMs: number, sql: string, bindings: unknown[]): Promise<pg.QueryResult> {
     const instant = `${new Date(epoch + Math.floor(atMs)).toISOString().slice(0, -1)}${String(
       Math.floor((atMs - Math.floor(atMs)) * 1000),

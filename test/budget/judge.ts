@@ -1,12 +1,12 @@
 import type { Scenario } from './scenario.ts';
 import { RollingWindow } from './server-model.ts';
 
-/** One asking as the database met it. */
+/** One request for slots, as the database received it. */
 export interface Asking {
   claimant: string;
   weight: number;
   priority: number;
-  /** When each request came to its line, the first first. */
+  /** The times at which the requests joined the queue, in order. */
   cameMs: number[];
   claimMs: number;
 }
@@ -15,7 +15,7 @@ interface OwnSlot {
   weight: number;
   grantedMs: number;
   answeredMs: number | null;
-  /** When the database had heard of the answer. */
+  /** The time at which the database knew the answer. */
   toldMs: number | null;
   neverSent: boolean;
 }
@@ -26,13 +26,13 @@ interface Claim extends Omit<Asking, 'cameMs'> {
 }
 
 /**
- * Holds what the budget decides against the rules as DESIGN "Rate budget" words them, and against a server that nobody else
- * uses. It knows what really happened, so it keeps no slots and expiries of its own: every decision is compared with the least
- * and the most that the rules allow, clocks' and queries' own pace aside.
+ * Compares the budget's decisions with the rules in DESIGN "Rate budget", and with a server that no other program uses.
+ * It knows the real events, so it keeps no slots and expiries. Each decision must be between the least and the most
+ * that the rules allow, apart from the error of clocks and statements.
  */
 export class Judge {
   readonly violations: string[] = [];
-  /** What the server would have counted without anybody else: self-caused 429s. */
+  /** The server's count without other programs, which shows 429s that the budget caused. */
   readonly alone: RollingWindow;
   readonly granted: { atMs: number; weight: number }[] = [];
   readonly #scenario: Scenario;
@@ -57,11 +57,11 @@ export class Judge {
   }
 
   arrived(now: number, weight: number, sentMs: number): void {
-    // What was under way when the server changed its window, nobody could know.
+    // If the server changed its window, requests that were already under way do not count.
     if (!this.alone.arrive(now, weight) && sentMs > this.#changedMs) this.#object(now, 'a 429 of our own making');
   }
 
-  /** `slotIds`: granted together, to the first of those that asked. */
+  /** `slotIds` were granted together, to the first requests in the queue. */
   asked(now: number, { cameMs, ...asking }: Asking, slotIds: number[]): void {
     if (slotIds.length > cameMs.length) this.#object(now, `${slotIds.length} granted to ${cameMs.length}`);
     for (const [at, slotId] of slotIds.entries()) {
@@ -71,7 +71,7 @@ export class Judge {
     if (next !== undefined) this.#refused(now, { ...asking, cameMs: next }, slotIds.length === 0);
   }
 
-  /** `together`: weight granted just before it, in the same statement. */
+  /** `together` is the weight that the same statement granted just before. */
   #granted(now: number, asking: Omit<Claim, 'askedMs'>, slotId: number, together: number): void {
     const { weight } = asking;
     const surely = this.#ahead(now, asking, -1);
@@ -122,7 +122,7 @@ export class Judge {
     this.#object(now, what);
   }
 
-  /** What clocks and rounding may differ by. */
+  /** The tolerance for clocks and rounding. */
   get #slackMs(): number {
     return 2 + this.#windowMs * 0.001;
   }
@@ -132,7 +132,7 @@ export class Judge {
     return Math.max(0, Math.floor(since / this.#windowMs));
   }
 
-  /** The limit after 429s: at most (lean 1), at least (-1). */
+  /** The limit after 429s: its maximum for lean 1, its minimum for lean -1. */
   #limit(now: number, lean: number): number {
     const { limit } = this.#scenario;
     if (this.#halvedMs === Number.NEGATIVE_INFINITY) return limit;
@@ -140,7 +140,7 @@ export class Judge {
     return Math.max(1, Math.floor(limit * share + 1e-9));
   }
 
-  /** Weight of the living claims that go first: surely (lean -1), perhaps (1). */
+  /** The weight of living claims that come first: certainly for lean -1, possibly for lean 1. */
   #ahead(now: number, asking: Omit<Claim, 'askedMs'>, lean: number): number {
     const doubtMs = lean * (this.#scenario.longestQueryMs + this.#slackMs);
     return [...this.#claims.values()]
@@ -155,10 +155,10 @@ export class Judge {
       .reduce((sum, { weight }) => sum + weight, 0);
   }
 
-  /** The most that may still be counted. */
+  /** The maximum weight that may still count. */
   #mostUsed(now: number): number {
     const { requestTimeoutSeconds, longestQueryMs } = this.#scenario;
-    // A second for the way of the grant to its process.
+    // One second is added for the grant's way to its process.
     const unansweredMs = (requestTimeoutSeconds * 1000 + this.#windowMs) * 1.001 + 1000 + 2 * this.#slackMs;
     return [...this.#slots.values()]
       .filter(({ grantedMs, answeredMs, toldMs, neverSent }) => {

@@ -12,7 +12,7 @@ import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
 import { emptyList, type FakeServer, json, startServer } from '../support/practice-fakes.ts';
 import { query } from '../support/sql.ts';
 
-/** Their three lists wait side by side in more activities than a worker's default number of slots, 40. */
+/** Their three lists wait in parallel in more activities than 40, which is a worker's default number of slots. */
 const throttled = Array.from({ length: 15 }, (_, i) => 9001 + i);
 const prompt = 4711;
 
@@ -26,7 +26,7 @@ let engine: Engine;
 beforeAll(async () => {
   sandbox = await startSandbox({ installation: prompt, invoices: 30, rateWindowSeconds: 1 });
   const opened = new Set<string>();
-  // Lets the window of each installation open, then has no budget left for an hour.
+  // The source lets the window of each installation open, and then has no budget for an hour.
   busy = await startServer((request, response) => {
     const [, installation = ''] = request.target.split('/');
     const answer = opened.has(installation) ? json('{}', 429, { 'retry-after': '3600' }) : emptyList;

@@ -8,7 +8,7 @@ export interface Mutant {
   process?: ProcessMutant;
 }
 
-/** Budgets that are wrong in one thing each. The simulation has to notice every one of them. */
+/** Budgets with one fault each. The simulation must notice every one. */
 export const mutants: Record<string, Mutant> = {
   'a slot is free when its request is sent, not when it is answered': { process: { finishesAtSending: true } },
   'a slot expires without the request time-out': { process: { forgetsTimeout: true } },
@@ -54,7 +54,7 @@ function atBudget(change: string, [installation, action]: unknown[]): [string, u
 
 export interface Outcome {
   runs: number;
-  /** The first failure: what was objected to, and the scenario's seed and path for fast-check. */
+  /** The first failure: the violations, and the scenario's seed and path for fast-check. */
   failure: string | null;
 }
 
@@ -63,7 +63,10 @@ const holds = (database: SimulatedDatabase, mutant: Mutant) => async (scenario: 
   if (judge.violations.length > 0) throw new Error(judge.violations.join('\n'));
 };
 
-/** A budget with work for eight windows, never idle: seven windows and answers after its first grants all must be granted. */
+/**
+ * With work for eight windows and never idle, seven windows and the answers after the first grants must grant
+ * everything.
+ */
 const isUsedUp = (database: SimulatedDatabase) => async (scenario: Scenario) => {
   const { judge } = await simulate(scenario, database);
   if (judge.violations.length > 0) throw new Error(judge.violations.join('\n'));
@@ -74,7 +77,7 @@ const isUsedUp = (database: SimulatedDatabase) => async (scenario: Scenario) => 
   if (tookMs > leastMs / 0.98) throw new Error(`used ${((leastMs / tookMs) * 100).toFixed(1)} % of what there was`);
 };
 
-/** Runs so many random scenarios, until one fails. */
+/** Runs random scenarios until one fails, at most `runs`. */
 export function checkRules(database: SimulatedDatabase, runs: number, seed: number, mutant: Mutant = {}) {
   return check(fc.asyncProperty(scenarios, holds(database, mutant)), runs, seed);
 }

@@ -1,4 +1,5 @@
-// node test/budget/run.ts [--runs N] [--seed N]: the budget's simulation with many scenarios, on a PostgreSQL of its own.
+// node test/budget/run.ts [--runs N] [--seed N]: runs many scenarios of the budget's simulation on a temporary
+// PostgreSQL.
 import { parseArgs } from 'node:util';
 import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { SimulatedDatabase } from './database.ts';

@@ -1,39 +1,39 @@
 import fc from 'fast-check';
 import { priorities } from '../../src/practice/budget.ts';
 
-/** What one request meets on its way. */
+/** The outcome of one request. */
 export type Fate = 'answered' | 'unanswered' | 'notSent' | 'crashBeforeSending' | 'crashBeforeFinishing';
 
 export interface Job {
   weight: number;
   priority: number;
-  /** Time between the one before it in its stream and this. */
+  /** The time between the previous request of its stream and this one. */
   thinkMs: number;
   fate: Fate;
 }
 
 export interface Scenario {
-  /** Of everything that is not said here: latencies, moments of arrival, timer errors. */
+  /** The seed of everything else: latencies, moments of arrival, timer errors. */
   seed: number;
   limit: number;
   windowSeconds: number;
   requestTimeoutSeconds: number;
   latencyMs: { shortest: number; longest: number };
   longestQueryMs: number;
-  /** The clocks of the database and of the server: where they start and how fast they run. */
+  /** The clocks of the database and of the server: their offsets and their pace. */
   clocks: { databaseOffsetMs: number; databasePace: number; serverPace: number };
   serverCountsRefused: boolean;
-  /** Processes, each with streams of jobs that it does side by side. */
+  /** Processes, each with streams of jobs that it runs in parallel. */
   processes: Job[][][];
-  /** Others who use the same installation: when, in shares of the run's first ten windows, and how much. */
+  /** Other programs that use the same installation: when, as a share of the run's first ten windows, and how much. */
   foreign: { at: number; weight: number }[];
-  /** The server gets another window, for which everything of ours is started anew. */
+  /** The server changes its window, and our processes restart with the new one. */
   windowChange: { atMs: number; windowSeconds: number } | null;
 }
 
 const priority = fc.constantFrom(priorities.live, priorities.backfill, priorities.backfill);
 const weight = fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 20 }), fc.constant(20));
-// NTP slews by 500 ppm at most; the two clocks together stay within that.
+// NTP adjusts a clock by at most 500 ppm; the two clocks together stay within that.
 const pace = fc.integer({ min: -240, max: 240 }).map((ppm) => 1 + ppm / 1e6);
 
 function job(fates: fc.Arbitrary<Fate>): fc.Arbitrary<Job> {
@@ -41,7 +41,7 @@ function job(fates: fc.Arbitrary<Fate>): fc.Arbitrary<Job> {
   return fc.record({ weight, priority, thinkMs, fate: fates });
 }
 
-/** Requests that are alike, so many at a time that some wait for a slot together. */
+/** Many equal requests at a time, so that some wait together for a slot. */
 const rush: fc.Arbitrary<Job[][]> = fc
   .record({ weight, priority, atATime: fc.integer({ min: 5, max: 24 }), each: fc.integer({ min: 1, max: 3 }) })
   .map(({ atATime, each, ...alike }) =>
@@ -57,7 +57,7 @@ const stormy: fc.Arbitrary<Fate> = fc.oneof(
   fc.constantFrom<Fate>('notSent', 'crashBeforeSending', 'crashBeforeFinishing'),
 );
 
-/** Several processes that share a budget, with all that can go wrong. */
+/** Several processes that share a budget, with all possible failures. */
 export const scenarios: fc.Arbitrary<Scenario> = fc.boolean().chain((isStormy) =>
   fc.record<Scenario>({
     seed: fc.integer({ min: 1, max: 2 ** 31 - 2 }),
@@ -99,7 +99,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.boolean().chain((isStormy) =
   }),
 );
 
-/** So much work of one weight that the budget is never idle: what is used of it can be measured. */
+/** So much work of one weight that the budget is never idle, to measure its used share. */
 export const saturated: fc.Arbitrary<Scenario> = fc
   .record({
     seed: fc.integer({ min: 1, max: 2 ** 31 - 2 }),
@@ -111,7 +111,7 @@ export const saturated: fc.Arbitrary<Scenario> = fc
   })
   .map(({ weight, processes, latencyMs, ...rest }) => {
     const streams = Math.ceil((2 * rest.limit) / weight / processes / 4);
-    // Eight windows' worth.
+    // Work for eight windows.
     const jobs = Math.ceil((8 * rest.limit) / weight / processes / streams);
     const one: Job = { weight, priority: priorities.backfill, thinkMs: 0, fate: 'answered' };
     return {
@@ -129,7 +129,7 @@ export const saturated: fc.Arbitrary<Scenario> = fc
     };
   });
 
-/** A small generator of its own, so that a failure can be run again. */
+/** A seeded generator, so that a failure can be repeated. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** A server's rolling window: a request counts from its arrival (that moment included) until a window later (excluded). */
+/** A server's rolling window: a request counts from its arrival (inclusive) until one window later (exclusive). */
 export class RollingWindow {
   readonly limit: number;
   windowMs: number;
@@ -17,14 +17,14 @@ export class RollingWindow {
       .reduce((sum, { weight }) => sum + weight, 0);
   }
 
-  /** True when it is served, false for a 429. */
+  /** Returns true if the request is served, false for a 429. */
   arrive(now: number, weight: number): boolean {
     const served = this.used(now) + weight <= this.limit;
     if (served || this.#countsRefused) this.#arrivals.push({ at: now, weight });
     return served;
   }
 
-  /** Milliseconds until `weight` has room, if nobody else comes. */
+  /** Milliseconds until `weight` has room, if no other request arrives. */
   roomAfterMs(now: number, weight: number): number {
     const leaving = [now, ...this.#arrivals.map(({ at }) => at + this.windowMs).filter((at) => at > now)];
     const at = leaving.sort((a, b) => a - b).find((moment) => this.used(moment) + weight <= this.limit);

@@ -16,9 +16,9 @@ const action = 'invoice.list';
 
 interface Situation {
   limit: number;
-  /** Weights of requests under way. */
+  /** The weights of requests under way. */
   underWay: number[];
-  /** What other processes wait for. */
+  /** The claims of other processes. */
   claims: { weight: number; priority: number; ageSeconds: number }[];
   asked: { weight: number; priority: number; agesSeconds: number[] };
 }
@@ -38,7 +38,7 @@ const situations: fc.Arbitrary<Situation> = fc.record({
   }),
 });
 
-/** By the rules of one request, in turn: a claim counts as used by those that come after it. */
+/** The peer: applies the rules of one request in turn. A claim counts as used for later ones. */
 function fitting({ limit, underWay, claims, asked }: Situation): number {
   let used = underWay.reduce((sum, each) => sum + each, 0);
   let granted = 0;
@@ -81,7 +81,7 @@ test('of several requests as many are granted as would be one after the other, i
         const granted = rows.filter(({ slot_id }) => slot_id !== null);
         expect(granted).toHaveLength(expected);
         expect(rows).toHaveLength(Math.max(1, expected));
-        // Each has a time of its own, a later slot a later one; the claim is left only where none was granted.
+        // Each slot has a different time in order of the slots. A claim is left only if no slot was granted.
         expect(new Set(granted.map(({ asked_at }) => asked_at)).size).toBe(expected);
         const times = granted.map(({ asked_at }) => asked_at!);
         expect(times).toEqual(times.toSorted());

@@ -7,28 +7,28 @@ import { type Fate, type Job, type Scenario, seeded } from './scenario.ts';
 import { RollingWindow } from './server-model.ts';
 import { machineClock, VirtualTime } from './virtual-time.ts';
 
-/** A change to how a process uses its budget that the simulation has to notice. */
+/** A fault in how a process uses its budget, which the simulation must notice. */
 export interface ProcessMutant {
   windowFactor?: number;
   forgetsTimeout?: boolean;
-  /** Gives the slot back when it sends. */
+  /** The process returns the slot when it sends the request. */
   finishesAtSending?: boolean;
 }
 
 const action = 'invoice.list';
 const restartMs = 700;
-/** Long after everything must have been served. */
+/** The end of the simulation, long after everything must have been served. */
 const horizonMs = 4 * 3600_000;
 let installations = 0;
 
 interface Stream {
   jobs: Job[];
   next: number;
-  /** Of the job that is next; each meets its fate once. */
+  /** The fate of the next job; each fate occurs once. */
   fate: Fate;
 }
 
-/** Runs the scenario in virtual time, with the real Budget and the real SQL. Gives the judge, and how long it took. */
+/** Runs the scenario in virtual time with the real Budget and the real SQL. Returns the judge and the duration. */
 export async function simulate(
   scenario: Scenario,
   database: SimulatedDatabase,
@@ -78,12 +78,12 @@ class Simulation {
     if (!isDone() && !isLost()) this.judge.object(this.time.now, 'somebody was never served');
   }
 
-  /** The server's window by our time. */
+  /** The length of the server's window by the test's clock. */
   serverWindowMs(): number {
     return (this.windowSeconds * 1000) / this.scenario.clocks.serverPace;
   }
 
-  /** A whole number of milliseconds would hide what happens between two of them. */
+  /** Fractions of milliseconds are included, because events can fall between two of them. */
   between(least: number, most: number): number {
     return least + this.random() * (most - least);
   }
@@ -102,7 +102,7 @@ class Simulation {
   }
 }
 
-/** One process from its start to its end: the streams that it works on, and the budget that it takes from. */
+/** One process from its start to its end: its streams of work, and its budget. */
 class Process {
   readonly index: number;
   readonly streams: Stream[];
@@ -137,14 +137,14 @@ class Process {
     for (const stream of streams) void this.#work(stream);
   }
 
-  /** From now on nothing here goes on; what was sent is under way. Another process takes over its work. */
+  /** Stops the process. Sent requests stay under way, and another process takes over its work. */
   crash(restartAfterMs = restartMs): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
     this.#simulation.restart(this, restartAfterMs);
   }
 
-  /** What a process waits for never comes once it is dead. */
+  /** In a dead process, promises never settle. */
   #lives<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       promise.then(
@@ -191,7 +191,7 @@ class Process {
         fate === 'unanswered'
           ? requestTimeoutSeconds * 1000
           : this.#simulation.between(latencyMs.shortest, latencyMs.longest);
-      // At once, with the answer, or any time between.
+      // The crash happens at once, with the answer, or at any time between.
       const share = [0, 1, random()][Math.floor(random() * 3)]!;
       const served = this.#arrive(job.weight, share * answersMs);
       if (fate === 'crashBeforeFinishing') {
@@ -217,7 +217,7 @@ class Process {
     return slot;
   }
 
-  /** The request reaches the server, whatever happens here. A Retry-After is whole seconds, and 1 s where it is missing. */
+  /** The request reaches the server in any case. Retry-After has whole seconds; without the header it is 1 s. */
   #arrive(weight: number, afterMs: number): Promise<{ served: boolean; retryAfterMs: number }> {
     const { time, server, judge } = this.#simulation;
     const sentMs = time.now;
@@ -233,7 +233,7 @@ class Process {
     });
   }
 
-  /** A statement takes a while to get there and a while to come back; in between it happens at the database's own time. */
+  /** A statement needs time to reach the database and to return. It runs in between, at the database's time. */
   #query(sql: string, bindings: unknown[]): Promise<unknown> {
     const { time, scenario, database } = this.#simulation;
     const { databaseOffsetMs, databasePace } = scenario.clocks;
@@ -243,7 +243,7 @@ class Process {
     return this.#lives(
       new Promise((resolve, reject) => {
         time.at(time.now + wayMs(), async () => {
-          // A dying process's last statement may still get there.
+          // The last statement of a dying process may still arrive.
           if (!this.#isAlive && this.#simulation.random() < 0.5) return;
           try {
             const atMs = 2e9 + databaseOffsetMs + time.now * databasePace;
@@ -261,14 +261,16 @@ class Process {
     );
   }
 
-  /** The most urgent of the process ask, in the order of their arrival; and soon enough after the last asking. */
+  /**
+   * Checks that the most urgent requests of the process ask in order of arrival, and soon enough after the last time.
+   */
   #checkChoice(bindings: unknown[]): void {
     const { time, judge } = this.#simulation;
     const [, , weight, priority, agesSeconds] = bindings as [unknown, unknown, number, number, number[]];
     const { now } = time;
     if (now > this.#nextAskingMs) judge.object(now, 'asked too late');
     this.#nextAskingMs = Number.POSITIVE_INFINITY;
-    // Once those that were granted have gone; who comes just now may have come after the asking.
+    // This runs after the granted requests have left. A request that arrives at this moment may have come later.
     time.at(now, () => {
       const before = [...this.#waiting].filter(({ cameMs }) => cameMs < now);
       for (const [at, ageSeconds] of agesSeconds.entries()) {
@@ -283,7 +285,7 @@ class Process {
     });
   }
 
-  /** A waiting process asks again after a second, or a tenth of a short window, at the latest. */
+  /** Checks that a waiting process asks again after at most a second, or a tenth of a short window. */
   #noteAnswer(rows: unknown[]): void {
     const waitMs = (rows[0] as { wait_ms?: number | null } | undefined)?.wait_ms;
     if (waitMs === null || waitMs === undefined) return;

@@ -11,7 +11,7 @@ import { useDatabase } from '../support/database.ts';
 import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
 
 test.each([
-  // used, free, limit, the bar
+  // Columns: used, free, limit, the bar
   [0, 60, 60, '[....................]'],
   [30, 30, 60, '[##########..........]'],
   [60, 0, 60, '[####################]'],
@@ -65,7 +65,7 @@ describe('status', () => {
     await refused.throttled(1);
     const blocked = await take('invoicepayment.list', 20);
     await blocked.throttled(3_600_000);
-    // The first Retry-After has passed, and what waits has asked.
+    // Waits until the first Retry-After has passed and the waiting request has asked.
     await expect
       .poll(async () => (await budget.usage()).map(({ waiting, blockedUntil }) => [waiting, blockedUntil !== null]))
       .toEqual([

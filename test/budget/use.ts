@@ -1,5 +1,6 @@
-// node test/budget/use.ts [--window SECONDS] [--rounds N] [--latency MS] [--processes N] [--live]: in real time, which share of
-// the budgets do walks of weight 20 use, through the real client against a sandbox? The most that can be is w / (w + latency).
+// node test/budget/use.ts [--window SECONDS] [--rounds N] [--latency MS] [--processes N] [--live]: measures in real
+// time the used share of the budgets by walks of weight 20, through the real client with a sandbox. The maximum is w /
+// (w + latency).
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
@@ -42,7 +43,9 @@ const lists = {
 } as const;
 const dialect = loadDialect();
 
-/** Pages of all four lists, side by side, again and again; where asked, one live request of the rows beside them each window. */
+/**
+ * Reads pages of all four lists in parallel, repeatedly. Optionally it adds one live request for rows in each window.
+ */
 async function walk(part: Part): Promise<Sent[]> {
   const { installation, baseUrl, windowSeconds, untilMs } = part;
   const db = openDatabase(part.databaseUrl);
@@ -97,7 +100,10 @@ async function walk(part: Part): Promise<Sent[]> {
   return sent;
 }
 
-/** Milliseconds, at the median, from when there was room for the next page, and its process had the one before, until it was sent. */
+/**
+ * The median of milliseconds until a page was sent, from when there was room for it and its process had the page
+ * before.
+ */
 function lateMs(sent: Sent[], limit: number, windowMs: number): number {
   const late: number[] = [];
   for (const [i, next] of sent.entries()) {
@@ -111,7 +117,7 @@ function lateMs(sent: Sent[], limit: number, windowMs: number): number {
   return late.sort((a, b) => a - b)[late.length >> 1] ?? 0;
 }
 
-/** What a list's requests used of its limit: whole limits, from the first request to the one after the last of them. */
+/** The used share of a list's limit: whole limits, from the first request to the one after the last of them. */
 function report(list: keyof typeof lists, all: Sent[], windowSeconds: number): void {
   const sent = all.filter(({ path }) => path.endsWith(`/${lists[list]}/`)).sort((a, b) => a.atMs - b.atMs);
   const limit = limitOf(dialect, `${lists[list]}.list`);

@@ -7,14 +7,14 @@ import { machineClock, VirtualTime } from './virtual-time.ts';
 const horizonMs = 3_600_000;
 let installations = 0;
 
-/** Budgets of one fresh installation, with a clock and a database that know virtual time only. */
+/** Budgets of a new installation, with a clock and a database in virtual time. */
 export class VirtualBudgets {
   readonly time = new VirtualTime();
   readonly clock = machineClock(this.time, { offsetMs: 0, pace: 1, timerErrorMs: () => 0 });
   readonly installation = ++installations;
-  /** From asking the database to its answer. */
+  /** The duration of a database statement. */
   latencyMs = 1;
-  /** The database's clock less the test's; later statements run by what it is then. */
+  /** The database's clock minus the test's. Later statements use the current value. */
   databaseAheadMs = 0;
   readonly db: Connection;
   readonly #database: SimulatedDatabase;
@@ -33,7 +33,7 @@ export class VirtualBudgets {
     return this.time.pass(ms);
   }
 
-  /** Budgets with this limit for one action, as two processes would have them. */
+  /** Two budgets with this limit for one action, like those of two processes. */
   budgets(action: string, limit: number, options: Partial<BudgetOptions> = {}): [Budget, Budget] {
     const dialect = loadDialect({ limits: { actions: { [action]: limit } } });
     const make = () =>
@@ -44,7 +44,7 @@ export class VirtualBudgets {
     return [make(), make()];
   }
 
-  /** Waits, in virtual time, until the check holds. */
+  /** Waits in virtual time until the check is true. */
   async until(holds: () => boolean | Promise<boolean>, withinMs = 5_000): Promise<void> {
     const deadline = this.now + withinMs;
     while (!(await holds())) {
@@ -53,7 +53,7 @@ export class VirtualBudgets {
     }
   }
 
-  /** Lets virtual time pass until the work is done. */
+  /** Advances virtual time until the work is done. */
   async run(work: () => Promise<void>): Promise<void> {
     let isDone = false;
     const result = work().finally(() => {
@@ -65,7 +65,7 @@ export class VirtualBudgets {
     await result;
   }
 
-  /** Halfway through its latency the statement runs, at the virtual time of that moment. */
+  /** The statement runs after half of its latency, at the virtual time of that moment. */
   #query(sql: string, bindings: unknown[]): Promise<unknown> {
     const { time, latencyMs } = this;
     return new Promise((resolve, reject) => {

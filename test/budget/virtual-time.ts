@@ -7,7 +7,7 @@ interface Event {
   happen(): void | Promise<void>;
 }
 
-/** Discrete events in the order of their virtual milliseconds; nothing happens between two of them. */
+/** Runs discrete events in the order of virtual milliseconds. */
 export class VirtualTime {
   now = 0;
   #order = 0;
@@ -17,7 +17,7 @@ export class VirtualTime {
     const event = { at: Math.max(ms, this.now), order: this.#order++, happen };
     let low = 0;
     let high = this.#events.length;
-    // Sorted with the next event last.
+    // The array is sorted with the next event last.
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#events[middle]!;
@@ -31,7 +31,7 @@ export class VirtualTime {
     return new Promise((resolve) => this.at(this.now + ms, resolve));
   }
 
-  /** Lets events happen until `isDone`, or `untilMs`, or until nothing is left. */
+  /** Runs events until `isDone`, or until `untilMs`, or until none is left. */
   async run(isDone: () => boolean, untilMs: number): Promise<void> {
     await turns();
     while (!isDone()) {
@@ -44,12 +44,12 @@ export class VirtualTime {
   }
 }
 
-/** What runs between two events waits for promises, and for some turns of the real event loop: the budget's queue does. */
+/** Lets promises settle between two events. The budget's queue needs some turns of the real event loop. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 4; turn += 1) await setImmediate();
 }
 
-/** One machine's clock over virtual time: it starts somewhere and runs a little fast or slow; its timers are a little off. */
+/** A machine's clock over virtual time, with an offset, a slightly wrong pace, and inexact timers. */
 export function machineClock(
   time: VirtualTime,
   { offsetMs, pace, timerErrorMs }: { offsetMs: number; pace: number; timerErrorMs: () => number },

@@ -1,4 +1,4 @@
-// The random steps of a life: payments and prepayments.
+// Random actions of a life: payments and prepayments.
 
 import { acceptedPaymentTypes } from '../../sandbox/src/http/codes.ts';
 import { dec, fixed } from '../../sandbox/src/money.ts';
@@ -21,7 +21,7 @@ const pay: Action = (clinic, rng) => {
   return `payment ${payment.id} of ${paid}, type ${payment.payment_type}, on invoice ${invoice.id}`;
 };
 
-/** On any invoice whatever its status, also before the cut-over, on one that never was, or of a type nobody knows. */
+/** A payment of an invoice in any status, before the cut-over, of an unknown invoice, or of an unknown type. */
 const payOddly: Action = (clinic, rng) => {
   const invoice = pick(rng, clinic.invoices.all())?.id ?? 99_999;
   const payment_type = rng.chance(0.1) ? 13 : rng.pick(acceptedTypes);
@@ -101,7 +101,7 @@ const applyPrepayment: Action = (clinic, rng) => {
   return `${payment.paid} of prepayment ${prepayment.id} used on invoice ${invoice.id} by payment ${payment.id}`;
 };
 
-/** A prepayment that is used as soon as it is taken. */
+/** A prepayment that is used at once. */
 const takeAndUse: Action = (clinic, rng) => {
   const invoice = pick(rng, clinic.invoices.all(), (each) => isFinal(each) && dec(each.due_sum).greaterThan(0));
   if (!invoice) return null;
@@ -116,14 +116,14 @@ const refundPrepayment: Action = (clinic, rng) => {
   const prepayment = usable(clinic, rng);
   if (!prepayment) return null;
   const refunded = clinic.prepayments.all().filter((each) => each.refunds === prepayment.id);
-  // Where a refund leaves `unused_amount` as it is, more than one would pay out more than was paid in.
+  // If refunds do not lower `unused_amount`, a second refund would pay out more than was paid in.
   if (!clinic.quirks.refundLowersUnused && refunded.length > 0) return null;
   const part = fixed(dec(prepayment.unused_amount).times(rng.int(1, 10)).div(10), clinic.decimals);
   const other = rng.chance(0.3) ? { payment_type: rng.pick([1, 2]) } : {};
   return `${part} of prepayment ${prepayment.id} paid back by ${clinic.refundPrepayment(prepayment.id, part, other).id}`;
 };
 
-/** Only one of which nothing was used: the source itself would be in contradiction otherwise. */
+/** A prepayment without uses; with uses, the source would contradict itself. */
 const untouched = (clinic: WatchedClinic, rng: Rng): Prepayment | undefined =>
   pick(
     rng,

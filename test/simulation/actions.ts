@@ -1,4 +1,4 @@
-// The random steps of a life: everything that staff do to invoices and their payments, the odd things among them.
+// Random actions of a life: everything that staff do to invoices and their rows, including unusual changes.
 import type { RowInput } from '../../sandbox/src/inputs.ts';
 import { dec, fixed, rowAmount } from '../../sandbox/src/money.ts';
 import { type Invoice, invoiceStatus, NotFound, ValidationProblem } from '../../sandbox/src/records.ts';
@@ -10,7 +10,9 @@ import { type Action, pick } from './picks.ts';
 
 const rates = ['0.00', '10.00', '14.00', '25.50'];
 
-/** A row with up to 4 decimals; its three amounts agree within a minor unit, as the source's do, or are a little off. */
+/**
+ * A row with up to 4 decimals. Its three amounts agree within a minor unit, as in the source, or are slightly wrong.
+ */
 export function randomRow(clinic: WatchedClinic, rng: Rng): RowInput {
   const unit = dec(10).pow(-clinic.decimals);
   const sum = rng.weighted([
@@ -54,7 +56,7 @@ export function randomRow(clinic: WatchedClinic, rng: Rng): RowInput {
   };
 }
 
-/** Owed, not earned; now and then with a fraction of the smallest unit. */
+/** A gift card, which is a liability; sometimes with a fraction of the minor unit. */
 function giftCard(clinic: WatchedClinic, rng: Rng): RowInput {
   const whole = dec(rng.int(1, 20)).times(5);
   const sum = rowAmount(rng.chance(0.2) ? whole.plus('0.0033') : whole.times(rng.chance(0.1) ? -1 : 1));
@@ -110,7 +112,7 @@ function create(
   return `${nameOf(invoice)} of ${invoice.total_with_vat} with status ${invoice.status}`;
 }
 
-/** Does `change` to one of the newest invoices that fit. */
+/** Applies `change` to one of the newest matching invoices. */
 function toInvoice(
   fits: (invoice: Invoice, clinic: WatchedClinic) => boolean,
   change: (clinic: WatchedClinic, invoice: Invoice, rng: Rng) => string,
@@ -203,7 +205,7 @@ function damage(clinic: WatchedClinic, rng: Rng): string | null {
     ['payment', 'payment_type', 'card', clinic.invoicePayments],
     ['prepayment', 'paid', '1.2.3', clinic.prepayments],
     ['prepayment', 'status', 'Strange', clinic.prepayments],
-    // What is not believed (P6).
+    // Implausible amounts (P6).
     ['prepayment', 'paid', '10000000.01', clinic.prepayments],
     ['row', 'sum', 20_000_000, clinic.invoiceRows],
     ['invoice', 'client', 'banana/2001', clinic.invoices],
@@ -284,7 +286,7 @@ const invoiceActions: [number, Action][] = [
   [4, damage],
 ];
 
-/** Does one random thing; what the clinic refuses is simply not done. */
+/** Takes one random action. An action that the clinic refuses changes nothing. */
 export function act(clinic: WatchedClinic, rng: Rng): string {
   const actions = [...invoiceActions, ...moneyActions];
   const action = rng.weighted(actions.map(([weight, each]) => [each, weight] as const));

@@ -1,4 +1,4 @@
-// The in-memory ledger: appends what it is given without a question, so that the oracle sees every mistake.
+// The ledger in memory. It appends entries without checks, so that the oracle sees every mistake.
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import type { Decision, LateDecision, LateStanding, Outside, PostedBefore } from '../../src/posting/types.ts';
 import type { DocumentRef, DocumentState } from '../../src/terms.ts';
@@ -9,20 +9,20 @@ export interface DocumentBook extends DocumentRef {
   state: DocumentState | null;
   problem: string | null;
   documentDate: string | null;
-  /** Waits to be judged; `wanted` once its parts are to be fetched first. */
+  /** True if the document must be judged. `wanted` is true if its parts must be fetched first. */
   dirty: boolean;
   wanted: boolean;
   entries: BookedEntry[];
-  /** When it was first posted, among all documents; null: never. */
+  /** The order of its first posting among all documents; null if it was never posted. */
   place: number | null;
-  /** Codes of what was remarked when it was last judged, each once. */
+  /** The codes of the remarks of its last judgement, without duplicates. */
   remarks: string[];
-  /** What its problem keeps out of the books. */
+  /** The amounts that its problem keeps out of the books. */
   outside: Outside | null;
   late: LateStanding | null;
-  /** A correction after a changed mapping is held by a closed period. */
+  /** A closed period holds its correction after a change of the mapping. */
   remapHeld: boolean;
-  /** The newest first. */
+  /** The newest decision is first. */
   decisions: LateDecision[];
 }
 
@@ -46,7 +46,7 @@ export class Books {
     return book;
   }
 
-  /** Records a decision and appends its entries; returns them as booked. */
+  /** Records a decision and appends its entries. Returns the appended entries. */
   save(book: DocumentBook, decision: Decision): BookedEntry[] {
     const added = decision.entries.map((entry, index) => ({
       ...entry,
@@ -67,7 +67,7 @@ export class Books {
   }
 }
 
-/** The entries that nothing has reversed; more than one is a mistake, which the oracle is there to find. */
+/** The entries that no entry has reversed. More than one is a mistake, which the oracle must find. */
 export function inForce(book: DocumentBook): BookedEntry[] {
   const reversed = new Set(book.entries.map((entry) => entry.reverses));
   return book.entries.filter((entry) => entry.reverses === null && !reversed.has(entry.id));

@@ -4,7 +4,7 @@ import type { D } from './oracle-cents.ts';
 import type { Decided } from './oracle-late.ts';
 import type { ReceivedVat, Share } from './oracle-shares.ts';
 
-/** Something does not hold: which check, about which documents. */
+/** A failed check, with the documents that it is about. */
 export class Broken extends Error {
   override readonly name = 'Broken';
   readonly equation: string;
@@ -17,30 +17,30 @@ export class Broken extends Error {
   }
 }
 
-/** What the oracle keeps of a document: its facts as posted, and the date it was given first. */
+/** The oracle's memory of a document: its facts as posted, and its first date. */
 export interface Memory {
   facts: string | null;
   taken: string | null;
-  /** As posted: signed as the source signs it (an invoice's total, what was paid). */
+  /** The posted amount with the source's sign: an invoice's total, or a payment. */
   amount: D;
-  /** VAT and what was sold to a liability, as posted; credit positive. By role: what was redeemed is negative. */
+  /** The posted VAT, and the posted liabilities by role; credits are positive, so redeemed amounts are negative. */
   vat: D;
   vouchers: Partial<Record<string, D>>;
-  /** What the payer is called in the entry in force. */
+  /** The payer's name in the entry in force. */
   name: string | null;
-  /** Whose prepayment liability it stands under, as posted; null: none. */
+  /** The party of its prepayment liability as posted; null if it has none. */
   client: string | null;
-  /** Of a payment: which receivable it settles; of payments and prepayments the money line's tags. */
+  /** For a payment, the receivable that it settles. For payments and prepayments, the tags of the money line. */
   receivable: string | null;
   tags: string;
-  /** It was late at a close, and waits. */
+  /** It was late at a close and still waits. */
   isLate: boolean;
-  /** What the last judgement was about, and what was decided, the newest last. */
+  /** The version of its last judgement, and the decisions, newest last. */
   version: string;
   decisions: Decided[];
-  /** Of the entry in force: the VAT it was received with, or what it took from a prepayment. */
+  /** For the entry in force: its VAT at receipt, or its share of a prepayment. */
   received: ReceivedVat | null;
   share: Share | null;
-  /** When it was first posted, among all documents; null: never. */
+  /** The order of its first posting among all documents; null if it was never posted. */
   place: number | null;
 }

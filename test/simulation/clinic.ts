@@ -1,4 +1,4 @@
-// The source of a simulated life: the sandbox's clinic, watched, and able to show damaged records on the wire.
+// The source of a simulated life: the sandbox's clinic with a watcher, which can also show damaged records.
 import { departments, inventClient, vatGroups } from '../../sandbox/src/catalogue.ts';
 import { Clinic } from '../../sandbox/src/clinic.ts';
 import type { PaymentInput } from '../../sandbox/src/inputs.ts';
@@ -10,16 +10,16 @@ import type { Table } from '../../sandbox/src/table.ts';
 import { Zone } from '../../sandbox/src/zone.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
-/** A field that the wire shows wrongly; `value` undefined leaves it out. */
+/** A field that answers show wrongly. If `value` is undefined, answers lack the field. */
 export interface Damage {
   field: string;
   value: unknown;
 }
 
-/** Told of each record that changes or goes; a row is told of as its invoice. */
+/** Called for each record that changes or is deleted. A changed row is reported as its invoice. */
 export type Watcher = (kind: RecordKind, id: number) => void;
 
-/** What differs from life to life besides the events: the installation's currency, zone, wire style and cut-over. */
+/** The differences between lives besides their events: currency, zone, styles of JSON and cut-over. */
 export interface Setting {
   seed: number;
   decimals: number;
@@ -30,14 +30,14 @@ export interface Setting {
   startDate: string | null;
   redate: boolean;
   followSourceLock: boolean;
-  /** A document dated more months before it was recorded is held. */
+  /** A document that is dated more months than this before it was recorded is held. */
   oldestMonths: number;
-  /** Its books are closed and opened again more often than anything else changes. */
+  /** True if closing and reopening the books is the most frequent change. */
   closesOften: boolean;
-  /** The day on which the mapping's rules and validities change; null: it has none by date. */
+  /** The day on which rules and validities of the mapping change; null if they do not. */
   changeOn: string | null;
   holdsExpired: boolean;
-  /** Prepayments are posted with VAT from that day on; null: never. */
+  /** The day from which prepayments are posted with VAT; null if never. */
   prepaymentVatFrom: string | null;
   beginsAt: number;
 }
@@ -52,7 +52,7 @@ export function settingOf(seed: number): Setting {
     [[0, 'JPY'] as const, 2],
     [[3, 'KWD'] as const, 2],
   ]);
-  // Beginnings before both changes of clocks, so that a life of some months lives through one.
+  // Some lives begin before a change of clocks, so that a life of some months contains one.
   const beginsAt =
     Date.parse(rng.pick(['2026-01-20', '2026-02-25', '2026-09-20', '2025-12-10'])) + rng.int(0, 23) * 3_600_000;
   const later = (from: number, to: number) => new Date(beginsAt + rng.int(from, to) * dayMs).toISOString().slice(0, 10);
@@ -114,7 +114,7 @@ export class WatchedClinic extends Clinic {
     this.#now += ms;
   }
 
-  /** A payment that no check refuses: on a draft, a voided or an unknown invoice, of any type and date. */
+  /** Adds a payment without checks: on a draft, a voided or an unknown invoice, of any type and date. */
   putPayment(
     invoiceId: number,
     input: Required<Pick<PaymentInput, 'payment_type' | 'paid' | 'date_added'>>,
@@ -132,14 +132,14 @@ export class WatchedClinic extends Clinic {
     return payment;
   }
 
-  /** Shows a record wrongly from now on, or (null) rightly again. */
+  /** Makes answers show a record wrongly from now on; null shows it correctly again. */
   setDamage(kind: RecordKind, id: number, damage: Damage | null): void {
     if (damage) this.damage.set(`${kind}/${id}`, damage);
     else this.damage.delete(`${kind}/${id}`);
     this.#tell(kind, kind === 'row' ? (this.invoiceRows.get(id)?.invoice ?? 0) : id);
   }
 
-  /** What was drawn from a prepayment comes back, as staff would see to when a payment by it is removed. */
+  /** Returns the used amount to a prepayment, as staff would do when they delete the payment. */
   giveBack(payment: InvoicePayment): void {
     const prepayment = payment.prepayment === null ? undefined : this.prepayments.get(payment.prepayment);
     if (!prepayment) return;

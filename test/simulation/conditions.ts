@@ -1,4 +1,4 @@
-// What posting depends on besides the documents: mapping, locks, cut-over. Plain data, read by the oracle as it stands.
+// The conditions of posting besides the documents: mapping, locks, cut-over. The oracle reads this plain data directly.
 
 import { Rng } from '../../sandbox/src/rng.ts';
 import { addDays } from '../../sandbox/src/zone.ts';
@@ -59,20 +59,20 @@ export interface Target {
   account?: string;
 }
 
-/** The conditions of one moment; replaced as a whole when one changes. */
+/** The conditions at one moment; a change replaces the whole object. */
 export interface Conditions {
   mapping: MappingData;
   closedThrough: string | null;
-  /** Department id to its earliest open day in the source. */
+  /** The earliest open day in the source by department id. */
   locks: Map<number, string>;
   startDate: string | null;
-  /** The day it is in the installation's zone. */
+  /** Today's date in the installation's zone. */
   today: string;
-  /** What posting is given of them. */
+  /** The same conditions in the form for the posting core. */
   context: PostingContext;
 }
 
-/** A complete mapping, of one of the forms that a mapping can have. */
+/** A complete mapping in one of the possible forms. */
 export function firstMapping(setting: Setting): MappingData {
   const rng = new Rng(setting.seed, 'mapping');
   const { changeOn, prepaymentVatFrom } = setting;
@@ -80,15 +80,14 @@ export function firstMapping(setting: Setting): MappingData {
   return {
     roles: { ...accountsByRole },
     revenue: rng.chance(0.6) ? 'same' : { '3000': '4000', '3010': '4010', '3020': 'same', '*': '4900' },
-    // By account for what is owed; the others by date and kind, as ready mappings have them.
+    // Rules by account for liabilities, and rules by date and kind as in the ready mappings.
     revenue_rules: [
       ...(changeOn === null ? [] : rulesByDate(changeOn)),
       { when: { account: '2411' }, role: 'gift_card_liability' },
       { when: { account: '2410' }, role: 'voucher_liability' },
     ],
     ...(changeOn === null ? {} : { vat_groups: groupsByDate(changeOn), country: rng.pick(['FI', 'DE']) }),
-    // Rows without a group name no account of their own.
-    // Nor does the group of a prepayment.
+    // Rows without a group, and the group of a prepayment, have no account.
     vat: setting.exposeVatGroup && prepaymentVatFrom === null && rng.chance(0.6) ? 'same' : vatTable,
     payment_types: rng.chance(0.5)
       ? {}
@@ -114,7 +113,10 @@ const rulesByDate = (changeOn: string): RevenueRule[] => [
   { when: { account: '3010', vat_kind: 'eu_services' }, account: '4019' },
 ];
 
-/** A rate with another account from a day on, one that ends and one that begins then; kinds of no VAT told apart by name. */
+/**
+ * A rate whose account changes on the day, a rate that ends and one that begins then, and kinds without VAT that differ
+ * by name.
+ */
 const groupsByDate = (changeOn: string): VatGroupData[] => [
   { group: 'VAT 25.5 %', rate: 25.5, kind: 'domestic', account: '2936', to: addDays(changeOn, -1) },
   { group: 'VAT 25.5 %', rate: 25.5, kind: 'domestic', account: '2937', from: changeOn },
@@ -126,7 +128,7 @@ const groupsByDate = (changeOn: string): VatGroupData[] => [
   { kind: 'exempt' },
 ];
 
-/** VAT on prepayments at receipt from a day on; `rate` for all that neither payment type nor department has another for. */
+/** VAT on prepayments at receipt from a day on. `rate` applies unless the payment type or department has another. */
 export const vatFrom = (day: string, rate = '25.5'): PrepaymentVat => ({
   at_receipt: day,
   group: { name: `VAT ${rate} %`, rate },
@@ -134,7 +136,7 @@ export const vatFrom = (day: string, rate = '25.5'): PrepaymentVat => ({
   departments: { '13': { name: 'VAT 10 %', rate: '10' } },
 });
 
-/** The same on another day. */
+/** The same conditions on another day. */
 export function onDay(conditions: Conditions, today: string): Conditions {
   return { ...conditions, today, context: { ...conditions.context, today } };
 }

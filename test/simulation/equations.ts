@@ -1,5 +1,5 @@
-// E1-E6 of ACCOUNTING over the source's own records and the entries; sums are kept up as entries come, and rebuilt from nothing
-// by a full check.
+// The equations E1-E6 of ACCOUNTING over the source's records and the entries. Sums are updated with each entry, and a
+// full check computes them again.
 import { documentStates } from '../../src/terms.ts';
 import { type BookedEntry, type Books, type DocumentBook, inForce, keyOf } from './books.ts';
 import { Broken, type Memory } from './broken.ts';
@@ -7,7 +7,7 @@ import type { WatchedClinic } from './clinic.ts';
 import type { Mirror } from './mirror.ts';
 import { D } from './oracle-cents.ts';
 
-/** Keyed sums, debit positive; zero sums are left out. */
+/** Sums by key, debit positive, without zero sums. */
 class Sums {
   readonly figures = new Map<string, D>();
 
@@ -28,13 +28,13 @@ class Sums {
 
 interface Accumulated {
   accounts: Sums;
-  /** `role invoice` and `role invoice party`. */
+  /** Keys are `role invoice` and `role invoice party`. */
   receivables: Sums;
-  /** Per document key: its money lines under their tags. */
+  /** The money lines of each document by their tags. */
   money: Map<string, Sums>;
   /** `prepayment_liability` by party, debit positive. */
   liability: Sums;
-  /** By role: what is balanced over all books. */
+  /** Balances over all books by role. */
   roles: Sums;
   /** `prepayment_vat` by document. */
   suspended: Sums;
@@ -52,7 +52,7 @@ const fresh = (): Accumulated => ({
 });
 
 export class Equations {
-  /** How often E2, E3 and E8 could be held against the source's own due_sum and unused_amount. */
+  /** The number of comparisons of E2, E3 and E8 with the source's due_sum and unused_amount. */
   readonly proved = { E2: 0, E3: 0, E8: 0 };
   readonly #clinic: WatchedClinic;
   readonly #mirror: Mirror;
@@ -67,14 +67,14 @@ export class Equations {
     this.#memory = memory;
   }
 
-  /** E1 for each new entry, E4 for its document. */
+  /** Checks E1 for each new entry, and E4 for its document. */
   appended(book: DocumentBook, entries: BookedEntry[]): void {
     for (const entry of entries) accumulate(this.#sums, book, entry);
     this.#oneState(book);
     if (book.kind !== 'invoice') this.#moneyLines(book);
   }
 
-  /** E2 of the invoices that the documents are of, E6 of the documents, E1 of all. */
+  /** Checks E2 for the invoices of these documents, E6 for the documents, and E1 for everything. */
   step(documents: DocumentBook[]): void {
     const invoices = new Set<number>();
     for (const book of documents) {
@@ -87,14 +87,14 @@ export class Equations {
     this.#vouchersAndVat();
   }
 
-  /** E3, E6 and E8 against the source; true only when everything has been delivered. */
+  /** Checks E3, E6 and E8 against the source. They hold only when everything was delivered. */
   complete(): void {
     this.#liability();
     this.#nothingLost();
     this.#prepaymentVat();
   }
 
-  /** Everything from nothing. */
+  /** Computes all sums again and compares them. */
   full(): void {
     const kept = this.#sums;
     this.#sums = fresh();
@@ -159,7 +159,7 @@ export class Equations {
     if (book?.state === 'posted') this.#dueSum(book, payments);
   }
 
-  /** E2 against the source's own due_sum, where all parts are in and none is doubtful. */
+  /** Compares E2 with the source's due_sum, if all parts are there and none is in doubt. */
   #dueSum(book: DocumentBook, payments: DocumentBook[]): void {
     const source = this.#clinic.invoices.get(book.id);
     const parts = [
@@ -190,7 +190,7 @@ export class Equations {
     );
   }
 
-  /** E3 per client: the sandbox knows which prepayment each payment used, so nothing is unproven. */
+  /** Checks E3 per client. The sandbox knows which prepayment each payment used, so no use is undetermined. */
   #liability(): void {
     const stateOf = (kind: string, id: number) => this.#books.documents.get(`${kind}/${id}`);
     const isMoney = (status: string) => status === 'Ready' || status === 'Fully used';
@@ -214,7 +214,7 @@ export class Equations {
       presentOf.set(`payment/${id}`, { client, paid });
       if (stateOf('payment', id)?.state !== 'posted') expect(client, new D(paid));
     }
-    // Facts as posted, where a change is held.
+    // If a change is held, the posted facts count.
     for (const book of this.#books.documents.values()) {
       const posted = this.#memory.get(keyOf(book));
       if (book.state !== 'posted' || book.problem === null || book.kind === 'invoice' || !posted?.client) continue;
@@ -236,7 +236,7 @@ export class Equations {
     }
   }
 
-  /** E9 and the second half of E8, over what stands in the books. */
+  /** Checks E9 and the second half of E8 over the books. */
   #vouchersAndVat(): void {
     const standing = [...this.#memory.values()];
     for (const role of voucherRoles) {
@@ -254,8 +254,9 @@ export class Equations {
   }
 
   /**
-   * E8 per original: its VAT × unused / paid, to half a unit: each share begins where the one before it ends. Unused is the source's amount with
-   * the uses and refunds that are not posted; left out is an original whose own change, or that of what was taken from it, is still to come or held.
+   * Checks E8 per original: its VAT × unused / paid, to half a unit, because each share begins where the previous one
+   * ends. Unused is the source's amount plus uses and refunds that are not posted. Originals with an outstanding or
+   * held change are left out.
    */
   #prepaymentVat(): void {
     const unit = new D(10).pow(-this.#clinic.decimals);
@@ -277,10 +278,11 @@ export class Equations {
       const original = this.#memory.get(own)?.received ?? null;
       const gone = [...this.#memory].filter(([key, { share }]) => share?.prepayment === id && !users.includes(key));
       if (original === null || isOutside(own) || [own, ...users].some(isInMotion) || gone.length > 0) continue;
-      // Posted by a mapping that asks for no VAT: the clinic's people would have it posted anew.
+      // The mapping then had no VAT on prepayments, and the accountant has not posted it again.
       if (users.some((key) => !isOutside(key) && !this.#memory.get(key)?.share?.hasVat)) continue;
       const ledger = [own, ...users].reduce((sum, key) => sum.plus(this.#sums.suspended.of(key)), new D(0));
-      // What the source has taken and the books have not; the opposite where a refund leaves the unused amount as it is.
+      // Adds amounts that the source has taken and the books have not, or the opposite if a refund does not lower the
+      // unused amount.
       const unused = taken.reduce((sum, { key, amount, isIn }) => {
         if (isIn) return isOutside(key) ? sum.plus(amount) : sum;
         return isOutside(key) ? sum : sum.minus(amount);
@@ -321,7 +323,7 @@ export class Equations {
       const amount = new D(line.amount.toFixed()).times(line.side === 'credit' ? 1 : -1);
       const part = line.role === 'vat' ? 'vat' : 'revenue';
       totals[part] = totals[part].plus(amount);
-      // A row entered anew as it was posts nothing, and the line goes on naming the old one.
+      // A row that was entered again unchanged posts nothing, so the line keeps the old row's id.
       if (!line.rowIds.every((id) => rows.has(id))) continue;
       const own = line.rowIds.map((id) => rows.get(id)!);
       const exact = own.reduce((sum, row) => sum.plus(line.role === 'vat' ? row.sum_vat : row.sum), new D(0));

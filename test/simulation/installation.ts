@@ -1,4 +1,4 @@
-// One installation in memory: windows of random sizes and orders over its mirror, the real posting core, its books.
+// One installation in memory: windows of random sizes and orders over its mirror, the real posting core, and its books.
 
 import type { Rng } from '../../sandbox/src/rng.ts';
 import { remap } from '../../src/posting/index.ts';
@@ -21,11 +21,11 @@ export class Installation {
   readonly mirror: Mirror;
   readonly books = new Books();
   readonly oracle: Oracle;
-  /** Documents that a lock has ever moved or held: when they were seen decides about them. */
+  /** Documents that a lock has ever moved or held. For them, the time when they were first seen matters. */
   readonly moved = new Set<string>();
-  /** Invoices that were decided to be posted on another day. */
+  /** Invoices that the accountant decided to post on another day. */
   readonly #decidedIn = new Set<number>();
-  /** Of payments posted before it was known which prepayment they used: the client of their invoice then. */
+  /** The client of the invoice, for payments that were posted before their prepayment was known. */
   readonly #firstClients = new Map<number, number | null>();
   readonly #clinic: WatchedClinic;
   readonly #rng: Rng;
@@ -40,7 +40,7 @@ export class Installation {
     this.oracle = new Oracle(clinic, this.mirror, this.books, equationsOnly);
   }
 
-  /** A step's worth of windows: none, one that sees a part, or a whole one. */
+  /** Runs the windows of a step: none, one that reads a part, or a complete one. */
   step(now: Conditions): void {
     const size = this.#rng.weighted([
       ['none', 25],
@@ -50,14 +50,14 @@ export class Installation {
     if (size !== 'none') this.window(now, size);
   }
 
-  /** Pulls what has changed, page by page in any order, and posts. */
+  /** Pulls the changes page by page in random order, and posts. */
   window(now: Conditions, size: 'part' | 'whole'): void {
     const rng = this.#rng;
     const judged = new Set<DocumentBook>();
     this.#daysCome();
     let queue = shuffled(rng, [...this.mirror.pending.values()]);
     if (size === 'part') {
-      // Prepayments more rarely, so that what used one is now and then seen long before it.
+      // Prepayments come less often, so that a use is sometimes seen long before its prepayment.
       queue = queue.filter(({ kind }) => rng.chance(kind === 'prepayment' ? 0.2 : 0.5));
       if (rng.chance(0.1)) this.#loseSight();
       if (rng.chance(0.15)) this.#hide();
@@ -65,7 +65,7 @@ export class Installation {
     while (queue.length > 0) {
       const page = queue.splice(0, rng.int(1, 6));
       for (const delivery of page) this.#deliver(delivery);
-      // A window may end, and the next one begin, between any two pages.
+      // A window may end between any two pages.
       if (rng.chance(0.25)) this.#postAll(now, judged);
     }
     this.#postAll(now, judged);
@@ -75,7 +75,7 @@ export class Installation {
     if (size === 'whole') this.oracle.equations.complete();
   }
 
-  /** A person decides about some of what is late, as `late decide` does; tells what. */
+  /** The accountant decides about some late documents, as with `late decide`. Returns the decisions in words. */
   decide(): string[] {
     const late = [...this.books.documents.values()].filter(({ problem, late }) => late && decidable[problem ?? '']);
     return shuffled(this.#rng, late)
@@ -91,7 +91,7 @@ export class Installation {
       });
   }
 
-  /** What pays an invoice that was decided to be posted settles it, and no opening balance. */
+  /** If the accountant decided to post an invoice, its payment settles it, and not an opening balance. */
   #paidFor(invoice: number, decision: string): void {
     if (decision === 'redate') this.#decidedIn.add(invoice);
     for (const payment of this.mirror.paymentsOf.get(invoice) ?? []) {
@@ -101,12 +101,12 @@ export class Installation {
     }
   }
 
-  /** What is dated in the future is tried again as days come. */
+  /** Documents dated in the future are judged again each day. */
   #daysCome(): void {
     for (const book of this.books.documents.values()) if (book.problem === 'date_in_future') book.dirty = true;
   }
 
-  /** What a change of mapping or locks makes the next window judge again. */
+  /** Marks what the next window must judge again after a change of mapping or locks. */
   conditionsChanged(): void {
     for (const book of this.books.documents.values()) {
       if (book.problem !== null || book.state === 'before_start') book.dirty = true;
@@ -114,8 +114,8 @@ export class Installation {
   }
 
   /**
-   * Posts what the mapping asks for now, as `repost --all` does, what was received in advance first; what has changed in the source is left to
-   * the window. Then the next window, after which the books are what this mapping alone would have made of them.
+   * Posts what the mapping requires now, like `repost --all`, prepayments first; changes in the source wait for the
+   * window. After the next window, the books are what this mapping alone would have posted.
    */
   repost(now: Conditions): void {
     const books = [...this.books.documents.values()];
@@ -136,7 +136,7 @@ export class Installation {
     this.oracle.follows(books, now);
   }
 
-  /** Every equation from nothing, and posting everything once more changes nothing. */
+  /** Computes every equation again, and checks that posting everything once more changes nothing. */
   fullCheck(now: Conditions, withReconcile: boolean): void {
     this.oracle.equations.full();
     if (withReconcile) reconcileAgrees(this.books, this.mirror, this.#clinic.setting);
@@ -152,7 +152,7 @@ export class Installation {
       .join('\n');
   }
 
-  /** Paid before the cut-over: it keeps the date that its invoice had when it was first judged. */
+  /** A payment before the cut-over keeps the date that its invoice had at its first judgement. */
   takesItsInvoicesDate({ kind, id }: DocumentRef): boolean {
     const paidAt = kind === 'payment' ? this.mirror.payments.get(id)?.source.date_added : undefined;
     const { startDate } = this.#clinic.setting;
@@ -179,7 +179,7 @@ export class Installation {
     };
   }
 
-  /** A record is taken for gone, and comes back with a later page. */
+  /** A record counts as gone, and returns with a later page. */
   #loseSight(): void {
     const kind = this.#rng.pick(['invoice', 'payment', 'prepayment'] as const);
     const id = this.#rng.pick([...this.mirror.seen(kind).keys()]);
@@ -187,7 +187,7 @@ export class Installation {
     for (const document of this.mirror.lose(kind, id)) this.books.of(document).dirty = true;
   }
 
-  /** Posted documents that their lists do not show for a while. */
+  /** Lists do not show some posted documents for a while. */
   #hide(): void {
     const posted = [...this.books.documents.values()].filter((book) => inForce(book).length > 0);
     for (const book of shuffled(this.#rng, posted).slice(0, this.#rng.int(1, 5))) {
@@ -199,7 +199,7 @@ export class Installation {
     for (const document of this.mirror.deliver(delivery)) this.books.of(document).dirty = true;
   }
 
-  /** Judges what waits; and again what that has marked, a few times at most. */
+  /** Judges marked documents, and those that this marks in turn, a few times at most. */
   #postAll(now: Conditions, judged: Set<DocumentBook>): void {
     for (let round = 0; round < 4 && [...this.books.documents.values()].some(({ dirty }) => dirty); round++)
       this.#postOnce(now, judged);
@@ -212,7 +212,7 @@ export class Installation {
     );
     const wanted: DocumentBook[] = [];
     for (const book of waiting) {
-      // Nothing is decided on parts that may be stale; where they cannot be fetched again now, on what is there.
+      // Parts that may be stale are fetched first. If they cannot be fetched now, the existing parts count.
       const decision = this.#decide(book, now);
       const fetches = decision.refetch && this.#rng.chance(0.8);
       if (fetches) wanted.push(book);
@@ -255,7 +255,7 @@ export class Installation {
     this.oracle.judged(book, standing, added, now, isRemap);
   }
 
-  /** The same facts posted twice change nothing. */
+  /** Posting the same facts twice must change nothing. */
   #postAgain(books: DocumentBook[], now: Conditions): void {
     for (const book of shuffled(this.#rng, books)) {
       if (book.dirty) continue;
@@ -304,7 +304,7 @@ function isCut({ mapping }: Conditions): boolean {
   return [mapping.revenue, mapping.vat].some((table) => table !== 'same' && !('*' in table));
 }
 
-/** The order of pages and windows does not matter: what is in force per document is the same in both. */
+/** The order of pages and windows must not matter: the entries in force are the same in both installations. */
 export function sameBooks(first: Installation, second: Installation): void {
   for (const key of new Set([...first.books.documents.keys(), ...second.books.documents.keys()])) {
     const [a, b] = [first.books.documents.get(key), second.books.documents.get(key)];
@@ -316,11 +316,13 @@ export function sameBooks(first: Installation, second: Installation): void {
   }
 }
 
-/** Without accounts, which follow the mapping of the moment, and payers' names, of which a change alone posts nothing. */
+/**
+ * Leaves out accounts, which follow the current mapping, and payers' names, because a changed name alone posts nothing.
+ */
 function standingText(book: DocumentBook | undefined): string {
   const entry = book && inForce(book)[0];
   if (!entry) return 'nothing in force';
-  // Who took first decides about the cents of a prepayment's VAT.
+  // The order of uses decides about the cents of a prepayment's VAT.
   const own = entry.lines.filter(({ role }) => book.kind === 'invoice' || !['vat', 'prepayment_vat'].includes(role));
   const lines = own.map(({ account: _account, mappedBy: _mappedBy, rowIds: _rowIds, party, ...line }) =>
     JSON.stringify({ ...line, party: party && { ...party, name: null } }),

@@ -1,4 +1,4 @@
-// One random life: a clinic, two installations that see it in different windows and orders, and an oracle beside each.
+// One random life: a clinic, two installations that see it in different windows and orders, and an oracle for each.
 import { Rng } from '../../sandbox/src/rng.ts';
 import { addDays } from '../../sandbox/src/zone.ts';
 import { act } from './actions.ts';
@@ -12,11 +12,11 @@ export interface LifeOptions {
   steps: number;
   /** The posting core, or a mutant of it. */
   post: Post;
-  /** Told of each step, for `--verbose`. */
+  /** Called with each step, for `--verbose`. */
   onStep?: (step: number, text: string) => void;
-  /** Leaves out the check of each judgement and its lines, and of orders: the sums over the books stand alone. */
+  /** Skips the checks of judgements, lines and orders, so that only the sums over the books are checked. */
   equationsOnly?: boolean;
-  /** Asks src/reconcile for its verdict at each full check, too. */
+  /** Also compares with the verdict of src/reconcile at each full check. */
   reconcile?: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface LifeSummary {
   proved: { E2: number; E3: number; E8: number };
 }
 
-/** An equation failed: seed and step reproduce it. */
+/** A check failed. Seed and step reproduce it. */
 export class LifeFailure extends Error {
   override readonly name = 'LifeFailure';
   readonly seed: number;
@@ -48,7 +48,7 @@ export class LifeFailure extends Error {
 const minuteMs = 60_000;
 const fullEvery = 50;
 
-/** Lives `steps` steps of a seed. Throws LifeFailure at the first step at which something does not hold. */
+/** Runs `steps` steps of a seed. Throws LifeFailure at the first failed check. */
 export function live({
   seed,
   steps,
@@ -81,7 +81,7 @@ export function live({
       clinic.pass(rng.int(1, 1200) * minuteMs);
       conditions = onDay(conditions, clinic.today());
       if (rng.chance(setting.closesOften ? 0.12 : 0.06)) {
-        // Posted under the old conditions first, so that both installations meet the new ones alike.
+        // Both installations first post under the old conditions, so that they are equal when the new ones begin.
         for (const one of both) one.window(conditions, 'whole');
         const change = changedConditions(conditions, clinic, rng);
         conditions = conditionsOf(setting, change.conditions);
@@ -114,7 +114,10 @@ export function live({
   return first.summary();
 }
 
-/** Books are closed, the source is locked, the mapping lacks something for a while or has another account for it. */
+/**
+ * Changes conditions: closes the books, locks the source, removes a part of the mapping for a while, or changes an
+ * account.
+ */
 function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { conditions: Conditions; text: string } {
   const { mapping } = now;
   const { closesOften } = clinic.setting;
@@ -133,7 +136,7 @@ function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { 
     [
       () => {
         if (now.closedThrough === null) return ['nothing is closed', {}];
-        // Opened from a day in the closed time, or wholly.
+        // The books are reopened from a day in the closed time, or completely.
         const through = rng.chance(0.5) ? null : addDays(now.closedThrough, -rng.int(1, 20));
         return [`books opened again after ${through ?? 'nothing'}`, { closedThrough: through }];
       },
@@ -179,7 +182,7 @@ function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { 
           { mapping: { ...mapping, policies: { ...policies, prepayment_vat: policy } } },
         ];
       },
-      // The group of a prepayment names no account of its own.
+      // The group of a prepayment has no account.
       mapping.vat === 'same' ? 0 : 6,
     ],
     [() => ['the mapping lacks most revenue accounts', { mapping: { ...mapping, revenue: { '3000': '4000' } } }], 1],

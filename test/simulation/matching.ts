@@ -1,12 +1,13 @@
-// Lives of a few clients and their prepayments: what is seen of them window by window, and the matches that the rules of src/prepayments
-// find (ACCOUNTING R7). The clinic knows which prepayment each payment used; the rules see only what is unused.
+// Lives of a few clients and their prepayments: what is seen of them window by window, and the matches of the rules in
+// src/prepayments (ACCOUNTING R7). The clinic knows which prepayment each payment used; the rules see only the unused
+// amounts.
 import { Rng } from '../../sandbox/src/rng.ts';
 import { Money } from '../../src/domain/money.ts';
 import { type OwnPrepayment, type OwnUse, ownClientMatches } from '../../src/prepayments/own-client.ts';
 
 export type Rule = typeof ownClientMatches;
 
-/** Amounts in coins of 2.50. */
+/** Amounts are in coins of 2.50. */
 interface Prepayment {
   id: number;
   client: number;
@@ -18,25 +19,25 @@ interface Prepayment {
 
 interface Use {
   id: number;
-  /** Of its invoice. */
+  /** The client of its invoice. */
   client: number;
-  /** The truth, which the rules never see. */
+  /** The true prepayment, which the rules do not see. */
   prepayment: number;
   invoice: number;
   day: number;
   amount: number;
-  /** A cancellation names what it cancels here; in the source only invoice, amount and order tell. */
+  /** The cancelled use. In the source, only invoice, amount and order show it. */
   cancels: Use | null;
 }
 
 export interface MatchingLife {
   windows: number;
   matched: number;
-  /** Clients of which nothing was matched, although something was used. */
+  /** The number of clients without matches although they have uses. */
   left: number;
 }
 
-/** Lives one seed; throws Error with what is wrong, the seed and the window. */
+/** Runs one seed. Throws an Error with the fault, the seed and the window. */
 export function liveMatches({ seed, windows, rule }: { seed: number; windows: number; rule: Rule }): MatchingLife {
   const life = new Life(seed, rule);
   for (let window = 1; window <= windows; window++) {
@@ -52,7 +53,7 @@ class Life {
   readonly #rule: Rule;
   readonly #prepayments: Prepayment[] = [];
   readonly #uses: Use[] = [];
-  /** Of each matched payment, what it took by prepayment. */
+  /** For each matched payment, the amount that it took from each prepayment. */
   readonly #matches = new Map<number, Map<number, number>>();
   #day = 1;
   #nextId = 1;
@@ -62,10 +63,10 @@ class Life {
     this.#rule = rule;
   }
 
-  /** Some things happen, all of them are seen, and the rule is asked of each client. Returns what is wrong. */
+  /** Some events happen, all of them are seen, and the rule is applied to each client. Returns the fault. */
   window(): string | null {
     for (let left = this.#rng.int(1, 8); left > 0; left--) this.#happen();
-    // A person knows of some uses on strangers' invoices; these matches stand.
+    // The accountant matched some uses on other clients' invoices; these matches stay.
     for (const { id, client, prepayment, amount, cancels } of this.#uses) {
       const isStranger = this.#prepayments.some((each) => each.id === prepayment && each.client !== client);
       const isCancelled = cancels !== null || this.#uses.some((use) => use.cancels?.id === id);
@@ -94,14 +95,14 @@ class Life {
       (use) => use.cancels === null && !this.#uses.some(({ cancels }) => cancels === use),
     );
     const last = standing.at(-1);
-    // The latest use alone is cancelled: of two alike, invoice and amount do not tell which one.
+    // Only the latest use is cancelled, because invoice and amount do not distinguish two equal uses.
     if (last !== undefined && rng.chance(0.15)) {
       const used = this.#prepayments.find(({ id }) => id === last.prepayment)!;
       used.unused += last.amount;
       this.#uses.push({ ...last, id: this.#nextId++, day: this.#day, amount: -last.amount, cancels: last });
       return;
     }
-    // Round amounts, so that strangers' drops are often alike.
+    // Amounts are round, so that decreases of different clients are often equal.
     const amount = Math.min(prepayment.unused, rng.chance(0.6) ? 4 * rng.int(1, 4) : rng.int(1, prepayment.unused));
     const client = rng.chance(0.85) ? prepayment.client : rng.int(1, 3);
     const use = { client, prepayment: prepayment.id, invoice: this.#nextId, day: this.#day, amount, cancels: null };
@@ -118,7 +119,7 @@ class Life {
   }
 
   #follow(client: number): string | null {
-    // Where a use is matched, its cancellation takes the match; where it is not, both are out of the question.
+    // The cancellation of a matched use removes the match. If the use is not matched, both are ignored.
     for (const use of this.#uses.filter(({ cancels }) => cancels !== null)) {
       const of = this.#matches.get(use.cancels!.id);
       if (of && !this.#matches.has(use.id)) this.#matches.set(use.id, new Map([...of].map(([id, sum]) => [id, -sum])));
@@ -147,13 +148,13 @@ class Life {
     return this.#wrong(open, own, drops, before);
   }
 
-  /** Paid, less what is unused, refunded and matched. */
+  /** The paid amount less what is unused, refunded and matched. */
   #unexplained({ id, paid, unused, refunded }: Prepayment): number {
     const matched = [...this.#matches.values()].reduce((sum, taken) => sum + (taken.get(id) ?? 0), 0);
     return paid - unused - refunded - matched;
   }
 
-  /** The oracle: the coins of the uses beside those of the prepayments, in the order of their days. */
+  /** The oracle: lines up the coins of the uses and those of the prepayments in the order of their days. */
   #wrong(open: Use[], own: Prepayment[], drops: Map<number, number>, before: Map<number, unknown>): string | null {
     const inOrder = <T extends { id: number; day: number }>(items: T[]) =>
       items.toSorted((a, b) => a.day - b.day || a.id - b.id);
@@ -182,7 +183,7 @@ class Life {
     if (text(asked) !== text(got)) return `matched are ${text(got)}, should be ${text(asked)}`;
     this.counts.matched += got.size;
     if (open.length > 0 && !fits) this.counts.left += 1;
-    // Strict E8: where everything is matched, each prepayment has nothing unexplained.
+    // Strict E8: if everything is matched, no prepayment has an unexplained amount.
     const wrong = fits ? own.find((each) => this.#unexplained(each) !== 0) : undefined;
     return wrong ? `prepayment ${wrong.id} has ${this.#unexplained(wrong)} unexplained, though all is matched` : null;
   }
@@ -193,7 +194,7 @@ const money = (coins: number) => new Money(coin).times(coins);
 const dayText = (day: number) =>
   `2026-${String(1 + Math.floor(day / 28)).padStart(2, '0')}-${String(1 + (day % 28)).padStart(2, '0')}`;
 
-/** The first seed that finds something wrong, and what; null where none of so many does. */
+/** The first seed with a fault, and the fault; null if there is none. */
 export function firstWrongMatch(rule: Rule, seeds: readonly number[]): string | null {
   for (const seed of seeds) {
     try {
@@ -205,7 +206,7 @@ export function firstWrongMatch(rule: Rule, seeds: readonly number[]): string | 
   return null;
 }
 
-/** The rule, each with a mistake. */
+/** The rule with one mistake each. */
 export const matchingMutants: Record<string, Rule> = {
   'the newest prepayment first': (uses, prepayments) => {
     const days = prepayments.map(({ receivedOn }) => receivedOn).sort();

@@ -1,5 +1,5 @@
-// What one installation has seen of the clinic: each record as parsed from the wire, beside the source's own version of that
-// moment, which is all the oracle looks at.
+// What one installation has seen of the clinic: each parsed record, and the source's version at that moment, which is
+// all that the oracle uses.
 
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
 import { encode, Wire, type WireRecord } from '../../sandbox/src/wire.ts';
@@ -19,27 +19,27 @@ import type { Damage, WatchedClinic } from './clinic.ts';
 
 const dialect = loadDialect();
 
-/** One record as it was when it was last delivered. */
+/** One record as last delivered. */
 export interface Seen<Record, Source> {
   record: Record;
   source: Source;
   damage: Damage | null;
   gone: boolean;
-  /** Its list does not show it any more; it is there all the same. */
+  /** True if its list no longer shows it, although it exists. */
   missing: boolean;
-  /** By the clinic's clock, epoch milliseconds; null: in the first load, which tells nothing. */
+  /** The clinic's time in epoch milliseconds; null if it was seen in the first load, which gives no time. */
   firstSeenAt: number | null;
 }
 
 export interface SeenRows {
   rows: Seen<RowRecord, InvoiceRow>[];
-  /** When the set was fetched, epoch milliseconds of the clinic's clock. */
+  /** The clinic's time in epoch milliseconds when the set was fetched. */
   at: number;
 }
 
 export interface Delivery {
   kind: RecordKind;
-  /** Of a row: its invoice, whose whole set is fetched. */
+  /** For a row, its invoice, whose whole set is fetched. */
   id: number;
 }
 
@@ -49,9 +49,9 @@ export class Mirror {
   readonly payments = new Map<number, Seen<PaymentRecord, InvoicePayment>>();
   readonly paymentsOf = new Map<number, Set<number>>();
   readonly prepayments = new Map<number, Seen<PrepaymentRecord, Prepayment>>();
-  /** Changed in the clinic and not delivered yet, as texts `kind/id`, in order of the first change. */
+  /** Undelivered changes in the clinic as `kind/id`, in order of the first change. */
   readonly pending = new Map<string, Delivery>();
-  /** The first load is over: what is seen from now on was made since. */
+  /** True after the first load: records that are first seen later were created since. */
   isLoaded = false;
   readonly #clinic: WatchedClinic;
   readonly #wire: Wire;
@@ -62,7 +62,7 @@ export class Mirror {
     clinic.watchers.push((kind, id) => this.pending.set(`${kind}/${id}`, { kind, id }));
   }
 
-  /** Brings one record (or row set) up to the clinic's present; returns the documents that this touches. */
+  /** Delivers the current version of one record or row set. Returns the documents that this touches. */
   deliver({ kind, id }: Delivery): DocumentRef[] {
     this.pending.delete(`${kind}/${id}`);
     if (kind === 'row') return this.#deliverRows(id);
@@ -75,7 +75,7 @@ export class Mirror {
     return { invoice: this.invoices, payment: this.payments, prepayment: this.prepayments }[kind];
   }
 
-  /** Takes a record for gone although it is there, until it is delivered again. */
+  /** Treats an existing record as gone until it is delivered again. */
   lose(kind: DocumentKind, id: number): DocumentRef[] {
     this.seen(kind).get(id)!.gone = true;
     this.pending.set(`${kind}/${id}`, { kind, id });
@@ -83,7 +83,7 @@ export class Mirror {
     return [{ kind, id }, ...(this.invoices.has(invoice) ? [{ kind: 'invoice' as const, id: invoice }] : [])];
   }
 
-  /** A list does not show a record any more, until it is delivered again; a document with no entry in force is not concerned. */
+  /** Makes a list hide a record until it is delivered again. It affects only documents with an entry in force. */
   hide(kind: DocumentKind, id: number): DocumentRef {
     this.seen(kind).get(id)!.missing = true;
     this.pending.set(`${kind}/${id}`, { kind, id });
@@ -91,8 +91,8 @@ export class Mirror {
   }
 
   /**
-   * `decidedIn`: invoices dated before the cut-over that are posted all the same. `firstClients`: of the invoices of payments that were
-   * posted before it was known which prepayment they used.
+   * The facts of a document. `decidedIn` has invoices from before the cut-over that are still posted. `firstClients`
+   * has the invoices' clients for payments that were posted before their prepayment was known.
    */
   facts(
     { kind, id }: DocumentRef,
@@ -113,9 +113,9 @@ export class Mirror {
     if (kind === 'payment') {
       const { record, gone, missing, source, firstSeenAt } = this.payments.get(id)!;
       const invoice = this.invoices.get(source.invoice)?.record ?? null;
-      // The match is the truth as soon as the prepayment was seen: how it is found has tests of its own.
+      // Once the prepayment was seen, the match is the true one; other tests cover how it is found.
       const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
-      // A client that cannot be read now was read before: the table prepayment_balance keeps it.
+      // A client that cannot be read now was read before, because the table prepayment_balance keeps it.
       const clientId = prepayment?.record.clientId ?? prepayment?.source.client ?? null;
       const matched = prepayment && { clientId, prepaymentIds: [prepayment.record.id] };
       const unmatched = { clientId: firstClients.get(id) ?? null, prepaymentIds: [] };
@@ -149,7 +149,7 @@ export class Mirror {
     };
   }
 
-  /** What a chain of credit notes begins with, as far as it was seen. */
+  /** The first original of a chain of credit notes, as far as it was seen. */
   #firstOriginal(record: InvoiceRecord): InvoiceRecord | null {
     let found: InvoiceRecord | null = record;
     for (let links = 0; found?.creditNote; links++) {
@@ -159,7 +159,7 @@ export class Mirror {
     return found;
   }
 
-  /** Payments of an invoice that were seen and are not known to be gone. */
+  /** Payments of an invoice that were seen and do not count as gone. */
   presentPayments(invoice: number): Seen<PaymentRecord, InvoicePayment>[] {
     return [...(this.paymentsOf.get(invoice) ?? [])]
       .sort((a, b) => a - b)
@@ -179,7 +179,7 @@ export class Mirror {
     return [{ kind: 'invoice', id }, ...this.#creditNotesOf([id]), ...payments];
   }
 
-  /** The credit notes of invoices, those of these credit notes, and so on. */
+  /** The credit notes of invoices, and in turn the credit notes of those. */
   #creditNotesOf(invoices: readonly number[]): DocumentRef[] {
     const found = new Set<number>();
     const credited = new Set(invoices);

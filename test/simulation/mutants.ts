@@ -1,4 +1,4 @@
-// Broken variants of posting, each a mistake that books must not survive; the oracle is to find every one.
+// Mutants of posting, each with a mistake that the oracle must find.
 
 import { addDays } from '../../sandbox/src/zone.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
@@ -11,7 +11,7 @@ import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../
 import { weigh } from '../../src/posting/weigh-outside.ts';
 import type { Post } from './installation.ts';
 
-/** Changes the entries of a third of the documents, always the same ones; reversals stay true to what they reverse. */
+/** Changes the entries of a third of the documents, always the same ones. Reversals stay equal to what they reverse. */
 const spoiling =
   (spoil: (entry: DraftEntry, decimals: number) => DraftEntry): Post =>
   (facts, before, context) => {
@@ -24,7 +24,7 @@ const spoiling =
 
 const unitOf = (decimals: number) => new Money(10).pow(-decimals);
 
-/** One unit more on the first `count` lines, alternately debit and credit, so that an even count stays in balance. */
+/** Adds one unit to the first `count` lines, alternating debit and credit, so that an even count stays balanced. */
 function centsOff(entry: DraftEntry, decimals: number, count: number): DraftEntry {
   const lines = entry.lines.map((line, at) => {
     if (at >= count) return line;
@@ -34,13 +34,13 @@ function centsOff(entry: DraftEntry, decimals: number, count: number): DraftEntr
   return { ...entry, lines };
 }
 
-/** Posting that is told something else of what the books hold. */
+/** Posting with wrong information about the existing entries. */
 const remembering =
   (change: (before: PostedBefore) => Partial<PostedBefore>): Post =>
   (facts, before, context) =>
     post(facts, { ...before, ...change(before) }, context);
 
-/** Posting that is told something else of what was taken from a prepayment. */
+/** Posting with wrong information about shares of prepayments. */
 const withShare =
   (change: (share: PrepaymentShare) => PrepaymentShare): Post =>
   (facts, before, context) =>
@@ -65,7 +65,7 @@ const remarks = [
   'prepayment_unmatched',
 ];
 
-/** One for each remark, which it never makes. */
+/** One mutant per remark, which never reports it. */
 const withoutRemarks = Object.fromEntries(
   remarks.map((code): [string, Post] => [
     `the remark ${code} never made`,
@@ -80,7 +80,7 @@ function withEntries(decision: Decision, entries: DraftEntry[]): Decision {
   return { ...decision, entries };
 }
 
-/** Found within a few short lives. */
+/** Mutants that a few short lives find. */
 export const mutants: Record<string, Post> = {
   'sides swapped': spoiling((entry) => ({
     ...entry,
@@ -196,7 +196,7 @@ export const mutants: Record<string, Post> = {
   },
 };
 
-/** That make a difference only where several things come together. */
+/** Mutants that matter only in rare combinations. */
 export const rareMutants: Record<string, Post> = {
   'references to another tenant overlooked': (facts, before, context) => {
     const believed = <R extends { defects: { code: string }[] }>(record: R): R => ({

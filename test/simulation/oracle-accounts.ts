@@ -1,4 +1,4 @@
-// The oracle's own reading of a mapping (DESIGN "A short mapping file"); empty where it gives no account.
+// The oracle's reading of a mapping (DESIGN "A short mapping file"); empty if there is no account.
 import type { MappingData } from './conditions.ts';
 import { D } from './oracle-cents.ts';
 
@@ -19,18 +19,18 @@ const roleOfType: Record<number, string> = {
   15: 'insurance_receivable',
 };
 
-/** A VAT group of the source: name and rate in per cent. */
+/** A VAT group of the source: name, and rate in per cent. */
 export interface GroupKey {
   group: string | null;
   rate: string;
 }
 
-/** The role that rows on an account are sold to instead of revenue, if any. */
+/** The liability role that the rules give rows on an account; null for revenue. */
 export function roleSoldTo({ revenue_rules }: MappingData, number: string): string | null {
   return revenue_rules.find(({ when, role }) => role && when.account === number)?.role ?? null;
 }
 
-/** `day`: of the document; for a credit note of the first original of its chain, where that is known. */
+/** `day` is the document's day; for a credit note, that of the first original of its chain, if it is known. */
 export function accountOfRevenue(mapping: MappingData, number: string, vat: GroupKey, day: string): string {
   const { revenue, revenue_rules } = mapping;
   const rule = revenue_rules.find(

@@ -1,4 +1,4 @@
-// The oracle's own "Settling the cents" of ACCOUNTING.
+// The oracle's implementation of "Settling the cents" in ACCOUNTING.
 import { Decimal } from 'decimal.js';
 import type { InvoiceRow } from '../../sandbox/src/records.ts';
 
@@ -14,7 +14,7 @@ export interface Group {
   settled: D;
 }
 
-/** Exact sums per group; those of exactly zero are among them, and take no part in what is settled. */
+/** Exact sums per group. Groups of exactly zero are included, but are not settled. */
 export function grouped(
   rows: InvoiceRow[],
   keyOf: (row: InvoiceRow) => unknown,
@@ -30,7 +30,7 @@ export function grouped(
   }));
 }
 
-/** "Settling the cents", 2 and 3, in whole minor units; false when the target is out of reach. */
+/** Steps 2 and 3 of "Settling the cents" in whole minor units; false if the target cannot be reached. */
 export function settleCents(groups: Group[], target: D, unit: D, turn: boolean): boolean {
   const sign = turn ? -1 : 1;
   const parts = groups.map((group) => {

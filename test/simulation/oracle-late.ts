@@ -1,5 +1,5 @@
-// The oracle's reading of R3, R8 and of "Dates" in ACCOUNTING: what a verdict means beside what is in force, with locked periods,
-// late documents and their decisions.
+// The oracle's reading of R3, R8 and "Dates" in ACCOUNTING: what a verdict requires, given the entry in force, locked
+// periods, late documents and decisions.
 import type { BookedEntry } from './books.ts';
 import type { Memory } from './broken.ts';
 import type { Conditions } from './conditions.ts';
@@ -7,7 +7,7 @@ import type { Verdict } from './oracle-terms.ts';
 
 export type LateDecision = 'wait' | 'redate' | 'as_dated' | 'accept_date';
 
-/** What can be decided about each problem. */
+/** The possible decisions for each problem. */
 export const decidable: Record<string, readonly LateDecision[]> = {
   period_locked: ['redate', 'as_dated', 'wait'],
   change_held: ['redate', 'as_dated', 'wait'],
@@ -15,7 +15,7 @@ export const decidable: Record<string, readonly LateDecision[]> = {
   dated_before_start: ['redate', 'wait'],
 };
 
-/** What was decided, and about what: the entry in force, with the facts or the state that ask for another. */
+/** A decision with its version: the entry in force, and the facts or the state that require another entry. */
 export interface Decided {
   decision: LateDecision;
   version: string;
@@ -26,13 +26,13 @@ export interface Wanted {
   reversalOn: string | null;
   entryOn: string | null;
   problem: string | boolean;
-  /** It was late at a close of our own books and still waits: opening them again does not post it. */
+  /** It was late at a close of our books and still waits. Reopening the books does not post it. */
   isLate: boolean;
 }
 
 type Posted = Extract<Verdict, { state: 'posted' }>;
 
-/** Shares of prepayments are no part of it: they follow what else is posted. */
+/** Shares of prepayments are not part of the version, because they follow other postings. */
 export function versionAsked(verdict: Verdict, standing: BookedEntry | null): string {
   const facts = verdict.state === 'posted' ? withoutShares(verdict.facts) : verdict.state;
   return JSON.stringify([standing?.id ?? null, facts]);
@@ -41,7 +41,10 @@ export function versionAsked(verdict: Verdict, standing: BookedEntry | null): st
 export const withoutShares = (facts: string): string =>
   JSON.stringify(JSON.parse(facts), (key, value: unknown) => (key === 'shares' ? null : value));
 
-/** What a judgement must come to. `everPosted`: before it. `isOther`: the mapping alone asks for another entry, and that is to be posted. */
+/**
+ * The required result of a judgement. `everPosted` is the state before it. `isOther` is true if only the mapping
+ * requires another entry, which must be posted.
+ */
 export function wantedOf(
   verdict: Verdict,
   standing: BookedEntry | null,
@@ -67,7 +70,7 @@ export function wantedOf(
   }
   const doubt = doubtOf(verdict, now);
   let date = verdict.date;
-  // One that was posted with a doubtful date stays on its day when it is mapped otherwise.
+  // A document that was posted with a doubtful date keeps its day when its mapping changes.
   if (doubt !== null && isOther && standing) date = standing.date;
   else if (doubt !== null) {
     const accepted = doubt.problem === 'date_implausible' && (lock === 'as_dated' || decided.some(isAccepted));
@@ -87,7 +90,7 @@ export function wantedOf(
 
 const isAccepted = ({ decision }: Decided): boolean => decision === 'accept_date';
 
-/** Whether it is posted now, on the first open day. */
+/** True if it is posted now, on the first open day. */
 function posts(isLocked: boolean, decided: LateDecision | null, { isLate }: Memory, now: Conditions): boolean {
   switch (decided) {
     case 'redate':
@@ -126,7 +129,9 @@ function corrected(
   return { state, reversalOn: open, entryOn: next === null ? null : open, problem: false, isLate: false };
 }
 
-/** What keeps a date out of the books until somebody decides, and the day from which it would be posted instead. */
+/**
+ * The problem that keeps a date out of the books until a decision, and the day from which it would be posted instead.
+ */
 function doubtOf({ date, dating }: Posted, now: Conditions): { problem: string; from: string | null } | null {
   if (now.startDate !== null && date < now.startDate) return { problem: 'dated_before_start', from: now.startDate };
   if (date > shifted(now.today, 1)) return { problem: 'date_in_future', from: null };
@@ -156,7 +161,7 @@ function shifted(date: string, days: number): string {
   return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** The same day of an earlier month; its last day where it has fewer. */
+/** The same day of an earlier month, or the last day of a shorter month. */
 function monthsBefore(date: string, months: number): string {
   const first = new Date(`${date.slice(0, 7)}-01T00:00:00Z`);
   first.setUTCMonth(first.getUTCMonth() - months + 1);

@@ -1,11 +1,11 @@
-// The oracle's reading of the remarks of ACCOUNTING beside the proofs, by the codes that docs/reference/PROBLEMS.md gives them.
+// The oracle's reading of the remarks and proofs in ACCOUNTING, with the codes of docs/reference/PROBLEMS.md.
 import type { Invoice, InvoiceRow } from '../../sandbox/src/records.ts';
 import type { MappingData } from './conditions.ts';
 import { type GroupKey, lineOfGroup } from './oracle-accounts.ts';
 import { D, total0 } from './oracle-cents.ts';
 import type { SeenRecord, SourceView } from './oracle-terms.ts';
 
-/** What is remarked of any invoice that is posted: its payments, its sign, and of a collector its members. */
+/** Remarks of a posted invoice: about its payments, its sign, and the members of a consolidated invoice. */
 export function invoiceRemarks({ source, damage }: SeenRecord<Invoice>, mirror: SourceView): string[] {
   const remarks: string[] = [];
   const total = new D(source.total_with_vat);
@@ -37,7 +37,7 @@ export function invoiceRemarks({ source, damage }: SeenRecord<Invoice>, mirror: 
   return remarks;
 }
 
-/** What is remarked of a sale: `sold` are the groups that are no liability, `day` is the one whose rules count. */
+/** Remarks of a sale. `sold` are the groups that are not liabilities; `day` is the day whose rules apply. */
 export function saleRemarks(
   invoice: Invoice,
   rows: readonly InvoiceRow[],
@@ -62,7 +62,7 @@ export function saleRemarks(
   ];
 }
 
-/** What the payer is called on a document; null: no name. */
+/** The payer's name on a document; null if it has none. */
 export function payerName({ payer_organization_name, payer_name }: Invoice): string | null {
   return payer_organization_name.trim() || payer_name.trim() || null;
 }

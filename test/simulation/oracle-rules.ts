@@ -1,5 +1,5 @@
-// What ACCOUNTING says that a document is, worked out anew from the source's own records: nothing of src/posting or
-// src/reconcile is used. Amounts are debit positive.
+// The oracle: what each document is by ACCOUNTING, computed from the source's records without src/posting or
+// src/reconcile. Debits are positive.
 import { Decimal } from 'decimal.js';
 import type { Invoice, InvoicePayment, InvoiceRow } from '../../sandbox/src/records.ts';
 import type { DocumentRef } from '../../src/terms.ts';
@@ -48,7 +48,7 @@ export class Rules {
     this.#dayOf = (ms) => format.format(ms);
   }
 
-  /** `taken` is the date the document was given first; returns also the date it has now. */
+  /** `taken` is the document's first date. The result also has its current date. */
   verdict(
     document: DocumentRef,
     now: RuleConditions,
@@ -68,7 +68,7 @@ export class Rules {
     if (status !== 3 && status !== 99) return held('unknown status');
     const date = damage?.field === 'invoice_date' ? null : source.invoice_date;
     if (date !== null && now.startDate !== null && date < now.startDate) {
-      // One made since is late: where it would be posted, somebody is to decide.
+      // An invoice created later is late, so the accountant must decide if it would be posted.
       const { recorded } = this.#datingOf(id);
       if (status === 99 || recorded === null || recorded < now.startDate) return { state: 'before_start' };
     }
@@ -77,7 +77,7 @@ export class Rules {
     if (damage && !['due_sum', 'created'].includes(damage.field)) return held(`damaged ${damage.field}`);
     const party = this.#partyOf(source, now);
     if (party === null) return held('no cash customer');
-    // P6 holds for a collector, too, whose rows are not posted.
+    // P6 also applies to a consolidated invoice, although its rows are not posted.
     const rows = this.#mirror.rowSets.get(id)?.rows ?? [];
     if (rows.some((row) => Number(row.damage?.value) > 10_000_000))
       return held('a row of an amount that no practice has');
@@ -96,7 +96,7 @@ export class Rules {
     return { recorded: created === null ? null : this.#dayOf(created), mayBeOld };
   }
 
-  /** The invoice date that the chain of a credit note begins with; null where that is not known. */
+  /** The invoice date of the first original of a credit note's chain; null if it is unknown. */
   #originalDate(id: number): string | null {
     const chain = new Set<number>();
     for (let next: number | null = id; next !== null && !chain.has(next); ) {
@@ -180,7 +180,7 @@ export class Rules {
     const keyOf = (row: InvoiceRow): GroupKey => ({ group: vatOf(row)[0]!, rate: vatOf(row)[1]! });
     const soldTo = ({ rows: [row] }: Group) => roleSoldTo(now.mapping, row!.account_number.trim());
     const owed = nets.filter((group) => soldTo(group) !== null);
-    // VAT alone holds, too; only what has neither net nor VAT takes no part.
+    // A group with only VAT counts too; a group with neither net nor VAT is left out.
     const hasVat = ({ rows: own, exact }: Group) =>
       !total0(own.map((row) => row.sum_vat)).isZero() || (!exact.isZero() && vatOf(own[0]!)[1] !== '0');
     if (all.some((group) => soldTo(group) !== null && hasVat(group))) return held('a voucher with VAT');
@@ -189,7 +189,8 @@ export class Rules {
       (key) => validOn !== null && lineOfGroup(now.mapping, key, validOn)?.isValid === false,
     );
     if (isExpired && now.mapping.policies.vat_rate_expired === 'hold') return held('a VAT group that has expired');
-    // By the mapping: what is owed first, where it is whole units; the facts are what the source alone says.
+    // The mapping decides which groups are liabilities, which are settled first in whole units. The facts come from the
+    // source alone.
     const asSource = nets.map((group) => ({ ...group }));
     const first = owed.filter(({ exact }) => exact.decimalPlaces() <= this.#decimals);
     for (const group of first) group.settled = group.exact;
@@ -330,7 +331,7 @@ export class Rules {
     });
   }
 
-  /** R7: the client whose prepayment was used; the invoice's until that prepayment was seen. */
+  /** R7: the client of the used prepayment; until it was seen, the invoice's client. */
   #liable(payment: InvoicePayment, invoice: Invoice, now: RuleConditions): string | null {
     const unmatched = this.#mirror.unmatched?.get(payment.id);
     if (unmatched !== undefined) return unmatched;
@@ -389,7 +390,7 @@ export class Rules {
     });
   }
 
-  /** R5: the VAT that is given back for what is taken from a prepayment; nothing where that was not seen. */
+  /** R5: the VAT given back for a use or refund of a prepayment; none if the prepayment was not seen. */
   #givenBack(
     document: string,
     prepayment: number | null,
@@ -407,7 +408,7 @@ export class Rules {
     return { lines, facts, share };
   }
 
-  /** What a payment or refund takes from a prepayment that was seen. */
+  /** The prepayment that a payment or refund takes from, with the amount, if it was seen. */
   #takenBy(document: string): { prepayment: number; amount: D } | null {
     const [kind, id] = document.split('/');
     if (kind === 'payment') {

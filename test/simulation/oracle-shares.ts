@@ -1,11 +1,12 @@
-// The oracle's reading of R5 with `at_receipt`: VAT of a prepayment when it is received, and back with each use and refund of it.
+// The oracle's reading of R5 with `at_receipt`: VAT of a prepayment at receipt, and its return with each use and
+// refund.
 import type { Prepayment } from '../../sandbox/src/records.ts';
 import type { MappingData, PrepaymentGroup } from './conditions.ts';
 import { accountOfVat } from './oracle-accounts.ts';
 import { D } from './oracle-cents.ts';
 import type { ExpectedLine } from './oracle-terms.ts';
 
-/** The VAT of a prepayment's entry in force. */
+/** The VAT in a prepayment's entry in force. */
 export interface ReceivedVat {
   vat: D;
   paid: D;
@@ -15,20 +16,23 @@ export interface ReceivedVat {
   rate: string;
 }
 
-/** What an entry in force took from a prepayment; negative where it gave back. */
+/** The amount that an entry in force took from a prepayment; negative if it gave back. */
 export interface Share {
   prepayment: number;
   hasVat: boolean;
 }
 
-/** What the books hold of prepayments, as the oracle has them. */
+/** The oracle's view of prepayments in the books. */
 export interface Received {
   vatOf(prepayment: number): ReceivedVat | null;
-  /** Documents with an entry in force, those before a document's own first posting; all of them where it was never posted. */
+  /**
+   * Documents with an entry in force that were posted before the document's first posting; all of them if it was never
+   * posted.
+   */
   postedBefore(document: string): string[];
 }
 
-/** The VAT that a prepayment is to be posted with; null: none; `unmapped`: there is no account for it. */
+/** The VAT with which a prepayment must be posted; null for none, `unmapped` without an account. */
 export function vatAtReceipt(
   { payment_type, department, paid }: Prepayment,
   date: string,
@@ -44,12 +48,12 @@ export function vatAtReceipt(
   const account = accountOfVat(mapping, { group: group.name, rate: group.rate }, [], date);
   const suspended = mapping.roles.prepayment_vat ?? '';
   if (!account || !suspended) return 'unmapped';
-  // Less than half a unit: an entry without VAT, which gives nothing back.
+  // VAT of less than half a unit gives an entry without VAT, which gives nothing back.
   if (vat.isZero()) return null;
   return { vat, paid: new D(paid), account, suspended, group: group.name, rate: group.rate };
 }
 
-/** Lines of VAT, debit positive on `prepayment_vat`; `gross` is what it is part of. */
+/** VAT lines, debit positive on `prepayment_vat`. `gross` is the amount that contains the VAT. */
 export function vatLines(
   vat: D,
   gross: D,
@@ -70,7 +74,7 @@ export function vatLines(
   ];
 }
 
-/** What a document takes from a prepayment now, and the VAT of it. */
+/** The amount that a document takes from a prepayment now, with its VAT. */
 export function shareOf(
   document: string,
   prepayment: number,

@@ -1,4 +1,4 @@
-// What the oracle's rules are about: what was seen of the source, what it asks for, and which facts of an invoice are posted.
+// The terms of the oracle's rules: what was seen of the source, the requests, and the posted facts of an invoice.
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
 import type { Damage } from './clinic.ts';
 import type { MappingData } from './conditions.ts';
@@ -10,34 +10,34 @@ export interface SeenRecord<Source> {
   source: Source;
   damage: Damage | null;
   gone: boolean;
-  /** When it was first seen, epoch milliseconds; absent or null: in the first load. */
+  /** The time when it was first seen, in epoch milliseconds; absent or null for the first load. */
   firstSeenAt?: number | null;
 }
 
-/** The source's records, by id, as far as an installation has seen them. */
+/** The source's records by id, as far as an installation has seen them. */
 export interface SourceView {
   invoices: ReadonlyMap<number, SeenRecord<Invoice>>;
-  /** Row sets by invoice; `at` says when a set was fetched, epoch milliseconds of the source's clock. */
+  /** Row sets by invoice. `at` is the source's time in epoch milliseconds when a set was fetched. */
   rowSets: ReadonlyMap<number, { rows: Pick<SeenRecord<InvoiceRow>, 'source' | 'damage'>[]; at: number }>;
   payments: ReadonlyMap<number, SeenRecord<InvoicePayment>>;
   prepayments: ReadonlyMap<number, SeenRecord<Prepayment>>;
-  /** The party of a payment's prepayment, where it is not known which it used; otherwise that of the prepayment. */
+  /** For payments with an undetermined prepayment, their party; for others, the prepayment's party is used. */
   unmatched?: ReadonlyMap<number, string>;
 }
 
-/** What a verdict depends on besides the records. */
+/** The conditions of a verdict besides the records. */
 export interface RuleConditions {
   mapping: MappingData;
   startDate: string | null;
-  /** Invoices dated before the cut-over that are decided to be posted. */
+  /** Invoices dated before the cut-over that the accountant decided to post. */
   decidedIn?: ReadonlySet<number>;
-  /** Of prepayments, where their VAT is posted at receipt; absent: none is given back. */
+  /** Prepayments with VAT at receipt; without it, no VAT is given back. */
   received?: Received;
-  /** Of payments that were posted before it was known what they used: the client of the invoice then. */
+  /** The invoice's client, for payments that were posted before their prepayment was known. */
   firstClients?: ReadonlyMap<number, number | null>;
 }
 
-/** What the date of an entry is judged by: the day on which the source recorded the document, where that is known. */
+/** The basis for judging an entry's date: the day on which the source recorded the document, if it is known. */
 export interface Dating {
   recorded: string | null;
   mayBeOld: boolean;
@@ -48,18 +48,20 @@ export interface ExpectedLine {
   account: string;
   amount: D;
   party: string;
-  /** What of the payer snapshot is a posted fact: VAT number, country; empty for a party known by its code alone. */
+  /**
+   * The posted facts of the payer snapshot: VAT number and country; empty for a party that is identified by its code.
+   */
   snapshot: (string | null)[];
   department: number;
   /** Reporting dimensions 1-3, internal account, internal dimensions 1-2. */
   tags: (string | null)[];
   vat: { group: string | null; rate: string; base: string | null } | null;
   paymentType: number | null;
-  /** What opens or settles a receivable: invoice, document number, due date, bank reference. */
+  /** The identity of a receivable: invoice, document number, due date, bank reference. */
   receivable: (string | number | null)[] | null;
 }
 
-/** `entry` is wanted in the books; `held` keeps what is there; any other state wants nothing there. */
+/** `entry` must be in the books; `held` keeps the existing entry; every other state requires none. */
 export type Verdict =
   | Posted
   | { state: 'held'; why: string }
@@ -71,15 +73,15 @@ export interface Posted {
   lines: ExpectedLine[];
   facts: string;
   dating: Dating;
-  /** Codes of what is remarked beside it. */
+  /** The codes of its remarks. */
   remarks: string[];
-  /** What its payer is called. */
+  /** The payer's name. */
   name: string | null;
-  /** Of a payment that used nobody knows which prepayment: the client that it stands under. */
+  /** For a payment with an undetermined prepayment, the client under whom it is posted. */
   unmatched?: number | null;
-  /** Of a prepayment received with VAT. */
+  /** For a prepayment that was received with VAT. */
   received?: ReceivedVat | null;
-  /** Of a use or refund of one. */
+  /** For a use or refund of a prepayment. */
   share?: Share | null;
 }
 
@@ -90,7 +92,7 @@ export const snapshotOf = (invoice: Invoice): (string | null)[] => [
   blank(invoice.payer_country_code),
 ];
 
-/** What of the payer is a posted fact: the register number only where there is no VAT number. */
+/** The posted facts of the payer. The register number counts only without a VAT number. */
 export const keysOf = (invoice: Invoice): unknown[] => [
   ...snapshotOf(invoice),
   blank(invoice.payer_vat_number) === null && blank(invoice.payer_register_number) !== null

@@ -1,5 +1,5 @@
-// Judges the judge: after each judgement whether state and entries are what ACCOUNTING asks for, and over all books whether
-// the equations hold. Knows the source's own records and the entries, and nothing of src/posting or src/reconcile.
+// Checks after each judgement that state and entries are those that ACCOUNTING requires, and that the equations hold
+// over all books. It uses the source's records and the entries, and nothing of src/posting or src/reconcile.
 import type { Line } from '../../src/domain/entry.ts';
 import type { DocumentRef } from '../../src/terms.ts';
 import { type BookedEntry, type Books, type DocumentBook, inForce, keyOf } from './books.ts';
@@ -27,11 +27,11 @@ export class Oracle {
   readonly #rules: Rules;
   readonly #mirror: Mirror;
   readonly #equationsOnly: boolean;
-  /** Invoices that were ever decided to be posted on another day: what pays them is no opening balance. */
+  /** Invoices that the accountant decided to post on another day, so that their payments are not opening balances. */
   readonly #decidedIn = new Set<number>();
   readonly #firstClients = new Map<number, number | null>();
 
-  /** Of the entries in force. */
+  /** The VAT and shares of the entries in force. */
   readonly #received: Received = {
     vatOf: (prepayment) => this.memory.get(`prepayment/${prepayment}`)?.received ?? null,
     postedBefore: (document) => {
@@ -50,7 +50,7 @@ export class Oracle {
     this.equations = new Equations(clinic, mirror, books, this.memory);
   }
 
-  /** Checks one judgement: `standing` is what was in force before it, `added` what it appended. */
+  /** Checks one judgement. `standing` was in force before it; `added` are its new entries. */
   judged(
     book: DocumentBook,
     standing: BookedEntry | null,
@@ -62,7 +62,7 @@ export class Oracle {
     const { verdict, taken } = this.#verdictOf(book, memory, now);
     memory.taken = taken ?? memory.taken;
     const everPosted = book.entries.length > added.length;
-    // A changed mapping alone posts nothing, but where a repost asks for it.
+    // A changed mapping alone posts nothing, except in a repost.
     const isMapping = isRemap && verdict.state === 'posted' && standing !== null && memory.facts !== null;
     const isOther =
       isMapping &&
@@ -107,14 +107,17 @@ export class Oracle {
       if (verdict.unmatched !== undefined && !this.#firstClients.has(book.id))
         this.#firstClients.set(book.id, verdict.unmatched);
     }
-    // All that stands in the books would be taken out of them.
+    // A confirmation would remove the whole posted amount from the books.
     if (isMissing && book.outside?.amount?.toFixed() !== memory.amount.negated().toFixed())
       fail(`keeps out ${book.outside?.amount?.toFixed()}, should keep out ${memory.amount.negated().toFixed()}`);
     if (added.length > 0) memory.place ??= ++this.#placed;
     this.equations.appended(book, added);
   }
 
-  /** After a repost: what is in force is what the mapping asks for, whatever it was posted by; what is held is named by its problem. */
+  /**
+   * Checks the books after a repost: entries in force are those that the mapping requires, and each held document has a
+   * problem.
+   */
   follows(books: DocumentBook[], now: Conditions): void {
     if (this.#equationsOnly) return;
     for (const book of books) {
@@ -132,7 +135,7 @@ export class Oracle {
     return this.#rules.verdict(book, { ...now, ...known }, taken);
   }
 
-  /** What a problem keeps out of the books: the difference of what is asked and what stands there. */
+  /** The amount that a problem keeps out of the books: the required amount less the posted one. */
   #outside(book: DocumentBook, verdict: Verdict, memory: Memory, fail: (message: string) => void): void {
     const asked = verdict.state === 'posted' ? rememberedOf(book, verdict) : null;
     const standing = memory.facts === null ? null : memory;
@@ -143,7 +146,7 @@ export class Oracle {
       fail(`keeps out ${told.join(' and ')}, should keep out ${expected.join(' and ')}`);
   }
 
-  /** A person decided about a document as it was last judged. */
+  /** Records a decision about a document's last judged version. */
   decided(document: DocumentRef, decision: LateDecision): void {
     const memory = this.#memoryOf(document);
     memory.decisions.push({ decision, version: memory.version });
@@ -162,7 +165,7 @@ export class Oracle {
   }
 }
 
-/** The remarks of a posted document; another name of the payer only where nothing else has changed. */
+/** The remarks of a posted document. A changed payer's name is reported only if nothing else has changed. */
 function remarksAsked(
   { remarks, name }: Extract<Verdict, { state: 'posted' }>,
   memory: Memory,
@@ -173,7 +176,7 @@ function remarksAsked(
   return [...new Set([...remarks, ...(isRenamed ? ['payer_name_changed'] : [])])].sort();
 }
 
-/** Why a posted document is posted anew: for nothing but whose prepayment was used, or for another fact. */
+/** The reason why a posted document is posted again: only the used prepayment, or another fact. */
 function changeOf(before: string | null, now: string): string {
   const without = (facts: string, names: string[]) =>
     JSON.stringify(JSON.parse(facts), (key, value: unknown) => (names.includes(key) ? null : value));
@@ -261,7 +264,7 @@ function textOfLine(line: Line): string {
   ]);
 }
 
-/** One text for a line, equal to that of a line booked with the same facts. */
+/** A text for a line that equals the text of a posted line with the same facts. */
 export function textOfExpected(line: ExpectedLine): string {
   return JSON.stringify([
     line.role,

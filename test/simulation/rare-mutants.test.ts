@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rareMutants } from './mutants.ts';
 import { firstFailure } from './run-mutants.ts';
 
-/** Of longer lives than those of simulation.test.ts, and more of them. */
+/** Longer and more lives than in simulation.test.ts. */
 const [seeds, steps] = [60, 120];
 
 test.each(Object.entries(rareMutants))(

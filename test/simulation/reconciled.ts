@@ -1,4 +1,4 @@
-// The verdict of the project's own reconciliation on the same books: where the oracle finds nothing, it must not either.
+// Compares the verdict of src/reconcile on the same books: if the oracle finds nothing, it must not either.
 import { signed } from '../../src/domain/entry.ts';
 import { type Money, zero } from '../../src/domain/money.ts';
 import type { ShareInForce } from '../../src/ledger/journal/shares.ts';
@@ -22,9 +22,11 @@ import type { Setting } from './clinic.ts';
 import type { Mirror, Seen } from './mirror.ts';
 import { takenBy } from './shares.ts';
 
-/** E2-E5 and E8 of originals by src/reconcile over everything seen; to be asked when everything has been delivered and judged. */
+/**
+ * Computes E2-E5 and E8 of originals with src/reconcile. It must be called when everything was delivered and judged.
+ */
 export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting): void {
-  // An amount that cannot be read leaves E2 and E3 open.
+  // An unreadable amount leaves E2 and E3 open.
   const amounts = [...mirror.payments.values(), ...mirror.prepayments.values()];
   if (amounts.some(({ damage }) => damage?.field === 'paid' || damage?.field === 'payment_type')) return;
   const settings = { decimals: setting.decimals, timezone: setting.timezone, startDate: setting.startDate };
@@ -68,7 +70,7 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
     found('E4', checkPayment(book, invoice, settings).differences);
     if (seen.record.paymentType !== 8) continue;
     prepayments.addUse(book, { clientId: invoice?.clientId ?? null, matched: false });
-    // E3 is asked as if nothing was matched; E8 with the matches that the clinic's records tell.
+    // E3 is computed without matches, E8 with the matches in the clinic's records.
     const taken = takenBy({ kind: 'payment', id }, mirror);
     if (taken && !seen.gone) matches.set(id, new Map([[taken.prepaymentId, taken.amount]]));
     const clientId = invoice?.clientId ?? null;
@@ -104,7 +106,7 @@ function sharesInForce(books: Books): ShareInForce[] {
   );
 }
 
-/** Prepayments of which something was taken by an entry of a mapping that asks for no VAT: nobody has posted it anew. */
+/** Prepayments with a share in an entry whose mapping had no VAT on prepayments and that was not posted again. */
 function takenWithoutVat(books: Books, mirror: Mirror): Set<string> {
   const found = [...books.documents.values()].flatMap((book) => {
     const taken = takenBy(book, mirror);

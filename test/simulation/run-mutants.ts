@@ -1,11 +1,12 @@
-// npm run simulate -- --mutants: each mutant of posting and of the rule of matches, and the life that finds it; fails where one is not found.
+// npm run simulate -- --mutants: runs each mutant of posting and of the rule of matches, and prints the life that finds
+// it. It fails if one is not found.
 import { LifeFailure, live } from './life.ts';
 import { firstWrongMatch, matchingMutants } from './matching.ts';
 import { mutants, rareMutants } from './mutants.ts';
 
 const mostSeeds = 60;
 
-/** The exit code: 1 where a mutant survives all lives. */
+/** The exit code is 1 if a mutant survives all lives. */
 export function runMutants(steps: number): number {
   let survivors = 0;
   for (const [name, post] of Object.entries({ ...mutants, ...rareMutants })) {
@@ -26,7 +27,7 @@ export function runMutants(steps: number): number {
   return survivors === 0 ? 0 : 1;
 }
 
-/** Lives until something does not hold, at most so many seeds; the failure, or null. */
+/** Runs lives until a check fails, at most for this number of seeds. Returns the failure or null. */
 export function firstFailure(post: (typeof mutants)[string], seeds: number, steps: number): LifeFailure | null {
   for (let seed = 1; seed <= seeds; seed++) {
     try {

@@ -1,5 +1,5 @@
-// What an installation tells posting of the prepayments that a payment of type 8 or a refund takes from, as src/bookkeeping does from
-// the database: from its books in memory.
+// The information for posting about prepayments that a payment of type 8 or a refund takes from. src/bookkeeping reads
+// it from the database; this file reads it from the books in memory.
 import { type Line, signed } from '../../src/domain/entry.ts';
 import { Money, sum, zero } from '../../src/domain/money.ts';
 import type { DocumentFacts, PrepaymentShare } from '../../src/posting/types.ts';
@@ -7,12 +7,12 @@ import type { DocumentRef } from '../../src/terms.ts';
 import { type Books, type DocumentBook, inForce, keyOf } from './books.ts';
 import type { Mirror } from './mirror.ts';
 
-/** The prepayment that a document takes from, and how much of it; null where it takes from none that was seen. */
+/** The prepayment that a document takes from, with the amount; null if no such prepayment was seen. */
 export function takenBy({ kind, id }: DocumentRef, mirror: Mirror): { prepaymentId: number; amount: Money } | null {
   if (kind === 'invoice') return null;
   const { prepayment, paid } =
     kind === 'payment' ? mirror.payments.get(id)!.source : refundOf(mirror.prepayments.get(id)!.source);
-  // Nobody knows which prepayment a payment used before that was seen; a refund names it.
+  // A payment's prepayment is unknown until it was seen; a refund names it.
   if (prepayment === null || (kind === 'payment' && !mirror.prepayments.has(prepayment))) return null;
   const amount = new Money(paid);
   return { prepaymentId: prepayment, amount: kind === 'payment' ? amount : amount.negated() };
@@ -22,7 +22,7 @@ function refundOf({ refunds, paid }: { refunds: number | null; paid: string }) {
   return { prepayment: new Money(paid).isNegative() ? refunds : null, paid };
 }
 
-/** The facts of a document, with its share. */
+/** The facts of a document with its share. */
 export function withShares(facts: DocumentFacts, book: DocumentBook, books: Books, mirror: Mirror): DocumentFacts {
   const taken = takenBy(book, mirror);
   if (taken === null || facts.kind === 'invoice') return facts;
@@ -39,7 +39,7 @@ export function withShares(facts: DocumentFacts, book: DocumentBook, books: Book
   return { ...facts, shares: [share] };
 }
 
-/** What else took from the prepayments that a document's entries, before and now, have to do with. */
+/** Other documents that took from the same prepayments as the document's old and new entries. */
 export function concernedBy(document: DocumentBook, books: Books, mirror: Mirror): DocumentBook[] {
   const own = document.kind === 'prepayment' ? [document.id] : [];
   const given = document.entries.flatMap(({ shares = [] }) => shares.map(({ prepaymentId }) => prepaymentId));
@@ -49,7 +49,7 @@ export function concernedBy(document: DocumentBook, books: Books, mirror: Mirror
     .filter((user) => keyOf(user) !== keyOf(document));
 }
 
-/** What took from a prepayment and has an entry in force. */
+/** Documents that took from a prepayment and have an entry in force. */
 function usersOf(prepayment: number, books: Books, mirror: Mirror): DocumentBook[] {
   return [...books.documents.values()].filter(
     (book) => inForce(book).length > 0 && takenBy(book, mirror)?.prepaymentId === prepayment,

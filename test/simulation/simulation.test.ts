@@ -31,14 +31,14 @@ describe('the oracle', () => {
     const failure = firstFailure(broken, 24, 80);
     expect(failure).not.toBeNull();
     expect(failure!.message).toMatch(/^seed \d+, step \d+\n.+: .+\nwhat happened last:\n {2}\d+: /s);
-    // The same seed, lived up to the same step, fails in the same way.
+    // The same seed must fail in the same way at the same step.
     const { seed, step, message } = failure!;
     expect(() => live({ seed, steps: step, post: broken })).toThrow(message);
   });
 });
 
 describe('the equations alone', () => {
-  // Without the line-by-line check of each judgement, the sums over the books still show what they are there to show.
+  // Without the checks of each judgement, the sums over the books must still find these mutants.
   test.each([
     ['sides swapped', 'E2'],
     ['a line dropped', 'E1'],
@@ -56,7 +56,7 @@ describe('the equations alone', () => {
   });
 });
 
-/** The equations that fail first over some seeds, with the oracle's own verdicts switched off. */
+/** The equations that fail first over some seeds, without the oracle's verdicts. */
 function equationFailing(broken: typeof post): string[] {
   const found = new Set<string>();
   for (let seed = 1; seed <= 8; seed++) {
