@@ -4,7 +4,7 @@ import { isDelivered } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load-config.ts';
 import { storable } from '../src/domain/text.ts';
 import { companyKeyOf } from '../src/erp/company.ts';
-import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/questions-of-outbox.ts';
+import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/outbox-queries.ts';
 import { pauseDelivery, resumeDelivery } from '../src/erp/outbox/state.ts';
 import { barredError, isBarred } from '../src/ledger/adoption.ts';
 import { deliveryErrors } from '../src/texts/errors/deliveries.ts';

@@ -23,7 +23,7 @@ import { strategyOf } from '../src/erp/strategy.ts';
 import { resolveEntries } from '../src/erp/targets/api/resolve.ts';
 import { trytonCapabilities } from '../src/erp/targets/tryton/capabilities.ts';
 import { openTryton, TrytonApi } from '../src/erp/targets/tryton/index.ts';
-import type { TrytonWords } from '../src/erp/targets/tryton/names.ts';
+import type { TrytonRecords } from '../src/erp/targets/tryton/names.ts';
 import { translate } from '../src/erp/translate.ts';
 import { loadUnits } from '../src/ledger/general-ledger.ts';
 import type { JsonObject } from '../src/records/json.ts';
@@ -353,7 +353,7 @@ async function bareLoop(server: TrytonServer, work: Work): Promise<number> {
 async function movesOf(server: TrytonServer, { installation, entries }: Work): Promise<JsonObject[]> {
   const api = new TrytonApi(configOf(server), { clock: systemClock, log });
   try {
-    const resolved = await resolveEntries<TrytonWords>(api, entries, request);
+    const resolved = await resolveEntries<TrytonRecords>(api, entries, request);
     const all = entries.map(({ key, unitId }) => {
       const found = resolved.entries.get(key);
       if (found === undefined) throw new Error(`${unitId} of ${installation.id}: ${resolved.problems[0]?.message}`);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { about } from '../domain/durations.ts';
-import { deliveredSince } from '../erp/outbox/questions-of-outbox.ts';
+import { deliveredSince } from '../erp/outbox/outbox-queries.ts';
 import { type DeliveryStatus, deliveryStatus } from '../queries/delivery-status.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';

@@ -5,11 +5,11 @@ import { type CalendarDate, type DocumentKind, type LineRole, roles } from '../t
 import type { ErpProblemCode } from '../texts/erp-problems.ts';
 import { deliveryFindings } from '../texts/findings/delivery.ts';
 import type { Capabilities } from './capabilities.ts';
+import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf, vatText } from './mapped-values.ts';
 import type { CheckPlan, ErpProblem } from './port.ts';
-import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf, vatText } from './words.ts';
 
 /** Values that the entries of an installation use or will use: from the books and from the source. */
-export interface WordsInUse {
+export interface ValuesInUse {
   accounts: { account: string; role: LineRole }[];
   vat: { group: string | null; rate: Money | null }[];
   /** An empty value is that of lines without this dimension. */
@@ -23,7 +23,7 @@ export interface WordsInUse {
  */
 export function checkPlan(
   mapping: Mapping,
-  used: WordsInUse,
+  used: ValuesInUse,
   {
     kind,
     currency,
@@ -84,7 +84,7 @@ export function checkPlan(
 }
 
 /** Accounts with their roles. It includes accounts that the mapping names for a role that no entry uses yet. */
-function accountsOf(mapping: Mapping, used: WordsInUse): [string, Set<string>][] {
+function accountsOf(mapping: Mapping, used: ValuesInUse): [string, Set<string>][] {
   const accounts = new Map<string, Set<string>>();
   const add = (account: string | undefined, role: LineRole) => {
     if (account) accounts.set(account, (accounts.get(account) ?? new Set()).add(role));

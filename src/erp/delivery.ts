@@ -7,7 +7,7 @@ import type { PlainError } from '../texts/plain-error.ts';
 import type { Capabilities } from './capabilities.ts';
 import { foreignEntries } from './claims/foreign.ts';
 import { companyKeyOf } from './company.ts';
-import type { Looks } from './deliver/check-claim.ts';
+import type { Searches } from './deliver/check-claim.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
 import { matchOpenItems } from './open-items/match-open-items.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
@@ -68,7 +68,7 @@ const matchAgainMs = 60_000;
 /** Creates the delivery of a process. It opens the target of each installation when it is first needed. */
 export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
   const targets = new Map<number, ErpTarget>();
-  const looks: Looks = new Map();
+  const searches: Searches = new Map();
   const openOwn = open ?? ((installation) => openTarget(installation, { clock, log }));
   const targetOf = (installation: InstallationConfig) => {
     const target = targets.get(installation.id) ?? openOwn(installation);
@@ -96,7 +96,7 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
       const ports = { ...slice, db, databaseId, clock, log };
       const options = { longestMs: sliceMs };
       if (isFileTarget(slice.installation.erp)) return handOverSlice(ports, options);
-      return deliverSlice({ ...ports, target: targetOf(slice.installation), looks }, options);
+      return deliverSlice({ ...ports, target: targetOf(slice.installation), searches }, options);
     },
     foreign: (installation, signal) =>
       foreignEntries({ db, databaseId, clock, signal, target: targetOf }, installation),

@@ -27,7 +27,7 @@ export interface ErpTarget {
    * Keys of other databases are included, so a company that another database delivers to is noticed. Only used if
    * `key.lookup` is not `none`.
    */
-  keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage>;
+  keyed(which: KeyedQuery, request: RequestOptions): Promise<KeyedPage>;
   /**
    * Creates entries, as drafts if `steps` is not `one`. Returns the ERP's ids by key, as far as the ERP answers them.
    */
@@ -90,7 +90,7 @@ export interface KeyToFind {
 }
 
 /** Selects entries with a key of our form. */
-export interface KeyedQuestion {
+export interface KeyedQuery {
   installation: InstallationId;
   /** Only entries that were written since this time by the ERP's clock; null for all. */
   changedSince: Date | null;

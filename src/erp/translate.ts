@@ -11,8 +11,16 @@ import type { Capabilities } from './capabilities.ts';
 import { entryKey } from './entry-key.ts';
 import type { ErpEntry, ErpLine, ErpParty } from './erp-entry.ts';
 import { erpText } from './erp-text.ts';
+import {
+  dimensionValueOf,
+  journalOf,
+  noVatCode,
+  partyAccounts,
+  partyRoles,
+  vatCodeOf,
+  vatText,
+} from './mapped-values.ts';
 import type { ErpProblem } from './port.ts';
-import { dimensionValueOf, journalOf, noVatCode, partyAccounts, partyRoles, vatCodeOf, vatText } from './words.ts';
 
 export interface TranslationContext {
   databaseId: string;
@@ -187,10 +195,10 @@ function basesOnVatLinesAlone(lines: readonly (Line | SummaryLine)[]): Map<Line 
     if (first === undefined) continue;
     // In a summary, a revenue line with `vat.base` comes from entries without a VAT line of the group, so it is left
     // out here.
-    const told = group.filter(({ role, vat }) => role === 'revenue' && vat?.base == null);
+    const revenue = group.filter(({ role, vat }) => role === 'revenue' && vat?.base == null);
     let left = zero;
     for (const line of vatLines) left = left.plus(signed({ side: line.side, amount: line.vat?.base ?? zero }));
-    for (const line of told) left = left.minus(signed(line));
+    for (const line of revenue) left = left.minus(signed(line));
     if (!left.isZero()) alone.set(first, first.side === 'debit' ? left : left.negated());
   }
   return alone;

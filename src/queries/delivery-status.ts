@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
 import type { Capabilities } from '../erp/capabilities.ts';
 import { type Foreign, foreignIn } from '../erp/claims/claim-store.ts';
-import { foreignError } from '../erp/claims/look.ts';
+import { foreignError } from '../erp/claims/search-foreign.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { openItemRemarks } from '../erp/open-items/item-store.ts';
 import { deliveryWaits, type UnitWait } from '../erp/outbox/delivery-waits.ts';
@@ -19,7 +19,7 @@ import {
   undosOf,
   unitsById,
   unitsInState,
-} from '../erp/outbox/questions-of-outbox.ts';
+} from '../erp/outbox/outbox-queries.ts';
 import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
 import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';

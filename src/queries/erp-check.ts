@@ -4,10 +4,10 @@ import type { Db } from '../db/pool.ts';
 import { businessDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import { Money } from '../domain/money.ts';
-import { checkPlan, type WordsInUse } from '../erp/check-plan.ts';
+import { checkPlan, type ValuesInUse } from '../erp/check-plan.ts';
 import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
-import { oldestOpenDate } from '../erp/outbox/questions-of-outbox.ts';
+import { oldestOpenDate } from '../erp/outbox/outbox-queries.ts';
 import { type CheckResult, ErpError } from '../erp/port.ts';
 import { fileFormat } from '../erp/targets/files/formats.ts';
 import { usedLines } from '../ledger/used-lines.ts';
@@ -55,7 +55,7 @@ export async function checkErp(
   { writes, withBooks }: { writes: boolean; withBooks: boolean },
 ): Promise<ErpCheck> {
   const { id, erp, timezone, currency } = installation;
-  const used = wordsInUse(await sourceUsage(db, installation), mapping);
+  const used = valuesInUse(await sourceUsage(db, installation), mapping);
   if (withBooks) addBooks(used, await usedLines(db, id));
   if (installation.postingMode === 'daily_summary') used.kinds.push('daily_summary');
   const today = businessDate(clock().toISOString(), timezone);
@@ -109,8 +109,8 @@ function failed(error: unknown): CheckResult {
  * What the documents of the source become by this mapping. Values without an account are left out: their documents are
  * held, and `mapping check` reports them.
  */
-function wordsInUse({ rows, money }: SourceUsage, mapping: Mapping): WordsInUse {
-  const used: WordsInUse = { accounts: [], vat: [], dimensions: [], kinds: [] };
+function valuesInUse({ rows, money }: SourceUsage, mapping: Mapping): ValuesInUse {
+  const used: ValuesInUse = { accounts: [], vat: [], dimensions: [], kinds: [] };
   const add = (found: LookUp<Found & { role?: LineRole }>, role: LineRole) => {
     if (!isUnmapped(found)) used.accounts.push({ account: found.account, role: found.role ?? role });
   };
@@ -135,7 +135,7 @@ function wordsInUse({ rows, money }: SourceUsage, mapping: Mapping): WordsInUse 
   return used;
 }
 
-function addBooks(used: WordsInUse, lines: Awaited<ReturnType<typeof usedLines>>): void {
+function addBooks(used: ValuesInUse, lines: Awaited<ReturnType<typeof usedLines>>): void {
   for (const line of lines) {
     const { role } = line;
     used.kinds.push(line.posting_mode === 'document' ? line.kind : 'daily_summary');
@@ -159,7 +159,7 @@ function valuesOf(
   department: number | null,
   [first, second, third]: readonly [string | null, string | null, string | null],
   internal: { account: string | null; dimension1: string | null; dimension2: string | null },
-): WordsInUse['dimensions'] {
+): ValuesInUse['dimensions'] {
   const values: Record<MappedDimension, string | null> = {
     department: department === null ? null : String(department),
     dimension_1: first,

@@ -7,7 +7,7 @@ import { type Held, withLease } from '../db/with-lease.ts';
 import type { Clock } from '../domain/clock.ts';
 import { UserError } from '../domain/errors.ts';
 import { readBooks } from '../erp/books/read-erp-books.ts';
-import { type LookPorts, look } from '../erp/claims/look.ts';
+import { type SearchPorts, searchForeign } from '../erp/claims/search-foreign.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { erpPriorities, pacedTarget } from '../erp/erp-pace.ts';
@@ -141,11 +141,11 @@ async function withBooks(
 
 /** Looks for entries of other databases, and for own entries that this database does not know. Throws ErpError. */
 async function lookForOthers(
-  { signal, ...ports }: Omit<LookPorts, 'ask'> & { signal: AbortSignal },
+  { signal, ...ports }: Omit<SearchPorts, 'ask'> & { signal: AbortSignal },
   full: boolean,
 ): Promise<void> {
   const request = { signal, priority: erpPriorities.books };
-  const isComplete = await look({ ...ports, ask: (send) => send(request) }, { full, claims: false });
+  const isComplete = await searchForeign({ ...ports, ask: (send) => send(request) }, { full, claims: false });
   if (!isComplete) throw new ErpError('doubt', reconcileErrors.entriesNotShown);
 }
 

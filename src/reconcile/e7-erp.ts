@@ -1,7 +1,13 @@
 import type { Connection } from '../db/rows.ts';
 import { Money, type Money as MoneyType, zero } from '../domain/money.ts';
-import { missingUnits, ownBalances, type ToldEntry, toldEntries, unsettledUnits } from '../erp/books/picture.ts';
-import { type ToldForeign, toldForeign } from '../erp/claims/claim-store.ts';
+import {
+  type BookFinding,
+  bookFindings,
+  missingUnits,
+  ownBalances,
+  unsettledUnits,
+} from '../erp/books/book-snapshot.ts';
+import { type ReportedForeign, reportedForeign } from '../erp/claims/claim-store.ts';
 import type { UnitState } from '../erp/outbox/unit.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import {
@@ -37,7 +43,7 @@ export async function checkErpBooks(
   const { id, decimals, company } = input;
   const tally = new Tally();
   const withinTolerance: Note[] = [];
-  const { told, omitted } = await toldEntries(db, id, listLimit);
+  const { found: told, omitted } = await bookFindings(db, id, listLimit);
   const met = new Set<string>();
   for (const entry of told) {
     const found = differenceOf(entry, met);
@@ -56,8 +62,8 @@ export async function checkErpBooks(
     });
   }
   tally.addFound({ listed: [], omitted: moreMissing, total: zero });
-  const foreign = await toldForeign(db, { company, installation: id }, listLimit);
-  for (const entry of foreign.told) tally.add(foreignDifference(entry));
+  const foreign = await reportedForeign(db, { company, installation: id }, listLimit);
+  for (const entry of foreign.found) tally.add(foreignDifference(entry));
   tally.addFound({ listed: [], omitted: foreign.omitted, total: zero });
   for (const difference of await accountDifferences(db, input)) tally.add(difference);
   const unsettled = async (...states: UnitState[]) =>
@@ -77,8 +83,8 @@ export async function checkErpBooks(
 }
 
 /** An entry of the company that this database did not send; its amount is the whole entry's, which is not asked for. */
-function foreignDifference({ kind, unitId, number, date, key }: ToldForeign): Difference {
-  const said: Record<ToldForeign['kind'], string> = {
+function foreignDifference({ kind, unitId, number, date, key }: ReportedForeign): Difference {
+  const said: Record<ReportedForeign['kind'], string> = {
     foreign: `${unitId} was posted by another database of vetledger (its key: ${key})`,
     doubled: `${unitId} was posted by another database of vetledger (its key: ${key}) and adopted, and ours is there, too: reverse one of them in the ERP, or ours with \`vetledger deliver undo\``,
     behind: `${unitId} was posted by this database, which does not know it: it was restored from a backup (its key: ${key})`,
@@ -112,7 +118,7 @@ const unexpected: Partial<Record<UnitState, string>> = {
 };
 
 /** The difference that an entry is; null where it is none. `met`: units of which an entry was met before. */
-function differenceOf(entry: ToldEntry, met: Set<string>): Difference | null {
+function differenceOf(entry: BookFinding, met: Set<string>): Difference | null {
   const { unitId, state, isEqual, copies, message } = entry;
   if (unitId === null) {
     const document = `ERP entry ${entry.erpNumber ?? 'without number'}`;

@@ -1,8 +1,8 @@
 import { bool, date, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
+import { vatCodeOf } from '../erp/mapped-values.ts';
 import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
-import { vatCodeOf } from '../erp/words.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { readRecord } from '../mirror/read.ts';

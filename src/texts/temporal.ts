@@ -84,7 +84,7 @@ export const startedTexts = {
     `Reads every record of installation **${label}** again within ${days} days, with the lowest priority, and compares it with the mirror. \`vetledger status\` shows its progress.`,
   delivery: ({ label }: { label: string }) => `delivery of installation ${label}`,
   deliveryDetails: ({ label }: { label: string }) =>
-    `Sends the entries and daily summaries of installation **${label}** from the outbox to its ERP, looks up units in doubt, and ends when nothing is due. \`vetledger status\` shows its progress; \`vetledger deliver pause\` pauses it.`,
+    `Sends the entries and daily summaries of installation **${label}** from the outbox to its ERP. It looks up units in doubt, and ends when nothing is due. \`vetledger status\` shows its progress; \`vetledger deliver pause\` pauses it.`,
   unserved: 'no process serves the installation',
   paused: ({ by, reason }: { by: string; reason: string }) => `paused by ${by}: ${reason}`,
   resumed: ({ by, reason }: { by: string; reason: string }) => `resumed by ${by}: ${reason}`,

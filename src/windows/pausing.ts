@@ -6,7 +6,7 @@
  */
 import type { Client } from '@temporalio/client';
 import { type ActedBy, recordAction } from '../actions/record.ts';
-import { lastPauseChanges } from '../erp/outbox/questions-of-outbox.ts';
+import { lastPauseChanges } from '../erp/outbox/outbox-queries.ts';
 import type { App } from '../runtime/app.ts';
 import { type PauseState, setPaused } from '../sync/pauses.ts';
 import { startedTexts } from '../texts/temporal.ts';

@@ -5,7 +5,7 @@ import { foreignIn } from '../erp/claims/claim-store.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { countTouched } from '../erp/open-items/item-store.ts';
 import { deliveryWaits, type UnitWait } from '../erp/outbox/delivery-waits.ts';
-import { companyState, deliveredSince, dueWork } from '../erp/outbox/questions-of-outbox.ts';
+import { companyState, deliveredSince, dueWork } from '../erp/outbox/outbox-queries.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { isDelivering } from '../runtime/request-deliveries.ts';
 import type { Engine } from '../runtime/worker.ts';

@@ -93,7 +93,7 @@ describe('while it is paused', () => {
     });
     const told = (await command('problems')).stdout;
     expect(told).toMatch(
-      /^1 entry, number or row refused:\n {2}1 {2}erp_account_unknown {2}The ERP has no such account/m,
+      /^1 entry, number or row refused:\n {2}1 {2}erp_account_unknown {2}The account does not exist in the ERP/m,
     );
     expect(told).toContain(`  ${unit!.unit_id} `);
     expect(told).toMatch(/^ +no account 3000$/m);
@@ -158,7 +158,7 @@ test('a number that the practice software could not be told is a problem, and ex
   const { problems } = (await command('problems', '--json')).json();
   expect(problems).toContainEqual({
     ...{ id: `4711/prepayment/${id}`, installation: 4711, document: `prepayment ${id}`, code: 'external_id_taken' },
-    ...{ message: 'it holds ABC', todo: expect.stringContaining('practice software'), since: expect.any(String) },
+    ...{ message: 'it holds ABC', todo: expect.stringContaining('remove the value'), since: expect.any(String) },
   });
   expect((await command('explain', 'prepayment', String(id))).stdout).toContain('external_id 2026/17: taken');
 });

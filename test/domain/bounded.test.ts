@@ -12,7 +12,7 @@ import { retryAfterMs } from '../../src/domain/retry-after.ts';
 import { atOnce } from '../../src/domain/slices.ts';
 import { clip, storable, visible, visibleIn, visibleLines, withoutEnd } from '../../src/domain/text.ts';
 import { erpText } from '../../src/erp/erp-text.ts';
-import { explain, harmless } from '../../src/erp/targets/api/explain.ts';
+import { explain, safeText } from '../../src/erp/targets/api/explain.ts';
 import { pageError } from '../../src/erp/targets/api/http.ts';
 import { keyIn } from '../../src/erp/targets/api/keyed-text.ts';
 import { encode, fieldText } from '../../src/erp/targets/files/code-pages.ts';
@@ -112,7 +112,7 @@ const functions: Record<string, (value: string) => unknown> = {
     erpText(value, 'description', { text: { encoding: 'windows-1252', lengths: {}, forbidden: '<>' } }),
   fieldText: (value) => [fieldText(value, 'cp437', 200), fieldText(value, 'windows-1252', 60)],
   'the bytes of a file': (value) => encode(value.slice(0, 20_000), 'windows-1252'),
-  harmless,
+  safeText,
   'explain, Odoo': (value) => explain({ ...said(value), code: 'psycopg2.OperationalError' }, odooCapabilities.errors),
   'explain, Tryton': (value) => explain(said(value), trytonCapabilities.errors),
   'what an import of Odoo says': (value) => tried(() => loadedIds({ ids: false, messages: [{ message: value }] }, [])),

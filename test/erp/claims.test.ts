@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, test } from 'vitest';
 import type { Db } from '../../src/db/pool.ts';
 import { execute } from '../../src/db/rows.ts';
-import { adoptForeign, noteLook } from '../../src/erp/claims/claim-store.ts';
+import { adoptForeign, recordSearch } from '../../src/erp/claims/claim-store.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
@@ -314,7 +314,7 @@ describe('adopted entries', () => {
     await adopted(other);
     await other.delivers();
     await one.posts(1, 7);
-    await noteLook(first.db, one.of, { beganAt: new Date(), claims: true });
+    await recordSearch(first.db, one.of, { beganAt: new Date(), claims: true });
     await one.delivers();
     await other.posts(1, 7);
     expect((await other.delivers()).waitingFor?.code).toBe('erp_company_foreign');

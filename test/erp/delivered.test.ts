@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { type Connection, execute } from '../../src/db/rows.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { deliveredSince, deliveryCounts, outboxStates } from '../../src/erp/outbox/questions-of-outbox.ts';
+import { deliveredSince, deliveryCounts, outboxStates } from '../../src/erp/outbox/outbox-queries.ts';
 import { type UnitState, unitStates } from '../../src/erp/outbox/unit.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { useDatabase } from '../support/database.ts';

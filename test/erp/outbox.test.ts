@@ -3,7 +3,7 @@ import { execute } from '../../src/db/rows.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { deliveryWaits } from '../../src/erp/outbox/delivery-waits.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/questions-of-outbox.ts';
+import { dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/outbox-queries.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { summariseBatch } from '../../src/ledger/summaries/summarise.ts';

@@ -4,7 +4,7 @@ import type {
   ErpPeriods,
   ErpTarget,
   KeyedPage,
-  KeyedQuestion,
+  KeyedQuery,
   KeyToFind,
   RequestOptions,
   WriteOptions,
@@ -51,7 +51,7 @@ export class ScriptedTarget implements ErpTarget {
   }
 
   /** These requests are not recorded in `sent`; the tests of claims cover them. */
-  async keyed({ installation, after }: KeyedQuestion, _: RequestOptions): Promise<KeyedPage> {
+  async keyed({ installation, after }: KeyedQuery, _: RequestOptions): Promise<KeyedPage> {
     this.looks += 1;
     const entries = this.held
       .filter(({ description, key }) => key !== null && description.startsWith(`${installation}/`))

@@ -1,6 +1,6 @@
 import type { InstallationConfig } from '../../src/config/load-config.ts';
 import type { Db } from '../../src/db/pool.ts';
-import { noteLook } from '../../src/erp/claims/claim-store.ts';
+import { recordSearch } from '../../src/erp/claims/claim-store.ts';
 import { type DeliverPorts, Slice, type SliceReport } from '../../src/erp/deliver/slice.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import type { ErpEntry } from '../../src/erp/erp-entry.ts';
@@ -43,7 +43,11 @@ export interface SliceSettings {
 export async function runSlice(db: Db, target: ErpTarget, settings: SliceSettings = {}): Promise<SliceReport> {
   const { installation = 1, post = 'posted', holder = 'one', signal = new AbortController().signal } = settings;
   if (settings.isClaimed !== false) {
-    await noteLook(db, { company: companyKey(target.company), installation }, { beganAt: new Date(), claims: true });
+    await recordSearch(
+      db,
+      { company: companyKey(target.company), installation },
+      { beganAt: new Date(), claims: true },
+    );
   }
   const ports: DeliverPorts = {
     ...{ db, databaseId: settings.databaseId ?? databaseId, target, holder, signal, clock: systemClock },

@@ -10,7 +10,7 @@ import { deliverSlice } from '../../src/erp/deliver/slice.ts';
 import { companyKey } from '../../src/erp/entry-key.ts';
 import { unitsClosedInErp } from '../../src/erp/outbox/cancel-out.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { unitsById } from '../../src/erp/outbox/questions-of-outbox.ts';
+import { unitsById } from '../../src/erp/outbox/outbox-queries.ts';
 import { closePeriods } from '../../src/ledger/close.ts';
 import { loadSummaries } from '../../src/ledger/summaries/read-summaries.ts';
 import { summariseDays } from '../../src/ledger/summaries/summarise.ts';

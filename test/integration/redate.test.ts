@@ -4,7 +4,7 @@ import { redateClosed } from '../../src/bookkeeping/redate.ts';
 import { execute } from '../../src/db/rows.ts';
 import { companyKeyOf } from '../../src/erp/company.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { unitsById } from '../../src/erp/outbox/questions-of-outbox.ts';
+import { unitsById } from '../../src/erp/outbox/outbox-queries.ts';
 import { storePeriods } from '../../src/erp/periods.ts';
 import { closePeriods } from '../../src/ledger/close.ts';
 import { loadEntries } from '../../src/ledger/journal/read-entries.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { vatCodeOf } from '../../src/erp/words.ts';
+import { vatCodeOf } from '../../src/erp/mapped-values.ts';
 import { revenueAccount, vatAccount } from '../../src/mapping/look-ups.ts';
 import { mappingGaps, unnamedValues } from '../../src/mapping/mapping-gaps.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';

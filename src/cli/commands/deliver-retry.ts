@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { UserError } from '../../domain/errors.ts';
-import { unitsById } from '../../erp/outbox/questions-of-outbox.ts';
+import { unitsById } from '../../erp/outbox/outbox-queries.ts';
 import { retryUnits } from '../../erp/outbox/state.ts';
 import { redoUnits } from '../../erp/outbox/undo.ts';
 import type { UnitState } from '../../erp/outbox/unit.ts';

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
-import { waitingForConsent } from '../../erp/outbox/questions-of-outbox.ts';
+import { waitingForConsent } from '../../erp/outbox/outbox-queries.ts';
 import { approveUnits } from '../../erp/outbox/state.ts';
 import { deliveryStatus, unitsToSend } from '../../queries/delivery-status.ts';
 import { type App, installationOf } from '../../runtime/app.ts';

@@ -39,7 +39,7 @@ export async function copiesAmong(
     db,
     known.map(({ kind, unitId: id }) => ({ kind, id })),
   );
-  const words = new Map(
+  const sent = new Map(
     units.flatMap((unit) => {
       const translated = translate(unit);
       return 'entry' in translated ? [[unit.posting.id, translated.entry] as const] : [];
@@ -49,9 +49,9 @@ export async function copiesAmong(
     // The entry itself, which has lost its key.
     if (byErpId.has(found.id)) return [];
     const named = byErpId.get(found.originId ?? '');
-    const candidates = named === undefined ? labelled.filter(isLabelledAs(found, words)) : [named];
+    const candidates = named === undefined ? labelled.filter(isLabelledAs(found, sent)) : [named];
     for (const of of candidates) {
-      const entry = words.get(of.unitId);
+      const entry = sent.get(of.unitId);
       const direction = entry === undefined ? null : directionOf(entry, found);
       if (named === undefined && direction === null) continue;
       const isReversal = named !== undefined || direction === 'reversed';
@@ -62,9 +62,9 @@ export async function copiesAmong(
   });
 }
 
-function isLabelledAs({ lines }: FoundEntry, words: ReadonlyMap<string, ErpEntry>) {
+function isLabelledAs({ lines }: FoundEntry, sent: ReadonlyMap<string, ErpEntry>) {
   const labels = new Set(lines.map(({ label }) => label));
-  return ({ unitId }: CopiedUnit) => words.get(unitId)?.lines.some(({ description }) => labels.has(description));
+  return ({ unitId }: CopiedUnit) => sent.get(unitId)?.lines.some(({ description }) => labels.has(description));
 }
 
 /**

@@ -14,7 +14,6 @@ import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import { erpPriorities } from '../erp-pace.ts';
 import type { ErpBooks, ErpTarget, RequestOptions } from '../port.ts';
 import { translate } from '../translate.ts';
-import { copiesAmong, copyText } from './erp-copies.ts';
 import {
   deliveredSpan,
   differingUnits,
@@ -25,7 +24,6 @@ import {
   type KnownUnit,
   lastReading,
   monthsToReadAgain,
-  monthTold,
   noteForeign,
   noteMonth,
   noteReading,
@@ -33,10 +31,12 @@ import {
   noteUnits,
   type SeenForeign,
   type SeenUnit,
+  storedMonth,
   unitsByKey,
   unitsNotFound,
   unitsSeenAs,
-} from './picture.ts';
+} from './book-snapshot.ts';
+import { copiesAmong, copyText } from './erp-copies.ts';
 
 /** Maximum time between two full readings, even without `--full`. */
 const fullEveryMs = 7 * 86_400_000;
@@ -152,18 +152,18 @@ class Reader {
   ): Promise<Map<string, Money>> {
     const { db, transact, installation } = this.#ports;
     // Balances are read before the entries. So a change during the reading makes the next reading read the month again.
-    const told = await this.#books.balances(month, this.#request);
-    const balances = fingerprint(told.balances, this.#owned);
-    const before = isFull || isAgain ? null : await monthTold(db, installation.id, month.from);
-    if (before?.entries !== told.entries || before.balances !== balances) {
+    const held = await this.#books.balances(month, this.#request);
+    const balances = fingerprint(held.balances, this.#owned);
+    const before = isFull || isAgain ? null : await storedMonth(db, installation.id, month.from);
+    if (before?.entries !== held.entries || before.balances !== balances) {
       await this.#readEntries({ ...month, changedSince: null, accounts: [...this.#owned] });
       if (!isFull) await this.#readCopies({ ...month, changedSince: null });
       await transact(async (trx) => {
         await forgetUnseen(trx, installation.id, this.#run, month);
-        await noteMonth(trx, installation.id, month.from, { entries: told.entries, balances });
+        await noteMonth(trx, installation.id, month.from, { entries: held.entries, balances });
       });
     }
-    return new Map([...told.balances].map(([account, balance]) => [account, zero.plus(balance)]));
+    return new Map([...held.balances].map(([account, balance]) => [account, zero.plus(balance)]));
   }
 
   async #readEntries(which: Span & { changedSince: Date | null; accounts: string[] }): Promise<void> {
@@ -406,8 +406,8 @@ function hashOf({ key, number, state, date, journal, description, lines }: Found
 }
 
 function fingerprint(balances: ReadonlyMap<string, string>, owned: ReadonlySet<string>): string {
-  const told = [...balances].map(([account, balance]) => [account, zero.plus(balance)] as const);
-  const kept = told.filter(([, balance]) => !balance.isZero()).sort(([one], [other]) => (one < other ? -1 : 1));
+  const amounts = [...balances].map(([account, balance]) => [account, zero.plus(balance)] as const);
+  const kept = amounts.filter(([, balance]) => !balance.isZero()).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify({
     balances: kept.map(([account, balance]) => [account, balance.toFixed()]),
     owned: [...owned].sort(),

@@ -21,7 +21,7 @@ const claimShape = { isClaimed: bool, sentAgoMs: nullable(integer) };
 export type Claim = RowOf<typeof claimShape>;
 
 /** The ERP has confirmed the unit. */
-const isThere = `u.state in ('delivered', 'drafted')`;
+const isInErp = `u.state in ('delivered', 'drafted')`;
 
 /** Reads the claim, and creates it if there is none. */
 export async function openClaim(trx: Connection, { company, installation }: ClaimOf): Promise<Claim> {
@@ -43,14 +43,14 @@ export async function openClaim(trx: Connection, { company, installation }: Clai
   const noted = await execute(
     trx,
     `update erp_claim set first_sent_at = clock_timestamp() where company = ? and installation = ? and exists (
-       select from erp_unit u where u.company = ? and u.installation = ? and ${isThere})`,
+       select from erp_unit u where u.company = ? and u.installation = ? and ${isInErp})`,
     [company, installation, company, installation],
   );
   return noted === 0 ? claim : read();
 }
 
 /** When the last complete search for other databases' entries began; null if there was none. */
-export async function lastLook(db: Connection, { company, installation }: ClaimOf): Promise<Date | null> {
+export async function lastSearch(db: Connection, { company, installation }: ClaimOf): Promise<Date | null> {
   const found = await maybeRow(
     db,
     { lookedAt: nullable(instant) },
@@ -61,12 +61,12 @@ export async function lastLook(db: Connection, { company, installation }: ClaimO
 }
 
 /** Whether the first entry is in the ERP, but the company's entries were not searched since. */
-export async function awaitsLook(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
+export async function awaitsSearch(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
   const { found } = await row(
     db,
     { found: bool },
     `select exists (select from erp_claim c where c.company = ? and c.installation = ? and not c.is_claimed
-       and exists (select from erp_unit u where u.company = c.company and u.installation = c.installation and ${isThere})) as found`,
+       and exists (select from erp_unit u where u.company = c.company and u.installation = c.installation and ${isInErp})) as found`,
     [company, installation],
   );
   return found;
@@ -85,7 +85,7 @@ export async function doubtInMs(db: Connection, { company, installation }: Claim
 }
 
 /** Records a complete search. `claims`: it found our first entry, and no entry of another database. */
-export async function noteLook(
+export async function recordSearch(
   trx: Connection,
   { company, installation }: ClaimOf,
   { beganAt, claims }: { beganAt: Date; claims: boolean },
@@ -286,10 +286,10 @@ export async function takeOverAdopted(trx: Connection, { company, installation }
   return refused + taken;
 }
 
-const toldKinds = ['foreign', 'doubled', 'behind'] as const;
+const reportedKinds = ['foreign', 'doubled', 'behind'] as const;
 
-const toldShape = {
-  kind: oneOf(toldKinds),
+const reportedShape = {
+  kind: oneOf(reportedKinds),
   unitId: text,
   number: nullable(text),
   date,
@@ -297,19 +297,19 @@ const toldShape = {
 };
 
 /** An entry of the company that E7 reports. */
-export type ToldForeign = RowOf<typeof toldShape>;
+export type ReportedForeign = RowOf<typeof reportedShape>;
 
 /**
  * Entries that this database did not send, for E7. `foreign`: of another database, not adopted. `doubled`: adopted,
  * while our own entry for the same unit is in the ERP too. `behind`: of this database, which does not know it. Returns
  * at most `limit`, and the number of the others.
  */
-export async function toldForeign(
+export async function reportedForeign(
   db: Connection,
   { company, installation }: ClaimOf,
   limit: number,
-): Promise<{ told: ToldForeign[]; omitted: number }> {
-  const isOursThere = `exists (
+): Promise<{ found: ReportedForeign[]; omitted: number }> {
+  const isOursInErp = `exists (
     select from erp_unit u where u.installation = k.installation and u.unit_id = k.unit_id and u.erp_key <> k.erp_key
       and u.state = 'delivered' and 1 = (
         select 1 + coalesce(sum(case when o.undo_n % 2 = 1 then -1 else 1 end), 0) from erp_unit o
@@ -318,13 +318,13 @@ export async function toldForeign(
     select case when ${isForeign} then 'foreign' when k.is_ours then 'behind' else 'doubled' end as kind,
       k.unit_id as "unitId", k.erp_number as number, k.erp_date as date, k.erp_key as key
     from erp_keyed_entry k where k.company = ? and k.installation = ? and (${isForeign} or ${isUnknown}
-      or (k.adopted_at is not null and not exists (select from erp_unit t where t.erp_key = k.erp_key) and ${isOursThere}))`;
-  const told = await rows(db, toldShape, `${all} order by date, "unitId", number limit ?`, [
+      or (k.adopted_at is not null and not exists (select from erp_unit t where t.erp_key = k.erp_key) and ${isOursInErp}))`;
+  const found = await rows(db, reportedShape, `${all} order by date, "unitId", number limit ?`, [
     company,
     installation,
     limit,
   ]);
-  if (told.length < limit) return { told, omitted: 0 };
-  const { n } = await row(db, { n: integer }, `select count(*)::int as n from (${all}) told`, [company, installation]);
-  return { told, omitted: n - told.length };
+  if (found.length < limit) return { found, omitted: 0 };
+  const { n } = await row(db, { n: integer }, `select count(*)::int as n from (${all}) found`, [company, installation]);
+  return { found, omitted: n - found.length };
 }

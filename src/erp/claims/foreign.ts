@@ -8,7 +8,7 @@ import { erpPriorities, pacedTarget } from '../erp-pace.ts';
 import { ErpError, type ErpTarget } from '../port.ts';
 import { foreignFolder } from '../targets/files/folder-claim.ts';
 import { foreignIn } from './claim-store.ts';
-import { foreignError, look } from './look.ts';
+import { foreignError, searchForeign } from './search-foreign.ts';
 
 export interface ForeignPorts {
   db: Db;
@@ -35,7 +35,7 @@ export async function foreignEntries(
     const target = pacedTarget(targetOf(installation), { db, clock });
     if (target.capabilities.key.lookup !== 'none') {
       const request = { signal, priority: erpPriorities.review };
-      await look(
+      await searchForeign(
         { db, databaseId, claim, target, ask: (send) => send(request), transact: (work) => db.transaction(work) },
         { full: false, claims: false },
       );

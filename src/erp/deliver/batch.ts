@@ -8,7 +8,7 @@ import { compareEntry, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../erp-entry.ts';
 import { closedInErpCode } from '../outbox/cancel-out.ts';
 import { noteAbsent } from '../outbox/claim-units.ts';
-import { reversedIds } from '../outbox/questions-of-outbox.ts';
+import { reversedIds } from '../outbox/outbox-queries.ts';
 import { type Outcome, recordOutcomes } from '../outbox/record-outcomes.ts';
 import type { Doubt, OutboxUnit } from '../outbox/unit.ts';
 import {
@@ -57,7 +57,7 @@ export interface BatchReport {
 }
 
 /** A unit that the mapping cannot translate. */
-interface Untold {
+interface Untranslated {
   unit: OutboxUnit;
   code: string;
   message: string;
@@ -145,7 +145,7 @@ export class Batch {
       const { db, installation, lease, strategy, log } = this.#to;
       const unitIds = units.map(({ unit_id: id }) => id);
       const unwanted = await unwantedDrafts(db, installation.id, unitIds);
-      const { items } = await this.#inWords(units);
+      const { items } = await this.#translateAll(units);
       const entries = new Map(items.map(({ unit, entry }) => [unit.unit_id, entry]));
       const keys = units.map(({ erp_key: key, unit_date: date }) => ({ key, date }));
       const { found, isComplete } = await this.#requests.find(keys);
@@ -214,12 +214,12 @@ export class Batch {
 
   /** Translates units. Units without a translation are refused until the mapping has one. */
   async #translated(units: readonly OutboxUnit[]): Promise<Item[]> {
-    const { items, untold } = await this.#inWords(units);
-    await this.#refuseUntold(untold);
+    const { items, untranslated } = await this.#translateAll(units);
+    await this.#refuseUntranslated(untranslated);
     return items;
   }
 
-  async #inWords(units: readonly OutboxUnit[]): Promise<{ items: Item[]; untold: Untold[] }> {
+  async #translateAll(units: readonly OutboxUnit[]): Promise<{ items: Item[]; untranslated: Untranslated[] }> {
     const { db, installation, translate } = this.#to;
     const originIds = await reversedIds(db, installation.id, units);
     const loaded = await loadUnits(
@@ -228,7 +228,7 @@ export class Batch {
     );
     const byId = new Map(loaded.map((unit) => [unit.posting.id, unit]));
     const items: Item[] = [];
-    const untold: Untold[] = [];
+    const untranslated: Untranslated[] = [];
     for (const unit of units) {
       const posting = byId.get(unit.unit_id);
       if (posting === undefined) continue;
@@ -239,20 +239,20 @@ export class Batch {
         items.push({ unit, entry: { ...translated.entry, key: unit.erp_key, ...(originId && { originId }) } });
       } else {
         const code = translated.problems[0]?.code ?? 'erp_refused';
-        untold.push({ unit, code, message: translated.problems.map(({ message }) => message).join('; ') });
+        untranslated.push({ unit, code, message: translated.problems.map(({ message }) => message).join('; ') });
       }
     }
-    return { items, untold };
+    return { items, untranslated };
   }
 
   /**
    * Refuses units without a translation. Units that were sent before are looked up first: a posted entry is recorded,
    * although it cannot be compared, and a draft is deleted.
    */
-  async #refuseUntold(untold: readonly Untold[]): Promise<void> {
+  async #refuseUntranslated(untranslated: readonly Untranslated[]): Promise<void> {
     const { strategy } = this.#to;
-    const sent = strategy.afterDoubt === 'look_up' ? untold.filter(({ unit }) => unit.attempts > 0) : [];
-    const fresh = untold.filter((one) => !sent.includes(one));
+    const sent = strategy.afterDoubt === 'look_up' ? untranslated.filter(({ unit }) => unit.attempts > 0) : [];
+    const fresh = untranslated.filter((one) => !sent.includes(one));
     await this.#record(fresh.map(({ unit, code, message }) => refusedOf(unit, code, message)));
     if (sent.length === 0) return;
     const keys = sent.map(({ unit: { erp_key: key, unit_date: date } }) => ({ key, date }));

@@ -7,7 +7,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { erpProblemCatalogue } from '../../texts/erp-problems.ts';
 import { deliveryErrors } from '../../texts/errors/deliveries.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
-import { awaitsLook } from '../claims/claim-store.ts';
+import { awaitsSearch } from '../claims/claim-store.ts';
 import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
 import { type CompanyLease, noteDoubtsResolved, noteFailure, noteOutcome, takeCompany } from '../company-lease.ts';
 import { companyKey } from '../entry-key.ts';
@@ -22,13 +22,13 @@ import {
   hasSending,
   takeOverSending,
 } from '../outbox/claim-units.ts';
-import { countInDoubt, dueWork, pauseOf } from '../outbox/questions-of-outbox.ts';
+import { countInDoubt, dueWork, pauseOf } from '../outbox/outbox-queries.ts';
 import { claimSweeps } from '../outbox/unwanted-drafts.ts';
 import { type CompanyRef, ErpError, type ErpTarget } from '../port.ts';
 import { restMs, type Strategy, strategyOf } from '../strategy.ts';
 import { translate } from '../translate.ts';
 import { Batch, type BatchReport, type Translate } from './batch.ts';
-import { type ClaimVerdict, checkClaim, type Looks } from './check-claim.ts';
+import { type ClaimVerdict, checkClaim, type Searches } from './check-claim.ts';
 import { plainErrorOf } from './delivery-errors.ts';
 import type { RequestContext } from './delivery-requests.ts';
 import { messageText } from './outcomes.ts';
@@ -58,7 +58,7 @@ export interface DeliverPorts {
   onProgress(counts: { delivered: number; left: number }): void;
   log: Logger;
   /** The searches of this process; absent if there were none. */
-  looks?: Looks;
+  searches?: Searches;
 }
 
 export interface SliceReport {
@@ -113,7 +113,7 @@ export class Slice {
    * is the same company.
    */
   #isRenamed = false;
-  readonly #looks: Looks;
+  readonly #searches: Searches;
   /** The company as the ERP identifies it. */
   #answered: CompanyRef | null = null;
 
@@ -122,7 +122,7 @@ export class Slice {
     this.#ports = ports;
     this.#translate = translateUnit;
     this.#strategy = strategyOf(target.capabilities);
-    this.#looks = ports.looks ?? new Map();
+    this.#searches = ports.searches ?? new Map();
     this.#scope = { installation: installation.id, company: companyKey(target.company) };
     this.#pace = new Pace(ports, this.#scope.company, target.capabilities.pace);
   }
@@ -230,7 +230,7 @@ export class Slice {
     const limit = 1;
     const claims = [claimDoubtful, claimDue, claimDrafted, claimSweeps];
     for (const claim of claims) if ((await claim(db, this.#scope, limit)).length > 0) return true;
-    return (await hasSending(db, this.#scope)) || (await awaitsLook(db, this.#scope));
+    return (await hasSending(db, this.#scope)) || (await awaitsSearch(db, this.#scope));
   }
 
   async #oneBatch(batchWith: (priority: number) => Batch, context: RequestContext): Promise<Turn> {
@@ -256,7 +256,7 @@ export class Slice {
   async #claim(context: RequestContext): Promise<ClaimVerdict> {
     const { db, databaseId } = this.#ports;
     const isSending = (await claimDue(db, this.#scope, 1)).length > 0;
-    return checkClaim({ ...context, databaseId, looks: this.#looks }, { isSending });
+    return checkClaim({ ...context, databaseId, searches: this.#searches }, { isSending });
   }
 
   #context(lease: CompanyLease, failures: number, signal: AbortSignal, priority: number): RequestContext {
@@ -313,7 +313,7 @@ export class Slice {
     const { db, installation } = this.#ports;
     const work = await dueWork(db, installation.id);
     // The first entry requires another search, even if no unit is due.
-    const isLookDue = this.#strategy.afterDoubt === 'look_up' && (await awaitsLook(db, this.#scope));
+    const isLookDue = this.#strategy.afterDoubt === 'look_up' && (await awaitsSearch(db, this.#scope));
     const nextDueMs = work.nextDueMs ?? (isLookDue ? 0 : null);
     const isDue = nextDueMs !== null && (waiting === null || waiting.ms !== null);
     return {

@@ -43,10 +43,10 @@ export function leftDrafts(
 
 /** A hash of a draft's content. It changes when a user edits the draft. */
 export function draftDigest({ date, journal, description, lines }: FoundEntry): string {
-  const said = lines.map(({ account, amount, party, vat, dimensions }) =>
+  const content = lines.map(({ account, amount, party, vat, dimensions }) =>
     JSON.stringify([account, amount, party, vat, Object.entries(dimensions).toSorted()]),
   );
   return createHash('sha256')
-    .update(JSON.stringify([date, journal, description, said.toSorted()]))
+    .update(JSON.stringify([date, journal, description, content.toSorted()]))
     .digest('hex');
 }

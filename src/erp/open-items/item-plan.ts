@@ -64,8 +64,8 @@ export function planItem(lines: readonly HeldLine[], ours: readonly OurGroup[]):
   const groups = existingGroups(lines);
   const foreign = new Set([...groups].filter(([name, ids]) => !isOurs(name, ids, ours)).map(([name]) => name));
   const pairOf = new Map<string, HeldLine[]>();
-  const mendable = lines.filter(({ matched }) => matched === null || !foreign.has(matched));
-  for (const pair of pairsOf(mendable, sideOf)) {
+  const changeable = lines.filter(({ matched }) => matched === null || !foreign.has(matched));
+  for (const pair of pairsOf(changeable, sideOf)) {
     for (const { id } of pair) pairOf.set(id, pair);
   }
   const undone = new Set<string>();

@@ -11,7 +11,7 @@ import type { DeliverPorts } from '../deliver/slice.ts';
 import { companyKey } from '../entry-key.ts';
 import type { FoundEntry, FoundLine } from '../erp-entry.ts';
 import { erpPriorities, Pace } from '../erp-pace.ts';
-import { isSendingTo } from '../outbox/questions-of-outbox.ts';
+import { isSendingTo } from '../outbox/outbox-queries.ts';
 import { ErpError, type ErpTarget, type WriteOptions } from '../port.ts';
 import { strategyOf } from '../strategy.ts';
 import { concernsErp, type HeldLine, type ItemPlan, planItem } from './item-plan.ts';

@@ -118,14 +118,14 @@ function unitRow({ is_unit: _, window_id, ...unit }: NewUnit, to: EnqueueOptions
   // An entry without a window, such as a repost, may have been sent before the restore too.
   const isOld = through !== undefined && (through === null || window_id === null || window_id <= through);
   const needsConsent = unit.is_backlog && !to.auto;
-  const mayBeThere = isOld && !isExcluded && !needsConsent;
+  const mayBeInErp = isOld && !isExcluded && !needsConsent;
   return {
     ...unit,
     installation: to.installation,
     erp_key: entryKey(to.databaseId, unit.unit_id),
     company: to.company,
-    state: isExcluded ? 'excluded' : mayBeThere ? 'uncertain' : 'pending',
-    doubt: mayBeThere ? 'no_answer' : null,
+    state: isExcluded ? 'excluded' : mayBeInErp ? 'uncertain' : 'pending',
+    doubt: mayBeInErp ? 'no_answer' : null,
     needs_consent: needsConsent,
   };
 }

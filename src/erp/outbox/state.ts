@@ -2,7 +2,7 @@ import { type ActedBy, recordAction } from '../../actions/record.ts';
 import { text } from '../../db/columns.ts';
 import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-import { pauseOf } from './questions-of-outbox.ts';
+import { pauseOf } from './outbox-queries.ts';
 
 /**
  * Makes refused units pending: those with these ids, or all for null. Each is looked up before it is sent; if the ERP

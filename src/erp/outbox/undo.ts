@@ -40,7 +40,7 @@ const latestUndo = `left join lateral (
   order by a.undo_n desc limit 1) last on true`;
 
 /** States in which the ERP has a unit, or may have it. */
-const maybeThere = `('sending', 'uncertain', 'drafted', 'delivered', 'handed_over', 'acknowledged')`;
+const maybeInErp = `('sending', 'uncertain', 'drafted', 'delivered', 'handed_over', 'acknowledged')`;
 
 /**
  * SQL: whether a correction of unit `u` has reversed it in the ERP, or may have. A correction that was not sent does
@@ -48,7 +48,7 @@ const maybeThere = `('sending', 'uncertain', 'drafted', 'delivered', 'handed_ove
  */
 const isReversed = `exists (
   select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.undo_of is null
-    and r.state in ${maybeThere})`;
+    and r.state in ${maybeInErp})`;
 
 /** SQL: whether our books have a correction of unit `u`. */
 const hasReversal = `exists (

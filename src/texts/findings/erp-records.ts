@@ -9,7 +9,7 @@ export const odooTerms = {
     tried: 'partner with the reference',
     isInactive: 'is archived',
   },
-  word: { code: 'code', isInactive: 'is archived', activate: 'Restore' },
+  record: { code: 'code', isInactive: 'is archived', activate: 'Restore' },
   right: 'the right Invoicing: Billing',
 };
 
@@ -24,7 +24,7 @@ export const trytonTerms = {
     tried: 'party',
     isInactive: 'is not active',
   },
-  word: { code: 'name or code', isInactive: 'is not active, or accepts no lines', activate: 'Activate' },
+  record: { code: 'name or code', isInactive: 'is not active, or accepts no lines', activate: 'Activate' },
   right: 'the group Accounting',
 };
 

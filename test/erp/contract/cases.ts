@@ -8,7 +8,7 @@ import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
-import { adoptForeign, noteLook } from '../../../src/erp/claims/claim-store.ts';
+import { adoptForeign, recordSearch } from '../../../src/erp/claims/claim-store.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';
@@ -436,7 +436,7 @@ export class ContractDelivery {
     const { db, installation, time, open } = this.#subject;
     const databaseId = this.databaseId ?? this.#subject.databaseId;
     if (this.isClaimed) {
-      await this.#run(() => noteLook(db, this.#claim, { beganAt: new Date(time.nowMs), claims: true }));
+      await this.#run(() => recordSearch(db, this.#claim, { beganAt: new Date(time.nowMs), claims: true }));
     }
     const clock = time.clock();
     const delivery = openDelivery({ db, databaseId, clock, log: silent as never, open });

@@ -9,7 +9,7 @@ import {
   type ErpPeriods,
   type ErpTarget,
   type KeyedPage,
-  type KeyedQuestion,
+  type KeyedQuery,
   type KeyToFind,
   type RequestOptions,
   type WriteOptions,
@@ -140,7 +140,7 @@ export class FakeTarget implements ErpTarget {
     return { found: found.map(foundOf), isComplete };
   }
 
-  async keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage> {
+  async keyed(which: KeyedQuery, request: RequestOptions): Promise<KeyedPage> {
     const { found, isComplete } = await this.#call({ kind: 'keyed', ...which }, request);
     const entries = found.map(({ id, key, unitId, number, state, date }) => ({
       ...{ id, key: key ?? '', unitId, number, state, date },

@@ -22,7 +22,7 @@ import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { adoptEntries } from '../../../src/erp/claims/adopt.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
-import { unitsById } from '../../../src/erp/outbox/questions-of-outbox.ts';
+import { unitsById } from '../../../src/erp/outbox/outbox-queries.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../../src/erp/outbox/state.ts';
 import { undoUnits } from '../../../src/erp/outbox/undo.ts';
 import { ackBatches } from '../../../src/erp/targets/files/ack.ts';

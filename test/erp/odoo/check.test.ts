@@ -5,7 +5,7 @@ import type { OdooCalls } from '../../../src/erp/targets/odoo/calls.ts';
 import { OdooChecks } from '../../../src/erp/targets/odoo/check.ts';
 import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
 import { deleteDrafts } from '../../../src/erp/targets/odoo/drafts.ts';
-import type { OdooNames, OdooWords } from '../../../src/erp/targets/odoo/names.ts';
+import type { OdooNames, OdooRecords } from '../../../src/erp/targets/odoo/names.ts';
 import { odooTerms } from '../../../src/texts/findings/erp-records.ts';
 
 const plan: CheckPlan = {
@@ -57,9 +57,9 @@ function odoo(onLoad: (n: number) => void = () => {}, lacking: readonly string[]
     dimensions: async () => new Map(),
   };
   const asked = calls as unknown as OdooCalls;
-  const checked: Checking<OdooWords> = {
+  const checked: Checking<OdooRecords> = {
     terms: odooTerms,
-    words: names as unknown as OdooNames,
+    records: names as unknown as OdooNames,
     deleteDrafts: (ids, request) => deleteDrafts(asked, ids.map(Number), request),
     check: (planned, request) => new OdooChecks(asked, planned, request),
   };

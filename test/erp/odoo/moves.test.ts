@@ -5,7 +5,7 @@ import type { ErpEntry, ErpLine } from '../../../src/erp/erp-entry.ts';
 import type { ResolvedEntry } from '../../../src/erp/targets/api/erp-api.ts';
 import { odooCapabilities } from '../../../src/erp/targets/odoo/capabilities.ts';
 import { foundEntries, type NamesById, toTable } from '../../../src/erp/targets/odoo/moves.ts';
-import type { OdooWords } from '../../../src/erp/targets/odoo/names.ts';
+import type { OdooRecords } from '../../../src/erp/targets/odoo/names.ts';
 import { type OdooTax, TaxBook, type TaxSide } from '../../../src/erp/targets/odoo/taxes.ts';
 
 const key = 'ABCDEFGHIJKLMNOPQRST';
@@ -62,7 +62,7 @@ const word = (id: number) => ({ id, isActive: true });
 const account = (code: string) => ({
   ...{ ...word(accounts[code] ?? 0), code, type: 'income', reconcile: false, currencyId: null, journalIds: [] },
 });
-const resolvedOf = (entry: ErpEntry): ResolvedEntry<OdooWords> => ({
+const resolvedOf = (entry: ErpEntry): ResolvedEntry<OdooRecords> => ({
   entry,
   journal: word(3),
   lines: entry.lines.map((each) => ({

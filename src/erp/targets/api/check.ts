@@ -8,9 +8,9 @@ import type {
   DraftTrials,
   ErpApi,
   ErpChecks,
-  FoundWords,
-  Word,
-  Words,
+  FoundRecords,
+  NamedRecord,
+  RecordTypes,
 } from './erp-api.ts';
 
 /** Time limit for deleting the drafts of a check that was aborted. */
@@ -29,13 +29,13 @@ export function failed(name: string, error: unknown, todo: string): CheckResult 
 }
 
 /** The part of an ERP's API that a check uses. */
-export type Checking<W extends Words> = Pick<ErpApi<W>, 'terms' | 'words' | 'deleteDrafts' | 'check'>;
+export type Checking<W extends RecordTypes> = Pick<ErpApi<W>, 'terms' | 'records' | 'deleteDrafts' | 'check'>;
 
 /**
  * Looks up every record that entries name. If the plan `writes`, it also tries what a delivery does: it creates drafts
  * and deletes them. It never posts an entry.
  */
-export async function* checkErp<W extends Words>(
+export async function* checkErp<W extends RecordTypes>(
   api: Checking<W>,
   plan: CheckPlan,
   request: RequestOptions,
@@ -43,7 +43,7 @@ export async function* checkErp<W extends Words>(
   const check = new Check(api, plan, request);
   try {
     if (!(yield* check.connection())) return;
-    yield* check.words();
+    yield* check.records();
     if (plan.writes) yield* check.drafts();
   } finally {
     await check.cleanUp();
@@ -86,13 +86,13 @@ class MadeDrafts implements Drafts {
   }
 }
 
-class Check<W extends Words> {
+class Check<W extends RecordTypes> {
   readonly #api: Checking<W>;
   readonly #checks: ErpChecks<W>;
   readonly #plan: CheckPlan;
   readonly #request: RequestOptions;
   readonly #drafts: MadeDrafts;
-  readonly #found: FoundWords<W> = { accounts: [], journals: new Map(), taxes: [], dimensions: [] };
+  readonly #found: FoundRecords<W> = { accounts: [], journals: new Map(), taxes: [], dimensions: [] };
   #trials: DraftTrials<W> | null = null;
 
   constructor(api: Checking<W>, plan: CheckPlan, request: RequestOptions) {
@@ -113,37 +113,37 @@ class Check<W extends Words> {
     return false;
   }
 
-  async *words(): AsyncGenerator<CheckResult> {
+  async *records(): AsyncGenerator<CheckResult> {
     if (this.#checks.rights !== undefined) yield* this.#checks.rights();
     const { accounts, parties, journals, taxes, dimensions } = this.#plan;
-    const { words } = this.#api;
+    const { records } = this.#api;
     const named = dimensions.flatMap(({ theirs, values }) => values.map((value) => ({ theirs, value })));
     yield* this.#tried(erpCheckTexts.accounts, async () => {
-      const found = await words.accounts(
+      const found = await records.accounts(
         accounts.map(({ account }) => account),
         this.#request,
       );
       return accounts.map((planned) => this.#account(planned, found.get(planned.account)));
     });
     yield* this.#tried(erpCheckTexts.parties, async () => {
-      const found = await words.parties(parties, this.#request);
+      const found = await records.parties(parties, this.#request);
       const { tried: party } = this.#api.terms.party;
       return parties.map((code) => this.#one(erpCheckTexts.party({ party, code }), found.get(code)));
     });
     yield* this.#tried(erpCheckTexts.journals, async () => {
-      const found = await words.journals(journals, this.#request);
+      const found = await records.journals(journals, this.#request);
       return journals.map((code) => {
         const keep = (journal: W['journal']) => void this.#found.journals.set(code, journal);
         return this.#one(erpCheckTexts.journal({ code }), found.get(code), keep);
       });
     });
     yield* this.#tried(erpCheckTexts.taxes, async () => {
-      const found = await words.taxes(taxes, this.#request);
+      const found = await records.taxes(taxes, this.#request);
       return taxes.map((code) => this.#tax(erpCheckTexts.tax({ code }), found.get(code)));
     });
     yield* this.#tried(erpCheckTexts.dimensions, async () => {
       const names = named.map(({ theirs, value }): DimensionName => `${theirs}\n${value}`);
-      const found = await words.dimensions(names, this.#request);
+      const found = await records.dimensions(names, this.#request);
       return dimensions.flatMap(({ theirs, values }) =>
         values.map((value, index) =>
           this.#one(erpCheckTexts.dimension({ name: theirs, value }), found.get(`${theirs}\n${value}`), (dimension) => {
@@ -179,16 +179,16 @@ class Check<W extends Words> {
   }
 
   /** The result for a name that must have exactly one active record. */
-  #one<Found extends Word>(
+  #one<Found extends NamedRecord>(
     name: string,
     found: readonly Found[] = [],
     keep: (found: Found) => void = () => {},
   ): CheckResult {
     const [first, ...others] = found;
-    const { erp, word } = this.#api.terms;
+    const { erp, record } = this.#api.terms;
     if (first === undefined) return wrong(name, erpCheckTexts.none({ erp }), erpCheckTexts.create({ erp }));
     if (others.length > 0) return wrong(name, erpCheckTexts.several({ erp, n: found.length }), erpCheckTexts.rename);
-    if (!first.isActive) return wrong(name, erpCheckTexts.inactive(word), erpCheckTexts.activate(word));
+    if (!first.isActive) return wrong(name, erpCheckTexts.inactive(record), erpCheckTexts.activate(record));
     keep(first);
     return right(name);
   }

@@ -8,7 +8,7 @@ import type {
   ErpError,
   ErpTarget,
   KeyedEntry,
-  KeyedQuestion,
+  KeyedQuery,
   KeyToFind,
   RequestOptions,
   WriteOptions,
@@ -16,18 +16,18 @@ import type {
 import type { LookUp } from './names.ts';
 
 /** A record of the ERP that lines refer to by name or code. */
-export interface Word {
+export interface NamedRecord {
   id: number | string;
   isActive: boolean;
 }
 
 /** The types of an ERP's records that entries refer to, and of a line as matching reads it. */
-export interface Words {
+export interface RecordTypes {
   account: { code: string };
-  journal: Word;
-  tax: Word;
-  dimension: Word;
-  party: Word;
+  journal: NamedRecord;
+  tax: NamedRecord;
+  dimension: NamedRecord;
+  party: NamedRecord;
   line: LineState;
 }
 
@@ -35,7 +35,7 @@ export interface Words {
 export type DimensionName = `${string}\n${string}`;
 
 /** Looks up records by name. There are several per name if the ERP has several. Answers are cached (names.ts). */
-export interface WordSource<W extends Words> {
+export interface RecordSource<W extends RecordTypes> {
   accounts: LookUp<W['account']>;
   journals: LookUp<W['journal']>;
   taxes: LookUp<W['tax']>;
@@ -65,14 +65,14 @@ export interface Fault {
 }
 
 /** An entry, with the ERP's records that it refers to. */
-export interface ResolvedEntry<W extends Words> {
+export interface ResolvedEntry<W extends RecordTypes> {
   entry: ErpEntry;
   journal: W['journal'];
   /** In the order of the entry's lines. */
   lines: ResolvedLine<W>[];
 }
 
-export interface ResolvedLine<W extends Words> {
+export interface ResolvedLine<W extends RecordTypes> {
   account: W['account'];
   party: W['party'] | null;
   tax: W['tax'] | null;
@@ -92,7 +92,7 @@ export interface ErpTerms {
    * Journals and dimension values. `code`: the field that identifies them. `isInactive`: what a message says of an
    * unusable one.
    */
-  word: { code: string; isInactive: string; activate: string };
+  record: { code: string; isInactive: string; activate: string };
   /** The right that allows the API user everything it needs, such as `the group Accounting`. */
   right: string;
 }
@@ -104,14 +104,14 @@ export interface ErpTerms {
 export type KeyLookUp = (keys: readonly KeyToFind[], request: RequestOptions) => Promise<FoundEntry[]>;
 
 /** Reads from an ERP with an API. Each method throws ErpError. */
-export interface ErpReader<W extends Words> extends Pick<ErpTarget, 'read'> {
+export interface ErpReader<W extends RecordTypes> extends Pick<ErpTarget, 'read'> {
   /** Look-ups by key, in the order of their use. Each receives the keys that the ones before did not find. */
   lookUps(request: RequestOptions): Promise<KeyLookUp[]>;
   /**
    * A page of entries, by id after `after`, whose text may name a unit of the installation. An empty page is the last
    * one.
    */
-  keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedText[]>;
+  keyed(which: KeyedQuery, request: RequestOptions): Promise<KeyedText[]>;
   /** Lines by id; missing ones are left out. */
   lines(ids: readonly string[], request: RequestOptions): Promise<W['line'][]>;
   balances: ErpBooks['balances'];
@@ -127,10 +127,10 @@ export type KeyedText = Omit<KeyedEntry, 'key' | 'unitId'> & { text: string };
  * The part of a target that differs between ERPs with an API. target.ts, resolve.ts and check.ts contain what is common
  * to them. For every fault of the ERP or of the connection, a method throws an ErpError.
  */
-export interface ErpApi<W extends Words>
+export interface ErpApi<W extends RecordTypes>
   extends Pick<ErpTarget, 'capabilities' | 'post' | 'deleteDrafts' | 'periods' | 'expiries' | 'close'> {
   readonly terms: ErpTerms;
-  readonly words: WordSource<W>;
+  readonly records: RecordSource<W>;
   readonly reader: ErpReader<W>;
   /** The configured company: its unique id, and the currency of its books. The answer is cached. */
   company(request: RequestOptions): Promise<{ id: string; currency: string }>;
@@ -160,7 +160,7 @@ export interface ErpApi<W extends Words>
 }
 
 /** The part of `vetledger erp check` that differs between ERPs. */
-export interface ErpChecks<W extends Words> {
+export interface ErpChecks<W extends RecordTypes> {
   /** Tries server and login. Returns the currency of the company's books, or null if the check cannot continue. */
   connection(): AsyncGenerator<CheckResult, string | null>;
   /** Checks the user's rights, as far as the ERP answers them. */
@@ -172,7 +172,7 @@ export interface ErpChecks<W extends Words> {
   /** Checks that entries may be posted on the plan's dates. */
   days: CheckStep;
   /** The trials with drafts, or the reason why drafts cannot be tried. */
-  drafts(found: FoundWords<W>, drafts: Drafts): DraftTrials<W> | { message: string; todo: string };
+  drafts(found: FoundRecords<W>, drafts: Drafts): DraftTrials<W> | { message: string; todo: string };
 }
 
 /** A part of a check. An ErpError becomes its result. */
@@ -182,7 +182,7 @@ export interface CheckStep {
 }
 
 /** The records of the plan that the check has found. */
-export interface FoundWords<W extends Words> {
+export interface FoundRecords<W extends RecordTypes> {
   accounts: W['account'][];
   journals: Map<string, W['journal']>;
   taxes: W['tax'][];
@@ -200,7 +200,7 @@ export interface Drafts {
   keep(id: string | undefined): void;
 }
 
-export interface DraftTrials<W extends Words> {
+export interface DraftTrials<W extends RecordTypes> {
   /** Ids of drafts that a check has left: this one, or an earlier one that ended too early. */
   left(request: RequestOptions): Promise<string[]>;
   /** Runs before the first draft is created. */

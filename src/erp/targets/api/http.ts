@@ -9,7 +9,7 @@ import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { ErrorPattern } from '../../capabilities.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { explain, harmless } from './explain.ts';
+import { explain, safeText } from './explain.ts';
 
 const connectMs = 10_000;
 const maxBytes = 64 * 1024 * 1024;
@@ -19,7 +19,7 @@ const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOST
 const connectEvents = ['lookup', 'connect', 'secureConnect'];
 
 /** Whether a request only reads, or writes. An error of a reading request never causes a doubt. */
-export type Doing = 'reads' | 'writes';
+export type Access = 'reads' | 'writes';
 
 export interface Answer {
   status: number;
@@ -87,16 +87,16 @@ export class ErpHttp {
       answering.on('downloadProgress', ({ transferred }) => {
         if (transferred > maxBytes) stop.abort(new TooLarge());
       });
-      const { statusCode: status, body: text, headers: told } = await answering;
-      const ids = requestIds(id, told);
+      const { statusCode: status, body: text, headers: answered } = await answering;
+      const ids = requestIds(id, answered);
       const ms = Math.round(performance.now() - begun);
       this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, this.#name);
-      return { status, text, retryAfter: told['retry-after'] ?? null, date: told.date ?? null, ids };
+      return { status, text, retryAfter: answered['retry-after'] ?? null, date: answered.date ?? null, ids };
     } catch (error) {
       signal.throwIfAborted();
       const failed = noAnswer(stop.signal.reason instanceof TooLarge ? stop.signal.reason : error);
       if (failed instanceof NoAnswer)
-        this.#log.warn({ ...requestIds(id), method }, `${this.#name}: ${harmless(failed.message)}`);
+        this.#log.warn({ ...requestIds(id), method }, `${this.#name}: ${safeText(failed.message)}`);
       throw failed;
     } finally {
       signal.removeEventListener('abort', giveUp);
@@ -114,14 +114,14 @@ class TooLarge extends Error {}
 /** Sends a request once. Throws ErpError, or the signal's reason. */
 export async function answerTo(
   transport: Pick<ErpHttp, 'post'>,
-  doing: Doing,
+  access: Access,
   sent: ErpRequest,
   request: Pick<RequestOptions, 'signal'>,
 ): Promise<Answer> {
   try {
     return await transport.post(sent, request);
   } catch (error) {
-    throw error instanceof NoAnswer ? error.toErpError(doing) : error;
+    throw error instanceof NoAnswer ? error.toErpError(access) : error;
   }
 }
 
@@ -135,8 +135,8 @@ export class NoAnswer extends Error {
     this.sent = sent;
   }
 
-  toErpError(doing: Doing): ErpError {
-    return new ErpError(doing === 'writes' && this.sent ? 'doubt' : 'unsent', harmless(this.message));
+  toErpError(access: Access): ErpError {
+    return new ErpError(access === 'writes' && this.sent ? 'doubt' : 'unsent', safeText(this.message));
   }
 }
 
@@ -171,11 +171,11 @@ const firstServerError = 500;
 export function pageError(answer: Answer, patterns: readonly ErrorPattern[]): ErpError {
   const { status, text } = answer;
   const page = pageText(text);
-  if (status === 200) return new ErpError('doubt', erpAnswerTexts.notJson({ page: harmless(page) }));
+  if (status === 200) return new ErpError('doubt', erpAnswerTexts.notJson({ page: safeText(page) }));
   const { means, problem } = explain({ http: status, code: null, text: page }, patterns);
   const saysNo = status >= firstRefusal && status < firstServerError && status !== requestTimeout;
-  const isTold = problem !== null && (means !== 'doubt' || saysNo);
-  return withRetry(new ErpError(means, harmless(`HTTP ${status} ${page}`), isTold ? { problem } : {}), answer);
+  const isKnownRefusal = problem !== null && (means !== 'doubt' || saysNo);
+  return withRetry(new ErpError(means, safeText(`HTTP ${status} ${page}`), isKnownRefusal ? { problem } : {}), answer);
 }
 
 /** The error with the waiting time of the answer's header `retry-after`, at most 15 minutes. */
@@ -193,15 +193,15 @@ export type Outcome = { result: JsonValue } | { error: ErpError };
 /** The result of an answer. An error is logged without the server's text. Throws ErpError. */
 export function resultOf(
   outcome: Outcome,
-  { doing, method, answer, name }: { doing: Doing; method: string; answer: Answer; name: string },
+  { access, method, answer, name }: { access: Access; method: string; answer: Answer; name: string },
   log: Logger,
 ): JsonValue {
   if ('result' in outcome) return outcome.result;
   const { means, problem, message, retryAfterMs } = outcome.error;
-  const told = { ...answer.ids, method, status: answer.status, means, problem };
-  log[means === 'refused' ? 'debug' : 'warn'](told, `${name}: no result`);
+  const fields = { ...answer.ids, method, status: answer.status, means, problem };
+  log[means === 'refused' ? 'debug' : 'warn'](fields, `${name}: no result`);
   // A reading request changes nothing, so its outcome is never in doubt.
-  if (doing === 'writes' || (means !== 'doubt' && means !== 'locked')) throw outcome.error;
+  if (access === 'writes' || (means !== 'doubt' && means !== 'locked')) throw outcome.error;
   throw new ErpError('unsent', message, { retryAfterMs });
 }
 
@@ -224,16 +224,16 @@ const longestPage = 20_000;
 /** The text of an HTML page, shortened. Title and first heading are left out, because they repeat the status. */
 function pageText(page: string): string {
   const text = page.slice(0, longestPage);
-  let said = '';
+  let plain = '';
   let skips = false;
   for (let at = 0; at < text.length; ) {
     const opening = text.indexOf('<', at);
     const closing = opening < 0 ? -1 : text.indexOf('>', opening);
-    if (!skips) said += `${text.slice(at, closing < 0 ? text.length : opening)} `;
+    if (!skips) plain += `${text.slice(at, closing < 0 ? text.length : opening)} `;
     if (closing < 0) break;
     const [, ends = '', name = ''] = /^<(\/?)([a-z0-9]{0,10})/i.exec(text.slice(opening, opening + 12)) ?? [];
     if (/^(?:title|h1)$/i.test(name)) skips = ends === '';
     at = closing + 1;
   }
-  return said.replace(/\s+/g, ' ').trim().slice(0, pageLength);
+  return plain.replace(/\s+/g, ' ').trim().slice(0, pageLength);
 }

@@ -29,14 +29,14 @@ export function* partsOf<Id>(ids: readonly Id[], most: number): Generator<Id[]> 
 
 /**
  * Leaves out entries that no longer exist: a draft may have been deleted between reading it and reading its lines.
- * `there` reads which of the entries without lines still exist.
+ * `readExisting` reads which of the entries without lines still exist.
  */
 export async function withoutGone(
   entries: FoundEntry[],
-  there: (ids: number[]) => Promise<JsonObject[]>,
+  readExisting: (ids: number[]) => Promise<JsonObject[]>,
 ): Promise<FoundEntry[]> {
   const empty = entries.filter(({ lines }) => lines.length === 0).map(({ id }) => wholeNumber(id));
   if (empty.length === 0) return entries;
-  const still = new Set((await there(empty)).map(({ id }) => String(id)));
+  const still = new Set((await readExisting(empty)).map(({ id }) => String(id)));
   return entries.filter(({ id, lines }) => lines.length > 0 || still.has(id));
 }

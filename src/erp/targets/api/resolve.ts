@@ -3,10 +3,10 @@ import type { ErpProblemCode } from '../../../texts/erp-problems.ts';
 import { erpRecordFindings } from '../../../texts/findings/erp-records.ts';
 import type { ErpEntry, ErpLine, ErpParty } from '../../erp-entry.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import type { DimensionName, ErpApi, Fault, ResolvedEntry, ResolvedLine, Word, Words } from './erp-api.ts';
+import type { DimensionName, ErpApi, Fault, NamedRecord, RecordTypes, ResolvedEntry, ResolvedLine } from './erp-api.ts';
 
 /** The ERP's records that entries refer to. */
-export interface Resolved<W extends Words> {
+export interface Resolved<W extends RecordTypes> {
   /** By the entry's key. */
   entries: Map<string, ResolvedEntry<W>>;
   problems: (Fault & { key: string })[];
@@ -15,13 +15,16 @@ export interface Resolved<W extends Words> {
 }
 
 /** The part of an ERP's API that resolving uses. */
-export type Resolving<W extends Words> = Pick<ErpApi<W>, 'terms' | 'words' | 'entryFault' | 'lineFault' | 'taxFault'>;
+export type Resolving<W extends RecordTypes> = Pick<
+  ErpApi<W>,
+  'terms' | 'records' | 'entryFault' | 'lineFault' | 'taxFault'
+>;
 
 /**
  * Throws an ErpError with the entries that have the first problem, so that the caller can send the others again without
  * them.
  */
-export function throwFirst(problems: Resolved<Words>['problems']): void {
+export function throwFirst(problems: Resolved<RecordTypes>['problems']): void {
   const [first] = problems;
   if (first === undefined) return;
   const same = problems.filter(({ code, message }) => code === first.code && message === first.message);
@@ -29,7 +32,7 @@ export function throwFirst(problems: Resolved<Words>['problems']): void {
 }
 
 /** Looks up every record that the entries refer to. A name with several records is a problem. Throws ErpError. */
-export async function resolveEntries<W extends Words>(
+export async function resolveEntries<W extends RecordTypes>(
   api: Resolving<W>,
   entries: readonly ErpEntry[],
   request: RequestOptions,
@@ -46,7 +49,7 @@ export async function resolveEntries<W extends Words>(
   return found;
 }
 
-interface Known<W extends Words> {
+interface Known<W extends RecordTypes> {
   accounts: Map<string, W['account'][]>;
   journals: Map<string, W['journal'][]>;
   taxes: Map<string, W['tax'][]>;
@@ -55,8 +58,8 @@ interface Known<W extends Words> {
   theirs: Map<string, W['party'][]>;
 }
 
-async function wordsOf<W extends Words>(
-  { words }: Resolving<W>,
+async function wordsOf<W extends RecordTypes>(
+  { records }: Resolving<W>,
   entries: readonly ErpEntry[],
   request: RequestOptions,
 ): Promise<Known<W>> {
@@ -66,12 +69,12 @@ async function wordsOf<W extends Words>(
     new Set(parties.filter(({ isOurs }) => isOurs === areOurs).map(({ code }) => code));
   // One request at a time, as for every company.
   return {
-    accounts: await words.accounts(new Set(lines.map(({ account }) => account)), request),
-    journals: await words.journals(new Set(entries.map(({ journal }) => journal)), request),
-    taxes: await words.taxes(new Set(lines.flatMap(({ vat }) => vat?.code ?? [])), request),
-    dimensions: await words.dimensions(new Set(lines.flatMap(dimensionNames)), request),
-    ours: await words.ourParties(codesOf(true), request),
-    theirs: await words.parties(codesOf(false), request),
+    accounts: await records.accounts(new Set(lines.map(({ account }) => account)), request),
+    journals: await records.journals(new Set(entries.map(({ journal }) => journal)), request),
+    taxes: await records.taxes(new Set(lines.flatMap(({ vat }) => vat?.code ?? [])), request),
+    dimensions: await records.dimensions(new Set(lines.flatMap(dimensionNames)), request),
+    ours: await records.ourParties(codesOf(true), request),
+    theirs: await records.parties(codesOf(false), request),
   };
 }
 
@@ -79,7 +82,7 @@ function dimensionNames({ dimensions }: Pick<ErpLine, 'dimensions'>): DimensionN
   return Object.entries(dimensions).map(([theirs, value]): DimensionName => `${theirs}\n${value}`);
 }
 
-class EntryResolver<W extends Words> {
+class EntryResolver<W extends RecordTypes> {
   /** The first problem of the entry. */
   problem: Fault | null = null;
   readonly missing: ErpParty[] = [];
@@ -158,19 +161,19 @@ class EntryResolver<W extends Words> {
   }
 
   /** The record of a name that must have exactly one active record; null otherwise, with a problem. */
-  #one<Found extends Word>(
+  #one<Found extends NamedRecord>(
     found: readonly Found[] = [],
     code: ErpProblemCode,
     kind: string,
     name: string,
   ): Found | null {
     const [first] = found;
-    const { word } = this.#api.terms;
+    const { record } = this.#api.terms;
     const named = { erp: this.#erp, kind, name: visible(name) };
     const add = (message: string) => this.#add({ code, message });
     if (first === undefined) return add(erpRecordFindings.missing(named));
-    if (found.length > 1) return add(erpRecordFindings.ambiguous({ ...named, n: found.length, code: word.code }));
-    return first.isActive ? first : add(erpRecordFindings.inactive({ ...named, isInactive: word.isInactive }));
+    if (found.length > 1) return add(erpRecordFindings.ambiguous({ ...named, n: found.length, code: record.code }));
+    return first.isActive ? first : add(erpRecordFindings.inactive({ ...named, isInactive: record.isInactive }));
   }
 
   #add(fault: Fault): null {

@@ -13,14 +13,14 @@ import {
   type ErpTarget,
   type IdentifiedCompany,
   type KeyedPage,
-  type KeyedQuestion,
+  type KeyedQuery,
   type KeyToFind,
   type LinesOnly,
   type RequestOptions,
   type WriteOptions,
 } from '../../port.ts';
 import { checkErp } from './check.ts';
-import type { ErpApi, Words } from './erp-api.ts';
+import type { ErpApi, RecordTypes } from './erp-api.ts';
 import { keyedText, unitAndKeyIn, withoutKey } from './keyed-text.ts';
 import { type Resolved, resolveEntries, throwFirst } from './resolve.ts';
 
@@ -29,7 +29,7 @@ const keysPerSearch = 100;
 const longestPartyName = 200;
 
 /** The target of an ERP with an API: everything that is common to such ERPs. `ErpApi` contains what differs. */
-export class ApiTarget<W extends Words> implements ErpTarget {
+export class ApiTarget<W extends RecordTypes> implements ErpTarget {
   readonly capabilities: ErpTarget['capabilities'];
   readonly company: CompanyRef;
   readonly matching: NonNullable<ErpTarget['matching']>;
@@ -88,7 +88,7 @@ export class ApiTarget<W extends Words> implements ErpTarget {
     return { found: [...found.values()], isComplete: true };
   }
 
-  async keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage> {
+  async keyed(which: KeyedQuery, request: RequestOptions): Promise<KeyedPage> {
     const page = await this.#api.reader.keyed(which, request);
     const entries = page.flatMap(({ text, ...entry }) => {
       const named = unitAndKeyIn(text);

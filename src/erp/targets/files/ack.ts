@@ -5,9 +5,9 @@ import { UserError } from '../../../domain/errors.ts';
 import type { InstallationId } from '../../../terms.ts';
 import { batchErrors } from '../../../texts/errors/batches.ts';
 import { countBatched, markAcknowledged, markHandedOver } from '../../outbox/batched.ts';
+import { isInFolder, manifestInFolder } from './batch-in-folder.ts';
 import { batchForUpdate, lockBatches, markBatchAcknowledged, markWritten, type StoredBatch } from './batches.ts';
 import { batchCode } from './format.ts';
-import { liesThere, lyingManifest } from './lying-batch.ts';
 
 export interface Acknowledged {
   batch: string;
@@ -47,11 +47,11 @@ async function ackOne(
   await lockBatches(trx, installation);
   const batch = await batchForUpdate(trx, installation, number);
   const code = batchCode({ installation, number });
-  if (batch === null && folder !== null && (await lyingManifest(folder, { installation, number })) !== null) {
+  if (batch === null && folder !== null && (await manifestInFolder(folder, { installation, number })) !== null) {
     throw new UserError(batchErrors.unknownButInFolder({ batch: code }), 1);
   }
   if (batch === null) throw new UserError(batchErrors.unknown({ batch: code }), 1);
-  if (batch.written_at === null && !(await noteLying(trx, batch, folder))) {
+  if (batch.written_at === null && !(await recordIfInFolder(trx, batch, folder))) {
     throw new UserError(batchErrors.notWrittenYet({ batch: code }), 1);
   }
   if (batch.acknowledged_at !== null) return { batch: code, file: batch.file, units: 0 };
@@ -66,8 +66,8 @@ async function ackOne(
  * Records that a batch is written if its file is in the folder. The record is missing if the process ended, or the
  * database was restored, before the delivery stored it.
  */
-async function noteLying(trx: Connection, batch: StoredBatch, folder: string | null): Promise<boolean> {
-  if (folder === null || batch.withdrawn_at !== null || !(await liesThere(folder, batch))) return false;
+async function recordIfInFolder(trx: Connection, batch: StoredBatch, folder: string | null): Promise<boolean> {
+  if (folder === null || batch.withdrawn_at !== null || !(await isInFolder(folder, batch))) return false;
   if ((await countBatched(trx, batch.installation, batch.number)) !== batch.units) return false;
   await markWritten(trx, batch);
   await markHandedOver(trx, batch.installation, batch.number);

@@ -5,7 +5,7 @@ import { fileFormatFindings } from '../../../texts/findings/file-formats.ts';
 import type { ErpProblem } from '../../port.ts';
 import { encode, fieldText, inCodePage, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
-import { type BatchFacts, batchCode, type FileFormat, type FileWords, type FileWriter, wordsOf } from './format.ts';
+import { type BatchFacts, batchCode, type FileFormat, type FileValues, type FileWriter, wordsOf } from './format.ts';
 import { expanded, type Pair, pairsOf } from './pairs.ts';
 
 const page = 'windows-1252';
@@ -73,7 +73,7 @@ export function datevFormat(options: DatevOptions, currency: string): FileFormat
     daysOf: (month) => ({ from: `${month}-01`, through: lastDayOf(month) }),
     fileName: (batch) => `EXTF_${batchCode(batch)}_${batch.period}.csv`,
     maxRows,
-    problemsOf: (words) => problemsOf(words, options),
+    problemsOf: (values) => problemsOf(values, options),
     begin: () => new DatevWriter(options, currency),
   };
 }
@@ -162,7 +162,7 @@ class DatevWriter implements FileWriter {
   }
 }
 
-function problemsOf({ accounts, dimensions }: FileWords, { accountLength }: DatevOptions): ErpProblem[] {
+function problemsOf({ accounts, dimensions }: FileValues, { accountLength }: DatevOptions): ErpProblem[] {
   const named = accounts.map(({ account }) => account);
   const wrong = named.filter((account) => !/^\d{1,9}$/.test(account) || /^0+$/.test(account));
   const long = named.filter((account) => !wrong.includes(account) && account.length > accountLength + 1);

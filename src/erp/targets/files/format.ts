@@ -15,16 +15,16 @@ export interface FileFormat {
   /** Maximum number of rows in a file. */
   maxRows: number;
   /** Problems of accounts and dimensions that the format cannot name; each occurs once. */
-  problemsOf(words: FileWords): ErpProblem[];
+  problemsOf(values: FileValues): ErpProblem[];
 }
 
 /** Accounts and dimension values that entries use. */
-export interface FileWords {
+export interface FileValues {
   accounts: readonly { account: string }[];
   dimensions: readonly { theirs: string; values: readonly string[] }[];
 }
 
-export function wordsOf({ lines }: FileEntry): FileWords {
+export function wordsOf({ lines }: FileEntry): FileValues {
   const dimensions = new Map<string, Set<string>>();
   for (const line of lines) {
     for (const [name, value] of Object.entries(line.dimensions)) {

@@ -25,8 +25,9 @@ import {
   releaseBatched,
 } from '../../outbox/batched.ts';
 import { followConfiguration } from '../../outbox/claim-units.ts';
-import { dueWork, pauseOf } from '../../outbox/questions-of-outbox.ts';
+import { dueWork, pauseOf } from '../../outbox/outbox-queries.ts';
 import { translate } from '../../translate.ts';
+import { BatchMissing, hasLaterBatch } from './batch-in-folder.ts';
 import {
   digestOf,
   lockBatches,
@@ -44,7 +45,6 @@ import { type FileEntry, fileEntry } from './file-entry.ts';
 import { claimFolder, FolderForeign } from './folder-claim.ts';
 import { batchCode, type FileFormat, type FileWriter, type WrittenEntry } from './format.ts';
 import { fileFormat } from './formats.ts';
-import { BatchMissing, liesLater } from './lying-batch.ts';
 import { Contents, manifestName, manifestText } from './manifest.ts';
 import { takeOverBatch } from './take-over.ts';
 import { FileTaken, writeWholeFile } from './write-file.ts';
@@ -166,12 +166,12 @@ class HandOver {
       if ((await pauseOf(trx, installation.id)) !== null) return null;
       const { number, at } = await nextBatch(trx, installation.id);
       const key = { installation: installation.id, number };
-      const lying = await this.#takeOver(trx, key, report);
-      if (lying !== null) return lying;
+      const inFolder = await this.#takeOver(trx, key, report);
+      if (inFolder !== null) return inFolder;
       const before = this.#cut();
       const first = await this.#firstCandidate(trx, before);
       if (first === null) return null;
-      if (await liesLater(this.erp.folder, key)) throw new BatchMissing(this.erp.folder, key);
+      if (await hasLaterBatch(this.erp.folder, key)) throw new BatchMissing(this.erp.folder, key);
       const period = this.#format.periodOf(first.date);
       const rendered = await this.#render(trx, { number, period, before, maxUnits: this.#maxUnits });
       report.refused += rendered.refused;

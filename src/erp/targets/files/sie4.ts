@@ -6,7 +6,7 @@ import { fileFormatFindings } from '../../../texts/findings/file-formats.ts';
 import type { ErpProblem } from '../../port.ts';
 import { encode, fieldText, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
-import { type BatchFacts, batchCode, type FileFormat, type FileWords, type FileWriter, wordsOf } from './format.ts';
+import { type BatchFacts, batchCode, type FileFormat, type FileValues, type FileWriter, wordsOf } from './format.ts';
 
 /** Dimension names that the format reserves. */
 const reservedNames: Record<string, string> = {
@@ -100,19 +100,19 @@ class Sie4Writer implements FileWriter {
     return named.map(({ dimension, value, name: called }) => {
       const objects = this.#objects.get(dimension) ?? new Map<string, string>();
       this.#objects.set(dimension, objects);
-      const object = harmless(value, longestObject);
+      const object = safeText(value, longestObject);
       if (!objects.has(object)) objects.set(object, called);
       return [dimension, object];
     });
   }
 }
 
-function problemsOf({ accounts, dimensions }: FileWords): ErpProblem[] {
+function problemsOf({ accounts, dimensions }: FileValues): ErpProblem[] {
   const wrongAccounts = accounts.filter(({ account }) => !/^\d{1,9}$/.test(account));
   const wrongNames = dimensions.filter(({ theirs }) => !/^[1-9]\d{0,3}$/.test(theirs));
   // If a value were changed, two values could become equal.
   const wrongValues = dimensions.flatMap(({ values }) =>
-    values.filter((value) => harmless(value, longestObject) !== value),
+    values.filter((value) => safeText(value, longestObject) !== value),
   );
   return [
     ...wrongAccounts.map(({ account }) => ({
@@ -140,14 +140,14 @@ function joined(rows: readonly string[]): string {
 
 /** A field in quotation marks. */
 function text(value: string): string {
-  return `"${harmless(value, longestText).replaceAll('"', '\\"')}"`;
+  return `"${safeText(value, longestText).replaceAll('"', '\\"')}"`;
 }
 
 /**
  * The text without backslashes and braces. The format can only escape quotation marks, and many programs read braces as
  * lists of objects.
  */
-function harmless(value: string, longest: number): string {
+function safeText(value: string, longest: number): string {
   const text = fieldText(value, page, longest);
   return text.replaceAll('\\', '/').replaceAll('{', '(').replaceAll('}', ')');
 }

@@ -4,10 +4,10 @@ import type { Connection } from '../../../db/rows.ts';
 import { deliveryFindings } from '../../../texts/findings/delivery.ts';
 import type { DeliverPorts } from '../../deliver/slice.ts';
 import { type BatchCandidate, markBatched, markRefused, unitsOfBatch } from '../../outbox/batched.ts';
+import { entriesInFolder, manifestInFolder } from './batch-in-folder.ts';
 import { type StoredBatch, storeBatch } from './batches.ts';
 import { FolderForeign, foreignFolder } from './folder-claim.ts';
 import { batchCode } from './format.ts';
-import { lyingEntries, lyingManifest } from './lying-batch.ts';
 import { FileTaken } from './write-file.ts';
 
 /** Maximum number of entries in one log line. */
@@ -31,14 +31,14 @@ export async function takeOverBatch(
   key: Pick<StoredBatch, 'installation' | 'number'>,
   { folder, format, databaseId, log, bytesOf }: TakeOverPorts,
 ): Promise<{ batch: StoredBatch; refused: number } | null> {
-  const lying = await lyingManifest(folder, key);
-  if (lying === null) return null;
-  const found = await lyingEntries(folder, key, lying, databaseId);
+  const inFolder = await manifestInFolder(folder, key);
+  if (inFolder === null) return null;
+  const found = await entriesInFolder(folder, key, inFolder, databaseId);
   const { installation, number } = key;
   if (found === null) {
     // If another database uses the folder, that is the better explanation.
     const foreign = await foreignFolder(folder, { installation, databaseId });
-    throw foreign === null ? new FileTaken(join(folder, lying.file)) : new FolderForeign(foreign);
+    throw foreign === null ? new FileTaken(join(folder, inFolder.file)) : new FolderForeign(foreign);
   }
   const code = batchCode(key);
   const units = await unitsOfBatch(trx, installation, found.ids);
@@ -57,8 +57,8 @@ export async function takeOverBatch(
       'a batch of before the restore has entries that the books do not have',
     );
   }
-  const { file, sha256, text: manifest } = lying;
-  const batch = { ...key, format, file, sha256, units: ids.length, manifest, created_at: new Date(lying.created) };
+  const { file, sha256, text: manifest } = inFolder;
+  const batch = { ...key, format, file, sha256, units: ids.length, manifest, created_at: new Date(inFolder.created) };
   await storeBatch(trx, batch);
   await markBatched(trx, installation, { ids, batch: number, attemptId: randomUUID() });
   return { batch: { ...batch, written_at: null, withdrawn_at: null, acknowledged_at: null }, refused: refused.length };

@@ -14,7 +14,7 @@ export class FileTaken extends Error {
   readonly file: string;
 
   constructor(file: string) {
-    super(`${file} is there already, with another content`);
+    super(`${file} already exists with other content`);
     this.file = file;
   }
 }
@@ -38,9 +38,9 @@ export async function writeWholeFile(
 ): Promise<void> {
   await mkdir(folder, { recursive: true, mode: folderMode });
   const file = join(folder, name);
-  const there = await sha256Of(file);
-  if (there === sha256) return;
-  if (there !== null) throw new FileTaken(file);
+  const existing = await sha256Of(file);
+  if (existing === sha256) return;
+  if (existing !== null) throw new FileTaken(file);
   const temporary = join(folder, `.${name}.tmp`);
   const handle = await open(temporary, 'w', fileMode);
   try {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { readAs } from '../api/form.ts';
-import type { Doing } from '../api/http.ts';
+import type { Access } from '../api/http.ts';
 import { allOf, pagesById } from '../api/pages.ts';
 import type { OdooCall, OdooConnection } from './connection.ts';
 import { asRecords } from './wire.ts';
@@ -61,11 +61,11 @@ export class OdooCalls {
   }
 
   /** Calls a method in the context of the company. Throws ErpError. */
-  async call(doing: Doing, call: OdooCall, request: RequestOptions): Promise<JsonValue> {
+  async call(access: Access, call: OdooCall, request: RequestOptions): Promise<JsonValue> {
     const { companyId } = await this.#open(request);
     // With several companies in the context, Odoo would choose the company of a move by its journal.
     const context = { allowed_company_ids: [companyId], ...call.context };
-    return this.#connection.call(doing, { ...call, context }, request);
+    return this.#connection.call(access, { ...call, context }, request);
   }
 
   /** A page of the records that match a domain, in the order of their ids, after the id `after`. */

@@ -2,13 +2,13 @@ import type { LineRole } from '../../../terms.ts';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
 import { failed, right, wrong } from '../api/check.ts';
-import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundWords } from '../api/erp-api.ts';
+import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundRecords } from '../api/erp-api.ts';
 import { asId, readAs } from '../api/form.ts';
 import type { Company, OdooCalls } from './calls.ts';
 import { maySearch } from './external-ids.ts';
 import { load } from './load.ts';
 import { readLocks } from './locks.ts';
-import type { OdooWords } from './names.ts';
+import type { OdooRecords } from './names.ts';
 
 const newestMeasured = 19;
 const cent = '0.01';
@@ -17,7 +17,7 @@ const cent = '0.01';
  * The check calls `action_post` only for a draft without lines, which every version of Odoo refuses. It does not try a
  * locked period: Odoo is known to move the entry's date.
  */
-export class OdooChecks implements ErpChecks<OdooWords> {
+export class OdooChecks implements ErpChecks<OdooRecords> {
   readonly days: CheckStep = { name: erpCheckTexts.lockDates, try: () => this.#checkLocks() };
   readonly #calls: OdooCalls;
   readonly #plan: CheckPlan;
@@ -74,7 +74,7 @@ export class OdooChecks implements ErpChecks<OdooWords> {
   }
 
   accountFault(
-    account: OdooWords['account'],
+    account: OdooRecords['account'],
     { roles }: CheckPlan['accounts'][number],
   ): [message: string, todo: string] | null {
     const type = erpCheckTexts.typeIs({ type: account.type });
@@ -91,7 +91,7 @@ export class OdooChecks implements ErpChecks<OdooWords> {
     return null;
   }
 
-  taxResult(name: string, { fault, invoice }: OdooWords['tax']): CheckResult {
+  taxResult(name: string, { fault, invoice }: OdooRecords['tax']): CheckResult {
     if (fault !== null) return wrong(name, erpCheckTexts.inactive({ isInactive: fault }), erpCheckTexts.mapOtherTax);
     return invoice.baseTags.length > 0 ? right(name) : right(name, erpCheckTexts.baseWithoutTag);
   }
@@ -110,7 +110,10 @@ export class OdooChecks implements ErpChecks<OdooWords> {
     ];
   }
 
-  drafts(found: FoundWords<OdooWords>, drafts: Drafts): DraftTrials<OdooWords> | { message: string; todo: string } {
+  drafts(
+    found: FoundRecords<OdooRecords>,
+    drafts: Drafts,
+  ): DraftTrials<OdooRecords> | { message: string; todo: string } {
     const [account] = found.accounts;
     const [journal] = found.journals.values();
     if (this.#plan.journals.length === 0)
@@ -193,7 +196,7 @@ export class OdooChecks implements ErpChecks<OdooWords> {
  * Two lines on one account that balance. On an income account they carry the tags of every tax, and one account of each
  * analytic plan.
  */
-function pairOn(account: OdooWords['account'], { taxes, dimensions }: FoundWords<OdooWords>): string[][] {
+function pairOn(account: OdooRecords['account'], { taxes, dimensions }: FoundRecords<OdooRecords>): string[][] {
   const isIncome = incomeTypes.includes(account.type);
   const tags = isIncome ? [...new Set(taxes.flatMap(({ invoice }) => invoice.baseTags))].join(',') : '';
   const analytic = dimensions.map(({ id }) => id).join(',');

@@ -7,9 +7,9 @@ import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain } from '../api/explain.ts';
 import { asId, asList, asRecord, readAs, wholeNumber } from '../api/form.ts';
 import {
+  type Access,
   type Answer,
   answerTo,
-  type Doing,
   ErpHttp,
   type ErpRequest,
   type Outcome,
@@ -71,27 +71,27 @@ export class OdooConnection {
     const body = { jsonrpc: '2.0', id: ++this.#requests, params: {} };
     const answer = await this.#post('reads', '/web/webclient/version_info', {}, body, request);
     const value = this.#result(rpcOutcome(answer, body.id), answer, 'reads', 'version_info');
-    return readAs(value, (told) => {
-      const [major] = asList(asRecord(told).server_version_info ?? null);
+    return readAs(value, (info) => {
+      const [major] = asList(asRecord(info).server_version_info ?? null);
       // Releases of Odoo Online between two versions have a prefix: `saas~18`.
       return typeof major === 'string' ? wholeNumber(major.replace(/^\D+/, '')) : asId(major ?? null);
     });
   }
 
   /** Calls a method. Throws ErpError, or the signal's reason. */
-  async call(doing: Doing, call: OdooCall, request: RequestOptions): Promise<JsonValue> {
+  async call(access: Access, call: OdooCall, request: RequestOptions): Promise<JsonValue> {
     const context = { ...plainContext, ...call.context };
     const name = `${call.model}.${call.method}`;
     if (this.#config.protocol === 'json2') {
       const { path, body } = json2Of(call, context);
-      const answer = await this.#post(doing, path, this.#bearer, body, request);
-      return this.#result(json2Outcome(answer), answer, doing, name);
+      const answer = await this.#post(access, path, this.#bearer, body, request);
+      return this.#result(json2Outcome(answer), answer, access, name);
     }
     const userId = await this.userId(request);
     const { database, password } = this.#config;
     const params = [database, userId, password, ...executeOf(call, context)];
     return this.#rpc(
-      doing,
+      access,
       { service: 'object', method: 'execute_kw', args: params },
       name,
       request,
@@ -113,7 +113,7 @@ export class OdooConnection {
     const { url, database, user, password, protocol } = this.#config;
     if (protocol === 'json2') {
       const context = await this.call('reads', { model: 'res.users', method: 'context_get' }, request);
-      return readAs(context, (told) => asId(asRecord(told).uid ?? null));
+      return readAs(context, (info) => asId(asRecord(info).uid ?? null));
     }
     const found = await this.#rpc(
       'reads',
@@ -132,19 +132,19 @@ export class OdooConnection {
   }
 
   async #rpc(
-    doing: Doing,
+    access: Access,
     params: JsonObject,
     name: string,
     request: RequestOptions,
     returnsNothing = false,
   ): Promise<JsonValue> {
     const body = { jsonrpc: '2.0', method: 'call', id: ++this.#requests, params };
-    const answer = await this.#post(doing, '/jsonrpc', {}, body, request, name);
-    return this.#result(rpcOutcome(answer, body.id, returnsNothing), answer, doing, name);
+    const answer = await this.#post(access, '/jsonrpc', {}, body, request, name);
+    return this.#result(rpcOutcome(answer, body.id, returnsNothing), answer, access, name);
   }
 
   async #post(
-    doing: Doing,
+    access: Access,
     path: string,
     headers: Record<string, string>,
     body: JsonValue,
@@ -152,12 +152,12 @@ export class OdooConnection {
     method = path,
   ): Promise<Answer> {
     const sent = { path, headers, body: stringifyJson(body), method };
-    return answerTo(this.#transport, doing, sent, request);
+    return answerTo(this.#transport, access, sent, request);
   }
 
-  #result(outcome: Outcome, answer: Answer, doing: Doing, method: string): JsonValue {
+  #result(outcome: Outcome, answer: Answer, access: Access, method: string): JsonValue {
     if ('error' in outcome && outcome.error.means === 'auth') this.#userId = null;
-    return resultOf(outcome, { doing, method, answer, name: 'Odoo' }, this.#log);
+    return resultOf(outcome, { access, method, answer, name: 'Odoo' }, this.#log);
   }
 }
 
@@ -196,7 +196,7 @@ function rpcOutcome(answer: Answer, id: number, returnsNothing = false): Outcome
     return { error: new ErpError('doubt', erpAnswerTexts.noResult({ erp: 'Odoo' })) };
   }
   const data = isJsonObject(body.error) && isJsonObject(body.error.data) ? body.error.data : {};
-  return { error: toldError(data, answer) };
+  return { error: serverError(data, answer) };
 }
 
 /**
@@ -210,13 +210,13 @@ function json2Outcome(answer: Answer): Outcome {
     return { error: new ErpError('auth', erpAnswerTexts.keyRefused({ erp: 'Odoo' })) };
   }
   if (answer.status !== 200 && isJsonObject(value) && typeof value.name === 'string') {
-    return { error: toldError(value, answer) };
+    return { error: serverError(value, answer) };
   }
   return { error: pageError(answer, odooCapabilities.errors) };
 }
 
 /** The error that an answer describes: the exception's `name` and `message`. */
-function toldError({ name, message }: JsonObject, answer: Answer): ErpError {
+function serverError({ name, message }: JsonObject, answer: Answer): ErpError {
   const code = typeof name === 'string' ? name : null;
   const text = typeof message === 'string' && message !== '' ? message : (code ?? erpAnswerTexts.withoutText);
   const known = explain({ http: answer.status, code, text }, odooCapabilities.errors);

@@ -54,7 +54,7 @@ export async function externalIdsOf(
 ): Promise<Map<number, string[]>> {
   if (ids.length === 0) return new Map();
   const answer = await calls.call('reads', { model, method: 'get_metadata', ids }, request);
-  return readAs(answer, (told) => new Map(asRecords(told).map((record) => [asId(record.id), namesIn(record)])));
+  return readAs(answer, (records) => new Map(asRecords(records).map((record) => [asId(record.id), namesIn(record)])));
 }
 
 function namesIn({ xmlids }: JsonObject): string[] {

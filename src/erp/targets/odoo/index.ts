@@ -28,7 +28,7 @@ import { findExternalIds, keyInExternalId, maySearch, moveIdOf, partyIdOf } from
 import { keepLines, load } from './load.ts';
 import { readLocks } from './locks.ts';
 import { toTable } from './moves.ts';
-import { OdooNames, type OdooWords } from './names.ts';
+import { OdooNames, type OdooRecords } from './names.ts';
 import { OdooReader } from './read.ts';
 import { taxFault } from './taxes.ts';
 import { asTimeOrNull } from './wire.ts';
@@ -50,10 +50,10 @@ export function openOdoo(config: OdooConfig, ports: OdooPorts): ErpTarget {
   return new ApiTarget(companyOf(config), new OdooApi(config, ports));
 }
 
-class OdooApi implements ErpApi<OdooWords> {
+class OdooApi implements ErpApi<OdooRecords> {
   readonly capabilities = odooCapabilities;
   readonly terms = odooTerms;
-  readonly words: OdooNames;
+  readonly records: OdooNames;
   readonly reader: OdooReader;
   readonly taxFault = taxFault;
   readonly #config: OdooConfig;
@@ -67,8 +67,8 @@ class OdooApi implements ErpApi<OdooWords> {
     this.#clock = clock;
     this.#connection = new OdooConnection(config, log, transport);
     this.#calls = new OdooCalls(this.#connection, (request) => this.company(request));
-    this.words = new OdooNames(this.#calls, clock);
-    this.reader = new OdooReader(this.#calls, this.words);
+    this.records = new OdooNames(this.#calls, clock);
+    this.reader = new OdooReader(this.#calls, this.records);
   }
 
   async company(request: RequestOptions): Promise<Company> {
@@ -83,13 +83,13 @@ class OdooApi implements ErpApi<OdooWords> {
   }
 
   forget(error?: unknown): void {
-    this.words.clear();
+    this.records.clear();
     if (error instanceof ErpError && error.means === 'auth') this.#company = null;
   }
 
   lineFault(
-    account: OdooWords['account'],
-    { entry, line, journal }: Parameters<ErpApi<OdooWords>['lineFault']>[1],
+    account: OdooRecords['account'],
+    { entry, line, journal }: Parameters<ErpApi<OdooRecords>['lineFault']>[1],
   ): Fault | null {
     const { erp } = this.terms;
     const unknown = (reason: string): Fault => ({
@@ -111,7 +111,7 @@ class OdooApi implements ErpApi<OdooWords> {
    * Creates moves with Odoo's import, which sets the external ids of each move and line in the same transaction. It
    * does not send a key that Odoo already has, because the import would overwrite that move.
    */
-  async create(entries: readonly ResolvedEntry<OdooWords>[], request: WriteOptions): Promise<number[]> {
+  async create(entries: readonly ResolvedEntry<OdooRecords>[], request: WriteOptions): Promise<number[]> {
     const { features } = await this.company(request);
     const sent = entries.map(({ entry }) => entry);
     const known = await this.#present(sent, request);
@@ -155,7 +155,7 @@ class OdooApi implements ErpApi<OdooWords> {
     return readLocks(this.#calls, request);
   }
 
-  async match(groups: readonly (readonly OdooWords['line'][])[], request: WriteOptions): Promise<void> {
+  async match(groups: readonly (readonly OdooRecords['line'][])[], request: WriteOptions): Promise<void> {
     const context = await this.#branch(request);
     // One group per request: Odoo matches all lines of an account in a request with each other.
     for (const group of groups) {
@@ -164,7 +164,7 @@ class OdooApi implements ErpApi<OdooWords> {
     }
   }
 
-  async unmatch(lines: readonly OdooWords['line'][], request: WriteOptions): Promise<void> {
+  async unmatch(lines: readonly OdooRecords['line'][], request: WriteOptions): Promise<void> {
     const ids = lines.map(({ id }) => id);
     await this.#write('account.move.line', 'remove_move_reconcile', ids, await this.#branch(request), request);
   }

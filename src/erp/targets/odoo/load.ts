@@ -44,8 +44,8 @@ export function loadedIds(answer: JsonValue, entries: readonly ErpEntry[]): numb
  * with several entries, it is unknown which of them the error concerns.
  */
 function refusalIn(messages: JsonValue, entries: readonly ErpEntry[]): ErpError {
-  const told = writtenAs(messages, (list) => asList(list).filter(isJsonObject));
-  const first = told.find(({ type }) => type === 'error') ?? told[0];
+  const errors = writtenAs(messages, (list) => asList(list).filter(isJsonObject));
+  const first = errors.find(({ type }) => type === 'error') ?? errors[0];
   const text = typeof first?.message === 'string' ? plain(first.message) : '';
   const known = explain(
     { http: 200, code: null, text: text || erpAnswerTexts.importWithoutReason },

@@ -7,7 +7,7 @@ import { asId, asText, wholeNumber } from '../api/form.ts';
 import { keyedText, keyIn, longestText, withoutKey } from '../api/keyed-text.ts';
 import type { Features } from './calls.ts';
 import { keyInExternalId, lineIdOf, moveIdOf } from './external-ids.ts';
-import type { OdooWords } from './names.ts';
+import type { OdooRecords } from './names.ts';
 import type { OdooTax, TaxBook, TaxSide } from './taxes.ts';
 import { asAmount, asDate, asDateOrNull, asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
 
@@ -24,7 +24,7 @@ const lineColumns = [
  * defaults.
  */
 export function toTable(
-  moves: readonly ResolvedEntry<OdooWords>[],
+  moves: readonly ResolvedEntry<OdooRecords>[],
   { hasTagInvert }: Pick<Features, 'hasTagInvert'>,
 ): { fields: string[]; data: string[][] } {
   const columns = [...lineColumns, ...(hasTagInvert ? ['tax_tag_invert'] : [])];
@@ -43,7 +43,7 @@ export function toTable(
 
 type LineCells = Record<string, string>;
 
-function linesOf(resolved: ResolvedEntry<OdooWords>): LineCells[] {
+function linesOf(resolved: ResolvedEntry<OdooRecords>): LineCells[] {
   const { entry } = resolved;
   const bases = basesByCode(entry);
   const lines = entry.lines.map((line, index) => {
@@ -71,7 +71,7 @@ function linesOf(resolved: ResolvedEntry<OdooWords>): LineCells[] {
  * Lines of zero for bases that are on no tag and no tax line, such as the base of a sale with a rounded tax of zero.
  * The line names the tax, and `tax_base_amount` has the sign of the base.
  */
-function baseLines({ entry, lines }: ResolvedEntry<OdooWords>, bases: Map<string, Money>): LineCells[] {
+function baseLines({ entry, lines }: ResolvedEntry<OdooRecords>, bases: Map<string, Money>): LineCells[] {
   return entry.lines.flatMap((line, index) => {
     const { account, tax = null } = lines[index] ?? {};
     const base = line.vat === null ? undefined : bases.get(line.vat.code);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../domain/clock.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
-import type { DimensionName, Word, WordSource, Words } from '../api/erp-api.ts';
+import type { DimensionName, NamedRecord, RecordSource, RecordTypes } from '../api/erp-api.ts';
 import { asId, asText, readAs, wholeNumber } from '../api/form.ts';
 import { byName, KeptNames, type LookUp, partiesKeptMs } from '../api/names.ts';
 import type { OdooCalls } from './calls.ts';
@@ -21,30 +21,30 @@ export interface OdooAccount {
   journalIds: number[];
 }
 
-export interface OdooWord extends Word {
+export interface OdooRecord extends NamedRecord {
   id: number;
 }
 
-export interface OdooWords extends Words {
+export interface OdooRecords extends RecordTypes {
   account: OdooAccount;
-  journal: OdooWord;
+  journal: OdooRecord;
   tax: OdooTax;
   /** An analytic account, found by its plan's name and its own code. */
-  dimension: OdooWord;
-  party: OdooWord;
+  dimension: OdooRecord;
+  party: OdooRecord;
 }
 
 /** Looks up codes by record id. */
 type CodesById<Code> = (ids: Iterable<number>, request: RequestOptions) => Promise<Map<number, Code>>;
 
 /** Looks up the records that entries refer to, by name and by id, in one company. */
-export class OdooNames implements WordSource<OdooWords> {
+export class OdooNames implements RecordSource<OdooRecords> {
   readonly accounts: LookUp<OdooAccount>;
-  readonly journals: LookUp<OdooWord>;
-  readonly dimensions: LookUp<OdooWord>;
+  readonly journals: LookUp<OdooRecord>;
+  readonly dimensions: LookUp<OdooRecord>;
   /** Partners by Odoo's reference. */
-  readonly parties: LookUp<OdooWord>;
-  readonly ourParties: LookUp<OdooWord>;
+  readonly parties: LookUp<OdooRecord>;
+  readonly ourParties: LookUp<OdooRecord>;
   /** All taxes on sales. The tags of a line determine its tax. */
   readonly taxBook: (request: RequestOptions) => Promise<TaxBook>;
   readonly accountCodes: CodesById<string>;
@@ -144,10 +144,10 @@ export class OdooNames implements WordSource<OdooWords> {
    * reference. A user who may not search external ids starts with the references, because external ids then need one
    * request each.
    */
-  async #ourParties(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooWord[]>> {
-    const found = new Map<string, OdooWord[]>();
+  async #ourParties(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooRecord[]>> {
+    const found = new Map<string, OdooRecord[]>();
     const left = () => codes.filter((code) => !found.has(code));
-    const add = (parties: Map<string, OdooWord[]>) => {
+    const add = (parties: Map<string, OdooRecord[]>) => {
       for (const [code, its] of parties) found.set(code, its);
     };
     const byId = await maySearch(this.#calls, request);
@@ -157,7 +157,7 @@ export class OdooNames implements WordSource<OdooWords> {
     return found;
   }
 
-  async #byExternalId(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooWord[]>> {
+  async #byExternalId(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooRecord[]>> {
     const { companyId } = await this.#calls.company(request);
     const idOf = (code: string) => partyIdOf(companyId, code);
     const ids = await findExternalIds(this.#calls, 'res.partner', codes.map(idOf), request);
@@ -178,7 +178,7 @@ export class OdooNames implements WordSource<OdooWords> {
     });
   }
 
-  async #byReference(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooWord[]>> {
+  async #byReference(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooRecord[]>> {
     if (codes.length === 0) return new Map();
     const { chain } = await this.#calls.company(request);
     const domain = [
@@ -207,7 +207,7 @@ export class OdooNames implements WordSource<OdooWords> {
 const firstWithoutLimits = 19;
 const partyFields = ['name', 'ref', 'active'];
 
-function wordOf(record: JsonObject): OdooWord {
+function wordOf(record: JsonObject): OdooRecord {
   return { id: asId(record.id), isActive: asFlag(record.active) };
 }
 

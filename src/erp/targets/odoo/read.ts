@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
-import type { ErpBooks, KeyedQuestion, LinesOnly, RequestOptions } from '../../port.ts';
+import type { ErpBooks, KeyedQuery, LinesOnly, RequestOptions } from '../../port.ts';
 import type { ErpReader, KeyedText, KeyLookUp, LineState } from '../api/erp-api.ts';
 import { asId, asList, asRecord, idOf, readAs } from '../api/form.ts';
 import { anyKey, keyedLike, keyText } from '../api/keyed-text.ts';
@@ -9,7 +9,7 @@ import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
 import type { OdooCalls } from './calls.ts';
 import { externalIdsOf, findExternalIds, maySearch, moveIdOf } from './external-ids.ts';
 import { analyticIdsIn, distributionIn, foundEntries, lineState, numberAndState, readFields } from './moves.ts';
-import type { OdooNames, OdooWords } from './names.ts';
+import type { OdooNames, OdooRecords } from './names.ts';
 import { asAmount, asDate, asReference, asTextOrNull, toDateTime } from './wire.ts';
 
 const movesPerPage = 100;
@@ -19,7 +19,7 @@ const firstWithoutReadGroup = 19;
 const move = 'account.move';
 
 /** Reads moves, their lines and the books of the company. Each method throws ErpError. */
-export class OdooReader implements ErpReader<OdooWords> {
+export class OdooReader implements ErpReader<OdooRecords> {
   readonly #calls: OdooCalls;
   readonly #names: OdooNames;
 
@@ -78,7 +78,7 @@ export class OdooReader implements ErpReader<OdooWords> {
   }
 
   /** Moves whose reference names a unit of the installation and has a key of our form, without their lines. */
-  async keyed({ installation, changedSince, after }: KeyedQuestion, request: RequestOptions): Promise<KeyedText[]> {
+  async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {
     const { companyId } = await this.#calls.company(request);
     const domain: JsonValue[] = [
       ['company_id', '=', companyId],

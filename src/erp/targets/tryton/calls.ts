@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
 import { chooseCompany } from '../api/choose-company.ts';
 import { asId, asList, asRecord, asText, readAs } from '../api/form.ts';
-import type { Doing } from '../api/http.ts';
+import type { Access } from '../api/http.ts';
 import { allOf, pagesById } from '../api/pages.ts';
 import type { TrytonConnection } from './connection.ts';
 import { related } from './wire.ts';
@@ -78,14 +78,14 @@ export class TrytonCalls {
 
   /** Calls a method. The last parameter is the company's context with `extra`. */
   async call(
-    doing: Doing,
+    access: Access,
     method: string,
     params: JsonValue[],
     request: RequestOptions,
     extra: JsonObject = {},
   ): Promise<JsonValue> {
     const { context } = await this.company(request);
-    return this.#connection.call(doing, method, [...params, { ...context, ...extra }], request);
+    return this.#connection.call(access, method, [...params, { ...context, ...extra }], request);
   }
 
   /**

@@ -3,10 +3,10 @@ import type { LineRole } from '../../../terms.ts';
 import { erpCheckTexts } from '../../../texts/reports/erp-check.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
 import { failed, right, wrong } from '../api/check.ts';
-import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundWords } from '../api/erp-api.ts';
+import type { CheckStep, Drafts, DraftTrials, ErpChecks, FoundRecords } from '../api/erp-api.ts';
 import type { TrytonCalls } from './calls.ts';
 import { idsOf, type TrytonConnection } from './connection.ts';
-import type { TrytonNames, TrytonPeriod, TrytonWords } from './names.ts';
+import type { TrytonNames, TrytonPeriod, TrytonRecords } from './names.ts';
 import { toDate } from './wire.ts';
 
 const series = '8.0';
@@ -29,7 +29,7 @@ interface At {
  * on an account with matching. Tryton matches such a line while posting, and refuses that in an unbalanced draft.
  * Without this line, Tryton on SQLite would post the unbalanced draft.
  */
-export class TrytonChecks implements ErpChecks<TrytonWords> {
+export class TrytonChecks implements ErpChecks<TrytonRecords> {
   readonly days: CheckStep = { name: erpCheckTexts.periods, try: () => this.#checkPeriods() };
   readonly #checked: Checked;
   readonly #plan: CheckPlan;
@@ -65,7 +65,7 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
   }
 
   accountFault(
-    account: TrytonWords['account'],
+    account: TrytonRecords['account'],
     { roles, isControl }: CheckPlan['accounts'][number],
   ): [message: string, todo: string] | null {
     const has = (wanted: readonly LineRole[]) => roles.some((role) => wanted.includes(role as LineRole));
@@ -98,7 +98,10 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     });
   }
 
-  drafts(found: FoundWords<TrytonWords>, drafts: Drafts): DraftTrials<TrytonWords> | { message: string; todo: string } {
+  drafts(
+    found: FoundRecords<TrytonRecords>,
+    drafts: Drafts,
+  ): DraftTrials<TrytonRecords> | { message: string; todo: string } {
     const { dates } = this.#plan;
     const open = this.#periods.filter(({ isOpen }) => isOpen);
     const period = open.find(({ from, through }) => dates.some((day) => from <= day && day <= through)) ?? open.at(0);
@@ -109,12 +112,12 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     }
     const day = dates.find((date) => period.from <= date && date <= period.through) ?? period.from;
     const at = { journalId: journal.id, period, day };
-    const create = (accounts: readonly TrytonWords['account'][], on: At = at) =>
+    const create = (accounts: readonly TrytonRecords['account'][], on: At = at) =>
       this.#make(
         on,
         accounts.flatMap((each) => this.#pair(each, on.day, found)),
       );
-    const canTry = (each: TrytonWords['account']) => !each.partyRequired || this.#partyId !== null;
+    const canTry = (each: TrytonRecords['account']) => !each.partyRequired || this.#partyId !== null;
     return {
       left: (request) => this.#left(request),
       before: { name: erpCheckTexts.makeParties, try: () => this.#findParty() },
@@ -162,7 +165,7 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
    * Two lines on one account that balance. On an income account they carry every tax, and one account of each
    * dimension.
    */
-  #pair(account: TrytonWords['account'], day: string, found: FoundWords<TrytonWords>): JsonObject[] {
+  #pair(account: TrytonRecords['account'], day: string, found: FoundRecords<TrytonRecords>): JsonObject[] {
     const isIncome = account.type?.statement === 'income';
     const taxes = isIncome ? found.taxes.map(({ id }) => ({ type: 'base', tax: id, amount: cent(true) })) : [];
     return (['debit', 'credit'] as const).map((side) => {
@@ -180,8 +183,8 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
 
   async #unbalanced(
     at: At,
-    account: TrytonWords['account'],
-    matched: TrytonWords['account'] | undefined,
+    account: TrytonRecords['account'],
+    matched: TrytonRecords['account'] | undefined,
     drafts: Drafts,
   ): Promise<CheckResult[]> {
     if (matched === undefined) {
@@ -228,8 +231,8 @@ export class TrytonChecks implements ErpChecks<TrytonWords> {
     return idsOf(await this.#call('writes', 'model.account.move.create', values)).map(String);
   }
 
-  #call(doing: 'reads' | 'writes', method: string, params: JsonValue[]): Promise<JsonValue> {
-    return this.#checked.calls.call(doing, method, params, this.#request);
+  #call(access: 'reads' | 'writes', method: string, params: JsonValue[]): Promise<JsonValue> {
+    return this.#checked.calls.call(access, method, params, this.#request);
   }
 }
 

@@ -7,9 +7,9 @@ import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain } from '../api/explain.ts';
 import { asId, asList, asText, readAs, writtenAs } from '../api/form.ts';
 import {
+  type Access,
   type Answer,
   answerTo,
-  type Doing,
   ErpHttp,
   type Outcome,
   objectIn,
@@ -53,17 +53,22 @@ export class TrytonConnection {
   }
 
   /** Calls a method. The last parameter is the context. Throws ErpError, or the signal's reason. */
-  async call(doing: Doing, method: string, params: readonly JsonValue[], request: RequestOptions): Promise<JsonValue> {
+  async call(
+    access: Access,
+    method: string,
+    params: readonly JsonValue[],
+    request: RequestOptions,
+  ): Promise<JsonValue> {
     for (let again = false; ; again = true) {
       const session = await this.#open(request);
       const { path } = this;
-      const answer = await this.#send(doing, path, method, params, request, session.header);
+      const answer = await this.#send(access, path, method, params, request, session.header);
       // Tryton checks the session first, so it did nothing.
       if (answer.status === 401 && !again) {
         this.#session = null;
         continue;
       }
-      return this.#result(answer, doing, method);
+      return this.#result(answer, access, method);
     }
   }
 
@@ -108,13 +113,13 @@ export class TrytonConnection {
     return { userId: id, header: `Session ${Buffer.from(`${user}:${id}:${token}`).toString('base64')}` };
   }
 
-  #result(answer: Sent, doing: Doing, method: string): JsonValue {
-    return resultOf(outcomeOf(answer), { doing, method, answer, name: 'Tryton' }, this.#log);
+  #result(answer: Sent, access: Access, method: string): JsonValue {
+    return resultOf(outcomeOf(answer), { access, method, answer, name: 'Tryton' }, this.#log);
   }
 
   /** Sends a request once. Throws ErpError, or the signal's reason. */
   async #send(
-    doing: Doing,
+    access: Access,
     path: string,
     method: string,
     params: readonly JsonValue[],
@@ -124,7 +129,7 @@ export class TrytonConnection {
     const rpcId = ++this.#requests;
     const body = stringifyJson({ id: rpcId, method, params });
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-    return { ...(await answerTo(this.#http, doing, { path, headers, body, method }, request)), rpcId };
+    return { ...(await answerTo(this.#http, access, { path, headers, body, method }, request)), rpcId };
   }
 }
 
@@ -140,15 +145,15 @@ function errorOf(answer: Sent, body: JsonObject | null): ErpError {
     return new ErpError('doubt', erpAnswerTexts.otherRequest);
   }
   if (body !== null) {
-    const told = toldError(body.error);
-    if (told !== null) return explain({ http: answer.status, ...told }, trytonCapabilities.errors);
+    const error = serverError(body.error);
+    if (error !== null) return explain({ http: answer.status, ...error }, trytonCapabilities.errors);
     return new ErpError('doubt', erpAnswerTexts.noResult({ erp: 'Tryton' }));
   }
   return pageError(answer, trytonCapabilities.errors);
 }
 
 /** Tryton's own exceptions are `["UserError", [text, description, domain]]`; any other is `[text, trace]`. */
-function toldError(error: JsonValue): { code: string | null; text: string } | null {
+function serverError(error: JsonValue): { code: string | null; text: string } | null {
   if (!Array.isArray(error) || typeof error[0] !== 'string') return null;
   const [first, second] = error;
   if (!Array.isArray(second)) return { code: null, text: first };

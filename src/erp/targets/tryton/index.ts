@@ -24,7 +24,7 @@ import { trytonCapabilities } from './capabilities.ts';
 import { TrytonChecks } from './check.ts';
 import { idsOf, TrytonConnection } from './connection.ts';
 import { toMove } from './moves.ts';
-import { TrytonNames, type TrytonPeriod, type TrytonWords } from './names.ts';
+import { TrytonNames, type TrytonPeriod, type TrytonRecords } from './names.ts';
 import { TrytonReader } from './read.ts';
 import { toDate } from './wire.ts';
 
@@ -33,10 +33,10 @@ export function openTryton(config: TrytonConfig, ports: { clock: Clock; log: Log
   return new ApiTarget(companyOf(config), new TrytonApi(config, ports));
 }
 
-export class TrytonApi implements ErpApi<TrytonWords> {
+export class TrytonApi implements ErpApi<TrytonRecords> {
   readonly capabilities = trytonCapabilities;
   readonly terms = trytonTerms;
-  readonly words: TrytonNames;
+  readonly records: TrytonNames;
   readonly reader: TrytonReader;
   readonly #connection: TrytonConnection;
   readonly #calls: TrytonCalls;
@@ -44,7 +44,7 @@ export class TrytonApi implements ErpApi<TrytonWords> {
   constructor(config: TrytonConfig, { clock, log }: { clock: Clock; log: Logger }) {
     this.#connection = new TrytonConnection(config, log);
     this.#calls = new TrytonCalls(this.#connection, config);
-    this.words = new TrytonNames(this.#calls, clock);
+    this.records = new TrytonNames(this.#calls, clock);
     this.reader = new TrytonReader(this.#calls);
   }
 
@@ -53,11 +53,11 @@ export class TrytonApi implements ErpApi<TrytonWords> {
   }
 
   forget(): void {
-    this.words.clear();
+    this.records.clear();
   }
 
   async entryFault({ date }: ErpEntry, request: RequestOptions): Promise<Fault | null> {
-    const period = periodOf(date, await this.words.periods(request));
+    const period = periodOf(date, await this.records.periods(request));
     const { erp } = this.terms;
     if (period === undefined) return { code: 'erp_period_missing', message: erpRecordFindings.noPeriod({ erp, date }) };
     if (period.isOpen) return null;
@@ -66,8 +66,8 @@ export class TrytonApi implements ErpApi<TrytonWords> {
   }
 
   lineFault(
-    account: TrytonWords['account'],
-    { entry: { date }, line }: Parameters<ErpApi<TrytonWords>['lineFault']>[1],
+    account: TrytonRecords['account'],
+    { entry: { date }, line }: Parameters<ErpApi<TrytonRecords>['lineFault']>[1],
   ): Fault | null {
     const { erp } = this.terms;
     const unknown = (reason: string): Fault => ({
@@ -90,14 +90,14 @@ export class TrytonApi implements ErpApi<TrytonWords> {
     };
   }
 
-  async create(entries: readonly ResolvedEntry<TrytonWords>[], request: WriteOptions): Promise<number[]> {
+  async create(entries: readonly ResolvedEntry<TrytonRecords>[], request: WriteOptions): Promise<number[]> {
     return idsOf(await this.#write('model.account.move.create', [await this.movesOf(entries, request)], request));
   }
 
   /** The field values of new moves. */
-  async movesOf(entries: readonly ResolvedEntry<TrytonWords>[], request: RequestOptions): Promise<JsonObject[]> {
+  async movesOf(entries: readonly ResolvedEntry<TrytonRecords>[], request: RequestOptions): Promise<JsonObject[]> {
     const { companyId } = await this.#calls.company(request);
-    const periods = await this.words.periods(request);
+    const periods = await this.records.periods(request);
     return entries.map((resolved) => {
       const { date, unitId } = resolved.entry;
       const period = periodOf(date, periods);
@@ -122,14 +122,14 @@ export class TrytonApi implements ErpApi<TrytonWords> {
 
   async periods(request: RequestOptions): Promise<ErpPeriods> {
     // Not from a cache, because a period may just have been closed.
-    const list = await this.words.readPeriods(request);
+    const list = await this.records.readPeriods(request);
     return {
       periods: list.map(({ from, through, isOpen }) => ({ from, through, isOpen, kind: 'general' })),
       lockedThrough: [],
     };
   }
 
-  async match(groups: readonly (readonly TrytonWords['line'][])[], request: WriteOptions): Promise<void> {
+  async match(groups: readonly (readonly TrytonRecords['line'][])[], request: WriteOptions): Promise<void> {
     const { companyId } = await this.#calls.company(request);
     const reconciliations = groups.map((group) => ({
       company: companyId,
@@ -145,7 +145,7 @@ export class TrytonApi implements ErpApi<TrytonWords> {
   }
 
   /** Uses Tryton's wizard, because the group Accounting may not delete a reconciliation. */
-  async unmatch(lines: readonly TrytonWords['line'][], request: WriteOptions): Promise<void> {
+  async unmatch(lines: readonly TrytonRecords['line'][], request: WriteOptions): Promise<void> {
     // One line of each reconciliation is enough.
     const ids = [...new Map(lines.map(({ matched, id }) => [matched, trytonId(id)])).values()];
     const wizard = 'wizard.account.move.unreconcile_lines';
@@ -158,7 +158,7 @@ export class TrytonApi implements ErpApi<TrytonWords> {
   }
 
   check(plan: CheckPlan, request: RequestOptions): TrytonChecks {
-    return new TrytonChecks({ calls: this.#calls, names: this.words, connection: this.#connection }, plan, request);
+    return new TrytonChecks({ calls: this.#calls, names: this.records, connection: this.#connection }, plan, request);
   }
 
   close(): Promise<void> {

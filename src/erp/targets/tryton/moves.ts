@@ -5,14 +5,14 @@ import type { ErpLine, FoundEntry, FoundLine } from '../../erp-entry.ts';
 import type { ResolvedEntry, ResolvedLine } from '../api/erp-api.ts';
 import { asId, asText, wholeNumber } from '../api/form.ts';
 import { keyedText, keyIn, longestText, withoutKey } from '../api/keyed-text.ts';
-import type { TrytonLine, TrytonWords } from './names.ts';
+import type { TrytonLine, TrytonRecords } from './names.ts';
 import { asDate, asDateOrNull, asDecimal, asTextOrNull, related, relatedList, toDate, toDecimal } from './wire.ts';
 
 const moveModel = 'account.move';
 
 /** The field values of a new move: a draft with its lines, tax lines and analytic lines. */
 export function toMove(
-  { entry, journal, lines }: ResolvedEntry<TrytonWords>,
+  { entry, journal, lines }: ResolvedEntry<TrytonRecords>,
   { companyId, periodId }: { companyId: number; periodId: number },
 ): JsonObject {
   const date = toDate(entry.date);
@@ -27,7 +27,7 @@ export function toMove(
   };
 }
 
-function toLine(line: ErpLine, resolved: ResolvedLine<TrytonWords> | undefined, date: JsonValue): JsonObject {
+function toLine(line: ErpLine, resolved: ResolvedLine<TrytonRecords> | undefined, date: JsonValue): JsonObject {
   if (resolved === undefined) throw new Error('a line was not resolved');
   const isDebit = line.side === 'debit';
   const sides = { debit: toDecimal(isDebit ? line.amount : zero), credit: toDecimal(isDebit ? zero : line.amount) };
@@ -142,7 +142,7 @@ function takesDueDate(account: JsonObject | null): boolean {
 }
 
 /** Tryton shows due dates only on receivable and payable accounts. */
-function isOfParties({ type }: TrytonWords['account']): boolean {
+function isOfParties({ type }: TrytonRecords['account']): boolean {
   return type?.receivable === true || type?.payable === true;
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { RequestOptions } from '../../port.ts';
-import type { LineState, Word, WordSource, Words } from '../api/erp-api.ts';
+import type { LineState, NamedRecord, RecordSource, RecordTypes } from '../api/erp-api.ts';
 import { asId, asText, readAs } from '../api/form.ts';
 import { byName, KeptNames, type LookUp, partiesKeptMs } from '../api/names.ts';
 import type { TrytonCalls } from './calls.ts';
@@ -30,7 +30,7 @@ export interface TrytonPeriod {
   isOpen: boolean;
 }
 
-interface TrytonWord extends Word {
+interface TrytonRecord extends NamedRecord {
   id: number;
 }
 
@@ -39,29 +39,29 @@ export interface TrytonLine extends LineState {
   date: CalendarDate;
 }
 
-export interface TrytonWords extends Words {
+export interface TrytonRecords extends RecordTypes {
   account: TrytonAccount;
-  journal: TrytonWord;
+  journal: TrytonRecord;
   /** Tryton's taxes have no code, so they are found by name. */
-  tax: TrytonWord;
+  tax: TrytonRecord;
   /**
    * An analytic account, found by its root's name and its own code. An account that accepts no lines counts as
    * inactive.
    */
-  dimension: TrytonWord;
-  party: TrytonWord;
+  dimension: TrytonRecord;
+  party: TrytonRecord;
   line: TrytonLine;
 }
 
 /** Looks up the records that entries refer to, in one company. */
-export class TrytonNames implements WordSource<TrytonWords> {
+export class TrytonNames implements RecordSource<TrytonRecords> {
   readonly accounts: LookUp<TrytonAccount>;
-  readonly journals: LookUp<TrytonWord>;
-  readonly taxes: LookUp<TrytonWord>;
-  readonly dimensions: LookUp<TrytonWord>;
-  readonly parties: LookUp<TrytonWord>;
+  readonly journals: LookUp<TrytonRecord>;
+  readonly taxes: LookUp<TrytonRecord>;
+  readonly dimensions: LookUp<TrytonRecord>;
+  readonly parties: LookUp<TrytonRecord>;
   /** Clients by our id, which is an identifier of the party. */
-  readonly ourParties: LookUp<TrytonWord>;
+  readonly ourParties: LookUp<TrytonRecord>;
   /** The company's periods. Adjustment periods are left out, because they overlap the others. */
   readonly periods: (request: RequestOptions) => Promise<TrytonPeriod[]>;
   readonly #calls: TrytonCalls;
@@ -95,7 +95,7 @@ export class TrytonNames implements WordSource<TrytonWords> {
       const fields = ['active', 'identifiers.code'];
       const found = await this.#search('party.party', [['identifiers.code', 'in', missing]], fields, request);
       const wanted = new Set(missing);
-      const byCode = new Map<string, TrytonWord[]>();
+      const byCode = new Map<string, TrytonRecord[]>();
       for (const record of found) {
         const codes = readAs(record, () => relatedList(record, 'identifiers').map(({ code }) => asText(code ?? null)));
         for (const code of new Set(codes)) {
@@ -170,6 +170,6 @@ function accountOf(record: JsonObject): TrytonAccount {
   };
 }
 
-function wordOf(record: JsonObject): TrytonWord {
+function wordOf(record: JsonObject): TrytonRecord {
   return { id: asId(record.id), isActive: asFlag(record.active ?? null) };
 }

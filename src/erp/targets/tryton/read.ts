@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { FoundEntry } from '../../erp-entry.ts';
-import type { ErpBooks, KeyedQuestion, LinesOnly, RequestOptions } from '../../port.ts';
+import type { ErpBooks, KeyedQuery, LinesOnly, RequestOptions } from '../../port.ts';
 import type { ErpReader, KeyedText, KeyLookUp } from '../api/erp-api.ts';
 import { asId, asText, idOf, readAs } from '../api/form.ts';
 import { anyKey, keyedLike, keyText } from '../api/keyed-text.ts';
 import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
 import type { TrytonCalls } from './calls.ts';
 import { foundEntries, lineState, type MoveParts, readFields } from './moves.ts';
-import type { TrytonLine, TrytonWords } from './names.ts';
+import type { TrytonLine, TrytonRecords } from './names.ts';
 import { asDate, asDecimal, asTextOrNull, toDate, toDateTime } from './wire.ts';
 
 const movesPerPage = 100;
@@ -17,7 +17,7 @@ const partsPerPage = 2_000;
 const move = 'account.move';
 
 /** Reads moves, their lines and the books of the company. Each method throws ErpError. */
-export class TrytonReader implements ErpReader<TrytonWords> {
+export class TrytonReader implements ErpReader<TrytonRecords> {
   readonly #calls: TrytonCalls;
 
   constructor(calls: TrytonCalls) {
@@ -60,7 +60,7 @@ export class TrytonReader implements ErpReader<TrytonWords> {
   }
 
   /** Moves whose description names a unit of the installation and has a key of our form, without their lines. */
-  async keyed({ installation, changedSince, after }: KeyedQuestion, request: RequestOptions): Promise<KeyedText[]> {
+  async keyed({ installation, changedSince, after }: KeyedQuery, request: RequestOptions): Promise<KeyedText[]> {
     const { companyId } = await this.#calls.company(request);
     const domain: JsonValue[] = [
       ['company', '=', companyId],

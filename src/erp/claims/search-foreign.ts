@@ -5,14 +5,14 @@ import { visible } from '../../domain/text.ts';
 import { deliveryErrors, foreignEntryTexts } from '../../texts/errors/deliveries.ts';
 import type { PlainError } from '../../texts/plain-error.ts';
 import { keyPrefix } from '../entry-key.ts';
-import type { ErpTarget, KeyedPage, KeyedQuestion, RequestOptions } from '../port.ts';
+import type { ErpTarget, KeyedPage, KeyedQuery, RequestOptions } from '../port.ts';
 import {
   type ClaimOf,
   type Foreign,
   forgetEntries,
-  lastLook,
+  lastSearch,
   noteEntries,
-  noteLook,
+  recordSearch,
   sentKeys,
   unsettledEntries,
 } from './claim-store.ts';
@@ -22,7 +22,7 @@ const overlapMs = 3_600_000;
 /** Number of known entries that one request reads again. */
 const readAtATime = 50;
 
-export interface LookPorts {
+export interface SearchPorts {
   db: Db;
   databaseId: string;
   claim: ClaimOf;
@@ -33,7 +33,7 @@ export interface LookPorts {
   transact<Result>(work: (trx: Connection) => Promise<Result>): Promise<Result>;
 }
 
-export interface LookOptions {
+export interface SearchOptions {
   /** Searches all entries, not only those written since the last search. */
   full: boolean;
   /** Our first entry is in the ERP. If there is no entry of another database, the company becomes ours. */
@@ -44,15 +44,15 @@ export interface LookOptions {
  * Searches the company for entries of the installation that this database has not sent, and stores them
  * (claim-store.ts). Returns false if the answer was incomplete, which proves nothing. Throws the errors of `ask`.
  */
-export async function look(ports: LookPorts, { full, claims }: LookOptions): Promise<boolean> {
+export async function searchForeign(ports: SearchPorts, { full, claims }: SearchOptions): Promise<boolean> {
   const { db, claim, target, ask, transact } = ports;
-  const lookedAt = full ? null : await lastLook(db, claim);
+  const lookedAt = full ? null : await lastSearch(db, claim);
   const changedSince = lookedAt === null ? null : new Date(lookedAt.getTime() - overlapMs);
   const beganAt = await databaseNow(db);
   await forgetGone(ports);
   for (let after: string | null = null; ; ) {
-    const question: KeyedQuestion = { installation: claim.installation, changedSince, after };
-    const page: KeyedPage = await ask((request) => target.keyed(question, request));
+    const query: KeyedQuery = { installation: claim.installation, changedSince, after };
+    const page: KeyedPage = await ask((request) => target.keyed(query, request));
     const { entries, next, isComplete } = page;
     if (!isComplete) return false;
     const sent = await sentKeys(
@@ -61,29 +61,29 @@ export async function look(ports: LookPorts, { full, claims }: LookOptions): Pro
     );
     const unsent = entries.filter(({ key, state }) => state !== 'void' && !sent.has(key));
     const prefix = keyPrefix(ports.databaseId);
-    const told = unsent.map((entry) => ({ ...entry, isOurs: entry.key.startsWith(prefix) }));
+    const unknown = unsent.map((entry) => ({ ...entry, isOurs: entry.key.startsWith(prefix) }));
     const voided = entries.flatMap(({ id, state }) => (state === 'void' ? id : []));
     await transact(async (trx) => {
-      await noteEntries(trx, claim, told);
+      await noteEntries(trx, claim, unknown);
       await forgetEntries(trx, claim, voided);
     });
     if (next === null) break;
     after = next;
   }
-  await transact((trx) => noteLook(trx, claim, { beganAt, claims }));
+  await transact((trx) => recordSearch(trx, claim, { beganAt, claims }));
   return true;
 }
 
 /** Deletes stored entries that are no longer in the ERP, or have lost their key. They no longer stop the delivery. */
-async function forgetGone({ db, claim, target, ask, transact }: LookPorts): Promise<void> {
+async function forgetGone({ db, claim, target, ask, transact }: SearchPorts): Promise<void> {
   for (let after = ''; ; ) {
     const seen = await unsettledEntries(db, claim, { after, limit: readAtATime });
     const last = seen.at(-1);
     if (last === undefined) return;
     const ids = seen.map(({ erpId }) => erpId);
     const found = await ask((request) => target.read(ids, request, { accounts: [] }));
-    const there = new Map(found.flatMap(({ id, key, state }) => (state === 'void' ? [] : [[id, key] as const])));
-    const gone = seen.filter(({ erpId, key }) => there.get(erpId) !== key).map(({ erpId }) => erpId);
+    const present = new Map(found.flatMap(({ id, key, state }) => (state === 'void' ? [] : [[id, key] as const])));
+    const gone = seen.filter(({ erpId, key }) => present.get(erpId) !== key).map(({ erpId }) => erpId);
     await transact((trx) => forgetEntries(trx, claim, gone));
     // One remaining entry is enough to stop the delivery.
     if (gone.length < seen.length) return;

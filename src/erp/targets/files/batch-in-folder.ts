@@ -29,7 +29,7 @@ const manifestShape = z.object({
 });
 
 /** The content of a batch's manifest in the folder; null if it is missing or unreadable. */
-export async function lyingManifest(
+export async function manifestInFolder(
   folder: string,
   batch: BatchKey,
 ): Promise<(z.output<typeof manifestShape> & { text: string }) | null> {
@@ -46,7 +46,7 @@ export async function lyingManifest(
  * The content of a batch's file in the folder, and the ids of its entries. Null if the file differs from its manifest,
  * or has entries of another database.
  */
-export async function lyingEntries(
+export async function entriesInFolder(
   folder: string,
   { installation }: BatchKey,
   { file, sha256, bytes, entries }: z.output<typeof manifestShape>,
@@ -68,7 +68,7 @@ function entryIdsIn(text: string, installation: InstallationId, databaseId: stri
 }
 
 /** Whether the folder contains a batch with a higher number. */
-export async function liesLater(folder: string, { installation, number }: BatchKey): Promise<boolean> {
+export async function hasLaterBatch(folder: string, { installation, number }: BatchKey): Promise<boolean> {
   const names = await readdir(folder).catch(() => []);
   return names.some((name) => {
     const batch = name.endsWith('.json') ? parseBatchCode(basename(name, '.json')) : null;
@@ -80,7 +80,7 @@ export async function liesLater(folder: string, { installation, number }: BatchK
  * Whether the folder contains the batch's manifest, unchanged. The manifest is written last, so the file is complete
  * too.
  */
-export async function liesThere(folder: string, batch: BatchKey & { manifest: string }): Promise<boolean> {
+export async function isInFolder(folder: string, batch: BatchKey & { manifest: string }): Promise<boolean> {
   return (await textOf(join(folder, manifestName(batch))).catch(() => null)) === batch.manifest;
 }
 

@@ -284,7 +284,7 @@ export async function forgetUnseen(
 }
 
 /** Number of entries and balances of a month at the last reading; null if it was never read. */
-export async function monthTold(
+export async function storedMonth(
   db: Connection,
   installation: InstallationId,
   month: CalendarDate,
@@ -357,7 +357,7 @@ export async function ownBalances(
   return new Map(found.map(({ account, balance }) => [account, balance]));
 }
 
-const toldShape = {
+const reportedShape = {
   unitId: nullable(text),
   /**
    * State of the unit. Null for an entry that is not ours, and for a unit that may be in the ERP although it is not
@@ -376,42 +376,42 @@ const toldShape = {
 /**
  * A finding about the ERP's books: a unit that differs, or occurs twice or unexpectedly, or an entry that is not ours.
  */
-export type ToldEntry = RowOf<typeof toldShape>;
+export type BookFinding = RowOf<typeof reportedShape>;
 
 /**
  * SQL: a unit that is not delivered, but that the ERP may have. It was found there with differences, or will be looked
  * up again.
  */
-const mayBeThere = `((u.state = 'pending' and u.attempts > 0) or coalesce(u.problem_code in ('erp_differs', 'erp_doubled'), false))`;
+const mayBeInErp = `((u.state = 'pending' and u.attempts > 0) or coalesce(u.problem_code in ('erp_differs', 'erp_doubled'), false))`;
 
 /** All findings, including differences within the tolerance. Returns at most `limit`, and their number. */
-export async function toldEntries(
+export async function bookFindings(
   db: Connection,
   installation: InstallationId,
   limit: number,
-): Promise<{ told: ToldEntry[]; omitted: number }> {
+): Promise<{ found: BookFinding[]; omitted: number }> {
   const all = `
-    select b.unit_id as "unitId", case when ${mayBeThere} then null else u.state end as state, b.erp_number as "erpNumber", b.erp_date as "erpDate", b.is_equal as "isEqual",
+    select b.unit_id as "unitId", case when ${mayBeInErp} then null else u.state end as state, b.erp_number as "erpNumber", b.erp_date as "erpDate", b.is_equal as "isEqual",
       (select count(*) from erp_books_unit c where c.installation = b.installation and c.unit_id = b.unit_id)::int as copies,
       b.message, b.difference, b.amount
     from erp_books_unit b join erp_unit u on u.installation = b.installation and u.unit_id = b.unit_id
     where b.installation = ? and (not b.is_equal or b.message is not null
-      or (u.state in ('pending', 'refused', 'cancelled_out', 'excluded') and not ${mayBeThere})
+      or (u.state in ('pending', 'refused', 'cancelled_out', 'excluded') and not ${mayBeInErp})
       or exists (select from erp_books_unit c where c.installation = b.installation and c.unit_id = b.unit_id and c.erp_id <> b.erp_id))
     union all
     select null, null, erp_number, erp_date, false, 1, message, difference, difference from erp_books_foreign where installation = ?`;
-  const told = await rows(
+  const found = await rows(
     db,
-    toldShape,
-    `select * from (${all}) told order by "erpDate", "unitId", "erpNumber" limit ?`,
+    reportedShape,
+    `select * from (${all}) found order by "erpDate", "unitId", "erpNumber" limit ?`,
     [installation, installation, limit],
   );
-  if (told.length < limit) return { told, omitted: 0 };
-  const { n } = await row(db, { n: integer }, `select count(*)::int as n from (${all}) told`, [
+  if (found.length < limit) return { found, omitted: 0 };
+  const { n } = await row(db, { n: integer }, `select count(*)::int as n from (${all}) found`, [
     installation,
     installation,
   ]);
-  return { told, omitted: n - told.length };
+  return { found, omitted: n - found.length };
 }
 
 /** Delivered units that the ERP no longer has. Returns at most `limit`, and the number of the others. */
