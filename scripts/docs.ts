@@ -74,9 +74,9 @@ function jsonPage(): string {
   return [
     generated,
     '# Answers of `--json`',
-    'What each command prints on stdout with `--json`, where it does not print an error ([CLI.md](CLI.md#exit-codes)). `?` marks a field that is not always there. `time` is an instant in UTC like `"2026-03-01T08:00:00.000Z"`, `date` a day like `"2026-03-01"`, and `amount` a text like `"-12.50"`, in the currency of the installation. Names such as `window` are described at the end.',
+    'This page shows what each command prints on stdout with `--json`. Errors are in the [command reference](CLI.md#exit-codes). `?` marks an optional field. `time` is an instant in UTC such as `"2026-03-01T08:00:00.000Z"`. `date` is a day such as `"2026-03-01"`. `amount` is a text such as `"-12.50"` in the currency of the installation. The end of the page describes shared types such as `window`.',
     ...[...sections].flatMap(([shape, names]) => [`## ${names.join(', ')}`, block(shape)]),
-    '## What several answers have',
+    '## Shared types',
     ...[...shared]
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .flatMap(([name, shape]) => [`### ${name}`, block(shape)]),
@@ -191,18 +191,18 @@ function problemsPage(): string {
   return [
     generated,
     '# Problems of documents',
-    'The codes that `vetledger problems`, `explain` and `reconcile` print. A held document never blocks another one. It is judged again when its record, the mapping or a lock changes, or immediately with `vetledger problems retry ID`. A changed mapping file is taken into use by the next command that posts, such as `vetledger sync`; a daemon at work then reads it, too. [Close a month](../accountants/month-end.md) shows how they are dealt with when a month is closed.',
+    '`vetledger problems`, `explain` and `reconcile` print these codes. A held document never blocks another one. vetledger judges it again when its record, the mapping or a lock changes. `vetledger problems retry ID` judges it immediately. After you change the mapping file, run a command that posts, such as `vetledger sync`. A running daemon then uses the new mapping too. [Close a month](../accountants/month-end.md) shows an example.',
     '## Problems that keep a document, or its change, out of the books',
     table(header, rows(true)),
     '## Remarks on posted documents',
     table(header, rows(false)),
     '## Entries that are not in the ERP',
-    'The codes of deliveries, printed by `vetledger problems`, `deliver` and `explain`. The entry is in our books; it keeps no other entry from the ERP but those that correct it.',
-    '### Tried again by themselves',
-    'Once what was in the way is gone.',
+    '`vetledger problems`, `deliver` and `explain` print these codes of deliveries. The entry is in our books. It delays only the entries that correct it.',
+    '### Tried again automatically',
+    'vetledger sends these entries again when the cause is gone.',
     table(header, erpRows(true)),
     '### Not sent again before `vetledger deliver retry`',
-    'A refusal that is repeated may block the API user. An entry that is tried again is looked up first, and never sent twice.',
+    'Repeated refusals may block the API user. vetledger looks an entry up before it sends it again, so it never sends an entry twice.',
     table(header, erpRows(false)),
   ].join('\n\n');
 }
