@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../src/domain/errors.ts';
-import { leftOutText, planReplay, replayTime, type Wanted } from '../src/sync/replay/plan.ts';
+import { leftOutText, planReplay, type ReplayChoice, replayTime } from '../src/sync/replay/plan.ts';
 import type { Span } from '../src/sync/replay/spans.ts';
 import { replayErrors } from '../src/texts/errors/replays.ts';
 import type { PlannedReplay, ReplayRequest } from '../workflows/messages.ts';
@@ -64,7 +64,7 @@ function wantedOf(deps: Pick<ActivityDeps, 'installations'>, request: unknown) {
   if ([windows !== undefined, failed === true, hasTimes].filter(Boolean).length !== 1) {
     throw new UserError(replayErrors.oneOfThree(), 2);
   }
-  const wanted: Wanted = windows
+  const wanted: ReplayChoice = windows
     ? { by: 'windows', windows }
     : failed
       ? { by: 'failed' }

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { UserError } from '../domain/errors.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
 import { installationsOfWindows } from '../sync/replay/noted-windows.ts';
-import { leftOutText, planReplay, replayTime, type Wanted } from '../sync/replay/plan.ts';
+import { leftOutText, planReplay, type ReplayChoice, replayTime } from '../sync/replay/plan.ts';
 import type { Span } from '../sync/replay/spans.ts';
 import type { InstallationId } from '../terms.ts';
 import { usageError } from './context.ts';
@@ -27,7 +27,7 @@ export const choiceOptions = [
 /** What was chosen of an installation. */
 export interface Chosen {
   installation: InstallationId;
-  wanted: Wanted;
+  wanted: ReplayChoice;
   spans: Span[];
   /** Failed windows that are left out, and why. */
   leftOut: string[];
@@ -66,7 +66,7 @@ export async function chosenSpans(
   return all;
 }
 
-function wantedOf({ failed, from, to }: ChoiceOptions, windows: number[], timezone: string): Wanted {
+function wantedOf({ failed, from, to }: ChoiceOptions, windows: number[], timezone: string): ReplayChoice {
   if (windows.length > 0) return { by: 'windows', windows };
   if (failed) return { by: 'failed' };
   return { by: 'times', from: replayTime(from, timezone), to: replayTime(to, timezone) };

@@ -232,8 +232,9 @@ function idsOf(records: readonly { id: number }[]): number[] {
  * - a changed invoice affects itself, its payments (which take their party from it) and the credit notes of its chain
  *   (which take their date from the first original);
  * - a changed row affects its invoice;
- * - a changed payment affects itself and its invoice (proof P3). Documents of records that were put aside or missing
- * until now are marked, too.
+ * - a changed payment affects itself and its invoice (proof P3).
+ *
+ * Documents of records that were put aside or missing until now are marked, too.
  */
 async function markTouched(
   trx: Connection,

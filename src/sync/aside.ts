@@ -11,29 +11,29 @@ import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { unlessRefused } from './capabilities/refused-filter.ts';
 import type { PullContext } from './context.ts';
 import { pullRowSets } from './pull-row-sets.ts';
-import { doubtedSetsAtMost } from './pull-rows.ts';
+import { refetchedSetsAtMost } from './pull-rows.ts';
 import { saveAnswer } from './save-answer.ts';
 import { isWholeList } from './walk/count-proof.ts';
 
-/** Requests of one window for what was put aside, beside those for row sets. */
+/** The most requests of one window for records put aside, beside those for row sets. */
 const placesAtMost = 4;
 
 /**
- * Asks again, in a window, for what was put aside and is due: most of it was one wrong answer. It asks for the ids between which a
- * record stands; the sets of rows become stale, so that the window fetches them. What that cannot tell, or what makes the request fail,
- * is left to the census. Before rows are pulled: the rows of an invoice that comes back are fetched with them. Costs no request where
- * nothing is due.
+ * Requests records that were put aside and are due, in a window, because most of them were a single wrong answer. For
+ * other records it requests the ids between their neighbours. For rows it marks the row sets as stale, so that the
+ * window fetches them. Records that this does not find, or whose request fails, are left to the census. It runs before
+ * rows are pulled, so that the rows of a recovered invoice are fetched, too. It sends no request if nothing is due.
  */
-export async function askAsideAgain(context: PullContext): Promise<void> {
+export async function pullDueAside(context: PullContext): Promise<void> {
   const { db, installation, transact } = context;
   const found = await dueAside(db, installation, { sets: invoicesPerRequest, places: placesAtMost });
   if (found.length === 0) return;
   const invoices = [...new Set(found.flatMap(({ invoice }) => invoice ?? []))].slice(
     0,
-    await doubtedSetsAtMost(context),
+    await refetchedSetsAtMost(context),
   );
   const due = found.filter(({ invoice }) => invoice === null || invoices.includes(invoice));
-  // Noted before: a request that never succeeds is not repeated by each attempt of the window.
+  // Stored before the requests, so that further attempts of the window do not repeat a request that always fails.
   await transact(async (trx) => {
     await markRequestedAgain(trx, installation, due);
     await invalidateRowSets(trx, installation, invoices);
@@ -44,7 +44,7 @@ export async function askAsideAgain(context: PullContext): Promise<void> {
   }
   for (const { kind, place } of places.values()) {
     try {
-      await lookAt(context, kind, place);
+      await pullPlace(context, kind, place);
     } catch (error) {
       if (!(error instanceof PracticeError)) throw error;
     }
@@ -52,8 +52,9 @@ export async function askAsideAgain(context: PullContext): Promise<void> {
 }
 
 /**
- * Asks again for what was put aside of a list, `atMost` of each sort: rows with the sets of their invoices, by its id what has one, by its
- * place what has none. False where a place could not be looked at, so that only the whole list can tell whether such a record still shows.
+ * Requests the records put aside of a list, at most `atMost` of each sort. Rows come with the sets of their invoices,
+ * records with an id by this id, and others by their place. Returns false if a place could not be read, so that only
+ * the whole list can show whether such a record still exists.
  */
 export async function pullAside(context: PullContext, kind: RecordKind, atMost: number): Promise<boolean> {
   const { db, installation } = context;
@@ -62,13 +63,16 @@ export async function pullAside(context: PullContext, kind: RecordKind, atMost: 
   await pullByIds(context, kind, await asideIds(db, installation, kind, atMost));
   let isKnown = true;
   for (const place of await unusablePlaces(db, installation, kind, atMost)) {
-    isKnown = (await lookAt(context, kind, place)) && isKnown;
+    isKnown = (await pullPlace(context, kind, place)) && isKnown;
   }
   return isKnown;
 }
 
-/** Takes what stands at a place, and ends what does not any more; false where that cannot be told. */
-async function lookAt(context: PullContext, kind: RecordKind, place: Place): Promise<boolean> {
+/**
+ * Pulls the records at a place, and removes those put aside that are no longer there. Returns false if the place could
+ * not be read.
+ */
+async function pullPlace(context: PullContext, kind: RecordKind, place: Place): Promise<boolean> {
   const answer = await answerAt(context, kind, place);
   if (answer === null) return false;
   await saveAnswer(context, kind, answer, async (trx, saved) => {
@@ -78,7 +82,7 @@ async function lookAt(context: PullContext, kind: RecordKind, place: Place): Pro
   return true;
 }
 
-/** All that a list has at a place, in one answer; null where that cannot be had. */
+/** All records of a list at a place, in one answer. Null if one answer cannot contain them. */
 async function answerAt(context: PullContext, kind: RecordKind, place: Place): Promise<ListAnswer | null> {
   const { client, db, installation, priority, transact } = context;
   const { above, below } = place;

@@ -16,8 +16,8 @@ import { contradictedFilter } from './walk/filter-check.ts';
 import { pageSizeFor } from './walk/page-size.ts';
 
 /**
- * Pulls records by their ids: in pages of the list where some lie close together, one by one otherwise, and by one walk of the
- * whole list where the server honours no filter on ids. Returns the ids that the source has. `count` is called with the result
+ * Pulls records by their ids: in pages if some ids are close together, otherwise one by one. If the server honours no
+ * filter on ids, it walks the whole list once. Returns the ids that the source has. `count` is called with the result
  * of each pull.
  */
 export async function pullByIds(
@@ -31,7 +31,7 @@ export async function pullByIds(
     ids.length < 2 ? { left: ids, isHonoured: true } : await pullPages(context, kind, ids, { found, count });
   for (const id of left) {
     const ignored = await ignoredFilters(context.db, context.installation, kind);
-    // Without an upper bound a server that shows other records first would be walked for each of them.
+    // Without an upper bound, a server that returns other records first would require a walk for each id.
     if (left.length > 1 && ignored.has('id__lt') && (ignored.has('id__gt') || !isHonoured)) {
       count(await walkFor(context, kind, new Set(left), found));
       return found;
@@ -43,7 +43,7 @@ export async function pullByIds(
   return found;
 }
 
-/** Walks the whole list; adds those of the wanted ids that it shows. */
+/** Walks the whole list and adds those of the wanted ids that it contains to `found`. */
 export function walkFor(
   context: PullContext,
   kind: RecordKind,
@@ -57,8 +57,8 @@ export function walkFor(
 }
 
 /**
- * Pulls pages that hold several of the ids each (id-pages.ts). Returns the ids that no page has decided, and whether the server shows
- * the records of a page.
+ * Pulls pages with several of the ids each (id-pages.ts). Returns the ids that no page has decided, and whether the
+ * server honours the ranges of ids.
  */
 async function pullPages(
   context: PullContext,
@@ -84,7 +84,7 @@ async function pullPages(
   return { left, isHonoured };
 }
 
-/** The fewest pages that hold these ids. */
+/** The smallest number of pages that contain these ids. */
 export async function pagesFor(
   context: PullContext,
   kind: RecordKind,
@@ -94,7 +94,10 @@ export async function pagesFor(
   return coveringPages(await withOthersBetween(context, kind, ids, sizes.pageSize), sizes);
 }
 
-/** The ids in order, and how many other records the mirror has between each and the one before it, `atMost` of them counted. */
+/**
+ * The ids in order. `between` is the number of other records in the mirror between an id and the one before it, counted
+ * up to `atMost`.
+ */
 function withOthersBetween(
   { db, installation }: PullContext,
   kind: RecordKind,
@@ -115,14 +118,14 @@ function withOthersBetween(
 
 export interface PulledPage extends PullResult {
   received: Set<number>;
-  /** Nothing lies between the first and the last id of the page but what was received. */
+  /** Whether the page contains every record between its first and its last id. */
   isWhole: boolean;
 }
 
 /**
- * What lies from the first to the last id of a page, in one request. A server without `id__lt` (no filter of practice-api) shows what
- * lies above the last id, too, in a page of the same weight. Null where the server ignores or refuses `id__gt`, or
- * shows other records first.
+ * Requests all records from the first to the last id of a page at once. A server without `id__lt` (not a filter of
+ * practice-api) also returns records above the last id, in a page of the same weight. Null if the server ignores or
+ * refuses `id__gt`, or returns other records first.
  */
 export async function pullPage(
   context: PullContext,
@@ -143,7 +146,7 @@ export async function pullPage(
 
 type IdBounds = { id__gt: string; id__lt: string };
 
-/** Asks with those of the bounds that the server takes; null where it takes none as a lower bound. */
+/** Sends the request with those bounds that the server honours. Null if it honours no lower bound. */
 async function askBetween(
   context: PullContext,
   kind: RecordKind,
@@ -157,12 +160,12 @@ async function askBetween(
     const isBounded = !ignored.has('id__lt');
     const filters = isBounded ? { id__gt, id__lt } : { id__gt };
     const answer = await askUnlessRefused(context, kind, filters, pageSize, defaultPageSize);
-    // A refused upper bound is left out of the next request.
+    // If the upper bound was refused, the next request leaves it out.
     if (answer !== null || !isBounded) return answer;
   }
 }
 
-/** Notes the filters that records of an answer contradict. */
+/** Stores filters as ignored if records of an answer contradict them. */
 async function noteContradicted(
   { dialect, installation, timezone, transact }: PullContext,
   kind: RecordKind,
@@ -176,9 +179,9 @@ async function noteContradicted(
 }
 
 /**
- * Pulls one record: the ids strictly between its neighbours', in one request of weight 1 (field-notes: retrieving one invoice
- * is not shown). `found` is false when the source does not have the record; where the filters leave that in doubt, a walk of
- * the list decides.
+ * Pulls one record: a request of weight 1 for the ids strictly between its neighbours (field-notes: retrieving one
+ * invoice is not shown). `found` is false if the source does not have the record. If the filters leave that in doubt, a
+ * walk of the list decides.
  */
 export async function pullById(
   context: PullContext,

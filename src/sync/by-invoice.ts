@@ -3,23 +3,24 @@ import { rows } from '../db/rows.ts';
 import { earlierOf, spanOf } from '../domain/read-at.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { RecordKind } from '../terms.ts';
+import { listTexts } from '../texts/errors/lists.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { addCounts, type PullContext, type PullResult } from './context.ts';
 import { ListUnprovable } from './walk/types.ts';
 
-/** Invoices in one `invoice__in`: bounds the length of the URL, at some 10 bytes an id. */
+/** Most invoices in one `invoice__in`. It limits the length of the URL, with about 10 bytes per id. */
 export const invoicesPerRequest = 150;
 
 /**
- * The last resort for a list of rows or payments that nothing divides, and the way of most requests: pulls the records of each
- * invoice that the mirror knows, many invoices a request where `invoice__in` is honoured. The list is proven complete when as
- * many records were received as it counts; an invoice that the mirror does not know yet would show as a difference. Null where
- * the server honours neither filter. Throws ListUnprovable where the records are fewer than the count.
+ * The last way to read a list of rows or payments that cannot be divided: pulls the records of each invoice in the
+ * mirror, many invoices per request if `invoice__in` is honoured. The list is proven complete if the number of received
+ * records equals its count; an invoice that the mirror does not have would cause a difference. Null if the server
+ * honours neither filter. Throws ListUnprovable if fewer records than the count were received.
  */
 export async function pullByInvoice(
   context: PullContext,
   kind: RecordKind,
-  /** Pulls what matches filters. Throws ListUnprovable where that cannot be proven. */
+  /** Pulls the records that match filters. Throws ListUnprovable if the result cannot be proven complete. */
   pull: (filters: Record<string, string>, onSaved: (saved: SaveResult) => void) => Promise<PullResult>,
 ): Promise<PullResult | null> {
   if (kind !== 'row' && kind !== 'payment') return null;
@@ -40,7 +41,7 @@ export async function pullByInvoice(
       addCounts(total, result);
       total.read = spanOf(total.read, result.read);
     } catch (error) {
-      // Where the server ignored the filter, the answer was the whole list: the other filter may serve.
+      // If the server ignored the filter, the answer was the whole list. The other filter may work.
       if (!(error instanceof ListUnprovable)) throw error;
       if (!(await ignoredFilters(db, installation, kind)).has(filter)) throw error;
       continue;
@@ -50,10 +51,10 @@ export async function pullByInvoice(
   const after = await client.list(kind, {}, null, { priority });
   const count = Math.min(before.count, after.count);
   if (received.size >= count) return total;
-  throw new ListUnprovable(`the invoices known so far have ${received.size} of its ${count} records`);
+  throw new ListUnprovable(listTexts.recordsMissing({ received: received.size, count }));
 }
 
-/** The invoices in the mirror, and those that its rows or payments name. */
+/** The ids of invoices in the mirror, and of those that its rows or payments name. */
 async function knownInvoices({ db, installation }: PullContext, kind: 'row' | 'payment'): Promise<number[]> {
   const found = await rows(
     db,

@@ -16,29 +16,32 @@ import { pullByIds } from './by-id.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { repeatsRecords } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
-import { countCovered, countMirror, forgetPairs, requestCensus, storeCount } from './count-source.ts';
+import { clearCensusPairs, countCovered, countMirror, requestCensus, storeCount } from './count-source.ts';
 import { pullList } from './pull-list.ts';
 import { pullRowSets } from './pull-row-sets.ts';
 import { problemsOfLateRows } from './pull-rows.ts';
 
-/** Records looked up by their ids in one census: those put aside, those never posted, and posted ones for evidence. */
+/**
+ * The most records that one census looks up by id, for each of three groups: put aside, never posted, and posted (as
+ * evidence).
+ */
 const lookUpsAtMost = 200;
 
 export interface CensusLine {
   kind: DocumentKind;
-  /** Documents in the source up to the highest id of the mirror. */
+  /** Documents in the source, up to the highest id of the mirror. */
   source: number;
-  /** Documents that the mirror holds of them. */
+  /** Documents of the mirror that the source shows. */
   shown: number;
-  /** Ids of records never posted that the source no longer has, confirmed by a look-up of their ids. */
+  /** Ids of records that were never posted and that the source no longer has, confirmed by a request for each id. */
   gone: number[];
-  /** Posted documents that the list does not show. */
+  /** Number of posted documents that the list does not show. */
   missing: number;
 }
 
 /**
- * Takes a census where one is due. Where none is and records are missing, their lists are counted, and their row sets fetched
- * again, in case the source shows them again: a pair of counts that is new asks for a census.
+ * Takes a census if one is due. If none is due but records are missing, their lists are counted and their row sets
+ * fetched, in case the source shows them again. If the counts have changed, a census is taken.
  */
 export async function takeCensusIfDue(context: PullContext): Promise<CensusLine[]> {
   const { db, installation, transact } = context;
@@ -63,10 +66,10 @@ export async function takeCensusIfDue(context: PullContext): Promise<CensusLine[
 }
 
 /**
- * Compares each list's count in the source with the mirror (DESIGN "Sync"). A list that differs is walked: missed records are
- * pulled. Of records that the list does not show, those never posted are looked up once more and then marked gone; posted ones are
- * marked missing, whatever their ids answer (ACCOUNTING "Absence"). A list that repeats records is walked each time, since its count
- * is too high.
+ * Compares each list's count in the source with the mirror (DESIGN "Sync"). A list that differs is walked, and new
+ * records are pulled. Records that the list does not show are handled in two ways. Those never posted are looked up by
+ * id and then marked gone. Posted ones are marked missing, whatever the look-up returns (ACCOUNTING "Absence"). A list
+ * that repeats records is always walked, because its count is too high.
  */
 export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const { db, transact, installation } = context;
@@ -93,19 +96,22 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   // If a list could not be counted, the next window takes the census again.
   if (lines.length === documentKinds.length) {
     await transact(async (trx) => {
-      if (await noteCensusTaken(trx, installation)) await forgetPairs(trx, installation);
+      if (await noteCensusTaken(trx, installation)) await clearCensusPairs(trx, installation);
     });
   }
   return lines;
 }
 
-/** Fetches the row sets again of which rows are missing; those of the next census, where there are more. */
+/** Fetches row sets with missing rows again. If there are too many for one census, the next one fetches the rest. */
 async function pullMissingRows(context: PullContext): Promise<void> {
   const invoices = await invoicesWithMissingRows(context.db, context.installation, invoicesPerRequest);
   if (invoices.length > 0) await pullRowSets(context, invoices);
 }
 
-/** Fetches the row sets again for which invoices are held: rows that were not shown may be shown now, and no `modified` tells of it. */
+/**
+ * Fetches the row sets of invoices that are held because of their rows. The source may show more rows now without a new
+ * `modified`.
+ */
 async function pullHeldRows(context: PullContext): Promise<void> {
   const { db, installation } = context;
   const held = await rows(
@@ -121,7 +127,7 @@ async function pullHeldRows(context: PullContext): Promise<void> {
     );
 }
 
-/** Pulls a list and notes what it does not show; `distinct` counts the different records received. */
+/** Pulls a list and marks records that it does not show. `distinct` is the number of different records received. */
 async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<{ gone: number[]; distinct: number }> {
   const { db, transact, installation } = context;
   const received = new Set<number>();

@@ -6,33 +6,39 @@ import type { FindOwnEchoes, MirrorScope, SaveResult } from '../mirror/types.ts'
 import type { PracticeClient } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';
 
-/** Who pulls: a live window, or a backfill, replay or scrub beside it. Each has saved walks of its own. */
+/** The kind of work that pulls. Each owner has its own saved walks. */
 export type PullOwner = 'window' | 'backfill' | 'replay' | 'scrub';
 
-/** Told of everything that a pull changes in the mirror, in the transaction that changes it. */
+/** Called for everything that a pull changes in the mirror, in the transaction of the change. */
 export interface PullWatch {
   saved(trx: Connection, kind: RecordKind, saved: SaveResult): Promise<void>;
-  /** Rows that a whole set no longer held: the invoice of each. */
+  /** Called with the invoice of each row that a newly fetched row set did not contain any more. */
   rowsGone(trx: Connection, invoices: number[]): Promise<void>;
 }
 
-/** What every pull of an installation works with. */
+/** The parameters of all pulls of an installation. */
 export interface PullContext extends MirrorScope {
   /** For reading. */
   db: Db;
-  /** For writing: each transaction holds the lease of the lane that pulls. */
+  /** For writing. Each transaction checks the lease of the lane that pulls. */
   transact: Transact;
   client: Pick<PracticeClient, 'list'>;
   owner: PullOwner;
-  /** The workflow run: a later attempt of the same run continues the counts of an attempt that died. */
+  /** The id of the workflow run. A later attempt of the same run continues the counts of a failed attempt. */
   run: string;
-  /** Priority in the rate budget; lower goes first. */
+  /** Priority in the rate budget. The lowest number goes first. */
   priority: number;
-  /** The overlap of windows (DESIGN "Sync"): how long after its `modified` a record's transaction may commit in the source. */
+  /**
+   * The overlap of windows (DESIGN "Sync"): the longest time between a record's `modified` and the commit of its
+   * transaction in the source.
+   */
   overlapMs: number;
   findOwnEchoes: FindOwnEchoes;
   watch?: PullWatch;
-  /** Whether the source's naive timestamps are known to be local time of the installation; otherwise they may be UTC. */
+  /**
+   * Whether the source's timestamps without offset are known to be local time of the installation. Otherwise they may
+   * be UTC.
+   */
   naiveTimesAreLocal?: boolean;
   /** Called after each page. `total` is the source's count for this walk. */
   onProgress(progress: { stream: RecordKind; received: number; total: number }): void;
@@ -46,9 +52,9 @@ export interface PullCounts {
 }
 
 export interface PullResult extends PullCounts {
-  /** When the first answer was read: the next pull of this stream must ask for changes from then on. */
+  /** The time of the first answer. The next pull of this stream must read changes from then on. */
   began: ReadAt;
-  /** When all answers were read: a record of the mirror that was answered before was not in the list. */
+  /** The time span of all answers. A record that was last answered before it was not in the list. */
   read: ReadSpan;
 }
 

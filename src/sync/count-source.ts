@@ -7,7 +7,7 @@ import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
 import { unlessRefused } from './capabilities/refused-filter.ts';
 
-/** How often the source is counted again because records were created between two requests. */
+/** The most attempts to count the source, if records are created between two requests. */
 const countTries = 4;
 
 export interface CountContext {
@@ -18,9 +18,10 @@ export interface CountContext {
 }
 
 /**
- * How many documents the source has up to the highest id in the mirror; newer ones belong to the next window (ACCOUNTING E6).
- * Counted as all documents less those above that id, with the latter counted before and after, so that none was created in
- * between. A server that ignores `id__gt` has them all counted. Null when new documents kept coming.
+ * The number of documents in the source up to the highest id in the mirror. Newer ones belong to the next window
+ * (ACCOUNTING E6). It is the count of all documents minus the count above that id. The latter is requested before and
+ * after, to ensure that none was created in between. If the server ignores `id__gt`, all documents are counted. Null if
+ * new documents kept arriving.
  */
 export async function countCovered(context: CountContext, kind: DocumentKind): Promise<number | null> {
   const { client, db, installation, priority } = context;
@@ -35,14 +36,14 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
   if (highest === null) return (await list({})).count;
   const countNewer = async () => {
     const filters = { id__gt: String(highest) };
-    // A refused filter is noted by the next walk; here it only means that newer documents cannot be counted.
+    // The next walk stores a refused filter. Here a refusal only means that newer documents cannot be counted.
     const answer = await unlessRefused(
       () => list(filters),
       filters,
       async () => undefined,
     );
     if (!answer?.results.every(({ id }) => id > highest)) return null;
-    // What has no id that serves is newer than none: it is counted beside those of the mirror.
+    // Records without a usable id are not newer than any id. They are counted with those of the mirror.
     return answer.count - (answer.unusable?.length ?? 0);
   };
   let newer = await countNewer();
@@ -57,9 +58,9 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
 }
 
 export interface MirrorCount {
-  /** Documents that the mirror has or has put aside, except those that are gone from the source. */
+  /** Documents that the mirror has or has put aside, without those that are gone from the source. */
   known: number;
-  /** Those of them that the source should count: without the posted ones that it does not show (ACCOUNTING "Absence"). */
+  /** Those that the source should count: all except posted ones that it does not show (ACCOUNTING "Absence"). */
   shown: number;
 }
 
@@ -79,8 +80,8 @@ export async function countMirror(
 }
 
 /**
- * Has the next window take a census, unless one was asked for this pair of (the source's count, ours) since the last daily one.
- * Returns whether it was asked for now.
+ * Requests a census in the next window, unless this pair of counts (the source's and ours) has requested one since the
+ * last daily census. Returns whether it was requested now.
  */
 export async function requestCensus(
   db: Connection,
@@ -89,22 +90,22 @@ export async function requestCensus(
   { source, known }: { source: number; known: number },
 ): Promise<boolean> {
   const pair = `${source}/${known}`;
-  const asked = await execute(
+  const added = await execute(
     db,
     `update source_count set census_pairs = census_pairs || ?::text
      where installation = ? and kind = ? and not ?::text = any(census_pairs)`,
     [pair, installation, kind, pair],
   );
-  if (asked > 0) await orderCensus(db, installation);
-  return asked > 0;
+  if (added > 0) await orderCensus(db, installation);
+  return added > 0;
 }
 
-/** Every pair asks for a census again: the day's census has been taken. */
-export async function forgetPairs(db: Connection, installation: number): Promise<void> {
+/** Forgets all pairs of counts after the daily census, so that each of them can request a census again. */
+export async function clearCensusPairs(db: Connection, installation: number): Promise<void> {
   await execute(db, `update source_count set census_pairs = '{}' where installation = ?`, [installation]);
 }
 
-/** Stores a list's count in the source, which `reconcile` takes when the source cannot be reached. */
+/** Stores a list's count in the source, which `reconcile` uses if the source cannot be reached. */
 export async function storeCount(
   db: Connection,
   installation: number,

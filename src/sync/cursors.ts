@@ -7,25 +7,31 @@ const time = z.iso.datetime({ offset: true });
 const ms = z.number();
 
 const cursorValue = z.strictObject({
-  /** Invoices, prepayments and rows (watermark.ts): the time up to which changes were read, ISO 8601. */
+  /** For invoices, prepayments and rows (watermark.ts): the time up to which changes were read, ISO 8601. */
   watermark: time.exactOptional(),
-  /** When that was asked, by the database's clock, and how many ms the source's clock was ahead of it. */
+  /** The database's time of that request, and how many ms the source's clock was ahead of the database's. */
   askedAt: time.exactOptional(),
   skew: ms.exactOptional(),
   /** The last watermark at which both clocks agreed. */
   agreed: time.exactOptional(),
-  /** After the source's clock was put forward: how far ahead it was before, for transactions of then that commit until then. */
+  /**
+   * After the source's clock was set forward: the earlier skew, and until when transactions stamped with it may still
+   * commit.
+   */
   before: z.strictObject({ skew: ms, until: time }).exactOptional(),
-  /** Earlier than the watermark: a window since then, which has not ended, has seen the source's clock put back. */
+  /**
+   * A time before the watermark. It is present if an unfinished later window found that the source's clock was set
+   * back.
+   */
   askFrom: time.exactOptional(),
-  /** Payments: the id above which the next walk starts; null: from the beginning. */
+  /** For payments: the id above which the next walk starts. Null: from the beginning. */
   after: z.int().nullable().exactOptional(),
 });
 
 /** How far the completed walks of one stream have read. */
 export type CursorValue = z.infer<typeof cursorValue>;
 
-/** A stream's cursor; `value` is null and `revision` 0 before its first walk has completed. */
+/** A stream's cursor. Before its first completed walk, `value` is null and `revision` is 0. */
 export interface Cursor {
   value: CursorValue | null;
   revision: number;
@@ -33,7 +39,7 @@ export interface Cursor {
 
 export type Cursors = Record<RecordKind, Cursor>;
 
-const noCursor: Cursor = { value: null, revision: 0 };
+const emptyCursor: Cursor = { value: null, revision: 0 };
 
 /** The installation's cursors (table `sync_cursor`). */
 export async function readCursors(db: Connection, installation: number): Promise<Cursors> {
@@ -43,26 +49,26 @@ export async function readCursors(db: Connection, installation: number): Promise
     'select stream, value, revision from sync_cursor where installation = ?',
     [installation],
   );
-  const cursors: Cursors = { invoice: noCursor, prepayment: noCursor, payment: noCursor, row: noCursor };
+  const cursors: Cursors = { invoice: emptyCursor, prepayment: emptyCursor, payment: emptyCursor, row: emptyCursor };
   for (const { stream, value, revision } of found) {
     cursors[stream] = { value, revision };
   }
   return cursors;
 }
 
-/** Whether no window has read anything yet: the next one is the first load. */
+/** Whether no window has read anything yet, so that the next one is the first load. */
 export function isNothingRead({ invoice }: Cursors): boolean {
   return invoice.value === null;
 }
 
-/** A cursor's new value, and the revision that it was read with. */
+/** A cursor's new value, and the revision at which the old value was read. */
 export interface CursorMove {
   stream: RecordKind;
   value: CursorValue;
   revision: number;
 }
 
-/** Moves cursors by compare-and-set on the revisions that were read; one that another window has moved since stays as it is. */
+/** Moves cursors by compare-and-set on their revisions. A cursor that another window has moved since stays as it is. */
 export async function moveCursors(db: Connection, installation: number, moves: readonly CursorMove[]): Promise<void> {
   const moved = moves.filter(({ revision }) => revision > 0);
   if (moved.length > 0)

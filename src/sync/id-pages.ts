@@ -1,15 +1,15 @@
-/** Some wanted ids, by id, which one page of the list can hold together with what lies between them. */
+/** Some wanted ids in order that fit on one page of the list, together with the records between them. */
 export interface IdPage {
   ids: number[];
-  /** Records that the page is expected to hold, those that are not wanted included. */
+  /** Expected number of records on the page, including those that are not wanted. */
   records: number;
 }
 
 /**
- * Covers wanted ids with as few pages of the default size as there can be. A page weighs one per default page, whatever it holds, so
- * ids that lie close together cost one request for each `pageSize` records, and one that lies far from all others costs one request.
- * Full pages with nothing between them become one request of the same weight. `wanted` is by id, without repetition; `between` is how many
- * other records are known between an id and the one before it.
+ * Covers wanted ids with the smallest number of pages of the default size. A page has weight 1 per default size,
+ * whatever its content. Ids that are close together therefore share a page, and a distant id needs its own request.
+ * Full pages without other records between them are combined into one request of the same weight. `wanted` is in the
+ * order of ids, without repetition. `between` is the number of other known records between an id and the one before it.
  */
 export function coveringPages(
   wanted: readonly { id: number; between: number }[],

@@ -8,12 +8,12 @@ import { eachStream, selectedSpans, spanBindings, spanColumns, spanShape, spansO
 import type { Bounds, StreamBounds } from './replay/spans.ts';
 
 /**
- * Windows that found nothing (column `idle_windows` of `sync_window`). Nearly all are, 105,000 a year for each installation. They follow
- * each other without a gap, so one row stands for those in a row: for their interval, which a replay reads, and their cost. Its
- * times and its workflow are the last one's.
+ * Windows that found nothing (column `idle_windows` of `sync_window`). Nearly all windows are idle, 105,000 a year for
+ * each installation. Consecutive ones have no gap between them, so they share one row. It has their whole interval,
+ * which a replay reads, and their total cost. Its times and its workflow are those of the last one.
  */
 
-/** An idle window that ends. */
+/** An idle window at its end. */
 export interface IdleWindow {
   installation: InstallationId;
   trigger: string;
@@ -21,25 +21,26 @@ export interface IdleWindow {
   to: Date;
   openedAt: Date;
   counts: IdleCounts;
-  /** What it has read of each stream. */
+  /** The part of each stream that it has read. */
   spans: StreamBounds;
   workflowId: string;
   runId: string;
 }
 
-/** Records that come once more, within the overlap, are seen. */
+/** `seen` counts records that were received again within the overlap. */
 interface IdleCounts {
   seen: object;
   api: ApiUse;
 }
 
-/** Null where they are damaged: the row then stays as it is. */
+/** Null if the stored counts are damaged. The row is then not changed. */
 const figures = z.record(z.string(), z.number());
 const storedCounts = z.object({ seen: figures, api: figures }).nullable().catch(null);
 
 /**
- * Notes an idle window that ends, under the lease of its lane: in the newest row of the installation, where that stands for idle windows
- * of the same trigger and ends where this one begins, or else in a new row. Returns the row's id.
+ * Stores an idle window at its end, under the lease of its lane. It is added to the installation's newest row if that
+ * row has idle windows of the same trigger and ends where this one begins. Otherwise a new row is made. Returns the
+ * row's id.
  */
 export async function noteIdleWindow(trx: Connection, window: IdleWindow): Promise<number> {
   const { installation, from, to, openedAt, spans } = window;
@@ -97,7 +98,7 @@ async function insertIdle(trx: Connection, window: IdleWindow): Promise<number> 
   return id;
 }
 
-/** The row that a run has made as an idle window, for an attempt after the one that made it; null where it made none. */
+/** The idle window's row that an earlier attempt of this run has made. Null if there is none. */
 export async function idleWindowOfRun(
   db: Connection,
   runId: string,
@@ -117,7 +118,7 @@ function interval(from: Date, to: Date): Bounds {
   return { from: from.getTime(), to: to.getTime() };
 }
 
-/** The figures of two counts together, to thousandths. */
+/** The sums of two sets of figures, rounded to thousandths. */
 function sums(first: Record<string, number>, second: object): Record<string, number> {
   const added = Object.entries(second).map(([name, n]) => [name, Math.round((n + (first[name] ?? 0)) * 1000) / 1000]);
   return Object.fromEntries(added);

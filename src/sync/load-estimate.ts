@@ -1,6 +1,6 @@
 import { pageSizeFor } from './walk/page-size.ts';
 
-/** Seconds that saving a page takes, beside the wait for its answer. */
+/** Seconds that it takes to save a page, beside the wait for its answer. */
 export const savingSeconds = 0.05;
 
 /** Weight in use in a rate budget, and the seconds until it is free again. */
@@ -9,25 +9,25 @@ export interface BusyWeight {
   seconds: number;
 }
 
-/** A list to be read, and its rate budget. */
+/** A list to read, and its rate budget. */
 export interface ListLoad {
-  /** The budget's name, `invoicerow.list`. */
+  /** The budget's name, for example `invoicerow.list`. */
   action: string;
   /** Records in a page without a page size. */
   defaultPageSize: number;
-  /** Records still to be read. */
+  /** Records left to read. */
   records: number;
-  /** The limit in force now: weight per rolling window. */
+  /** The limit in force: weight per rolling window. */
   limit: number;
   /** Weight in use, in the order in which it becomes free. */
   busy: BusyWeight[];
 }
 
-/** What the lists of an installation have in common. */
+/** Parameters that all lists of an installation share. */
 export interface Pace {
   maxPageSize: number;
   windowSeconds: number;
-  /** From a request to its saved answer. */
+  /** Seconds from a request to its saved answer. */
   latencySeconds: number;
 }
 
@@ -39,7 +39,7 @@ export interface ListEstimate {
 }
 
 export interface LoadEstimate {
-  /** The seconds of the slowest list, since the lists are read side by side. */
+  /** The seconds of the slowest list, because the lists are read at the same time. */
   seconds: number;
   /** The slowest list. */
   limit: ListEstimate;
@@ -47,9 +47,9 @@ export interface LoadEstimate {
 }
 
 /**
- * How long a load takes by its rate budgets alone (DESIGN "Rate budget"), without posting and live windows. Each list is read
- * page after page, the first page without a page size (weight 1). A page waits until the budget has room for its weight, which
- * is free again one rate window after the answer.
+ * Estimates the duration of a load from its rate budgets alone (DESIGN "Rate budget"), without posting and live
+ * windows. Each list is read page by page; the first page has no page size and weight 1. A page waits until the budget
+ * has room for its weight, which is free again one rate window after the answer.
  */
 export function estimateLoad(lists: ListLoad[], pace: Pace): LoadEstimate {
   const estimates = lists.map((list) => estimateList(list, pace));
@@ -58,9 +58,10 @@ export function estimateLoad(lists: ListLoad[], pace: Pace): LoadEstimate {
 }
 
 /**
- * The estimate of one list. Once only full pages are under way, they come in cycles: as many as the budget has room for, each
- * cycle a rate window and an answer long, or as long as their answers take one after the other. All cycles but the last are
- * added at once, so that a source that counts 10^13 records costs no more time than one that counts a million.
+ * The estimate of one list. After the beginning, only full pages are under way, and they come in cycles. A cycle has as
+ * many pages as the budget allows. It takes a rate window plus one answer, or the sum of its answers if that is longer.
+ * All cycles but the last are added in one step, so that the estimate for 10^13 records takes no longer than for a
+ * million.
  */
 export function estimateList(list: ListLoad, pace: Pace): ListEstimate {
   const { latencySeconds, windowSeconds } = pace;
@@ -89,7 +90,7 @@ export function estimateList(list: ListLoad, pace: Pace): ListEstimate {
     done.weight += weight;
     done.requests += 1;
     records -= size;
-    // What was under way at the beginning, and the small first page, count no longer.
+    // The weight in use at the beginning, and the small first page, no longer count.
     if (first > list.busy.length) pagesUntilCycles -= 1;
     if (pagesUntilCycles !== 0) continue;
     const cycles = Math.max(0, Math.floor(records / (pagesPerCycle * fullPage)) - 1);
@@ -102,7 +103,7 @@ export function estimateList(list: ListLoad, pace: Pace): ListEstimate {
   return done;
 }
 
-/** Estimates what is left of a list while it is read, from the pages received in the last rate window. */
+/** Estimates the rest of a list while it is read, from the pages of the last rate window. */
 export class ListProgress {
   private readonly list: Pick<ListLoad, 'action' | 'limit' | 'defaultPageSize'>;
   private readonly pace: Pace;
@@ -115,14 +116,14 @@ export class ListProgress {
     this.busy = list.busy.map(({ weight, seconds }) => ({ weight, freeAtMs: nowMs + seconds * 1000 }));
   }
 
-  /** Notes a page; `received` records of the list have come by now. */
+  /** Adds a page. `received` is the total number of records received so far. */
   note(received: number, nowMs: number): void {
     const weight = Math.ceil((received - this.received) / this.list.defaultPageSize);
     if (weight > 0) this.busy.push({ weight, freeAtMs: nowMs + this.pace.windowSeconds * 1000 });
     this.received = received;
   }
 
-  /** Seconds until `records` more have come. */
+  /** Estimated seconds until `records` more records have been received. */
   secondsLeft(records: number, nowMs: number): number {
     this.busy = this.busy.filter(({ freeAtMs }) => freeAtMs > nowMs);
     const busy = this.busy.map(({ weight, freeAtMs }) => ({ weight, seconds: (freeAtMs - nowMs) / 1000 }));

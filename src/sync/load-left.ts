@@ -1,21 +1,22 @@
 import { between } from '../domain/durations.ts';
 import { actionOf, externalIdActionOf, limitOf } from '../records/dialect.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
+import { loadTexts } from '../texts/reports/load.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
 import { estimateList, savingSeconds } from './load-estimate.ts';
 import { recordsLeft } from './records-left.ts';
 
-/** How far a first load has come, and how long the rest of it takes. */
+/** How far a first load is, and how long the rest will take. */
 export interface LoadLeft {
   lists: Record<RecordKind, { received: number; left: number }>;
-  /** By the rate budgets alone, and as fast as it has gone so far. */
+  /** `least` follows from the rate budgets alone, `most` from the speed so far. */
   seconds: { least: number; most: number };
 }
 
 /**
- * What a first load has left that began `elapsedSeconds` ago; null as long as a list has not said how many records it has. `writes` are the
- * prepayments whose entry ids are to be written back.
+ * The rest of a first load that began `elapsedSeconds` ago. Null if the size of a list is not known yet. `writes` is
+ * the number of prepayments whose entry ids must be written back.
  */
 export async function loadLeft(
   { db, installation, dialect, owner }: PullContext,
@@ -41,12 +42,12 @@ export async function loadLeft(
   return { lists, seconds: { least, most: Math.max(least, most) } };
 }
 
-/** `about 20 to 30 minutes; 4000 of 20000 invoices read, …`, of the lists that are under way. */
+/** For example `about 20 to 30 minutes; 4000 of 20000 invoices read, …`. It names the lists that are not finished. */
 export function leftText({ lists, seconds }: LoadLeft): string {
   const underWay = recordKinds.filter((list) => lists[list].left > 0);
   const read = underWay.map((list) => {
     const { received, left } = lists[list];
-    return `${received} of ${received + left} ${list}s read`;
+    return loadTexts.received({ received, all: received + left, list });
   });
   return [between(seconds.least, seconds.most), ...(read.length === 0 ? [] : [read.join(', ')])].join('; ');
 }

@@ -14,15 +14,17 @@ function openingOf({ sourceTime, sourceTimeAtMost, askedAt, answeredAt, clock }:
   return { sourceTime, sourceTimeAtMost, askedAt, answeredAt, clock };
 }
 
-/** Ends the pull that the opening has begun, after its first request. */
+/** Stops the pull that the opening has begun, after its first request. */
 class FirstAnswerReceived extends Error {}
 
 /**
- * A window's first request, whose answer shows that the source can be reached and accepts our token; returns when it was read, and how it says
- * so.
- * The request is the first one of the invoices' pull, and its page is saved like any other of that walk. The pull resumes after
- * it, or finds itself complete, so that an idle window sends the request once. `fromDate` is a backfill's first invoice date,
- * `span` what a replay asks, `known` what the caller has read for a live window and learns of its walk.
+ * Sends a window's first request, whose answer shows that the source can be reached and accepts our token. Returns the
+ * times of the answer.
+ *
+ * It is the first request of the invoices' pull, and its page is saved like any other of that walk. The pull continues
+ * after it, or is already complete, so that an idle window sends the request only once. `fromDate` is the first invoice
+ * date of a backfill. `span` is what a replay reads. `known` is the state that a live window has read, and is updated
+ * by the walk.
  */
 export async function openWithInvoices(
   context: PullContext,
@@ -46,7 +48,7 @@ export async function openWithInvoices(
     if (!(error instanceof FirstAnswerReceived)) throw error;
   }
   if (answered.first !== null) return answered.first;
-  // An interrupted backfill had read its invoices completely.
+  // No request was sent: an interrupted backfill had already read all its invoices.
   return openingOf(await context.client.list('invoice', {}, null, { priority: context.priority }));
 }
 

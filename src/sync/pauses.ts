@@ -4,23 +4,26 @@ import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
- * Windows that somebody holds back (table `window_pause`); the action that the row names says who, and why. The row decides, and holds
- * whether Temporal can be reached or not. Where nobody has ever paused them there is none.
+ * Windows that the operator has paused (table `window_pause`). The row names the action, which contains who paused them
+ * and why. The row decides, even if Temporal cannot be reached. There is no row if the windows were never paused.
  */
 export interface PauseState {
   installation: InstallationId;
   isPaused: boolean;
-  /** The action: it grows with each change. */
+  /** Id of the action. It increases with each change. */
   n: number;
   actedBy: string;
   reason: string;
-  /** Since when it is so. */
+  /** The time of the action. */
   since: Date;
 }
 
 const shape = { installation: integer, isPaused: bool, n: integer, actedBy: text, reason: text, since: instant };
 
-/** Whether the windows of these installations are paused, by installation; none where nobody has ever paused them. */
+/**
+ * Whether the windows of these installations are paused, by installation. Installations that were never paused are left
+ * out.
+ */
 export async function pauseStates(
   db: Connection,
   installations: readonly InstallationId[],
@@ -35,13 +38,13 @@ export async function pauseStates(
   return new Map(found.map((row) => [row.installation, row]));
 }
 
-/** The pause of an installation's windows; null where they are not paused. */
+/** The pause of an installation's windows. Null if they are not paused. */
 export async function windowPause(db: Connection, installation: InstallationId): Promise<PauseState | null> {
   const state = (await pauseStates(db, [installation])).get(installation);
   return state?.isPaused ? state : null;
 }
 
-/** Pauses or resumes an installation's windows, and records it; false where nothing changes. */
+/** Pauses or resumes an installation's windows, and records the action. Returns false if nothing changes. */
 export async function setPaused(
   trx: Connection,
   installation: InstallationId,

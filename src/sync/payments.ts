@@ -4,7 +4,10 @@ import { agreedTime, type ReadAt } from '../domain/read-at.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { type PullOptions, pullList } from './pull-list.ts';
 
-/** Pulls the payments above the id `after`, or all when null. A payment never changes, so that its id serves as the cursor. */
+/**
+ * Pulls the payments above the id `after`, or all if it is null. A payment never changes, so its id serves as the
+ * cursor.
+ */
 export async function pullPayments(
   context: PullContext,
   after: number | null,
@@ -14,10 +17,13 @@ export async function pullPayments(
 }
 
 /**
- * Pulls the payments above the highest id, and counts those above the cursor; null where all of these have to be read. After a first load no id
- * settles for as long as the overlap, and each window would read up to 1,000 payments anew: nudged windows would soon wait for the
- * list's rate budget. A payment that came late, or went, shows in the count. As soon as an id may have settled, all above the cursor are
- * read once more before it moves, so that what two such changes together hide from the count is found.
+ * Pulls the payments above the highest known id, and counts those above the cursor. Null if all payments above the
+ * cursor must be read.
+ *
+ * For the time of the overlap after a first load, no id has settled, and each window would read up to 1,000 payments
+ * again. Frequent windows would then wait for the list's rate budget. The count shows a payment that arrived late or
+ * disappeared. Two such changes could cancel each other out in the count. As soon as an id may have settled, all
+ * payments above the cursor are therefore read once more before the cursor moves.
  */
 export async function pullNewPayments(context: PullContext, after: number | null): Promise<PullResult | null> {
   const { client, dialect, priority } = context;
@@ -30,15 +36,15 @@ export async function pullNewPayments(context: PullContext, after: number | null
   return count === (await paymentsAbove(context, after)).shown ? newer : null;
 }
 
-/** More above the cursor than these are read, not counted. */
+/** If there are more payments above the cursor than this, they are read in any case. */
 const countedAtMost = 5_000;
 
-/** What the mirror has above a cursor: how many payments that the source shows, and whether one of them may have settled. */
+/** The payments of the mirror above a cursor: how many the source shows, and whether one of them may have settled. */
 function paymentsAbove({ db, installation, overlapMs }: PullContext, after: number | null) {
   return row(
     db,
     { shown: integer, known: integer, highest: nullable(integer), hasSettled: bool },
-    // In the order of the index: without statistics PostgreSQL would read the table for them.
+    // The order makes PostgreSQL use the index. Without statistics it would read the whole table.
     `select count(*) filter (where is_shown) as shown, count(*) as known, max(id) as highest,
        coalesce(min(first_seen_at) < clock_timestamp() - make_interval(secs => ?), false) as "hasSettled"
      from (
@@ -48,15 +54,15 @@ function paymentsAbove({ db, installation, overlapMs }: PullContext, after: numb
   );
 }
 
-/** Where no id has settled yet, the cursor stays below this many payments and below those of the last day. */
+/** If no id has settled yet, the cursor stays below this many payments, and below those of the last day. */
 const unsettledPayments = 1_000;
 const dayMs = 86_400_000;
 
 /**
- * The cursor of payments after a walk that began at `began`: the highest id first seen more than the overlap before. Lower ids
- * can no longer appear then, since a transaction commits within the overlap (DESIGN "Sync"). Both instants are the database's, so
- * that no step of the source's clock lets an id settle too soon. While no id has settled so, the
- * cursor stays below the last 1,000 payments and those of the last day. Null: from the beginning.
+ * The cursor of payments after a walk that began at `began`: the highest id that was first seen longer ago than the
+ * overlap. Lower ids cannot appear any more, since a transaction commits within the overlap (DESIGN "Sync"). Both times
+ * are by the database's clock, so that a step of the source's clock cannot settle an id too early. Before the first id
+ * has settled, the cursor stays below the last 1,000 payments and those of the last day. Null: from the beginning.
  */
 export async function nextPaymentCursor(
   { db, installation, overlapMs }: Pick<PullContext, 'db' | 'installation' | 'overlapMs'>,

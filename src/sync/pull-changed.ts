@@ -4,8 +4,8 @@ import { type PullOptions, pullList } from './pull-list.ts';
 import { sinceTimestamp, type TimestampStyle } from './walk/timestamps.ts';
 
 /**
- * Pulls the invoices, prepayments or rows that have changed since an instant, or all of them when it is null. The caller subtracts
- * the overlap. `invoicedFrom` limits invoices to those dated from that day on.
+ * Pulls the invoices, prepayments or rows that have changed since an instant, or all if it is null. The caller has
+ * subtracted the overlap. `invoicedFrom` limits invoices to those dated from that day on.
  */
 export async function pullChanged(
   context: PullContext,
@@ -20,7 +20,7 @@ export async function pullChanged(
   return pullList(context, kind, { ...changed, ...dated }, null, { ...options, traits });
 }
 
-/** The filter for records changed since an instant, in the server's own style of timestamps. */
+/** The filter for records changed since an instant, in the server's style of timestamps. */
 export function changedSinceFilter(
   { naiveTimesAreLocal, timezone }: Pick<PullContext, 'naiveTimesAreLocal' | 'timezone'>,
   since: Date,

@@ -6,6 +6,7 @@ import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
+import { listTexts } from '../texts/errors/lists.ts';
 import { pullByInvoice } from './by-invoice.ts';
 import { noteIgnored } from './capabilities/filters.ts';
 import { type ListTraits, readTraits } from './capabilities/list-traits.ts';
@@ -13,7 +14,7 @@ import { observeServer } from './capabilities/observe.ts';
 import { refusedFilter } from './capabilities/refused-filter.ts';
 import { noteRepeatsRecords, readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
-import { refuseStrangers, saveAnswer } from './save-answer.ts';
+import { refuseForeignPage, saveAnswer } from './save-answer.ts';
 import { type Left, type LeftWalk, leftWalk, saveWalk } from './saved-walks.ts';
 import { receivedIn } from './walk/count-proof.ts';
 import { type Dimension, furtherDimensions } from './walk/dimensions.ts';
@@ -22,24 +23,27 @@ import { FilterIgnored, ListUnprovable, type WalkPorts, type WalkRequest, type W
 import { walk } from './walk/walk.ts';
 
 export interface PullOptions {
-  /** Saves the walk's progress with each page, so that it resumes after a kill; the default. */
+  /** Whether to save the walk's progress with each page, so that it resumes after a kill. Default true. */
   keepWalk?: boolean;
-  /** What earlier attempts have left of the walk, and what the list's server is known for, where the caller has read it. */
+  /**
+   * The saved progress of earlier attempts, and the known traits of the list's server, if the caller has read them
+   * already.
+   */
   left?: Left;
   traits?: ListTraits;
   /** Called for each page, in its transaction. */
   onSaved?: (saved: SaveResult) => void;
-  /** How many records will come, as far as the mirror can tell: the first request asks for as many. Unknown unless given. */
+  /** Expected number of records, from the mirror. The first request asks for as many. By default unknown. */
   expectedRecords?: number;
 }
 
 /**
- * Pulls one list into the mirror by a proven walk. Each page is saved in one transaction with the walk's state. `filters` that
- * the server ignores or refuses are left out. A list of rows or payments that cannot be proven as a whole is pulled by its
- * invoices (by-invoice.ts). Throws ListUnprovable, naming the list and what was tried.
+ * Pulls one list into the mirror by a proven walk. Each page is saved in one transaction with the walk's state. Filters
+ * that the server ignores or refuses are left out. If a list of rows or payments cannot be proven as a whole, it is
+ * pulled by its invoices (by-invoice.ts). Throws ListUnprovable, which names the list and the ways that were tried.
  *
- * The state of a walk that has ended stays saved until the walk is noted as finished (`walkOnce`), so that a kill between the
- * two costs one request.
+ * The state of an ended walk stays saved until the walk is marked as finished (`walkOnce`). A kill between the two
+ * therefore costs one request.
  */
 export async function pullList(
   context: PullContext,
@@ -62,7 +66,7 @@ export async function pullList(
     const isWholeList = Object.keys(filters).length === 0;
     const pulled = isWholeList ? await pullByInvoice(context, kind, pullFiltered(context, kind, options)) : null;
     if (pulled) return pulled;
-    throw new ListUnprovable(`the list of ${kind}s, ${error.message}`);
+    throw new ListUnprovable(listTexts.unprovable({ list: kind, reason: error.message }));
   }
 }
 
@@ -119,17 +123,17 @@ class ListPull {
     this.#defaultPageSize = defaultPageSize;
   }
 
-  /** Walks the list, again without a filter each time that the server turns out to ignore one. */
+  /** Walks the list. Each time the server turns out to ignore a filter, it starts again without that filter. */
   async run(): Promise<PullResult> {
     for (;;) {
       try {
         return await this.#walk();
       } catch (error) {
         if (!(error instanceof FilterIgnored) || !(error.filter in this.#filters)) throw error;
-        // Without the filter the list holds the same records and others: more weight, the same result.
+        // Without the filter the list contains more records, so the result is the same and the weight is higher.
         delete this.#filters[error.filter];
         await this.#noteIgnored(error.filter);
-        // An answer may have shown another default page size than the list was known for.
+        // An answer may have revealed another default page size.
         const { db, dialect, installation } = this.#context;
         this.#defaultPageSize = (await readDefaultPageSizes(db, installation, dialect))[this.#kind];
       }
@@ -161,7 +165,7 @@ class ListPull {
     return { seen: this.#received, pulled: this.#pulled, began, read };
   }
 
-  /** What the caller has read is true of the first walk only. */
+  /** The progress that the caller has read is valid only for the first walk. */
   async #leftOf(question: string): Promise<LeftWalk> {
     const left = this.#left ?? (await leftWalk(this.#context, this.#kind));
     this.#left = null;
@@ -174,12 +178,12 @@ class ListPull {
       ask: async (request) => {
         const answer = await this.#ask(request);
         if (answer === null) return null;
-        refuseStrangers(this.#kind, answer, Object.keys(this.#filters).length === 0 && this.#after === null);
+        refuseForeignPage(this.#kind, answer, Object.keys(this.#filters).length === 0 && this.#after === null);
         await observeServer(this.#context, this.#kind, answer);
         this.#read = spanOf(this.#read ?? answer, answer);
         return answer;
       },
-      violated: (sent, item) => {
+      contradicted: (sent, item) => {
         const filter = contradictedFilter(sent, recordOf(this.#kind, item, dialect), timezone);
         return filter === null ? [] : [filter];
       },
@@ -200,7 +204,7 @@ class ListPull {
     return transact((trx) => noteIgnored(trx, installation, this.#kind, filter));
   }
 
-  /** One page; null when a page after the first does not exist, the list having become shorter. */
+  /** Requests one page. Null if a page after the first does not exist, because the list has become shorter. */
   async #ask({ filters, pageSize, page }: WalkRequest): Promise<ListAnswer | null> {
     const { client, priority } = this.#context;
     try {
@@ -219,7 +223,8 @@ class ListPull {
   async #save(question: string, answer: ListAnswer, state: WalkState): Promise<void> {
     const context = this.#context;
     const received = this.#received + receivedIn(answer);
-    // Most windows find nothing: an empty page has nothing to save, nor has an empty list that another attempt asks again.
+    // Most windows find nothing. An empty page, or an empty list that another attempt would request again, needs no
+    // saving.
     const keepsWalk = this.#keepWalk && received > 0;
     if (receivedIn(answer) === 0 && !keepsWalk) return;
     const save = async (trx: Connection, saved: SaveResult) => {

@@ -8,15 +8,18 @@ import { addCounts, type PullContext, type PullCounts } from './context.ts';
 import { type PullOptions, pullList } from './pull-list.ts';
 
 /**
- * Row sets: all rows of an invoice, fetched together. A set is stale while it was never fetched as a whole, or last at a source
- * time before `rows_fresh_from` (proof P2).
+ * Row sets: all rows of an invoice, fetched together. A set is stale if it was never fetched as a whole, or was last
+ * fetched at a source time before `rows_fresh_from` (proof P2).
  */
 
-/** Condition on `mirror_record`: an invoice whose row set is stale. */
+/** SQL condition on `mirror_record`: an invoice whose row set is stale. */
 export const isStale = `kind = 'invoice' and needs_rows and gone_at is null
   and (rows_source_time is null or rows_source_time < rows_fresh_from)`;
 
-/** How many row sets are stale, and the source time from which an answer shows each of them fresh; null where that is not known. */
+/**
+ * The number of stale row sets, and the source time from which an answer makes all of them fresh. Null if that is
+ * unknown.
+ */
 export function staleSets({ db, installation }: PullContext): Promise<{ n: number; freshFrom: Date | null }> {
   const sql = `select count(*) as n, max(rows_fresh_from) as "freshFrom" from mirror_record where installation = ? and ${isStale}`;
   return row(db, { n: integer, freshFrom: nullable(instant) }, sql, [installation]);
@@ -41,7 +44,7 @@ export async function pullStaleSets(context: PullContext): Promise<PullCounts> {
   }
 }
 
-/** Pulls the row sets of invoices: in one request where `invoice__in` is honoured, one by one otherwise. */
+/** Pulls the row sets of invoices: in one request if `invoice__in` is honoured, otherwise one by one. */
 export async function pullRowSets(
   context: PullContext,
   invoices: number[],
@@ -54,7 +57,7 @@ export async function pullRowSets(
   for (const requested of requests) {
     let isWholeList = false;
     const covered = async () => {
-      // The server ignored the filter and answered with the whole list, which holds every set.
+      // If the server ignored the filter, it answered with the whole list, which contains every set.
       isWholeList = (await ignoredFilters(db, installation, 'row')).has(filter);
       return isWholeList ? invoices : requested;
     };
@@ -66,20 +69,21 @@ export async function pullRowSets(
 }
 
 /**
- * Pulls the rows that match `filters` and accepts the sets of the `covered` invoices, all of them among `invoices`. A set is
- * stale, to be fetched again by the next window at the latest, where the walk cannot vouch for it:
+ * Pulls the rows that match `filters` and accepts the sets of the `covered` invoices, all of which are among
+ * `invoices`. A set stays stale, and is fetched again by the next window at the latest, in these cases:
  *
- * - the invoice has another version by now, pulled by someone else: its rows may be newer than those received;
- * - the walk took several answers, and a row has changed since it began: the answers may show different states of the set. Such
- *   a row is another version than before the walk, with a `modified` since then; the source's clock alone would not tell;
- * - the mirror has a row of the set that the walk did not receive, from an answer that came after the walk's first request: the row is
- *   either new, or deleted since.
+ * - The invoice has another version now, which other work has pulled. Its rows may be newer than those received.
+ * - The walk took several answers, and a row has changed since it began, so the answers may show different states of
+ *   the set. Such a row has another version than before the walk, and a `modified` since then. The source's clock alone
+ *   would not be enough to decide.
+ * - The mirror has a row of the set that the walk did not receive, from an answer after the walk's first request. The
+ *   row is either new or deleted since.
  */
 async function pullSets(
   context: PullContext,
   invoices: number[],
   filters: Record<string, string>,
-  /** The invoices whose sets the walk has read completely; called when it has ended. */
+  /** Returns the invoices whose sets the walk has read completely. Called after the walk. */
   covered: () => Promise<number[]>,
   options: Pick<PullOptions, 'expectedRecords'>,
 ): Promise<PullCounts> {

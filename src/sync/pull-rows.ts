@@ -12,36 +12,39 @@ import { pullStaleSets, staleSets } from './pull-row-sets.ts';
 import { scanStaleSets } from './row-scan.ts';
 
 /**
- * Rounds in which a window fetches stale row sets. Source times are whole seconds, so that the sets of an invoice that has just
- * changed are fresh only in a second round (proof P2); what is stale after that is fetched again by the posting step.
+ * Rounds in which a window fetches stale row sets. Source times are whole seconds, so the sets of an invoice that has
+ * just changed are fresh only in a second round (proof P2). Sets that are stale after that are fetched again by the
+ * posting step.
  */
 const freshnessRounds = 2;
-/** The longest wait before a round; sets that are not fresh by then are left to the next window. */
+/** The longest wait before a round. Sets that are not fresh by then are left to the next window. */
 const freshnessPauseMs = 1_100;
-/** Added to a wait for the source's clock, of which only its answers are known. */
+/** Added to a wait for the source's clock, which is known only from its answers. */
 const freshnessMarginMs = 20;
-/** Problem codes that late-arriving rows can resolve. */
+/** Codes of problems that rows which arrive late can resolve. */
 export const problemsOfLateRows = ['rows_missing', 'rows_stale', 'totals_disagree'];
-/** Invoices whose row sets a window fetches again without a change: with `invoice__in` in one request, or one by one. */
-const doubtedAtMost = { inOneRequest: 50, oneByOne: 5 };
+/**
+ * The most invoices whose row sets a window fetches again without a known change: with `invoice__in`, or one by one.
+ */
+const refetchedAtMost = { inOneRequest: 50, oneByOne: 5 };
 
-/** How many invoices' row sets a window may take for stale without a change. */
-export async function doubtedSetsAtMost({ db, installation }: PullContext): Promise<number> {
+/** The most invoices whose row sets a window may mark as stale without a known change. */
+export async function refetchedSetsAtMost({ db, installation }: PullContext): Promise<number> {
   const ignored = await ignoredFilters(db, installation, 'row');
-  return ignored.has('invoice__in') ? doubtedAtMost.oneByOne : doubtedAtMost.inOneRequest;
+  return ignored.has('invoice__in') ? refetchedAtMost.oneByOne : refetchedAtMost.inOneRequest;
 }
 
 export interface RowPorts {
   /** Sleeps, while the activity keeps sending heartbeats. */
   pause(ms: number): Promise<void>;
-  /** A time that the source's clock has reached by now; null before the first answer. */
+  /** A time that the source's clock has certainly reached. Null before the first answer. */
   sourceNow(): Date | null;
 }
 
 /**
- * Fetches the row set of every final invoice whose set is stale (DESIGN "Rows"): by one scan of all rows where that weighs
- * less, and as sets what the scan does not cover. Rows changed `since` an instant make their sets stale first; null skips that
- * (a first load and a backfill read all rows).
+ * Fetches the row set of every final invoice whose set is stale (DESIGN "Rows"): by one scan of all rows if that has
+ * less weight, otherwise as sets. First it pulls the rows that changed `since` an instant, which makes their sets
+ * stale. A first load and a backfill read all rows, so `since` is null.
  */
 export async function pullRows(
   context: PullContext,
@@ -51,15 +54,16 @@ export async function pullRows(
 ): Promise<PullCounts> {
   const total: PullCounts = { seen: 0, pulled: 0 };
   if (since !== null) {
-    // Before the request for changed rows: an answer of that second shows that the sets requested next are fresh.
+    // The wait comes before the request for changed rows, so that an answer in that second shows the next sets as
+    // fresh.
     const wasFresh = ports.sourceNow() !== null && (await waitUntilFresh(context, ports)) === 0;
     const changed = await pullChangedRows(context, since, known);
     if (changed) {
       addCounts(total, changed);
       if (wasFresh && changed.seen === 0) return total;
     } else {
-      await doubtRecentSets(context, since);
-      await doubtHeldSets(context);
+      await invalidateRecentSets(context, since);
+      await invalidateHeldSets(context);
     }
   }
   const { n: stale } = await staleSets(context);
@@ -73,8 +77,8 @@ export async function pullRows(
 }
 
 /**
- * Waits until the second after the last change of a stale set's invoice has begun, by the source's clock. Returns how many sets are
- * stale.
+ * Waits until the source's clock has reached the second after the last change of an invoice with a stale set. Returns
+ * the number of stale sets.
  */
 async function waitUntilFresh(context: PullContext, ports: RowPorts): Promise<number> {
   const { n, freshFrom } = await staleSets(context);
@@ -86,8 +90,9 @@ async function waitUntilFresh(context: PullContext, ports: RowPorts): Promise<nu
 }
 
 /**
- * Pulls the rows changed since an instant; saving them makes the sets of their invoices stale (`savePage`). They are never taken
- * for whole sets: `modified__gte` leaves out a set's unchanged rows (field-notes). Null where the server ignores the filter.
+ * Pulls the rows changed since an instant. Saving them makes the sets of their invoices stale (`savePage`). They never
+ * count as whole sets, because `modified__gte` leaves out unchanged rows (field-notes). Null if the server ignores the
+ * filter.
  */
 async function pullChangedRows(
   context: PullContext,
@@ -96,31 +101,32 @@ async function pullChangedRows(
 ): Promise<PullCounts | null> {
   const { db, installation, dialect } = context;
   const traits = known.traits ?? (await readTraits(db, installation, dialect)).row;
-  const isDoubted = traits.ignored.has('modified__gte') || traits.outdated.has('modified__gte');
-  if (isDoubted && !(await mayUse(context, 'row', 'modified__gte'))) return null;
+  const isIgnoredSoFar = traits.ignored.has('modified__gte') || traits.outdated.has('modified__gte');
+  if (isIgnoredSoFar && !(await mayUse(context, 'row', 'modified__gte'))) return null;
   return pullChanged(context, 'row', since, { keepWalk: false, traits });
 }
 
 /**
- * Where the server does not tell changed rows, the sets of invoices changed since an instant (within the overlap) become stale:
- * a transaction that commits late may change rows while the invoice's `modified` stays in a second that was read already.
+ * If the server cannot list changed rows, the sets of invoices that changed since an instant (within the overlap)
+ * become stale. A transaction that commits late may change rows while the invoice's `modified` is in a second that was
+ * already read.
  */
-async function doubtRecentSets({ transact, installation }: PullContext, since: Date): Promise<void> {
+async function invalidateRecentSets({ transact, installation }: PullContext, since: Date): Promise<void> {
   await transact((trx) => invalidateRowSetsSince(trx, installation, since));
 }
 
 /**
- * Where the server does not tell changed rows, the sets of invoices that are held for their rows become stale, beginning with
- * those fetched longest ago. The other parts of these invoices were fetched again when they were held.
+ * If the server cannot list changed rows, the sets of invoices that are held because of their rows become stale. Those
+ * fetched longest ago come first. The other parts of these invoices were fetched again when they were held.
  */
-async function doubtHeldSets(context: PullContext): Promise<void> {
+async function invalidateHeldSets(context: PullContext): Promise<void> {
   const { transact, installation } = context;
-  const limit = await doubtedSetsAtMost(context);
+  const limit = await refetchedSetsAtMost(context);
   await transact(async (trx) => {
     const held = await rows(
       trx,
       { id: integer },
-      // Looked up one by one: joined without statistics, each invoice is compared with each document.
+      // Lateral join: without statistics, a plain join compares each invoice with each document.
       `select d.id from document d
        cross join lateral (
          select * from mirror_record r where r.installation = d.installation and r.kind = d.kind and r.id = d.id limit 1) m
@@ -140,15 +146,16 @@ async function doubtHeldSets(context: PullContext): Promise<void> {
 }
 
 /**
- * Whether one scan of all rows weighs less than the requests for the stale sets. Rows are counted as far as the answer depends on
- * them, so that the cost follows from what is stale.
+ * Whether one scan of all rows has less weight than the requests for the stale sets. Rows are counted only as far as
+ * they can change the result, so that the cost depends on the number of stale sets.
  */
 async function isScanLighter(context: PullContext, stale: number): Promise<boolean> {
   const { db, dialect, installation } = context;
   const pageSize = (await readDefaultPageSizes(db, installation, dialect)).row;
   const ignored = await ignoredFilters(db, installation, 'row');
   const isAskedSingly = ignored.has('invoice__in');
-  // Asked singly, each set weighs 1; a scan weighs 1 a page. Asked together, sets weigh what their rows do, and all sets as a scan.
+  // One by one, each set has weight 1, and a scan has weight 1 per page. Together, sets cost as much as their rows, so
+  // all sets together cost as much as a scan.
   const decisive = isAskedSingly ? (stale - 1) * pageSize + 1 : 1;
   const { n: known } = await row(
     db,

@@ -6,24 +6,27 @@ import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
 import { maxOffset } from './walk/offset-pages.ts';
 
-/** Default pages in a large one: few requests, and little weight is lost where the server shows other records. */
+/**
+ * Number of default pages in a large page. It saves requests, and wastes little weight if the server returns other
+ * records.
+ */
 const largePages = 5;
 
-/** Of records that were read just now, whether the source has them, by id. */
+/** By id, whether the source has a record that was just read. */
 export type ReadAgain = Map<number, boolean>;
 
 /**
- * Reads records of a list again, one page a call, each of which decides about at least one of the wanted ids. A page is a range of ids
- * where the server shows ranges. Where it does not, it is a page of the whole list in the order that the server has: such pages cost no
- * more, and show the wanted records in an order of their own.
+ * Reads records of a list again, one page per call. Each call decides about at least one of the wanted ids. A page is a
+ * range of ids if the server honours ranges. Otherwise it is a page of the whole list in the server's order, which
+ * costs no more and shows the wanted records in that order.
  */
 export class PageReader {
   readonly #context: PullContext;
   readonly #kind: RecordKind;
   #pageSize: number | null = null;
-  /** The page of the whole list that is asked for next; null while ranges are asked for. */
+  /** The number of the next page of the whole list. Null while ranges are requested. */
   #page: number | null = null;
-  /** A page since the first has shown a wanted record. */
+  /** Whether any page since page 1 has contained a wanted record. */
   #hasShown = false;
 
   constructor(context: PullContext, kind: RecordKind) {
@@ -32,8 +35,8 @@ export class PageReader {
   }
 
   /**
-   * `wanted` is by id. The page has the default size, for records that are written before the next call; or with `isLarge` several
-   * of it.
+   * `wanted` is in the order of ids. The page has the default size, for records that are written before the next call.
+   * With `isLarge` it has several times that size.
    */
   async read(wanted: readonly number[], isLarge: boolean): Promise<ReadAgain> {
     const [only] = wanted;
@@ -49,7 +52,7 @@ export class PageReader {
     return this.#numbered(new Set(wanted), !isLarge);
   }
 
-  /** Null where the server shows other records first. */
+  /** Null if the server returns other records first. */
   async #range(wanted: readonly number[], isLarge: boolean): Promise<ReadAgain | null> {
     const pageSize = await this.#defaultPageSize();
     const maxPageSize = isLarge ? Math.min(this.#context.dialect.max_page_size, largePages * pageSize) : pageSize;
@@ -66,8 +69,9 @@ export class PageReader {
   }
 
   /**
-   * The page of the list that was asked for last, as long as it shows wanted records, and then those after it. So a list that is in the
-   * order of changes, where what is written moves away, is read once, too; and where nothing moves, the page shows what was written.
+   * Reads the last requested page of the list again as long as it contains wanted records, and then the pages after it.
+   * If a list is in the order of changes, written records move away, and the list is still read only once. If nothing
+   * moves, the page shows what was written.
    */
   async #numbered(wanted: ReadonlySet<number>, stays: boolean): Promise<ReadAgain> {
     const pageSize = await this.#defaultPageSize();
@@ -90,7 +94,7 @@ export class PageReader {
     }
   }
 
-  /** All of the list: what it does not show is not there. */
+  /** Reads the whole list. A wanted record that it does not contain does not exist. */
   async #walk(wanted: ReadonlySet<number>): Promise<ReadAgain> {
     const found = new Set<number>();
     await walkFor(this.#context, this.#kind, wanted, found);
@@ -98,7 +102,7 @@ export class PageReader {
     return new Map([...wanted].map((id) => [id, found.has(id)]));
   }
 
-  /** Null where there is no such page. */
+  /** Null if there is no such page. */
   async #ask(page: number, pageSize: number): Promise<ListAnswer | null> {
     const { client, priority } = this.#context;
     try {

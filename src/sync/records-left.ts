@@ -6,15 +6,15 @@ import { savedProgress } from './saved-walks.ts';
 
 /** How far a load is with a list. */
 export interface ListLeft {
-  /** Records still to be read; null where only the source can tell. */
+  /** Records left to read. Null if only the source knows. */
   left: number | null;
   /** Records that were received. */
   received: number;
 }
 
 /**
- * What an interrupted load, or one under way, still has to read of each list. The result is null for live windows after the first load.
- * `from` is the backfill's first invoice date.
+ * What an interrupted or running load still has to read of each list. The result is null for live windows after the
+ * first load. `from` is the backfill's first invoice date.
  */
 export async function recordsLeft(
   db: Connection,

@@ -7,7 +7,7 @@ import type { PullContext, PullCounts } from './context.ts';
 import { pullList } from './pull-list.ts';
 import { pullRowSets } from './pull-row-sets.ts';
 
-/** Documents whose parts are fetched again at a time; a window takes several rounds where there are more. */
+/** Documents whose parts are fetched again together. A window takes several rounds if there are more. */
 export const refetchBatch = 50;
 
 export interface RefetchNeed {
@@ -17,7 +17,7 @@ export interface RefetchNeed {
   invoiceId: number | null;
 }
 
-/** The next documents whose parts are to be fetched again. */
+/** The next documents whose parts must be fetched again. */
 export function refetchNeeds({ db, installation }: Pick<PullContext, 'db' | 'installation'>): Promise<RefetchNeed[]> {
   return rows(
     db,
@@ -31,8 +31,9 @@ export function refetchNeeds({ db, installation }: Pick<PullContext, 'db' | 'ins
 }
 
 /**
- * Fetches the parts of documents whose proofs failed again, since the parts may be stale (ACCOUNTING "Proofs"): the invoice
- * itself, its rows and its payments; for a payment, those of its invoice. `count` is called with the counts of each pull.
+ * Fetches the parts of documents with failed proofs again, because the parts may be stale (ACCOUNTING "Proofs"). For an
+ * invoice, these are the invoice, its rows and its payments. For a payment, they are those of its invoice. `count` is
+ * called with the counts of each pull.
  */
 export async function refetchParts(
   context: PullContext,

@@ -17,24 +17,24 @@ import {
 import type { TimestampStyle } from './walk/timestamps.ts';
 import { stepToleranceMs } from './watermark.ts';
 
-/** Row sets settled in one transaction. */
+/** Row sets that are accepted or marked stale in one transaction. */
 const settleBatch = 5_000;
 /** Clock resolution of source times. */
 const clockSecondMs = 1_000;
 const clockChangeMs = 3_600_000;
 
 /**
- * Reads all rows by id, once, beside the other lists of a first load or a backfill: each list has its own rate budget. The row
- * sets that the scan covers are settled by `completeScan`.
+ * Reads all rows by id, once, at the same time as the other lists of a first load or a backfill, since each list has
+ * its own rate budget. `completeScan` then accepts the row sets that the scan covers.
  */
 export function scanRows(context: PullContext): Promise<PullResult> {
   return walkOnce(context, 'row', '', (left) => pullList(context, 'row', {}, null, { left }));
 }
 
 /**
- * Settles the row sets that a scan beside the other lists covers, once those lists are read, and makes the others stale, for
- * `pullRows` to fetch; an interrupted scan is completed first. Once for each scan: a later attempt keeps what was fetched since.
- * Null when there was no scan. The counts leave out what the scan's own activity has reported.
+ * Accepts the row sets that a scan covers, once the other lists are read, and marks all others as stale, for `pullRows`
+ * to fetch. An interrupted scan is completed first. It runs once for each scan, so that a later attempt keeps sets that
+ * were fetched since. Null if there was no scan. The counts leave out what the scan's activity has already reported.
  */
 export async function completeScan(context: PullContext, known?: KnownWalks): Promise<PullResult | null> {
   const stored = await storedWalk(context, 'row', known);
@@ -49,9 +49,9 @@ export async function completeScan(context: PullContext, known?: KnownWalks): Pr
 }
 
 /**
- * Scans all rows when the invoices are in the mirror already. The scan covers every version of an invoice that the mirror held
- * before its first request, whatever the version's `modified`. `uncovered` are the final invoices of which that leaves the set in
- * doubt: one that was stale is stale still.
+ * Scans all rows after the invoices are in the mirror. The scan covers every version of an invoice that the mirror had
+ * before the scan's first request, whatever its `modified`. `uncovered` are the final invoices whose sets remain in
+ * doubt. A set that was stale before stays stale.
  */
 export async function scanStaleSets(context: PullContext): Promise<PullResult & { uncovered: number[] }> {
   const { transact, installation, owner } = context;
@@ -100,27 +100,30 @@ async function invoicesWithRowsChangedAfter({ db, installation }: PullContext, i
 }
 
 /**
- * Settles the row sets that a scan beside the walk of the invoices, or a resumed scan, has read completely. Let S be the time
- * of the scan's earliest answer, by the earlier of the source's and the database's clock. Every answer shows what was committed by S, and the walk is proven complete, so that the
- * scan covers every row committed by S.
+ * Accepts the row sets that a scan has read completely. The scan ran at the same time as the walk of the invoices, or
+ * was resumed. Let S be the time of the scan's earliest answer, by the earlier of the source's and the database's
+ * clock. Every answer shows what was committed by S, and the walk is proven complete. The scan therefore covers every
+ * row committed by S.
  *
- * - An invoice whose `modified` in the mirror lies more than the overlap before S: the transaction that wrote this version and
- *   its rows had committed by S, since the overlap is the longest delay of a commit (DESIGN "Sync"). The margin is a second
- *   wider for the clock's resolution, and an hour wider for naive timestamps, which may stand for a time one hour later in the
- *   repeated hour of a clock change. A version written after S has a later `modified`, and its set is stale (proof P2).
- * - An invoice without `modified`, or with one later than its answer: its set is fresh by S only if the invoice was answered
- *   by S, since `rows_fresh_from` is bounded by that answer.
- * - A set in which a row has changed since then, with the same margin, is left out: the scan may lack other rows of that change.
- *   Rows that change after the scan are read by their own `modified`, requested since S at the latest (streams.ts).
+ * - An invoice whose `modified` in the mirror is more than the overlap before S is covered. The transaction that wrote
+ *   this version and its rows had committed by S, since the overlap is the longest delay of a commit (DESIGN "Sync"). The
+ *   margin is a second wider for the clock's resolution. It is an hour wider for timestamps without offset, which may be
+ *   an hour later in the repeated hour of a clock change. A version written after S has a later `modified`, and its set
+ *   is stale (proof P2).
+ * - An invoice without `modified`, or with one later than its answer: its set is fresh by S only if the invoice was
+ *   answered by S, because `rows_fresh_from` is limited by that answer.
+ * - A set with a row that has changed since then, with the same margin, is left out, because the scan may lack other
+ *   rows of that change. Rows that change after the scan are read by their `modified`, which is requested from S or
+ *   earlier (streams.ts).
+ * - An invoice is left out if the source's clock, compared with the database's, was lower when the invoice was read
+ *   than during the scan. That clock was set back, so later changes may have timestamps before S.
  *
- * - An invoice that was read while the source's clock stood lower against the database's than during the scan is left out: that
- *   clock was put back, and what was written since is stamped earlier than S.
+ * `first_seen_at` could not replace `modified` here. Source times are lower bounds in whole seconds, so they do not
+ * show which of two concurrent walks sent its request first. A version can also be newer than the first sight of its
+ * invoice.
  *
- * `first_seen_at` could not replace `modified` here. Source times are lower bounds in whole seconds, so that they do not tell
- * which of two concurrent walks sent its request first, and a version can be newer than the first sight of its invoice.
- *
- * All other sets become stale, and are fetched as sets: one that was fresh before may have lost rows since, and no `modified` has
- * to tell of it.
+ * All other sets become stale and are fetched as sets. A set that was fresh before may have lost rows since, without a
+ * new `modified`.
  */
 async function acceptCoveredSets(context: PullContext, read: ReadSpan): Promise<void> {
   const { db, installation } = context;
@@ -149,7 +152,7 @@ async function acceptCoveredSets(context: PullContext, read: ReadSpan): Promise<
   }
 }
 
-/** A change was committed so long after its `modified` at the latest; the reasons are beside `acceptCoveredSets`. */
+/** The longest time between a change's `modified` and its commit. `acceptCoveredSets` has the reasons. */
 export function commitMarginMs({ overlapMs }: PullContext, style: TimestampStyle): number {
   return overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
 }

@@ -5,18 +5,19 @@ import { contradictedIn } from '../mirror/refused-records.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';
+import { practiceTexts } from '../texts/errors/practice.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { unlessRefused } from './capabilities/refused-filter.ts';
 import type { PullContext } from './context.ts';
 import { isWholeList, receivedIn } from './walk/count-proof.ts';
 
-/** Records of one answer that are asked for alone, the answer having contradicted itself; the census asks for the others. */
+/** The most records that are requested alone because an answer contradicted itself. The census requests the others. */
 const askedAloneAtMost = 20;
 
 /**
- * Saves an answer together with what `inTransaction` does. An id of which the answer has two versions is put aside and asked for alone
- * (ACCOUNTING P6): one version in an answer of one record is believed. It is asked before anything is saved, so that a pull that ends
- * there asks for the page again.
+ * Saves an answer together with the work of `inTransaction`. An id that occurs in two versions in the answer is put
+ * aside and requested alone (ACCOUNTING P6). One version in an answer of one record is accepted. These requests come
+ * before the saving, so that an interrupted pull requests the page again.
  */
 export async function saveAnswer<T>(
   context: PullContext,
@@ -39,7 +40,7 @@ export async function saveAnswer<T>(
   return result;
 }
 
-/** The answer that has one record alone, in one version; null where the source gives none. */
+/** An answer that contains one record alone, in one version. Null if the source gives none. */
 async function askAlone(context: PullContext, kind: RecordKind, id: number): Promise<ListAnswer | null> {
   const { client, db, installation, priority, transact } = context;
   const filters = { id__gt: String(id - 1) };
@@ -52,28 +53,23 @@ async function askAlone(context: PullContext, kind: RecordKind, id: number): Pro
   return answer !== null && receivedIn(answer) === 1 && answer.results[0]?.id === id ? answer : null;
 }
 
-/** So many records without one of ours among them are no accident of some records. */
-const fewStrangers = 5;
+/** If a page has more unusable records than this and no usable one, the whole page is refused. */
+const unusableAtMost = 5;
 
 /**
- * Refuses a page that has no record of ours at all: the wrong installation answers, or the names of fields are wrong. A few such
- * records are put aside instead, since one record must not stop its installation; `isWhole` tells that nothing beside them was asked.
+ * Refuses a page without any usable record of ours: the wrong installation answers, or the configured names of fields
+ * are wrong. A few such records are put aside instead, because one record must not stop its installation. `isWhole`
+ * means that the whole list was requested.
  */
-export function refuseStrangers(kind: RecordKind, answer: ListAnswer, isWhole: boolean): void {
+export function refuseForeignPage(kind: RecordKind, answer: ListAnswer, isWhole: boolean): void {
   const { results, unusable = [] } = answer;
   const [first] = unusable;
   if (results.length > 0 || first === undefined) return;
-  const isMany = unusable.length > fewStrangers;
+  const isMany = unusable.length > unusableAtMost;
   if (unusable.every(({ code }) => code === 'foreign_record')) {
     if (!isMany && !(isWhole && isWholeList(answer))) return;
-    throw new PracticeError(
-      'other_tenant',
-      `every record of a page of the ${kind} list is of another installation or another resource; of the first, ${first.why}`,
-    );
+    throw new PracticeError('other_tenant', practiceTexts.allForeign({ list: kind, reason: first.why }));
   }
   if (!isMany) return;
-  throw new PracticeError(
-    'malformed_record',
-    `no record of a page of the ${kind} list has a usable id; of the first, ${first.why}`,
-  );
+  throw new PracticeError('malformed_record', practiceTexts.noUsableId({ list: kind, reason: first.why }));
 }

@@ -9,12 +9,12 @@ import type { PullContext, PullCounts, PullOwner, PullResult } from './context.t
 import type { WalkState } from './walk/types.ts';
 
 /**
- * The walks of lists that are under way or finished (table `sync_walk`), one for each list and owner. A walk under way is saved
- * with each page, so that a killed process resumes it. A finished walk stays until its owner's cursor has moved or its backfill
- * has ended, so that a later attempt does not read the list again.
+ * Walks of lists that are under way or finished (table `sync_walk`), one for each list and owner. A walk under way is
+ * saved with each page, so that it resumes after its process was killed. A finished walk is kept until its owner's
+ * cursor has moved or its backfill has ended, so that a later attempt does not read the list again.
  */
 
-/** An older walk is not used again: the list is read anew. */
+/** An older walk is not resumed; the list is read again from the beginning. */
 export const keptForHours = 72;
 
 type Scope = Pick<PullContext, 'db' | 'installation' | 'owner' | 'run'>;
@@ -39,11 +39,11 @@ const savedWalk = z.strictObject({
   question: z.string(),
   filters: z.record(z.string(), z.string()),
   state: walkState,
-  /** Of this run, the counts below. */
+  /** The run of the counts below. */
   run: z.string(),
   received: count,
   pulled: count,
-  /** Of all runs: when the answers so far were read. */
+  /** The time span of the answers so far, of all runs. */
   read: readSpan,
 });
 
@@ -54,42 +54,42 @@ const finishedWalk = z.strictObject({
   pulled: count,
   began: readAt,
   read: readSpan,
-  /** Of a scan of all rows: its row sets were settled (row-scan.ts). */
+  /** Present if the row sets of a scan of all rows were accepted (row-scan.ts). */
   setsSettled: z.literal(true).exactOptional(),
 });
 
-/** A walk under way. `question` identifies what is read: its filters and the id above which it began. */
+/** A walk under way. `question` identifies what it reads: its filters and the id above which it began. */
 export type SavedWalk = z.infer<typeof savedWalk>;
 type FinishedWalk = z.infer<typeof finishedWalk>;
 
 const storedState = storedJson('sync_walk.state', z.union([savedWalk, finishedWalk]));
 
-/** What is left of an earlier attempt to read a list. */
+/** The saved progress of an earlier attempt to read a list. */
 export interface LeftWalk {
-  /** The walk under way that asks the same question; null: it begins anew. */
+  /** The walk under way with the same question. Null if the walk begins again. */
   saved: SavedWalk | null;
   /**
-   * What this run has received so far of the list: a run that asks again from an earlier time, the source's clock having been put
-   * back, goes on counting.
+   * The records of the list that this run has received so far. They continue to count if the run reads again from an
+   * earlier time, because the source's clock was set back.
    */
   counted: PullCounts;
 }
 
 export const nothingLeft: LeftWalk = { saved: null, counted: { seen: 0, pulled: 0 } };
 
-/** A walk as it is saved, under way or finished; `isKept`: not too old to go on from. */
+/** A saved walk, under way or finished. `isKept`: it is recent enough to be resumed. */
 export interface StoredWalk {
   walk: SavedWalk | FinishedWalk;
   isKept: boolean;
 }
 
 /**
- * What is saved of an owner's walks, as far as one that works with them alone has read it, or left unsaved because it found nothing:
- * null where nothing is. What is not in it is read from the database.
+ * The saved walks of an owner, as far as the caller knows them. Null if a list has none. A walk that found nothing is
+ * kept here without being saved. Lists that are not in the map are read from the database.
  */
 export type KnownWalks = Map<RecordKind, StoredWalk | null>;
 
-/** The saved walks of an owner, in one statement. */
+/** Reads the saved walks of an owner in one statement. */
 export async function readWalks({ db, installation, owner }: Scope): Promise<KnownWalks> {
   const found = await rows(
     db,
@@ -103,14 +103,14 @@ export async function readWalks({ db, installation, owner }: Scope): Promise<Kno
   return known;
 }
 
-/** The saved walk of a list; null where none is. */
+/** The saved walk of a list. Null if there is none. */
 export async function storedWalk(
   { db, installation, owner }: Scope,
   stream: RecordKind,
   known?: KnownWalks,
 ): Promise<StoredWalk | null> {
-  const told = known?.get(stream);
-  if (told !== undefined) return told;
+  const walk = known?.get(stream);
+  if (walk !== undefined) return walk;
   const found = await maybeRow(
     db,
     { state: storedState, isKept: bool },
@@ -121,10 +121,10 @@ export async function storedWalk(
   return found && { walk: found.state, isKept: found.isKept };
 }
 
-/** What is left of earlier attempts to walk a list, by whatever is saved of them; the walk itself asks for it at most once. */
+/** Returns the saved progress for a question. The walk calls it at most once. */
 export type Left = (question: string) => LeftWalk;
 
-/** What is left of the walk of a list. */
+/** The saved progress of the walk of a list. */
 export async function leftWalk(context: Scope, stream: RecordKind): Promise<Left> {
   return leftOf(await storedWalk(context, stream), context.run);
 }
@@ -156,9 +156,10 @@ export async function saveWalk(
 }
 
 /**
- * Walks a list, unless a finished walk of the same `question` is saved, whose result is returned then: a backfill killed among
- * its rows does not read its invoices again. A walk that found nothing is not saved unless `keepsEmpty` is: another attempt asks its
- * one question again. `known` spares the question what is saved, and learns of a walk that found nothing.
+ * Walks a list, unless a finished walk of the same `question` is saved, whose result is then returned. A backfill that
+ * was killed while reading rows therefore does not read its invoices again. A walk that found nothing is saved only
+ * with `keepsEmpty`; otherwise another attempt sends its one request again. `known` saves reading the saved walk, and
+ * receives a walk that found nothing.
  */
 export async function walkOnce(
   context: WriteScope,
@@ -208,7 +209,10 @@ async function saveFinished(
   );
 }
 
-/** The result of a walk that has finished, null of any other; its counts are 0 where another run made it, which has reported them. */
+/**
+ * The result of a finished walk; null for any other. If another run finished it, the counts are 0, because that run has
+ * reported them.
+ */
 export function finishedOf(stored: StoredWalk | null, run: string, question: string): PullResult | null {
   if (stored === null || !stored.isKept || 'received' in stored.walk) return null;
   const { walk } = stored;
@@ -216,12 +220,12 @@ export function finishedOf(stored: StoredWalk | null, run: string, question: str
   const { seen, pulled } = walk.run === run ? walk : { seen: 0, pulled: 0 };
   return { seen, pulled, began: readAtOf(walk.began), read: readSpanOf(walk.read) };
 }
-/** Whether the row sets of a finished scan were settled. */
+/** Whether the row sets of a finished scan were accepted. */
 export function areSetsAccepted(stored: StoredWalk): boolean {
   return 'setsSettled' in stored.walk;
 }
 
-/** Notes that the row sets of the finished scan are settled. */
+/** Stores that the row sets of the finished scan were accepted. */
 export async function noteSetsAccepted(trx: Connection, { installation, owner }: Scope): Promise<void> {
   await execute(
     trx,
@@ -231,7 +235,7 @@ export async function noteSetsAccepted(trx: Connection, { installation, owner }:
   );
 }
 
-/** Deletes the saved walks of some lists, or all of an owner. */
+/** Deletes the saved walks of some lists, by default all, of an owner. */
 export async function forgetWalks(
   db: Connection,
   installation: number,
@@ -247,17 +251,17 @@ export async function forgetWalks(
 
 export interface SavedProgress {
   stream: RecordKind;
-  /** The question of a finished walk; null for one under way. */
+  /** The question of a finished walk. Null for a walk under way. */
   finishedQuestion: string | null;
-  /** The first invoice date asked for; null: all dates. */
+  /** The first invoice date of the request. Null: all dates. */
   invoicedFrom: string | null;
-  /** Records left of a walk under way; null where its first answer is still to come. */
+  /** Records left of a walk under way. Null before its first answer. */
   recordsLeft: number | null;
   /** Records that it has received. */
   received: number;
 }
 
-/** How far an owner's saved walks are. */
+/** The progress of an owner's saved walks. */
 export async function savedProgress(db: Connection, installation: number, owner: PullOwner): Promise<SavedProgress[]> {
   const found = await rows(
     db,
@@ -284,12 +288,15 @@ export async function savedProgress(db: Connection, installation: number, owner:
 
 const finishedMark = 'finished';
 
-/** No walk under way has such a question: theirs are JSON arrays (pull-list.ts). */
+/**
+ * Marks a question as finished. A walk under way cannot have such a question, because theirs are JSON arrays
+ * (pull-list.ts).
+ */
 function finishedQuestion(question: string): string {
   return `${finishedMark} ${question}`.trimEnd();
 }
 
-/** Removes walks that nobody has gone on with for so many days; returns how many. */
+/** Removes walks that were not continued for so many days. Returns how many. */
 export function pruneWalks(db: Db, days: number, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

@@ -11,27 +11,31 @@ import { commitMarginMs } from './row-scan.ts';
 import { storedWalk } from './saved-walks.ts';
 import { stepToleranceMs } from './watermark.ts';
 
-/** Rows at the end of what the scan has read that tell how far it is. Their median is taken: one wrong timestamp decides nothing. */
+/**
+ * The number of last rows whose invoices show how far the scan is. Their median is used, so that one wrong timestamp
+ * has no effect.
+ */
 const rowsAsked = 51;
 
-/** What a scan of all rows has proven while it is under way. */
+/** What a scan of all rows has proven so far. */
 export interface ScanSoFar {
   read: ReadSpan;
-  /** Every row with an id up to here was received. */
+  /** Every row with an id up to this was received. */
   provenRow: number;
-  /** The highest invoice that a row near there belongs to. */
+  /** The highest invoice id of the rows near that id. */
   highestInvoice: number;
-  /** The sets of invoices that were not modified since are whole. */
+  /** The row sets of invoices that were not modified after this time are complete. */
   modifiedBy: Date;
 }
 
 /**
- * How far the scan of all rows is; null where it is not under way, or proves nothing yet.
+ * How far the scan of all rows is. Null if no scan is under way, or it proves nothing yet.
  *
- * Rows get their ids as they are created. A row that the scan has still to read is therefore younger than those that it has read, and
- * these are no older than their invoices: than their `created`, which the specification has, as it has none of rows. The rows of an
- * invoice's version were committed within the overlap of its `modified`. So the set of an invoice modified more than the overlap
- * before both that `created` and the scan's first answer is whole, and not older than the invoice (`acceptCoveredSets`).
+ * Rows get their ids when they are created. A row that the scan has not read is therefore newer than those that it has
+ * read, and these are not older than the `created` of their invoices (the specification has no such field for rows).
+ * The rows of an invoice's version were committed within the overlap after its `modified`. If an invoice was modified
+ * more than the overlap before that `created` and before the scan's first answer, its set is therefore complete, and
+ * not older than the invoice (`acceptCoveredSets`).
  */
 export async function scanSoFar(context: PullContext): Promise<ScanSoFar | null> {
   const { db, installation } = context;
@@ -66,14 +70,14 @@ function createdOf({ dialect, timezone }: PullContext, raw: string): number | nu
   return created === null ? null : (instantOf(created, timezone)?.getTime() ?? null);
 }
 
-/** Null where the half of them are not known. */
+/** The median. Null if half or more of the values are unknown. */
 function medianOf(values: readonly (number | null)[]): number | null {
   const known = values.flatMap((value) => value ?? []);
   if (known.length * 2 <= values.length) return null;
   return known.toSorted((a, b) => a - b)[Math.floor(known.length / 2)] ?? null;
 }
 
-/** Whether a row came after its set had been taken for whole and posted: ids are not given in the order of creation here. */
+/** Whether a row arrived after its set was accepted and posted. Ids are then not given in the order of creation. */
 async function isOrderRefuted({ db, installation }: PullContext): Promise<boolean> {
   const found = await rows(
     db,
@@ -88,8 +92,8 @@ async function isOrderRefuted({ db, installation }: PullContext): Promise<boolea
 }
 
 /**
- * Accepts the next row sets that the scan covers so far, in the order of their invoices above `after`; returns these. Those with a row that
- * has changed since the scan began, or lies where the scan has still to read, are left to the end of the scan.
+ * Accepts the next row sets that the scan covers so far, of invoices above `after`, and returns these invoices. A set
+ * is left to the end of the scan if one of its rows has changed since the scan began, or was not reached by it.
  */
 export async function acceptNextSets(
   context: PullContext,

@@ -3,14 +3,14 @@ import { bool, instant, integer, nullable, type RowOf, text } from '../db/column
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** When the windows of an installation came, and whether they found anything. */
+/** The times of an installation's windows, and how many of the latest found nothing. */
 export interface WindowPace {
   installation: InstallationId;
-  /** Up to when the books reflect the source; null before the first window closed. */
+  /** The time up to which the books reflect the source. Null before the first window closed. */
   syncedTo: Date | null;
-  /** When the newest window, closed or not, began. */
+  /** When the newest window began, even if it has not closed. */
   openedAt: Date | null;
-  /** Closed windows in a row, up to the newest, that found nothing; at most as many as were asked for. */
+  /** Number of consecutive closed windows, up to the newest, that found nothing. It is limited to `idleAtMost`. */
   idleWindows: number;
 }
 
@@ -43,7 +43,7 @@ export async function windowPaces(
   );
 }
 
-/** Those of the installations whose newest window began since then and has ended, whatever came of it. */
+/** Those of the installations whose newest window began since then and has ended, with any outcome. */
 export async function endedSince(
   db: Connection,
   installations: readonly InstallationId[],
@@ -63,11 +63,11 @@ export async function endedSince(
 
 const counterShape = {
   installation: integer,
-  /** Ticks so far that opened no window, since they were too late for the catch-up window. */
+  /** Number of ticks that opened no window because they were too late for the catch-up window. */
   missed: integer,
-  /** … since another window was under way and one waited behind it. */
+  /** Number of ticks that opened no window because one was running and another was waiting. */
   skipped: integer,
-  /** … since there was no room to wait. */
+  /** Number of ticks that opened no window because there was no room to wait. */
   dropped: integer,
   paused: bool,
   note: nullable(text),
@@ -78,7 +78,7 @@ export type ScheduleCounters = RowOf<typeof counterShape>;
 
 const watchShape = { ...counterShape, missedAt: nullable(instant) };
 
-/** What the daemon last saw of an installation's Schedule. */
+/** The last state of an installation's Schedule that the daemon saw. */
 export type WatchedSchedule = RowOf<typeof watchShape>;
 
 export function watchedSchedules(
@@ -96,8 +96,8 @@ export function watchedSchedules(
 }
 
 /**
- * Notes that a Schedule is made or set, before Temporal has it: the database names every Schedule that opens windows. `restNote`: the
- * note of one that rests.
+ * Stores a Schedule before it is created or changed in Temporal, so that the database names every Schedule that opens
+ * windows. `restNote` is the note of a resting Schedule.
  */
 export async function nameSchedule(
   db: Connection,
@@ -112,7 +112,7 @@ export async function nameSchedule(
   );
 }
 
-/** Notes that a Schedule rests. */
+/** Stores that a Schedule rests. */
 export async function noteResting(
   db: Connection,
   { taskQueue, restNote }: { taskQueue: string; restNote: string },
@@ -125,7 +125,7 @@ export async function noteResting(
   ]);
 }
 
-/** The installations, without these, whose Schedule on this task queue does not rest. */
+/** All other installations whose Schedule on this task queue does not rest. */
 export async function otherSchedules(
   db: Connection,
   { taskQueue, restNote }: { taskQueue: string; restNote: string },
@@ -142,8 +142,8 @@ export async function otherSchedules(
 }
 
 /**
- * Notes the counters of a Schedule, and returns how many ticks opened no window since they were noted last; 0 the first time.
- * Writes nothing where nothing has changed. Counters that became smaller are of a new Schedule.
+ * Stores the counters of a Schedule, and returns how many ticks opened no window since they were last stored; 0 the
+ * first time. Writes nothing if nothing has changed. Counters that became smaller belong to a new Schedule.
  */
 export async function noteSchedule(db: Connection, taskQueue: string, counters: ScheduleCounters): Promise<number> {
   const [before] = await watchedSchedules(db, [counters.installation], taskQueue);

@@ -1,7 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import { type ReadAt, readAtOf } from '../domain/read-at.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
-import { askAsideAgain } from './aside.ts';
+import { pullDueAside } from './aside.ts';
 import type { ListTraits } from './capabilities/list-traits.ts';
 import type { PullContext, PullCounts, PullResult } from './context.ts';
 import { type CursorMove, type Cursors, type CursorValue, moveCursors, readCursors } from './cursors.ts';
@@ -25,7 +25,10 @@ export function pullStep(stream: RecordKind): string {
   return `pulling ${streamNames[stream]}`;
 }
 
-/** What one who works alone on a live window has read since it opened: the cursors, what is saved of its walks, and what its server does. */
+/**
+ * State that a single worker of a live window has read since the window opened: the cursors, the saved walks and the
+ * server's traits.
+ */
 export interface KnownState {
   cursors: Cursors;
   walks: KnownWalks;
@@ -33,15 +36,15 @@ export interface KnownState {
   traits?: Record<RecordKind, ListTraits>;
 }
 
-/** What a pull has received, and where its cursor may move now. */
+/** The counts of a pull, and the move of its cursor. */
 export interface PulledStream {
   counts: PullCounts;
   move: CursorMove;
 }
 
 /**
- * Pulls one stream of a live window from its cursor on, and moves the cursor when the walk is complete (DESIGN "Sync"). A move
- * by another window in the meantime is not overwritten.
+ * Pulls one stream of a live window from its cursor on, and moves the cursor when the walk is complete (DESIGN "Sync").
+ * If another window has moved the cursor in the meantime, that move is kept.
  */
 export async function pullStream(
   context: PullContext,
@@ -54,7 +57,7 @@ export async function pullStream(
   return counts;
 }
 
-/** As `pullStream`, and leaves it to the caller to move the cursor. */
+/** Like `pullStream`, but the caller moves the cursor. */
 export async function readStream(
   context: PullContext,
   stream: RecordKind,
@@ -74,14 +77,15 @@ export async function readStream(
     }
     case 'payment': {
       const after = cursors.payment.value?.after ?? null;
-      // What an earlier attempt has read may have been a part: the cursor stays, and moves with the next window.
+      // If an earlier attempt finished the walk, it may have read only a part. The cursor then stays, and moves with
+      // the next window.
       let isWhole = false;
       const counts = await walkOnce(
         context,
         'payment',
         context.run,
         async (left) => {
-          // Before the first whole walk there is nothing that a count could be compared with.
+          // Before the first whole walk there is nothing to compare a count with.
           const isFirst = cursors.payment.value === null;
           const newer = isFirst ? null : await pullNewPayments(context, after);
           isWhole = newer === null;
@@ -93,12 +97,12 @@ export async function readStream(
       return { counts, move: movedBy({ after: next === null ? after : Math.max(next, after ?? 0) }) };
     }
     case 'row': {
-      await askAsideAgain(context);
-      // First the interrupted scan: half a scan would make the rest look lighter as sets, which request its rows again. Changed
-      // rows are requested after it, since they make sets stale that the scan has settled.
+      await pullDueAside(context);
+      // An interrupted scan is completed first. Otherwise the remaining rows would seem lighter as sets, which would
+      // read scanned rows again. Changed rows come after it, because they make sets stale that the scan has accepted.
       const scan = await completeScan(context, known?.walks);
       const counts = await pullRows(context, sinceOf(context, cursors, 'row', opened), ports, traitsOf(known, stream));
-      // The next window requests what changes after this window's opening, or after the beginning of the scan.
+      // The next window reads what changes after this window's opening, or after the beginning of the scan.
       const began = scan ? firstOf(opened, scan.began) : opened;
       return {
         counts: { seen: counts.seen + (scan?.seen ?? 0), pulled: counts.pulled + (scan?.pulled ?? 0) },
@@ -109,9 +113,9 @@ export async function readStream(
 }
 
 /**
- * Pulls what has changed since the watermark, less the overlap; from earlier on where the answer that opened the window shows
- * that the source's clock was put back. Once in a workflow run: the window's opening may have read all of it already
- * (opening.ts); it asks before the source's clock is known.
+ * Pulls what has changed since the watermark minus the overlap. It starts earlier if the answer that opened the window
+ * shows that the source's clock was set back. It runs once per workflow run. The opening of the window (opening.ts),
+ * which runs before the source's clock is known, may have read everything already.
  */
 export async function walkChanged(
   context: PullContext,
@@ -126,7 +130,8 @@ export async function walkChanged(
     stream,
     `${context.run} ${from?.toISOString() ?? ''}`,
     (left) => pullChanged(context, stream, from, { left, ...traitsOf(known, stream) }),
-    // The opening's walk of the invoices is what their pull begins with: kept for an activity that cannot know of it.
+    // The pull of the invoices continues the opening's walk, so the walk is saved for activities that do not have it in
+    // memory.
     { keepsEmpty: stream === 'invoice' && walks === undefined, known: walks },
   );
 }
@@ -135,7 +140,7 @@ function traitsOf(known: Partial<KnownState> | undefined, stream: RecordKind): {
   return known?.traits === undefined ? {} : { traits: known.traits[stream] };
 }
 
-/** Moves the cursors of a live window, and forgets the walks that they now cover. In the caller's transaction. */
+/** Moves the cursors of a live window and deletes the walks that they now cover, in the caller's transaction. */
 export async function moveStreams(trx: Connection, installation: number, moves: readonly CursorMove[]): Promise<void> {
   if (moves.length === 0) return;
   const streams = moves.map(({ stream }) => stream);
@@ -143,7 +148,7 @@ export async function moveStreams(trx: Connection, installation: number, moves: 
   await forgetWalks(trx, installation, 'window', streams);
 }
 
-/** Whether the answer that opened a window shows that the source's clock was put back since a cursor was moved. */
+/** Whether the answer that opened a window shows that the source's clock was set back since a cursor was moved. */
 export function isPutBack(opened: ReadAt, cursors: Cursors): boolean {
   return recordKinds.some((stream) => {
     const { value } = cursors[stream];
@@ -152,8 +157,8 @@ export function isPutBack(opened: ReadAt, cursors: Cursors): boolean {
 }
 
 /**
- * Notes with the cursors that the source's clock was put back, as far as the answer that opened a window shows: should that
- * window fail and the clock be put right, the next one would see nothing of it. Returns the cursors as they are then.
+ * Stores with the cursors that the source's clock was set back, as the answer that opened a window shows. If that
+ * window fails and the clock is corrected, the next window could not see it. Returns the new cursors.
  */
 export async function notePutBack(
   trx: Connection,
@@ -173,7 +178,9 @@ export async function notePutBack(
   return readCursors(trx, installation);
 }
 
-/** From when a stream may have changed since it was last read, the overlap taken off; null before the first walk. */
+/**
+ * The time from which a stream may have changed since it was last read, minus the overlap. Null before the first walk.
+ */
 function sinceOf(
   { overlapMs }: Pick<PullContext, 'overlapMs'>,
   cursors: Cursors,
@@ -184,7 +191,7 @@ function sinceOf(
   return from && new Date(from.getTime() - overlapMs);
 }
 
-/** The reading that was asked for first: an earlier window may have begun the walk. */
+/** The earlier of two readings, since an earlier window may have begun the walk. */
 function firstOf(opened: ReadAt, began: ReadAt): ReadAt {
   return began.askedAt < opened.askedAt ? began : opened;
 }

@@ -12,19 +12,24 @@ import { noteEnded } from './replay/coverage.ts';
 import { endedWindow, openingSpans, spanBindings, spanColumns } from './replay/noted-windows.ts';
 import type { StreamBounds } from './replay/spans.ts';
 
-/** A window under way; its row in `sync_window` is kept longer than Temporal keeps its history. */
+/** A window under way. Its row in `sync_window` is kept longer than Temporal's history. */
 export interface OpenWindow {
   id: number;
   /** Fencing token of the lane's lease. */
   token: number;
-  /** From when and up to when the window reads changes, by the earlier of the source's and the database's clock; `from` is null for a first load and a backfill. */
+  /**
+   * The window reads changes from `from` to `to`, by the earlier of the source's and the database's clock. `from` is
+   * null for a first load and a backfill.
+   */
   from: string | null;
   to: string;
-  /** When the answer that opened the window was read. */
+  /** The time of the answer that opened the window. */
   opened: SavedReadAt;
-  /** What the window's first answer shows of the source's clock. */
+  /** Remarks about the source's clock, from the window's first answer. */
   remarks: Remark[];
-  /** How the process that opened the window understands the installation: the processes of its steps must agree. */
+  /**
+   * Settings of the installation in the process that opened the window. The processes of its steps must have the same.
+   */
   identity: { currency: string; timezone: string; source: string };
 }
 
@@ -34,8 +39,8 @@ const errorColumn = nullable(storedJson('sync_window.error', storedError));
 export type WindowKind = 'window' | 'backfill' | 'replay';
 
 /**
- * Inserts a window's row. Idempotent: one workflow run has one row, however often its activity is tried. Null where the row has
- * ended meanwhile: another window has found it without its lease.
+ * Inserts a window's row. It is idempotent: one workflow run has one row, even after several attempts. Null if the row
+ * has ended, because another window found it without a lease and ended it.
  */
 export async function openWindowRow(
   db: Connection,
@@ -46,9 +51,9 @@ export async function openWindowRow(
     from: string | null;
     to: string;
     remarks?: Remark[];
-    /** When its first answer had come; default: now. */
+    /** The time of its first answer. Default: now. */
     openedAt?: Date;
-    /** What it is to read of each stream; null: nothing, and it asks the source nothing. */
+    /** The parts of the streams that it will read. Null if it reads nothing from the source. */
     spans: StreamBounds | null;
     workflowId: string;
     runId: string;
@@ -79,20 +84,20 @@ const noted = {
   values: [...spanColumns.map(() => '?::bigint[]'), '?::text[]'].join(', '),
 };
 
-/** When a window's row was made; null where there is no such window. */
+/** When a window's row was made. Null if there is no such window. */
 export async function windowOpenedAt(db: Connection, id: number): Promise<Date | null> {
   const found = await maybeRow(db, { opened_at: instant }, 'select opened_at from sync_window where id = ?', [id]);
   return found?.opened_at ?? null;
 }
 
-/** How a window ends. */
+/** The end of a window. */
 export interface WindowEnd {
   outcome: 'closed' | 'failed';
   counts: { api: ApiUse };
   error: PlainError | null;
 }
 
-/** How a window has ended, as its row tells. */
+/** The end of a window, as its row has it. */
 export interface WindowEnded {
   outcome: 'closed' | 'failed';
   api: ApiUse;
@@ -100,9 +105,9 @@ export interface WindowEnded {
 }
 
 /**
- * Notes how a window has ended, for the run of its workflow; a run that was made of it by a reset goes on with its row while that
- * is open. Returns what the row says afterwards: the end given, or the one that was there before and stays. Null where the window
- * is another workflow's, or was ended by another run.
+ * Stores the end of a window for a run of its workflow. A run that a reset has made continues with the open row.
+ * Returns the row's end: the given one, or an earlier one, which is kept. Null if the window belongs to another
+ * workflow, or another run has ended it.
  */
 export async function endWindowRow(
   db: Connection,
@@ -135,7 +140,10 @@ export async function endWindowRow(
   return found && { outcome: found.outcome, api: found.api, error: found.error };
 }
 
-/** An attempt to open a window that opened none, or a reset of a window that has ended: its row tells why. One run has one row. */
+/**
+ * Inserts a failed window: an attempt that opened no window, or a reset of an ended window. Its row has the reason. One
+ * run has one row.
+ */
 export async function insertFailedWindow(
   db: Connection,
   failed: {
@@ -151,7 +159,7 @@ export async function insertFailedWindow(
   },
 ): Promise<number> {
   const { installation, kind, trigger, counts, error, workflowId, runId, beganAt, resetOf = null } = failed;
-  // As an open one notes: a live window reads from where the cursors stand.
+  // Like an open window, a live window reads from the present cursors.
   const spans = kind === 'window' ? openingSpans(await readCursors(db, installation), null, beganAt) : null;
   const unread = spans === null ? [] : [...recordKinds];
   const own = { from: null, to: null };
@@ -175,7 +183,7 @@ export async function insertFailedWindow(
   return id;
 }
 
-/** A window that never noted how it ended. */
+/** A window whose end was never stored. */
 export interface AbandonedWindow {
   id: number;
   installation: number;
@@ -187,8 +195,8 @@ export interface AbandonedWindow {
 }
 
 /**
- * The windows or backfills of an installation that are open, of other runs than this one. Whoever holds the lane's lease knows
- * that they are over: their workflow was ended from outside, or its server was lost.
+ * The open windows of one kind of an installation, without those of this run. The caller holds the lane's lease, so
+ * they are over: their workflow was ended from outside, or its server was lost.
  */
 export function abandonedWindows(
   db: Connection,
@@ -198,7 +206,10 @@ export function abandonedWindows(
   return openWindows(db, 'installation = ? and kind = ? and run_id <> ?', [installation, kind, exceptRun]);
 }
 
-/** The open windows of all installations that hold no lease: nothing works for them now, and their run may have ended. */
+/**
+ * The open windows of all installations without a valid lease. No process works on them now, and their run may have
+ * ended.
+ */
 export function unheldWindows(db: Connection): Promise<AbandonedWindow[]> {
   return openWindows(
     db,
@@ -235,7 +246,7 @@ function jsonOf(error: PlainError | null): string | null {
   return error === null ? null : JSON.stringify(error);
 }
 
-/** The backfills of an installation that are open, other than this run. */
+/** The open backfills of an installation, without this run. */
 export function openBackfills(
   db: Connection,
   installation: number,
@@ -250,7 +261,7 @@ export function openBackfills(
   );
 }
 
-/** The open window of a workflow's run; null where it has none. */
+/** The open window of a workflow's run. Null if it has none. */
 export async function openWindowOfRun(
   db: Connection,
   { workflowId, runId }: { workflowId: string; runId: string },
@@ -264,7 +275,7 @@ export async function openWindowOfRun(
   return found && { id: found.id, ...intervalOf(found) };
 }
 
-/** The workflows of an installation's windows, of every kind, that have not ended. */
+/** The workflows of an installation's open windows of every kind. */
 export function openWorkflows(
   db: Connection,
   installation: number,
@@ -278,11 +289,11 @@ export function openWorkflows(
   );
 }
 
-/** Removes windows that ended more than so many days ago; returns how many. */
+/** Removes windows that ended more than so many days ago. Returns how many. */
 export function pruneWindows(db: Db, days: number, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,
-    // The latest of each installation says when it was last synchronised, however long ago.
+    // The latest window of each installation is kept, because it shows when the installation was last synchronised.
     `delete from sync_window where id in (
        select w.id from sync_window w
        where w.outcome <> 'open' and w.closed_at < clock_timestamp() - make_interval(days => ?)

@@ -2,28 +2,32 @@ import { agreedTime, type ReadAt, skewMs } from '../domain/read-at.ts';
 import type { CursorValue } from './cursors.ts';
 
 /**
- * How a watermark moves and what the next window asks from it, whatever the source's clock does. Pure.
+ * How a watermark moves, and from when the next window reads, whatever the source's clock does. Pure.
  *
- * Let a window read at `askedAt` by the database's clock and at `sourceTime` by the source's. Its watermark is the earlier of the
- * two. What changes after that is stamped later than the watermark, unless the source's clock is put back: it then stands lower
- * against the database's clock than it did. Stamps since then begin at its present time less what has passed since the last
- * window, and that is asked from. If the clock was moved more than once between the two windows, they may begin earlier: down to
- * the last watermark at which both clocks agreed, which is asked from where it is earlier still.
+ * Let a window read at `askedAt` by the database's clock and at `sourceTime` by the source's. Its watermark is the
+ * earlier of the two. Later changes have later timestamps, unless the source's clock is set back; it is then lower,
+ * compared with the database's clock, than before. Timestamps since then begin at the source's present time minus the
+ * time since the last window, so the next window reads from there. If the clock was moved more than once between the
+ * two windows, they may begin earlier, but not before the last watermark at which both clocks agreed. The next window
+ * reads from the earliest of these.
  */
 
-/** Differences of two readings that are no step of a clock: `Date` has whole seconds, and answers differ in duration. */
+/**
+ * A smaller difference between two readings does not count as a step of the clock: `Date` has whole seconds, and
+ * durations vary.
+ */
 export const stepToleranceMs = 5_000;
-/** What is taken to have passed since a watermark that was stored without its time. */
+/** The assumed time since a watermark that was stored without its time. */
 const unknownPassedMs = 86_400_000;
-/** The clocks agree where they differ by no more than this. */
+/** The clocks agree if they differ by at most this. */
 const agreementMs = 60_000;
 
-/** A watermark's reading as stored with it; null for a cursor of a version that stored none. */
+/** The reading that was stored with a watermark. Null for a cursor of an earlier version without it. */
 function readingOf({ askedAt, skew }: CursorValue): { askedMs: number; skewMs: number } | null {
   return askedAt === undefined || skew === undefined ? null : { askedMs: Date.parse(askedAt), skewMs: skew };
 }
 
-/** Whether the source's clock was put back since the watermark was stored, as far as this reading shows. */
+/** Whether this reading shows that the source's clock was set back since the watermark was stored. */
 export function wasPutBack(value: CursorValue, now: ReadAt): boolean {
   const stored = readingOf(value);
   if (stored === null) return value.watermark !== undefined && now.sourceTime.getTime() < Date.parse(value.watermark);
@@ -31,8 +35,8 @@ export function wasPutBack(value: CursorValue, now: ReadAt): boolean {
 }
 
 /**
- * The source time from which changes may not have been read yet, the overlap not yet taken off; null before the first walk.
- * `now` is null where the source has not answered yet.
+ * The source time from which changes may not have been read yet, before the overlap is subtracted. Null before the
+ * first walk. `now` is null if the source has not answered yet.
  */
 export function changedFrom(value: CursorValue | null, now: ReadAt | null): Date | null {
   if (value?.watermark === undefined) return null;
@@ -45,15 +49,16 @@ export function changedFrom(value: CursorValue | null, now: ReadAt | null): Date
 }
 
 /**
- * The cursor after everything changed before `read` was read; `before` is null after a first walk. A transaction commits up to
- * the overlap after it was stamped: one that began before the clock was put forward still brings an old stamp.
+ * The new cursor after everything that changed before `read` was read. `before` is null after a first walk. A
+ * transaction commits up to the overlap after its timestamp. One that began before the clock was set forward may
+ * therefore still bring an old timestamp.
  */
 export function cursorAfter(before: CursorValue | null, read: ReadAt, overlapMs: number): CursorValue {
   const skew = skewMs(read);
   const lower = lowerSkew(before, read, overlapMs);
   const watermarkMs = Math.min(agreedTime(read).getTime(), read.askedAt.getTime() + (lower?.skew ?? 0));
   const watermark = new Date(watermarkMs).toISOString();
-  // After a first walk, and after one from the last agreed watermark, nothing before is in doubt.
+  // After a first walk, and after one that began at the last agreed watermark, no earlier change is in doubt.
   const isAgreed =
     before?.watermark === undefined ||
     before.askFrom !== undefined ||
@@ -67,7 +72,10 @@ export function cursorAfter(before: CursorValue | null, read: ReadAt, overlapMs:
   };
 }
 
-/** The lowest that the source's clock stood against the database's for transactions that may still commit, if lower than now. */
+/**
+ * The lowest skew of the source's clock for transactions that may still commit. Null if it is not lower than the
+ * present one.
+ */
 function lowerSkew(
   before: CursorValue | null,
   read: ReadAt,

@@ -65,7 +65,7 @@ test('what is ignored or refused is a warning that says what is done without, an
     { check: 'filter modified__gte on invoice rows' },
     {
       check: 'filter invoice__in on invoice rows',
-      message: expect.stringMatching(/refuses it.*one invoice at a time/),
+      message: expect.stringMatching(/refuses it.*invoice by invoice/),
     },
     { check: 'filter modified__gte on prepayments' },
   ]);

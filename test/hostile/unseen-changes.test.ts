@@ -98,7 +98,7 @@ test('an invoice that comes with a modified of long ago is found, posted and nam
     {
       document: `invoice ${invoice.id}`,
       message:
-        'it has appeared in the source with a `modified` of before the last window; a row of it has appeared in the source with a `modified` of before the last window',
+        'it appeared in the source with a `modified` from before the last window; one of its rows appeared in the source with a `modified` from before the last window',
     },
   ]);
   const rows = clinic.sandbox.clinic.invoiceRows.of(invoice.id).length;
@@ -129,7 +129,7 @@ test('an invoice that is missing and one that has vanished are found though the 
   expect((await clinic.sync()).posted).toBe(1);
   expect(await clinic.wrongBooks()).toEqual([]);
   const documents = (await remarks()).map(({ document, message }) => `${document}: ${message}`);
-  expect(documents).toEqual([expect.stringContaining(`invoice ${invoice.id}: it has appeared in the source`)]);
+  expect(documents).toEqual([expect.stringContaining(`invoice ${invoice.id}: it appeared in the source`)]);
   expect(await counted()).toContainEqual({ list: 'invoice', differing: 1, missing: 1 });
 });
 
@@ -148,13 +148,15 @@ test('a change that moves no modified is found in invoice, row, payment and prep
   changeUnseen(invoicePayments, payment, { payment_type: 0 });
   changeUnseen(prepayments, prepayment, { status: 'Ready' });
   await findByScrub();
-  const anew = 'has another content in the source, and its `modified` had not told of it';
+  const scrubbed = 'it has another content in the source, although its `modified` has not changed';
+  const scrubbedRow =
+    'one of its rows has another content in the source, although the `modified` of the row has not changed';
   expect(await remarks()).toEqual(
     [
-      { document: `invoice ${invoice.id}`, message: `it ${anew}` },
-      { document: `invoice ${row.invoice}`, message: `a row of it ${anew}` },
-      { document: `payment ${payment.id}`, message: `it ${anew}` },
-      { document: `prepayment ${prepayment.id}`, message: `it ${anew}` },
+      { document: `invoice ${invoice.id}`, message: scrubbed },
+      { document: `invoice ${row.invoice}`, message: scrubbedRow },
+      { document: `payment ${payment.id}`, message: scrubbed },
+      { document: `prepayment ${prepayment.id}`, message: scrubbed },
     ].toSorted((a, b) => (a.document < b.document ? -1 : 1)),
   );
   expect(await counted()).toEqual(

@@ -48,7 +48,7 @@ function server(kind: RecordKind, items: Item[], order: ListOrder | 'shuffled', 
     await walk(
       {
         ask: async ({ filters, pageSize, page }) => ask(filters, pageSize, page),
-        violated: (sent, { value }) => {
+        contradicted: (sent, { value }) => {
           const name = contradictedFilter(sent, parseRecord(kind, value, dialect), timezone);
           return name === null ? [] : [name];
         },
@@ -167,7 +167,7 @@ describe('more records than offsets reach, each way in which they can be told ap
     const walked = server('payment', beyond, 'shuffled', []).walked();
     await expect(walked).rejects.toBeInstanceOf(ListUnprovable);
     await expect(walked).rejects.toThrow(
-      /^11500 records cannot be proven complete; tried: ids in order, ranges of id \(id__gt.+\), ranges of date_added .+, pages by offset, which end at 10000$/,
+      /^11500 records cannot be proven complete; these ways were tried: ids in order, ranges of id \(id__gt.+\), ranges of date_added .+, pages by offset, which end at 10000$/,
     );
   });
 });

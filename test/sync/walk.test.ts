@@ -77,7 +77,7 @@ async function walkAll(
   await walk(
     {
       ask: async ({ filters, pageSize, page }) => server.answer(filters, pageSize, page),
-      violated: (filters, { id }) => {
+      contradicted: (filters, { id }) => {
         const keeps: Record<string, (bound: number) => boolean> = {
           id__gt: (bound) => id > bound,
           id__gte: (bound) => id >= bound,
@@ -330,7 +330,7 @@ test('a filter of the question that is ignored is told apart from the walk’s o
   const asked = walk(
     {
       ask: async ({ filters, pageSize, page }) => server.answer(filters, pageSize, page),
-      violated: () => ['modified__gte'],
+      contradicted: () => ['modified__gte'],
       save: async () => undefined,
       ignored: async () => undefined,
     },

@@ -144,9 +144,9 @@ describe('started in the Temporal UI', () => {
     ['a word too many', { installation: 4711, failed: true, all: true }, 'Unrecognized key'],
     ['two choices', { installation: 4711, failed: true, windows: [1] }, 'exactly one of'],
     ['no such window', { installation: 4711, windows: [999] }, 'has no window 999'],
-    ['a window of the first load', { installation: 4711, windows: [1] }, 'loads everything'],
+    ['a window of the first load', { installation: 4711, windows: [1] }, 'is a first load'],
     ['another installation', { installation: 4712, failed: true }, 'does not serve installation 4712'],
-    ['a time that is none', { installation: 4711, from: 'yesterday', to: '2026-01-01' }, '“yesterday” is no time'],
+    ['a time that is none', { installation: 4711, from: 'yesterday', to: '2026-01-01' }, '“yesterday” is not a time'],
   ])('%s is refused plainly', async (_name, input, message) => {
     const error = await fromTheUi(input).catch((failure: unknown) => failure);
     const cause = error instanceof WorkflowFailedError ? error.cause : null;

@@ -3,9 +3,9 @@ import { type Connection, execute, rows } from '../../db/rows.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 
 /**
- * Whether the server honours a filter (table `source_filter`). The practice API silently ignores a filter that it does not
- * support and answers with the whole list (field-notes). `ignored` covers every way of not honouring it, a refusal included;
- * `unknown`: the records of the list cannot show it.
+ * Whether the server honours a filter (table `source_filter`). The practice API silently ignores an unsupported filter
+ * and answers with the whole list (field-notes). `ignored` covers every way of not honouring it, including a refusal.
+ * `unknown`: the records of the list do not allow a probe.
  */
 export const filterVerdicts = ['honoured', 'ignored', 'unknown'] as const;
 export type FilterVerdict = (typeof filterVerdicts)[number];
@@ -14,7 +14,7 @@ export interface FilterFinding {
   list: RecordKind;
   filter: string;
   verdict: FilterVerdict;
-  /** Ends a sentence; null for a filter that is honoured. */
+  /** The end of a sentence. Null for a filter that is honoured. */
   reason: string | null;
 }
 
@@ -25,10 +25,10 @@ export interface StoredVerdict {
   notedAt: Date;
 }
 
-/** An ignored filter is tried again after this time, since the server may have been updated. */
+/** An ignored filter is tried again after this time, because the server may have been updated. */
 export const ignoredForHours = 24;
 
-/** Filters of `list` that the server was seen to ignore within the last `ignoredForHours`. */
+/** Filters of `list` that the server has ignored within the last `ignoredForHours`. */
 export async function ignoredFilters(db: Connection, installation: number, list: RecordKind): Promise<Set<string>> {
   const ignored = await rows(
     db,
@@ -49,7 +49,7 @@ export async function noteIgnored(
   await noteVerdict(db, installation, { list, filter, verdict: 'ignored' });
 }
 
-/** Stores what a probe found. An `unknown` verdict refreshes the time of the one stored before, and does not replace it. */
+/** Stores the findings of a probe. An `unknown` verdict keeps the stored verdict and only renews its time. */
 export async function noteFindings(db: Connection, installation: number, findings: FilterFinding[]): Promise<void> {
   for (const finding of findings) await noteVerdict(db, installation, finding);
 }

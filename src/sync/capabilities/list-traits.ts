@@ -5,19 +5,25 @@ import { type RecordKind, recordKinds } from '../../terms.ts';
 import type { TimestampStyle } from '../walk/timestamps.ts';
 import { ignoredForHours } from './filters.ts';
 
-/** What the pull of a list has to know of the source's server. */
+/** What the pull of a list must know about the source's server. */
 export interface ListTraits {
-  /** Filters that the server was seen to ignore within the last `ignoredForHours`. */
+  /** Filters that the server has ignored within the last `ignoredForHours`. */
   ignored: Set<string>;
-  /** Those that it was seen to ignore before: they are tried again (recheck.ts). */
+  /** Filters that it ignored before that. They are tried again (recheck.ts). */
   outdated: Set<string>;
-  /** How the server writes timestamps; `offset` until an invoice has shown otherwise. */
+  /** How the server writes timestamps. It is `offset` until an invoice shows another style. */
   style: TimestampStyle;
-  /** Records of a page that is asked for without a page size; the dialect's until an answer of the list has shown its own. */
+  /**
+   * Records on a page that is requested without a page size. It is the dialect's until an answer of the list shows
+   * another one.
+   */
   defaultPageSize: number;
 }
 
-/** As `ignoredFilters`, `readTimestampStyle` and `readDefaultPageSizes`, for all lists and in one statement. */
+/**
+ * Reads the results of `ignoredFilters`, `readTimestampStyle` and `readDefaultPageSizes` for all lists in one
+ * statement.
+ */
 export async function readTraits(
   db: Connection,
   installation: number,

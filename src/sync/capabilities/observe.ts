@@ -16,8 +16,8 @@ interface Server {
 }
 
 /**
- * Notes what an answer shows of its server: the list's default page size, which its requests are weighed by from then on, and how the
- * server writes timestamps.
+ * Stores what an answer shows about its server: the list's default page size, from which weights are calculated, and
+ * its style of timestamps.
  */
 export async function observeServer(server: Server, kind: RecordKind, answer: ListAnswer): Promise<void> {
   await observeDefaultPageSize(server, kind, answer);
@@ -28,7 +28,7 @@ async function observeDefaultPageSize(server: Server, kind: RecordKind, answer: 
   const { db, transact, installation, dialect } = server;
   const { count, pageSizeAsked } = answer;
   const received = receivedIn(answer);
-  // Whether copies take up places of a page cannot be told.
+  // If records are repeated, the size of the page is unclear, because copies may or may not count.
   const isFullPage = pageSizeAsked === null && received > 0 && received < count && copiesIn(answer) === 0;
   if (!isFullPage || received === (await readDefaultPageSizes(db, installation, dialect))[kind]) return;
   await transact((trx) => noteDefaultPageSize(trx, installation, kind, received));

@@ -1,28 +1,35 @@
 import { businessDate, hasOffset, instantOf } from '../../domain/dates.ts';
 import type { SourceRecord } from '../../records/types.ts';
+import { probeTexts } from '../../texts/reports/filters.ts';
 import { filterTimestamp } from '../walk/timestamps.ts';
 
-/** A filter's value whose answer shows whether the server honours the filter. */
+/** A value of a filter. The answer to a request with it shows whether the server honours the filter. */
 export interface ProbeRequest {
   value: string;
-  /** Whether the filter keeps a record (`in`) or leaves it out; `either` where that depends on the server's reading. */
+  /**
+   * Whether the filter keeps a record (`in`) or leaves it out. `either` if that depends on how the server interprets
+   * the value.
+   */
   side(record: SourceRecord): 'in' | 'out' | 'either';
 }
 
-/** Filters have whole seconds; a naive timestamp stands for two instants in the repeated hour of a clock change. */
+/**
+ * Filters have whole seconds. In the repeated hour of a clock change, a timestamp without offset stands for two
+ * instants.
+ */
 const toleranceMs = { offset: 1_000, naive: 3_601_000 } as const;
 const secondMs = 1_000;
 const dayMs = 86_400_000;
 
 /**
- * The value for `filter` that divides the records of an unfiltered page most evenly; the reason where no value divides them.
- * Pure and deterministic.
+ * The value for `filter` that divides the records of an unfiltered page most evenly, or the reason why no value divides
+ * them. Pure and deterministic.
  */
 export function probeRequestOf(filter: string, records: SourceRecord[], timezone: string): ProbeRequest | string {
   const cut = filter.lastIndexOf('__');
   const field = filter.slice(0, cut);
   const operator = filter.slice(cut + 2);
-  if (records.length < 2) return `the list has ${records.length === 0 ? 'no records' : 'one record'}`;
+  if (records.length < 2) return records.length === 0 ? probeTexts.noRecords : probeTexts.oneRecord;
   const candidates =
     operator === 'in' || operator === 'is'
       ? invoiceSets(operator, records)
@@ -33,10 +40,10 @@ export function probeRequestOf(filter: string, records: SourceRecord[], timezone
     const smallerSide = Math.min(sides.get('in')?.length ?? 0, sides.get('out')?.length ?? 0);
     if (smallerSide > (best?.smallerSide ?? 0)) best = { candidate, smallerSide };
   }
-  return best?.candidate ?? `its first records differ too little in ${field}`;
+  return best?.candidate ?? probeTexts.tooSimilar({ field });
 }
 
-/** Each invoice that the records belong to (`is`), or each two that follow each other (`in`). */
+/** Single invoices of the records (`is`), or pairs of consecutive ones (`in`). */
 function invoiceSets(operator: 'in' | 'is', records: SourceRecord[]): ProbeRequest[] {
   const invoices = [...new Set(records.map(invoiceIdOf).filter((id) => id !== null))];
   const sets = operator === 'is' ? invoices.map((id) => [id]) : neighbours(invoices);
@@ -60,17 +67,17 @@ function neighbours(numbers: readonly number[]): [number, number][] {
   return pairs;
 }
 
-/** A field that a filter bounds, as a number. */
+/** A field that a filter limits, as a number. */
 interface Scale {
   numberOf(record: SourceRecord): number | null;
   write(bound: number): string;
   /** Bounds are multiples of this. */
   unit: number;
-  /** A record nearer to the bound than this may be on either side. */
+  /** A record that is closer to the bound than this may be on either side. */
   tolerance: number;
 }
 
-/** A bound between each two values that follow each other in the records. */
+/** A bound between each two consecutive values of the records. */
 function boundsBetween(field: string, operator: string, records: SourceRecord[], timezone: string): ProbeRequest[] {
   const { numberOf, write, unit, tolerance } = scaleOf(field, records, timezone);
   const numbers = [...new Set(records.map(numberOf).filter((number) => number !== null))].sort((a, b) => a - b);
@@ -96,7 +103,7 @@ function scaleOf(field: string, records: SourceRecord[], timezone: string): Scal
       numberOf: (record) => ('invoiceDate' in record ? dayMsOf(record.invoiceDate, timezone) : null),
       write: (bound) => new Date(bound).toISOString().slice(0, 10),
       unit: dayMs,
-      // The server may read a date that comes with a time as the day before.
+      // The server may read a date with a time as the day before.
       tolerance: dayMs,
     };
   }

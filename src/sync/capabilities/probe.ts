@@ -4,28 +4,30 @@ import type { Dialect } from '../../records/dialect.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { SourceRecord } from '../../records/types.ts';
 import type { RecordKind } from '../../terms.ts';
+import { probeTexts } from '../../texts/reports/filters.ts';
 import { usedFilters } from './filter-uses.ts';
 import type { FilterFinding } from './filters.ts';
 import { type ProbeRequest, probeRequestOf } from './probe-request.ts';
 import { refusedFilter } from './refused-filter.ts';
 
-/** One page of a list and the count that came with it. */
+/** One page of a list, and the count in the same answer. */
 export interface ParsedPage {
   count: number;
   records: SourceRecord[];
 }
 
 export interface ProbePorts {
-  /** One request without a page size, which weighs 1. */
+  /** Sends one request without a page size, which has weight 1. */
   list(filters: Record<string, string>): Promise<Pick<ListAnswer, 'count' | 'results'>>;
   dialect: Dialect;
   timezone: string;
 }
 
 /**
- * Whether an answer shows that the server honours its filter, compared with an `unfiltered` page of the same list. The answer
- * must hold no record that the filter leaves out, count fewer records than the whole list, and, where it is a single page, hold
- * every record that the filter keeps. A filter that loses records counts as ignored, which is the safe side.
+ * Whether an answer shows that the server honours its filter, compared with an `unfiltered` page of the same list. The
+ * answer must contain no record that the filter leaves out, and count fewer records than the whole list. If it is a
+ * single page, it must contain every record that the filter keeps. A filter that loses records counts as ignored, to be
+ * safe.
  */
 export function verdictOf(
   request: ProbeRequest,
@@ -34,22 +36,20 @@ export function verdictOf(
 ): Pick<FilterFinding, 'verdict' | 'reason'> {
   const ignored = (reason: string) => ({ verdict: 'ignored' as const, reason });
   if (filtered.records.some((record) => request.side(record) === 'out')) {
-    return ignored('its answer holds records that the filter leaves out');
+    return ignored(probeTexts.excludedRecords);
   }
   if (filtered.records.length < filtered.count) {
-    return filtered.count < unfiltered.count
-      ? { verdict: 'honoured', reason: null }
-      : ignored('its answer counts the whole list');
+    return filtered.count < unfiltered.count ? { verdict: 'honoured', reason: null } : ignored(probeTexts.wholeCount);
   }
   const received = new Set(filtered.records.map(({ id }) => id));
   const isMissing = (record: SourceRecord) => request.side(record) === 'in' && !received.has(record.id);
   return unfiltered.records.some(isMissing)
-    ? ignored('its answer lacks records that match')
+    ? ignored(probeTexts.matchesMissing)
     : { verdict: 'honoured', reason: null };
 }
 
 /**
- * Probes every filter that a list is requested with, by one request each, and the substitutes of those that are ignored.
+ * Probes every filter that is used for a list, with one request each, and the substitutes of ignored filters.
  * `firstPage` is the list's first page without filters. A PracticeError becomes a verdict; other errors are thrown.
  */
 export async function probeList(
@@ -67,7 +67,9 @@ export async function probeList(
   return findings;
 }
 
-/** Probes one filter by one request, or none where the records of the `unfiltered` page cannot show anything. */
+/**
+ * Probes one filter with one request. No request is sent if the records of the `unfiltered` page do not allow a probe.
+ */
 export async function probeFilter(
   ports: ProbePorts,
   list: RecordKind,
@@ -83,7 +85,7 @@ export async function probeFilter(
   } catch (error) {
     if (!(error instanceof PracticeError)) throw error;
     if (refusedFilter(error, filters) === null) return { list, filter, verdict: 'unknown', reason: error.message };
-    return { list, filter, verdict: 'ignored', reason: 'the server refuses it' };
+    return { list, filter, verdict: 'ignored', reason: probeTexts.refused };
   }
 }
 

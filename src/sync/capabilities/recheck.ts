@@ -21,13 +21,14 @@ export interface RecheckContext {
   priority: number;
 }
 
-/** Records of the mirror that stand in for an unfiltered page: as many as a page holds by default. */
+/** Number of records of the mirror that replace an unfiltered page: as many as a page has by default. */
 const sampleSize = 50;
 
 /**
- * Whether to use a filter that would bring the whole list if the server ignored it. A filter found ignored more than
- * `ignoredForHours` ago is probed again with one request of weight 1, made from records of the mirror. The new verdict counts
- * from the next call on, so that a window either probes the filter or uses it, and the weight of a window stays bounded.
+ * Whether to use a filter that would return the whole list if the server ignored it. A filter that was found ignored
+ * more than `ignoredForHours` ago is probed again with one request of weight 1, made from records of the mirror. The
+ * new verdict is used from the next call on. A window therefore either probes the filter or uses it, which limits the
+ * weight of the window.
  */
 export async function mayUse(context: RecheckContext, list: RecordKind, filter: string): Promise<boolean> {
   const { db, transact, installation, client, dialect, timezone, priority } = context;
@@ -52,7 +53,7 @@ export async function mayUse(context: RecheckContext, list: RecordKind, filter: 
   return false;
 }
 
-/** The newest records of the mirror: a probe made from these has a short answer, which fits into one page. */
+/** The newest records of the mirror. A probe that is made from them has a short answer, which fits on one page. */
 async function newestRecords(context: RecheckContext, list: RecordKind, filter: string): Promise<ParsedPage> {
   const { db, installation, dialect } = context;
   const order = filter.startsWith('modified__') ? 'modified desc nulls last, id desc' : 'id desc';

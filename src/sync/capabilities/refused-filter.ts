@@ -1,8 +1,8 @@
 import { PracticeError } from '../../domain/practice-error.ts';
 
 /**
- * The answer to a request with filters. Where the server refuses one of them, `noteRefused` is called with it, and the result is
- * null. Throws every other error.
+ * The answer to a request with filters. If the server refuses one of them, `noteRefused` is called with it, and the
+ * result is null. Throws every other error.
  */
 export async function unlessRefused<Answer>(
   ask: () => Promise<Answer>,
@@ -20,8 +20,8 @@ export async function unlessRefused<Answer>(
 }
 
 /**
- * The filter that a response with status 400 is about: the one of those sent that its body names, or the only one sent. Null
- * for every other error, and where that cannot be told.
+ * The filter that a response with status 400 refuses: the one that its body names, or the only one that was sent. Null
+ * for every other error, and if the filter cannot be determined.
  */
 export function refusedFilter(error: unknown, sent: Record<string, string>): string | null {
   if (!(error instanceof PracticeError) || error.code !== 'refused' || error.status !== 400) return null;

@@ -4,13 +4,13 @@ import type { Dialect } from '../../records/dialect.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import type { TimestampStyle } from '../walk/timestamps.ts';
 
-/** What the source's server was seen to do, filters aside (table `source_capability`). */
+/** Observed properties of the source's server, except filters (table `source_capability`). */
 
 type Capability = 'default_page_size' | 'timestamp_style' | 'repeats_records';
 
 /**
- * How many records a page of each list holds that is asked for without a page size: requests are weighed by it. Lists differ;
- * the dialect's holds for those of which no answer has shown theirs.
+ * The number of records on a page of each list without a page size, from which weights are calculated. It may differ
+ * between lists. The dialect's value is used for lists whose answers have not shown theirs.
  */
 export async function readDefaultPageSizes(
   db: Connection,
@@ -37,7 +37,7 @@ export async function noteDefaultPageSize(
   await note(db, installation, list, 'default_page_size', String(size));
 }
 
-/** `offset` until an invoice has shown otherwise. */
+/** `offset` until an invoice has shown another style. */
 export async function readTimestampStyle(db: Connection, installation: number): Promise<TimestampStyle> {
   return (await read(db, installation, null, 'timestamp_style')) === 'naive' ? 'naive' : 'offset';
 }
@@ -46,7 +46,10 @@ export async function noteTimestampStyle(db: Connection, installation: number, s
   await note(db, installation, null, 'timestamp_style', style);
 }
 
-/** Whether a list was seen to hold a record more than once, as a faulty join in the server makes it: its count is too high then. */
+/**
+ * Whether a list has contained a record more than once, as a faulty join in the server causes. Its count is then too
+ * high.
+ */
 export async function repeatsRecords(db: Connection, installation: number, list: RecordKind): Promise<boolean> {
   return (await read(db, installation, list, 'repeats_records')) !== null;
 }

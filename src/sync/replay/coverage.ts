@@ -4,19 +4,22 @@ import { selectWindows } from './noted-windows.ts';
 import { type Bounds, changeStreams, type NotedWindow } from './spans.ts';
 
 /**
- * Which windows have read what a failed one left unread (table `window_unread`). A failed window is covered once each stream that it
- * left unread was read by later windows, replays or backfills, and one of them has closed: closing means that everything read until
- * then was judged and posted. Each window that ends takes what it read off what earlier ones left, so that the cost follows from the
- * windows that are not covered yet.
+ * Which windows have read what a failed window left unread (table `window_unread`). A failed window is covered when
+ * later windows, replays or backfills have read each stream that it left unread, and one of them has closed. Closing
+ * means that everything read until then was judged and posted. Each window that ends subtracts what it has read from
+ * what earlier ones left. The cost therefore depends only on the windows that are not covered yet.
  */
 
 const streams = [...changeStreams, 'payment' as const];
-/** The newest failed windows that `--failed` considers; three and a half days of failures every five minutes. */
+/**
+ * The most failed windows that `--failed` considers, the newest ones. It is three and a half days of failures every
+ * five minutes.
+ */
 const failedAtMost = 1_000;
 
 /**
- * Notes what a window has left unread that ends, and what it has read of that which others left. In the transaction of its end. A row of
- * idle windows is named once.
+ * Stores what an ending window has left unread, and subtracts what it has read from what other windows left. It runs in
+ * the transaction of the window's end. A row of idle windows is named once.
  */
 export async function noteEnded(trx: Connection, window: NotedWindow): Promise<void> {
   const { id, installation, outcome } = window;
@@ -44,15 +47,19 @@ export async function noteEnded(trx: Connection, window: NotedWindow): Promise<v
 
 const isRead = (stream: string) => `${stream}_left <@ ${stream}_read`;
 
-/** What a window has read of a stream; null where that is nothing. */
+/** What a window has read of a stream. Null if nothing. */
 function readBy({ kind, spans, unread }: NotedWindow, stream: (typeof streams)[number]): Bounds | null {
   if (spans === null || unread.includes(stream)) return null;
   if (stream !== 'payment') return spans[stream].to === null ? null : spans[stream];
-  // The question for payments has no upper end, but that of a replay of windows that had read them.
+  // A window reads all payments above its cursor without an upper limit. A replay has a limit if its windows had read
+  // their payments.
   return kind === 'replay' ? spans.payment : { ...spans.payment, to: null };
 }
 
-/** What a window was to read of a stream and has not read; null where that is nothing, or no times can name it. */
+/**
+ * What a window should have read of a stream and has not. Null if nothing, or if it cannot be expressed as a time
+ * interval.
+ */
 function leftBy({ spans, unread }: NotedWindow, stream: (typeof streams)[number]): Bounds | null {
   if (spans === null || !unread.includes(stream)) return null;
   return stream !== 'payment' && spans[stream].to === null ? null : spans[stream];
@@ -66,7 +73,7 @@ function multirange(bounds: Bounds | null): string {
   return from !== null && to !== null && from >= to ? nothing : `{[${from ?? ''},${to ?? ''})}`;
 }
 
-/** The live windows that failed and that nothing covers yet, the oldest first. */
+/** The failed live windows that are not covered yet, the oldest first. */
 export async function uncoveredWindows(db: Connection, installation: InstallationId): Promise<NotedWindow[]> {
   const newest = await selectWindows(
     db,

@@ -5,29 +5,32 @@ import { readCursors } from '../cursors.ts';
 import { changedFrom } from '../watermark.ts';
 import { spanSql } from './noted-windows.ts';
 
-/** What no window, backfill or replay has read although a window, or the present cursor, begins above it. */
+/**
+ * A part of a stream that no window, backfill or replay has read, although a window or the present cursor begins above
+ * it.
+ */
 export interface Gap {
   stream: RecordKind;
-  /** Source times in ms, or ids of payments; `from` null: from the beginning. */
+  /** Source times in ms, or ids of payments. `from` null: from the beginning. */
   from: number | null;
   to: number;
-  /** The time that the windows before and behind it were about: replaying it closes the gap. */
+  /** The end times of the windows before and after it. A replay of this interval closes the gap. */
   since: Date | null;
   until: Date | null;
 }
 
 export interface GapReport {
-  /** From when the check holds; null: no window has opened yet. */
+  /** The start of the checked time. Null if no window has opened yet. */
   since: Date | null;
   gaps: Gap[];
 }
 
 /**
- * What the windows of an installation have left unread between them, the present cursors included: told by what each noted, and not by
- * what is noted of failed windows.
+ * Finds what the windows of an installation, up to the present cursors, have left unread between them. It uses the
+ * spans that each window stored, and not the table of failed windows.
  */
 export async function gapsOf(db: Connection, installation: InstallationId): Promise<GapReport> {
-  // Before the windows: a window that closes meanwhile has read what its cursors tell.
+  // The cursors are read before the windows. If a window closes in between, its spans include the cursors.
   const cursors = await readCursors(db, installation);
   const { isOpen, since } = await row(
     db,
@@ -46,7 +49,7 @@ export async function gapsOf(db: Connection, installation: InstallationId): Prom
   return { since, gaps };
 }
 
-/** `cursor` is the present one of a stream while no window is under way. */
+/** `cursor` is the present cursor of the stream. Null while a window is under way. */
 function gapsOfStream(
   db: Connection,
   installation: InstallationId,

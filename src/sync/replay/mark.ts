@@ -8,8 +8,8 @@ import type { Span } from './spans.ts';
 const markBatch = 1_000;
 
 /**
- * Marks the documents of a span to be judged again, as the mirror holds them: invoices and prepayments that changed in it, invoices of
- * which a row did, and its payments. Returns them.
+ * Marks the documents of a span in the mirror to be judged again, and returns them. These are invoices and prepayments
+ * that changed in it, invoices with a changed row, and payments of the span.
  */
 export async function markSpan(
   db: Db,

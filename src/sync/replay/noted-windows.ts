@@ -7,11 +7,12 @@ import { changedFrom } from '../watermark.ts';
 import type { Bounds, changeStreams, NotedWindow, StreamBounds } from './spans.ts';
 
 /**
- * What windows note of each stream (columns `…_span` and `unread_streams` of `sync_window`). Kept small, since there are 105,000
- * windows in a year: of most of them three of the four spans are their own interval, and null.
+ * The spans of each stream that windows store (columns `…_span` and `unread_streams` of `sync_window`). They are kept
+ * small, because a year has 105,000 windows. In most windows three of the four spans equal the window's interval, and
+ * are stored as null.
  */
 
-/** What a live window is to read: from where each cursor stands, up to `to`. `opened` is null where the source gave no answer. */
+/** What a live window will read: from each cursor up to `to`. `opened` is null if the source did not answer. */
 export function openingSpans(cursors: Cursors, opened: ReadAt | null, to: Date): StreamBounds {
   const from = positions(cursors, opened);
   const changes = (stream: (typeof changeStreams)[number]): Bounds => ({ from: from[stream], to: to.getTime() });
@@ -22,8 +23,8 @@ export function openingSpans(cursors: Cursors, opened: ReadAt | null, to: Date):
 }
 
 /**
- * What a backfill is to read: everything. Of payments it is known to have read what had settled when it opened; of invoices that are
- * cut off by date nothing is.
+ * What a backfill will read: everything. Of payments, only those that had settled when it opened certainly count as
+ * read. If the invoices are limited by date, none of them count.
  */
 export function backfillSpans({ payment }: Cursors, fromDate: string | null, to: Date): StreamBounds {
   const all = { from: null, to: to.getTime() };
@@ -50,8 +51,8 @@ function positions(cursors: Cursors, opened: ReadAt | null): Record<RecordKind, 
 }
 
 /**
- * An open window as it ends: a closed one has read every stream. A live one that fails has read those whose cursors have moved, and
- * one that stands still has nothing that a later window leaves out. Null where the window is not open.
+ * An open window with its spans at its end. A closed window has read every stream. A failed live window has read those
+ * whose cursors have moved. Null if the window is not open.
  */
 export async function endedWindow(
   trx: Connection,
@@ -84,7 +85,7 @@ export const spanShape = {
 /** The columns of a window's spans, in the order of `spanBindings`. */
 export const spanColumns = Object.keys(spanShape);
 
-/** A window's spans for its row; what equals its own interval is left out. */
+/** A window's spans for its row. A span that equals the window's interval is null. */
 export function spanBindings(spans: StreamBounds | null, own: Bounds): Binding[] {
   return (['invoice', 'prepayment', 'row', 'payment'] as const).map((stream) => {
     if (spans === null) return null;
@@ -93,18 +94,18 @@ export function spanBindings(spans: StreamBounds | null, own: Bounds): Binding[]
   });
 }
 
-/** A window's own interval as a span: that of its changes, of most windows. */
+/** SQL: a window's interval as a span, which most windows have for their changes. */
 const ownSpan = `array[(extract(epoch from from_time) * 1000)::bigint, (extract(epoch from to_time) * 1000)::bigint]`;
 
-/** A window's span of a stream, in SQL. */
+/** SQL: a window's span of a stream. */
 export function spanSql(stream: RecordKind): string {
   return stream === 'payment' ? 'payment_span' : `coalesce(${stream}_span, ${ownSpan})`;
 }
 
-/** The columns of `spanShape` as they are selected; each stream's span is complete. */
+/** SQL: the columns of `spanShape` with complete spans. */
 export const selectedSpans = recordKinds.map((stream) => `${spanSql(stream)} as ${stream}_span`).join(', ');
 
-/** A row's spans, selected so. */
+/** The spans of a row that was selected with `selectedSpans`. */
 export function spansOf(found: RowOf<typeof spanShape>): StreamBounds {
   return eachStream((stream) => boundsOf(found[`${stream}_span`]));
 }
@@ -117,7 +118,7 @@ const windowColumns = {
   opened_at: instant,
 };
 
-/** The windows that a condition selects; it begins after `where` and ends with order and limit. */
+/** Selects windows. `condition` follows `where`, and may end with order and limit. */
 export async function selectWindows(
   db: Connection,
   condition: string,
@@ -142,7 +143,7 @@ function boundsOf(span: readonly (number | null)[] | null): Bounds {
   return { from, to };
 }
 
-/** The installation of each of these windows; those that do not exist are missing. */
+/** The installation of each of these windows. Windows that do not exist are left out. */
 export async function installationsOfWindows(
   db: Connection,
   ids: readonly number[],

@@ -3,66 +3,60 @@ import { type Connection, maybeRow, row } from '../../db/rows.ts';
 import { instantOf } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
 import { type InstallationId, recordKinds } from '../../terms.ts';
+import { leftOutTexts, replayPlanErrors } from '../../texts/errors/replay-plans.ts';
 import { uncoveredWindows } from './coverage.ts';
 import { selectWindows, spanSql } from './noted-windows.ts';
 import { changeStreams, mergeSpans, type Span, spanOf, type Unrepeatable } from './spans.ts';
 
-/** What somebody wants replayed of an installation. */
-export type Wanted =
+/** The windows or times of an installation that the operator has chosen for a replay. */
+export type ReplayChoice =
   | { by: 'windows'; windows: readonly number[] }
   | { by: 'failed' }
   | { by: 'times'; from: Date; to: Date };
 
 export interface ReplayPlan {
   spans: Span[];
-  /** Failed windows that are left out, and why. */
+  /** Failed windows that are left out, with the reason. */
   leftOut: Unrepeatable[];
 }
 
-/** Intervals of one replay at most: each is a workflow of its own. */
+/** The most intervals of one replay. Each is a separate workflow. */
 const spansAtMost = 50;
-/** Windows that a span names; one over a year has 100,000. */
+/** The most windows that a span names. A span over a year has 100,000. */
 const namedAtMost = 50;
 
 /**
- * The intervals that a replay asks for; windows that meet are asked as one. Throws UserError where a window does not exist or
- * cannot be repeated.
+ * The intervals that a replay reads. Windows without a gap between them become one interval. Throws UserError if a
+ * window does not exist or cannot be replayed.
  */
 export async function planReplay(
   db: Connection,
   installation: InstallationId,
-  wanted: Wanted,
+  choice: ReplayChoice,
   { overlapMs, now }: { overlapMs: number; now: Date },
 ): Promise<ReplayPlan> {
-  const { spans, leftOut } = await wantedSpans(db, installation, wanted, { overlapMs, now });
+  const { spans, leftOut } = await requestedSpans(db, installation, choice, { overlapMs, now });
   const merged = mergeSpans(spans);
   if (merged.length > spansAtMost) {
-    throw new UserError(
-      {
-        code: 'replay_too_scattered',
-        message: `the windows lie in ${merged.length} intervals apart from each other; one replay takes ${spansAtMost} at most`,
-        todo: 'replay them with `--from` and `--to`, which asks for everything between as one interval, or in several commands',
-      },
-      2,
-    );
+    throw new UserError(replayPlanErrors.tooScattered({ intervals: merged.length, most: spansAtMost }), 2);
   }
   return { spans: merged.map((span) => ({ ...span, windows: span.windows.slice(0, namedAtMost) })), leftOut };
 }
 
-async function wantedSpans(
+async function requestedSpans(
   db: Connection,
   installation: InstallationId,
-  wanted: Wanted,
+  choice: ReplayChoice,
   { overlapMs, now }: { overlapMs: number; now: Date },
 ): Promise<ReplayPlan> {
-  if (wanted.by === 'times') {
-    const to = wanted.to < now ? wanted.to : now;
-    if (wanted.from >= to) throw timesError(wanted.from, wanted.to);
-    return { spans: [await timesSpan(db, installation, wanted.from, to, overlapMs)], leftOut: [] };
+  if (choice.by === 'times') {
+    const to = choice.to < now ? choice.to : now;
+    if (choice.from >= to) throw timesError(choice.from, choice.to);
+    return { spans: [await timesSpan(db, installation, choice.from, to, overlapMs)], leftOut: [] };
   }
-  const isNamed = wanted.by === 'windows';
+  const isNamed = choice.by === 'windows';
   const windows = isNamed
-    ? await namedWindows(db, installation, wanted.windows)
+    ? await namedWindows(db, installation, choice.windows)
     : await uncoveredWindows(db, installation);
   const spans: Span[] = [];
   const leftOut: Unrepeatable[] = [];
@@ -82,67 +76,28 @@ async function namedWindows(db: Connection, installation: InstallationId, ids: r
   const found = await selectWindows(db, 'installation = ? and id = any(?) order by id', [installation, ids]);
   const missing = ids.filter((id) => !found.some((window) => window.id === id));
   if (missing.length > 0) {
-    throw new UserError(
-      {
-        code: 'window_unknown',
-        message: `installation ${installation} has no window ${missing.join(', ')}`,
-        todo: '`vetledger windows --limit 100` lists them',
-      },
-      1,
-    );
+    throw new UserError(replayPlanErrors.windowUnknown({ installation, windows: missing.join(', ') }), 1);
   }
   for (const { id, kind, outcome } of found) {
-    if (kind === 'backfill') {
-      throw new UserError(
-        { code: 'replay_of_backfill', message: `window ${id} is a backfill`, todo: 'run `vetledger backfill`' },
-        2,
-      );
-    }
-    if (outcome === 'open') {
-      throw new UserError(
-        { code: 'window_open', message: `window ${id} is still open`, todo: 'wait until it has ended' },
-        2,
-      );
-    }
+    if (kind === 'backfill') throw new UserError(replayPlanErrors.isBackfill({ window: id }), 2);
+    if (outcome === 'open') throw new UserError(replayPlanErrors.isOpen({ window: id }), 2);
   }
   return found;
 }
 
 function unrepeatableError({ window, reason }: Unrepeatable): UserError {
-  return reason === 'loads everything'
-    ? new UserError(
-        {
-          code: 'replay_of_load',
-          message: `window ${window} loads everything since the beginning`,
-          todo: 'run `vetledger sync`, which goes on where it was, or `vetledger backfill` to load everything again',
-        },
-        2,
-      )
-    : new UserError(
-        {
-          code: 'window_untold',
-          message: `window ${window} never opened, and has not noted what it was to read`,
-          todo: 'replay its times: `vetledger replay --from … --to …`, with those of `vetledger windows`',
-        },
-        2,
-      );
+  const { isFirstLoad, neverOpened } = replayPlanErrors;
+  return new UserError(reason === 'loads everything' ? isFirstLoad({ window }) : neverOpened({ window }), 2);
 }
 
 function timesError(from: Date, to: Date): UserError {
-  return new UserError(
-    {
-      code: 'replay_times',
-      message: `nothing lies from ${from.toISOString()} to ${to.toISOString()}`,
-      todo: 'give times that are over, the earlier one first',
-    },
-    2,
-  );
+  return new UserError(replayPlanErrors.timesEmpty({ from: from.toISOString(), to: to.toISOString() }), 2);
 }
 
 /**
- * Times that were given, widened to the whole windows that they meet. What lies outside every window is asked for by its times: its
- * payments from where the cursor stood before, up to where it stood once they had settled; before the first window the ids that the
- * mirror has of those times.
+ * The span of given times, extended to all windows that overlap them. If no window overlaps, its changes are read by
+ * the times. Its payments are read from the cursor before, up to the cursor after they had settled. Before the first
+ * window, they are read by the ids that the mirror has for these times.
  */
 async function timesSpan(
   db: Connection,
@@ -196,8 +151,9 @@ async function timesSpan(
 }
 
 /**
- * A payment id below which every payment lies that was there at an instant: where the cursor stood after a window that began more
- * than the overlap after the first one that had read them. Null: no such window has run, and payments are asked for up to the present.
+ * A payment id that no payment of an instant exceeds. It is the cursor after a window that began more than the overlap
+ * after the first window that had read these payments. Null if there was no such window, so that payments are read up
+ * to the present.
  */
 async function settledAfter(
   db: Connection,
@@ -220,7 +176,7 @@ async function settledAfter(
   return found?.id ?? null;
 }
 
-/** The highest id of a payment in the mirror that changed before an instant; null without one. */
+/** The highest id of a payment in the mirror that changed before an instant. Null if there is none. */
 async function lastPaymentBefore(db: Connection, installation: InstallationId, instant: Date): Promise<number | null> {
   const { id } = await row(
     db,
@@ -232,21 +188,12 @@ async function lastPaymentBefore(db: Connection, installation: InstallationId, i
 }
 
 export function leftOutText({ window, reason }: Unrepeatable): string {
-  return reason === 'loads everything'
-    ? `window ${window} loads everything since the beginning: \`vetledger sync\` goes on where it was`
-    : `window ${window} never opened, and has not noted what it was to read: replay its times`;
+  return reason === 'loads everything' ? leftOutTexts.isFirstLoad({ window }) : leftOutTexts.neverOpened({ window });
 }
 
 /** A time as an operator writes it. Throws UserError. */
 export function replayTime(text: string | undefined, timezone: string): Date {
   const instant = text === undefined ? null : instantOf(text, timezone);
   if (instant !== null) return instant;
-  throw new UserError(
-    {
-      code: 'replay_times',
-      message: text === undefined ? 'from and to are given together' : `“${text}” is no time`,
-      todo: 'write times like 2026-03-01T08:00:00Z, or 2026-03-01 for the beginning of a day at the practice',
-    },
-    2,
-  );
+  throw new UserError(text === undefined ? replayPlanErrors.timeMissing() : replayPlanErrors.timeInvalid({ text }), 2);
 }

@@ -14,12 +14,15 @@ import { untilTimestamp } from '../walk/timestamps.ts';
 import type { Span } from './spans.ts';
 
 /**
- * How a replay asks the lists (DESIGN "Sync"): each within the span, whatever the history is long. Where the server does not
- * honour an upper bound the list is read on to its end. Records that have changed again since then are not in the span any more:
- * a later window has read them.
+ * How a replay reads the lists (DESIGN "Sync"): each only within the span, however long the history is. If the server
+ * does not honour an upper bound, the list is read to its end. Records that have changed since are not in the span any
+ * more, because a later window has read them.
  */
 
-/** Pulls a stream of a span: a list once in a workflow run, and resumed after a kill; rows after their invoices. */
+/**
+ * Pulls one stream of a span. A list is read once per workflow run and resumes after a kill. Rows must be pulled after
+ * their invoices.
+ */
 export async function pullSpan(context: PullContext, stream: RecordKind, span: Span): Promise<PullCounts> {
   if (stream === 'row') return pullSpanRows(context, span);
   const { id__gt: _after, ...filters } = await filtersOf(context, stream, span);
@@ -31,7 +34,7 @@ export async function pullSpan(context: PullContext, stream: RecordKind, span: S
 
 type FilterScope = Pick<PullContext, 'db' | 'installation' | 'timezone' | 'naiveTimesAreLocal' | 'overlapMs'>;
 
-/** What a replay asks a list with: changes within the interval, the overlap taken off its beginning, or ids. */
+/** The filters of a replay's request: changes within the interval, which begins earlier by the overlap, or ids. */
 export async function filtersOf(scope: FilterScope, kind: RecordKind, span: Span): Promise<Record<string, string>> {
   const { db, installation, naiveTimesAreLocal, overlapMs, timezone } = scope;
   const { from, to } = span[kind];
@@ -51,8 +54,8 @@ export async function filtersOf(scope: FilterScope, kind: RecordKind, span: Span
 }
 
 /**
- * Pulls the whole row sets of the invoices concerned: those of the span, and those of which a row changed in it, as far as the
- * server tells.
+ * Pulls the whole row sets of the invoices of the span, and of those with a row that changed in it, if the server can
+ * list changed rows.
  */
 async function pullSpanRows(context: PullContext, span: Span): Promise<PullCounts> {
   const { db, installation, overlapMs } = context;

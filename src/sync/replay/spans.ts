@@ -1,10 +1,11 @@
 /**
- * What windows and replays read of each stream, as intervals. Pure. Of invoices, prepayments and rows: source times of changes in
- * ms, `from <= modified < to`. Of payments: ids, `from < id <= to`. Both join where one's `to` is the next one's `from`.
+ * What windows and replays read of each stream, as intervals. Pure. For invoices, prepayments and rows: source times of
+ * changes in ms, `from <= modified < to`. For payments: ids, `from < id <= to`. Two intervals join if the `to` of one
+ * is the `from` of the next.
  */
 import type { InstallationId, RecordKind } from '../../terms.ts';
 
-/** `from` null: from the beginning; `to` null: up to the present, or not known. */
+/** `from` null: from the beginning. `to` null: up to the present, or unknown. */
 export interface Bounds {
   from: number | null;
   to: number | null;
@@ -14,28 +15,28 @@ export type StreamBounds = Record<RecordKind, Bounds>;
 
 export const changeStreams = ['invoice', 'prepayment', 'row'] as const satisfies readonly RecordKind[];
 
-/** A window with what it noted of its streams. */
+/** A window with the spans that it has stored. */
 export interface NotedWindow {
   id: number;
   installation: InstallationId;
   kind: 'window' | 'backfill' | 'replay';
   outcome: 'open' | 'closed' | 'failed';
   openedAt: Date;
-  /** Its own interval. */
+  /** The window's interval. */
   own: Bounds;
-  /** What it was to read, and of a stream that it has read, what it has read; null where it noted nothing. */
+  /** For an unread stream, what the window should have read; otherwise what it has read. Null if it stored nothing. */
   spans: StreamBounds | null;
   unread: RecordKind[];
 }
 
-/** Changes of an interval that is over. */
+/** Changes of an interval that has ended. */
 interface PastBounds extends Bounds {
   to: number;
 }
 
-/** One interval of each stream, read by one replay. */
+/** One interval of each stream, which one replay reads. */
 export interface Span {
-  /** The windows that it repeats; none where times were given in which no window ran. */
+  /** The windows that it repeats. Empty for given times in which no window ran. */
   windows: number[];
   invoice: PastBounds;
   prepayment: PastBounds;
@@ -43,15 +44,15 @@ export interface Span {
   payment: Bounds;
 }
 
-/** A window that a replay cannot repeat. */
+/** A window that cannot be replayed. */
 export interface Unrepeatable {
   window: number;
   reason: 'loads everything' | 'noted nothing';
 }
 
 /**
- * What a replay of a window asks. `settled` is an id below which every payment lies that was there when it opened; null: up to the
- * present.
+ * The span that a replay of a window reads. `settled` is an id that no payment exceeds that existed when the window
+ * opened. Null: up to the present.
  */
 export function spanOf(
   { id, kind, openedAt, spans, unread }: NotedWindow,
@@ -61,7 +62,7 @@ export function spanOf(
   if (changeStreams.some((stream) => spans[stream].from === null)) return { window: id, reason: 'loads everything' };
   const past = ({ from, to }: Bounds): PastBounds => ({ from, to: to ?? openedAt.getTime() });
   const { from, to } = spans.payment;
-  // A window whose cursor has no id yet has read none for good.
+  // If the window's cursor has no id yet, no payment counts as read.
   const through = unread.includes('payment') ? settled : (to ?? (kind === 'window' ? from : null));
   return {
     windows: [id],
@@ -70,7 +71,10 @@ export function spanOf(
   };
 }
 
-/** The spans of several windows; those that meet are read as one, so that an outage's failed windows are asked once. */
+/**
+ * Joins the spans of several windows that have no gap between them, so that one replay reads all failed windows of an
+ * outage.
+ */
 export function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of spans.toSorted((a, b) => (a.invoice.from ?? 0) - (b.invoice.from ?? 0))) {

@@ -3,17 +3,17 @@ import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
 import { withdrawScrubReports } from '../../documents/scrub-reports.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 
-/** Passes of the scrub (table `scrub_pass`): one row for each list. */
+/** Passes of the scrub (table `scrub_pass`), with one row for each list. */
 
-/** Passes whose rows are kept. */
+/** Number of passes whose rows are kept. */
 const passesKept = 12;
 
 /** One list of a pass. */
 export interface ScrubbedList {
   list: RecordKind;
-  /** Read up to this id; of rows, up to those of this invoice. */
+  /** The list was read up to this id. For rows, it is the id of their invoice. */
   after: number;
-  /** What the mirror held when the pass began. */
+  /** Number of records in the mirror when the pass began. */
   expected: number;
   records: number;
   differing: number;
@@ -27,12 +27,12 @@ export interface ScrubbedList {
 export interface ScrubPass {
   pass: number;
   beganAt: Date;
-  /** When its last list was read; null while it is under way. */
+  /** When its last list was read. Null while it is under way. */
   finishedAt: Date | null;
   lists: ScrubbedList[];
 }
 
-/** The newest pass, or the newest that has finished; null where there is none. */
+/** The newest pass, or with `finished` the newest finished pass. Null if there is none. */
 export async function newestPass(
   db: Connection,
   installation: number,
@@ -86,7 +86,7 @@ function passOf(first: { pass: number; beganAt: Date }, found: readonly Scrubbed
   };
 }
 
-/** Begins the pass after `last`, over everything that the mirror holds. */
+/** Begins the pass after `last`, over all records in the mirror. */
 export async function beginPass(trx: Connection, installation: number, last: number): Promise<void> {
   await execute(
     trx,
@@ -137,12 +137,12 @@ export async function noteStep(
 }
 
 export interface Finding {
-  /** The document; of a row, its invoice. */
+  /** The document. For a row, its invoice. */
   document: number;
   what: 'changed' | 'appeared' | 'vanished';
 }
 
-/** Counts records of a list that were found otherwise than the mirror had them. */
+/** Counts records of a list that differ from the mirror. */
 export async function noteFindings(
   trx: Connection,
   installation: number,

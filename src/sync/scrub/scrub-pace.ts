@@ -1,4 +1,4 @@
-/** How fast a pass of the scrub goes, and what it costs. Pure. */
+/** The speed and the cost of a pass of the scrub. Pure. */
 import type { RecordKind } from '../../terms.ts';
 import { recordKinds } from '../../terms.ts';
 import type { ScrubPass } from './passes.ts';
@@ -6,10 +6,10 @@ import type { ScrubPass } from './passes.ts';
 const dayMs = 86_400_000;
 /** A pass aims to end after this share of its days, so that a short outage does not make it late. */
 const aimedShare = 0.9;
-/** Until this share of its days has passed, the rate of a pass says little. */
+/** Before this share of its days, the rate of a pass gives no reliable forecast. */
 const forecastFrom = 0.05;
 
-/** The share of a pass that is done, 0 to 1. A list that is read to its end counts as what it was expected to hold. */
+/** The finished share of a pass, 0 to 1. A finished list counts with its expected number of records. */
 export function shareDone({ lists }: Pick<ScrubPass, 'lists'>): number {
   let done = 0;
   let all = 0;
@@ -21,7 +21,7 @@ export function shareDone({ lists }: Pick<ScrubPass, 'lists'>): number {
   return lists.every(({ finishedAt }) => finishedAt !== null) ? 1 : 0;
 }
 
-/** Milliseconds until the next step of a pass is due; 0 when it is. */
+/** Milliseconds until the next step of a pass is due; 0 if it is due. */
 export function dueInMs(pass: ScrubPass, days: number, now: Date): number {
   const due = pass.beganAt.getTime() + shareDone(pass) * days * dayMs * aimedShare;
   return Math.max(0, due - now.getTime());
@@ -33,9 +33,9 @@ export function nextBeginsAt({ beganAt }: Pick<ScrubPass, 'beganAt'>, days: numb
 }
 
 export interface Forecast {
-  /** When the pass ends, by its rate so far; null where nothing was read yet. */
+  /** When the pass will end, by its rate so far. Null if nothing was read yet. */
   endsAt: Date | null;
-  /** Whether that is later than its days. */
+  /** Whether it will end after its days. */
   isLate: boolean;
 }
 
@@ -46,7 +46,7 @@ export function forecastOf(pass: ScrubPass, days: number, now: Date): Forecast {
   const isEarly = elapsedMs < days * dayMs * forecastFrom;
   if (done === 0) return { endsAt: null, isLate: !isEarly };
   const paced = days * dayMs * aimedShare;
-  // A pass goes no faster than it aims to.
+  // A pass never ends before its aimed share of the days.
   const endsAt = new Date(pass.beganAt.getTime() + Math.max(elapsedMs / done, paced));
   return { endsAt, isLate: !isEarly && endsAt > nextBeginsAt(pass, days) };
 }
@@ -56,13 +56,16 @@ export interface ScrubCost {
   weight: number;
 }
 
-/** How a list is read: records of a page, and how many of them weigh 1. */
+/** How a list is read: records per page, and how many of them have weight 1 together. */
 export interface PageCost {
   records: number;
   recordsPerWeight: number;
 }
 
-/** What a pass over lists of so many records costs; `invoiceBatches` are the requests that all row sets take. */
+/**
+ * The cost of a pass over lists with these numbers of records. `invoiceBatches` is the number of requests for all row
+ * sets.
+ */
 export function passCost(
   counts: Record<RecordKind, number>,
   pageOf: (list: RecordKind) => PageCost,
@@ -72,7 +75,7 @@ export function passCost(
   for (const list of recordKinds) {
     const { records, recordsPerWeight } = pageOf(list);
     const pages = Math.ceil(counts[list] / records);
-    // The end of a list is one more request, that of the rows aside.
+    // If the last page of a list is full, one more request finds the end. Rows do not need it.
     const requests = list === 'row' ? Math.max(pages, invoiceBatches) : pages + (counts[list] % records === 0 ? 1 : 0);
     cost.requests += requests;
     cost.weight += Math.max(requests, Math.ceil(counts[list] / recordsPerWeight));

@@ -7,6 +7,7 @@ import type { SaveResult } from '../../mirror/types.ts';
 import { keptFree } from '../../practice/budget.ts';
 import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
 import type { DocumentKind, RecordKind } from '../../terms.ts';
+import { scrubTexts } from '../../texts/findings/scrub.ts';
 import { pullById } from '../by-id.ts';
 import { invoicesPerRequest } from '../by-invoice.ts';
 import { ignoredFilters } from '../capabilities/filters.ts';
@@ -30,32 +31,32 @@ import {
 import { dueInMs, nextBeginsAt } from './scrub-pace.ts';
 
 /**
- * The scrub: reads every record of the source again, in passes, and compares it with the mirror. What differs is saved as any
- * pull saves it, so that the next window posts it. It finds what no window asks for: records that appear with a `modified` of
- * long ago, records that are gone although the counts agree, and changes that move no `modified`.
+ * The scrub reads every record of the source again, in passes, and compares it with the mirror. A difference is saved
+ * like in any pull, so that the next window posts it. It finds what no window reads: records that appear with an old
+ * `modified`, records that are gone although the counts agree, and changes without a new `modified`.
  *
- * A pass goes through each list in steps. A step reads what lies between two ids of the mirror in one answer, which proves
- * itself whatever the order of the list (count-proof.ts), and moves the pass's position; a step that was killed is read again.
- * Rows are read as whole sets of their invoices.
+ * A pass reads each list in steps. A step reads all records between two ids of the mirror in one answer, which proves
+ * its completeness whatever the order of the list (count-proof.ts). It then moves the pass's position. A step that was
+ * killed is read again. Rows are read as whole sets of their invoices.
  */
 
 export interface ScrubPace {
-  /** The days that a pass takes; null: a pass begins at once, and goes as fast as the rate budget lets it. */
+  /** The days that a pass takes. Null: a pass begins at once and runs as fast as the rate budget allows. */
   days: number | null;
   /** The share of each rate limit that the scrub takes even while others wait. */
   minShare: number;
-  /** Requests after which the slice ends. */
+  /** The slice ends after so many requests. */
   requestsAtMost: number;
   now(): Date;
 }
 
 export interface SliceReport {
   state: 'first load' | 'waiting' | 'reading' | 'finished';
-  /** Milliseconds until there is something to do again. */
+  /** Milliseconds until the next step is due. */
   pauseMs: number;
 }
 
-/** A first load is waited for, and asked after so often. */
+/** Pause between checks whether the first load has ended. */
 const firstLoadPauseMs = 300_000;
 
 /** Reads the next part of a pass that is due. */
@@ -65,7 +66,7 @@ export async function scrubSlice(context: PullContext, pace: ScrubPace): Promise
   let isFirst = true;
   for (;;) {
     const cursors = await readCursors(db, installation);
-    // Until then everything that is read is new.
+    // During the first load there is nothing to compare with.
     if (Object.values(cursors).some(({ value }) => value === null))
       return { state: 'first load', pauseMs: firstLoadPauseMs };
     const pass = await newestPass(db, installation);
@@ -87,7 +88,7 @@ export async function scrubSlice(context: PullContext, pace: ScrubPace): Promise
   }
 }
 
-/** Records of one page of the scrub, and how many of them weigh 1. */
+/** Records of one page of the scrub, and how many of them have weight 1 together. */
 export function scrubPage(dialect: Dialect, list: RecordKind, minShare: number, defaultPageSize: number) {
   const action = actionOf(dialect, list, 'list');
   const most = keptFree(dialect, action);
@@ -96,7 +97,7 @@ export function scrubPage(dialect: Dialect, list: RecordKind, minShare: number, 
   return { records: weight * defaultPageSize, recordsPerWeight: defaultPageSize };
 }
 
-/** The list that is least far gets the next step. */
+/** The list with the smallest finished share, which gets the next step. */
 function nextList({ lists }: ScrubPass) {
   const share = ({ expected, records }: { expected: number; records: number }) => records / Math.max(1, expected);
   const [next] = lists.filter(({ finishedAt }) => finishedAt === null).sort((a, b) => share(a) - share(b));
@@ -143,7 +144,7 @@ class Step implements PullWatch {
     };
   }
 
-  /** Returns how many requests it took. */
+  /** Returns the number of requests that it took. */
   async run(): Promise<number> {
     const list = this.#list;
     const step = list === 'row' ? await this.#rowSets() : await this.#documents(list);
@@ -153,7 +154,10 @@ class Step implements PullWatch {
     return this.#requests;
   }
 
-  /** What lies between two ids of the mirror, or after the last of them; and by its id what the mirror has and was not met. */
+  /**
+   * Reads all records between two ids of the mirror, or all after the last one. Records of the mirror that are not in
+   * the answers are looked up by id.
+   */
   async #documents(list: DocumentKind): Promise<Omit<ScrubbedStep, 'requests' | 'weight'>> {
     const context = this.#context;
     const { db, installation } = context;
@@ -179,7 +183,7 @@ class Step implements PullWatch {
     return { after: isLast ? highest : last, records: received.size, isLast };
   }
 
-  /** The ids of the mirror after the position, and whether they are known to be missing. */
+  /** The ids of the mirror after the position, and whether they are marked missing already. */
   #known(list: DocumentKind, atMost: number | null): Promise<{ id: number; missing: boolean }[]> {
     const { db, installation } = this.#context;
     return rows(
@@ -191,7 +195,7 @@ class Step implements PullWatch {
     );
   }
 
-  /** A record that the answers did not hold is asked for by its id before it is called missing. */
+  /** Requests a record that the answers did not contain by its id. If the source does not return it, it is missing. */
   async #lookUp(list: DocumentKind, id: number): Promise<void> {
     const { installation, transact } = this.#context;
     const { found, read } = await pullById(this.#context, list, id);
@@ -201,14 +205,14 @@ class Step implements PullWatch {
       const finding: Finding = { document: id, what: 'vanished' };
       if (gone.length > 0) await this.#report(trx, list, [finding]);
       else {
-        // A separate problem names it: the books do not follow.
+        // The document gets a separate problem, because the books do not change.
         await noteFindings(trx, installation, this.#pass.pass, list, [finding]);
         await reportAllMissing(trx, installation, list);
       }
     });
   }
 
-  /** The whole row sets of the next final invoices; of all of them, where the server cannot be asked for some. */
+  /** Reads the whole row sets of the next final invoices, or of all if the server cannot filter by invoice. */
   async #rowSets(): Promise<Omit<ScrubbedStep, 'requests' | 'weight'>> {
     const context = this.#context;
     const { db, installation } = context;
@@ -277,7 +281,7 @@ class Step implements PullWatch {
     );
   }
 
-  /** Whether a window still asks for what was modified then: a change that it is about to find is nothing unseen. */
+  /** Whether the next window will read what was modified at this time. Such a change does not count as unseen. */
   #isStillAsked(kind: 'invoice' | 'prepayment' | 'row', modified: Date | null): boolean {
     const from = changedFrom(this.#cursors[kind].value, null);
     if (modified === null || from === null) return false;
@@ -289,7 +293,7 @@ class Step implements PullWatch {
     return after === null || id > after;
   }
 
-  /** Those of the invoices that a window still asks for, or whose row sets it fetches again. */
+  /** Those of the invoices that the next window will read, or whose row sets it will fetch again. */
   async #invoicesStillAsked(trx: Connection, invoices: (number | null)[]): Promise<Set<number>> {
     const ids = [...new Set(invoices.filter((id) => id !== null))];
     if (ids.length === 0) return new Set();
@@ -317,13 +321,8 @@ class Step implements PullWatch {
   }
 }
 
-const said = {
-  changed: 'has another content in the source, and its `modified` had not told of it',
-  appeared: 'has appeared in the source with a `modified` of before the last window',
-  vanished: 'is no longer in the source',
-} as const;
-
 function messageOf(list: RecordKind, found: readonly Finding[]): string {
+  const texts = list === 'row' ? scrubTexts.row : scrubTexts.document;
   const kinds = new Set(found.map(({ what }) => what));
-  return [...kinds].map((what) => (list === 'row' ? `a row of it ${said[what]}` : `it ${said[what]}`)).join('; ');
+  return [...kinds].map((what) => texts[what]).join('; ');
 }

@@ -5,16 +5,16 @@ import type { SourceRecord } from '../../records/types.ts';
 import type { RecordKind } from '../../terms.ts';
 import { filterTimestamp, type TimestampStyle } from './timestamps.ts';
 
-/** A filter that bounds a dimension. */
+/** A filter that limits a dimension. */
 export interface Bound {
   filter: string;
-  /** The filter's value for a bound. */
+  /** Writes a bound as the filter's value. */
   write(bound: number): string;
 }
 
 /**
- * A field by which a list can be divided: it gives each record a whole number, and the range `from <= number < to` can be
- * requested. Several filters may serve as a bound; the first that the server is not known to ignore is sent.
+ * A field by which a list can be divided. It gives each record an integer, and the range `from <= number < to` can be
+ * requested. Several filters may express a bound. The first one that the server is not known to ignore is used.
  */
 export interface Dimension {
   name: string;
@@ -22,19 +22,22 @@ export interface Dimension {
   lower: Bound[];
   /** Filters for `number < bound`. */
   upper: Bound[];
-  /** The filter for records without the field; null where every record has it. */
+  /** The filter for records without the field. Null if every record has it. */
   absent: string | null;
-  /** No two records have the same number. */
+  /** Whether every record has a different number. */
   isUnique: boolean;
-  /** The lowest possible number; null: unknown. */
+  /** The lowest possible number. Null if unknown. */
   least: number | null;
-  /** The highest number that a filter can be written with. */
+  /** The highest number that a filter can express. */
   greatest: number;
-  /** A record's number; null when it has none. */
+  /** A record's number. Null if it has none. */
   numberOf(item: { id: number; value: unknown }): number | null;
 }
 
-/** Every list can be divided by ids. `id__gt` is specified; a list may support some of the others (practice-api: Conventions 6). */
+/**
+ * Every list can be divided by ids. `id__gt` is specified; a list may support some of the others (practice-api:
+ * Conventions 6).
+ */
 export const idDimension: Dimension = {
   name: 'id',
   lower: [
@@ -53,12 +56,12 @@ export const idDimension: Dimension = {
 };
 
 const dayMs = 86_400_000;
-/** The last day whose year is written with four digits. */
+/** The last day with a year of four digits. */
 const lastMs = Date.parse('9999-12-31T00:00:00Z');
 
 /**
- * What the lists of a kind can perhaps be divided by, besides ids; the likeliest first. Only `invoice_date` with both bounds is
- * specified. The others are tried, and checked against the records and counts of their answers.
+ * The dimensions by which a list may be divided, besides ids; the most likely first. Only `invoice_date` with both
+ * bounds is specified. The others are tried, and checked against the records and counts of their answers.
  */
 export function furtherDimensions(
   kind: RecordKind,
@@ -91,7 +94,7 @@ export function furtherDimensions(
       lower: [{ filter: `${name}__gte`, write }],
       upper: [
         { filter: `${name}__lt`, write },
-        // Up to the last fraction of the second before.
+        // Includes the last fraction of the second before.
         { filter: `${name}__lte`, write: (bound) => write(bound - 1).replace(/(Z?)$/, '.999999$1') },
       ],
       absent: `${name}__is_null`,

@@ -1,4 +1,5 @@
 import type { ListAnswer } from '../../practice/client.ts';
+import { listTexts } from '../../texts/errors/lists.ts';
 import { isExpected, isWholeList, rangesAddUp, receivedIn } from './count-proof.ts';
 import { type Dimension, idDimension } from './dimensions.ts';
 import { maxOffset, readByOffset } from './offset-pages.ts';
@@ -6,20 +7,21 @@ import { isDescending } from './order.ts';
 import { ListUnprovable } from './types.ts';
 import type { RangeFilter, WalkRequests } from './walk-requests.ts';
 
-/** A range that is still to be read. */
+/** A range that must still be read. */
 interface PendingRange {
   ranges: RangeFilter;
-  /** Its first page, where that was received already. */
+  /** Its first page, if that was received already. */
   firstPage: ListAnswer | null;
 }
 
-/** How often a range is divided again, the list having changed between two answers, before another way is tried. */
+/** How often a range is divided again if the list changes between two answers, before another way is tried. */
 const attemptsAtMost = 4;
 
 /**
- * Reads a range of a list that does not come in the order of ids: divides it by ids, where they can be bounded on both sides,
- * until each range is a single page; otherwise reads its pages by offset, and divides what offsets cannot reach by the
- * `further` dimensions. `low` is what the walk has proven so far. Throws ListUnprovable, saying what was tried.
+ * Reads a range of a list that is not in the order of ids. If ids can be limited on both sides, it divides the range by
+ * ids until each part is a single page. Otherwise it reads pages by offset, and divides what offsets cannot reach by
+ * the `further` dimensions. `low` is what the walk has proven so far. Throws ListUnprovable, with the ways that were
+ * tried.
  */
 export async function divide(
   requests: WalkRequests,
@@ -56,7 +58,7 @@ class Division {
     const byId = await this.#divideBy(idDimension);
     if (byId) return byId;
     if (this.#count <= maxOffset) {
-      this.#tried.push('pages by offset, which never added up to the count');
+      this.#tried.push(listTexts.offsets);
       if (await readByOffset(this.#requests, this.#ranges, (page) => this.#save(page))) return [];
     }
     for (const dimension of this.#further) {
@@ -64,16 +66,14 @@ class Division {
       if (ranges) return ranges;
     }
     if (this.#count > maxOffset) {
-      // In a list without any order, another pass may reach the records that one pass does not.
-      this.#tried.push(`pages by offset, which end at ${maxOffset}`);
+      // In a list without any order, another pass may reach records that one pass does not.
+      this.#tried.push(listTexts.offsetsEnd({ most: maxOffset }));
       if (await readByOffset(this.#requests, this.#ranges, (page) => this.#save(page))) return [];
     }
-    throw new ListUnprovable(
-      `${this.#count} records cannot be proven complete; tried: ids in order, ${this.#tried.join(', ')}`,
-    );
+    throw new ListUnprovable(listTexts.notProven({ records: this.#count, tried: this.#tried.join(', ') }));
   }
 
-  /** Reads the range as a single page, or divides it; null where this dimension does not divide it. */
+  /** Reads the range as a single page, or divides it. Null if this dimension does not divide it. */
   async #divideBy(dimension: Dimension): Promise<PendingRange[] | null> {
     for (let attempt = 0; attempt < attemptsAtMost; attempt++) {
       const page = await this.#readFirstPage();
@@ -83,13 +83,13 @@ class Division {
       if (ranges !== 'mismatch') return ranges;
     }
     const filters = [...dimension.lower, ...dimension.upper].map(({ filter }) => filter);
-    this.#tried.push(`ranges of ${dimension.name} (${filters.join(', ')})`);
+    this.#tried.push(listTexts.ranges({ field: dimension.name, filters: filters.join(', ') }));
     return null;
   }
 
   /**
-   * The range's first page. It is requested with the default page size, for a weight of 1, and again as a larger page where its
-   * count shows that one larger page holds the whole range.
+   * The range's first page. It is requested with the default page size, which has weight 1. If its count shows that one
+   * larger page contains the whole range, it is requested again with that size.
    */
   async #readFirstPage(): Promise<ListAnswer> {
     const requests = this.#requests;
@@ -107,8 +107,8 @@ class Division {
   }
 
   /**
-   * Whether a page that is as long as the list only with its copies is the whole list: the server counts copies. How it counts is
-   * asked of one record that the page shows more than once.
+   * Whether a page that has as many records as the count only with its copies is the whole list. It is, if the server
+   * counts copies. A request for one repeated record shows how the server counts.
    */
   async #isWholeWithCopies(page: ListAnswer): Promise<boolean> {
     const requests = this.#requests;
@@ -121,7 +121,7 @@ class Division {
     return copied.count === results.filter((one) => one.id === id).length;
   }
 
-  /** Null where the range cannot be divided by this dimension; `mismatch` where the counts do not add up (yet). */
+  /** Null if the range cannot be divided by this dimension. `mismatch` if the counts do not add up (yet). */
   async #split(dimension: Dimension, page: ListAnswer, attempt: number): Promise<PendingRange[] | 'mismatch' | null> {
     const requests = this.#requests;
     const range = this.#ranges[dimension.name] ?? { from: null, to: null };
@@ -132,7 +132,8 @@ class Division {
       return this.#readBelow(dimension, range.from, numbers, page, attempt);
     }
     if (!requests.boundOf(dimension, 'lower')) return null;
-    // Records outside the range, within the tolerance of a filter (as around a clock change): it cannot be narrowed down.
+    // If records are outside the range, within the tolerance of a filter (as around a clock change), the range cannot
+    // be narrowed.
     if (numbers.some((n) => n < (range.from ?? n) || n >= (range.to ?? n + 1))) return null;
     const pivot = pivotOf(dimension, range, numbers);
     if (pivot === null) return null;
@@ -153,8 +154,8 @@ class Division {
   }
 
   /**
-   * A descending page: what remains lies below its lowest number. Every other attempt includes that number, since its record
-   * may be in the list more than once.
+   * On a descending page, the remaining records are below its lowest number. Every other attempt includes that number,
+   * because its record may be in the list more than once.
    */
   async #readBelow(
     dimension: Dimension,
@@ -171,7 +172,7 @@ class Division {
     const copies = left.length - new Set(left).size;
     const unusable = page.unusable?.length ?? 0;
     const remaining = page.count - left.length - unusable;
-    // Until a bound was seen to be honoured, it is tried with a page of weight 1.
+    // Until the server has honoured a bound once, it is tried with a page of weight 1.
     const pageSize = requests.isUpperIdHonoured ? requests.pageSizeFor(remaining + copies) : null;
     const firstPage = await requests.firstPage(ranges, pageSize);
     if (attempt > 0) await this.#noteIgnoredBounds(dimension, page.count, firstPage.count, 0);
@@ -190,8 +191,8 @@ class Division {
   }
 
   /**
-   * Notes a bound as ignored where it left nothing out, more than once, although there are records on its other side. Of ids
-   * there always are: the bound is made from one.
+   * Stores a bound as ignored if it left nothing out more than once, although there are records on its other side. For
+   * ids there always are, because the bound is made from an existing id.
    */
   async #noteIgnoredBounds(dimension: Dimension, count: number, below: number, above: number): Promise<void> {
     const requests = this.#requests;
@@ -208,8 +209,8 @@ class Division {
 }
 
 /**
- * Where to divide a range. An unbounded range is first cut at its lowest and highest known numbers, then halved. Null for a
- * single number.
+ * The number at which to divide a range. A range without bounds is first cut at its lowest and highest known numbers,
+ * then halved. Null for a single number.
  */
 function pivotOf(
   dimension: Dimension,
@@ -220,7 +221,7 @@ function pivotOf(
   const highest = Math.max(...numbers);
   const from = range.from ?? dimension.least;
   if (from === null) return lowest;
-  // Doubled at most to what a filter can be written with.
+  // The range is doubled, up to the highest number that a filter can express.
   if (range.to === null) return Math.max(highest + 1, Math.min(highest + 1 + (highest - from), dimension.greatest));
   return range.to - from > 1 ? Math.floor((from + range.to) / 2) : null;
 }

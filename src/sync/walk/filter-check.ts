@@ -5,8 +5,8 @@ import { toleranceMs } from './timestamps.ts';
 const dayMs = 86_400_000;
 
 /**
- * The first of the filters sent that a record contradicts: the server ignored that filter (field-notes: an unsupported filter is
- * silently ignored). A filter on a field that the record does not have cannot be checked, and passes. Null when all pass.
+ * The first of the sent filters that a record contradicts, so that the server has ignored it (field-notes: an
+ * unsupported filter is silently ignored). A filter on a field that the record does not have passes. Null if all pass.
  */
 export function contradictedFilter(
   filters: Record<string, string>,
@@ -25,7 +25,7 @@ function matches(filter: string, value: string, record: SourceRecord, timezone: 
       return compares(operator, record.id, Number(value), 0);
     case 'invoice':
       if (!('invoiceId' in record)) return true;
-      // A reference to another tenant's invoice says nothing of the filter.
+      // A reference to an invoice of another installation does not show whether the filter was honoured.
       if (record.defects.some(({ code }) => code === 'foreign_reference')) return true;
       return value.split(',').includes(String(record.invoiceId));
     case 'modified':
@@ -39,7 +39,7 @@ function matches(filter: string, value: string, record: SourceRecord, timezone: 
   }
 }
 
-/** Whether `found <operator> asked` holds within a tolerance. */
+/** Whether `found <operator> asked` is true within a tolerance. */
 function compares(operator: string, found: number, asked: number, tolerance: number): boolean {
   switch (operator) {
     case 'gt':
@@ -63,7 +63,7 @@ function matchesTime(operator: string, value: string, text: string | null, timez
   return compares(operator, found.getTime(), asked.getTime(), toleranceMs(found, hasOffset(text), timezone));
 }
 
-/** A field that is a timestamp has one day of tolerance: the server may take its date in another time zone. */
+/** A field that is a timestamp has one day of tolerance, because the server may take its date in another time zone. */
 function matchesDay(operator: string, value: string, text: string | null, timezone: string): boolean {
   if (operator === 'is_null') return text === null;
   const found = text === null ? null : businessDate(text, timezone);

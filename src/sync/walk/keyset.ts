@@ -1,21 +1,23 @@
 import type { ListAnswer } from '../../practice/client.ts';
-import { doubtfulIn, expectedCountAfter, isExpected, isWholeList, pageStands, receivedIn } from './count-proof.ts';
+import { doubtfulIn, expectedCountAfter, isExpected, isPageProven, isWholeList, receivedIn } from './count-proof.ts';
 import { isAscending } from './order.ts';
 import type { WalkState } from './types.ts';
 import type { WalkRequests } from './walk-requests.ts';
 
-/** Consecutive count mismatches, or empty pages, tolerated before the list is divided instead. */
+/** So many consecutive count mismatches, or empty pages, are accepted before the list is divided instead. */
 const mismatchesAtMost = 3;
 
-/** What keyset pagination left unread: everything above `low`; `answer` is the first page of that, where there is one. */
+/**
+ * What keyset pagination left unread: everything above `low`. `answer` is the first page of that, if it was received.
+ */
 export interface Unread {
   low: number | null;
   answer: ListAnswer | null;
 }
 
 /**
- * Keyset pagination: pages above the last id received, in ascending order of ids. A page is believed once the next answer's
- * count follows from it (count-proof.ts). Ends where the list is complete, where a page is not ascending, or where counts keep
+ * Keyset pagination: pages above the last received id, in ascending order of ids. A page is accepted if the next
+ * answer's count fits (count-proof.ts). It ends if the list is complete, if a page is not ascending, or if counts keep
  * mismatching. `ordered` requests `ordering=id`.
  */
 export async function readByKeyset(
@@ -31,15 +33,15 @@ export async function readByKeyset(
   let emptyPages = 0;
   let answer: ListAnswer | null = null;
   for (;;) {
-    // The first page of an unknown number of records is requested without a page size: it weighs 1, and shows the count and the
-    // default page size.
+    // If the number of records is unknown, the first page is requested without a page size. It has weight 1, and shows
+    // the count and the default page size.
     const wanted = expected === null ? expectedRecords : expected + copies;
     answer ??= await pageAbove(after, wanted === null ? null : requests.pageSizeFor(wanted));
     if (expected !== null && !isExpected(answer.count, expected, copies)) {
       mismatches += 1;
       if (mismatches > mismatchesAtMost) return { low: proven, answer: null };
       const again = await pageAbove(proven, null);
-      if (open === null || !pageStands(again.count, answer.count, open, copies)) {
+      if (open === null || !isPageProven(again.count, answer.count, open, copies)) {
         [after, expected, open, copies, answer] = [proven, null, null, 0, again];
         continue;
       }
@@ -59,7 +61,7 @@ export async function readByKeyset(
       [expected, open, copies, answer] = [answer.count, 0, 0, null];
       continue;
     }
-    // A record repeated in a row (a faulty join in the server) does not break the order.
+    // A record that is repeated directly after itself (a faulty join in the server) does not break the order.
     if (!isAscending(ids)) {
       if (ordered) await requests.noteIgnored('ordering');
       return { low: proven, answer };

@@ -8,9 +8,9 @@ import type { RangeFilter, WalkRequests } from './walk-requests.ts';
 export const maxOffset = 10_000;
 
 const passesAtMost = 40;
-/** Consecutive passes without a new record, after which no further pass is tried. */
+/** After so many consecutive passes without a new record, no further pass is tried. */
 const stalledPassesAtMost = 8;
-/** How often a page is requested again that is empty although its count is not 0. */
+/** How often an empty page is requested again if its count is not 0. */
 const emptyRetries = 3;
 /** How often one pass requests a page again because the count has changed. */
 const repairsAtMost = 20;
@@ -18,16 +18,17 @@ const repairsAtMost = 20;
 type SavePage = (answer: ListAnswer) => Promise<void>;
 
 /**
- * Offset pagination: reads the pages of a range in passes, until the range is proven complete; false when no pass proves that.
+ * Offset pagination: reads the pages of a range in passes, until the range is proven complete. Returns false if no pass
+ * proves it.
  *
- * - In ascending or descending order of ids a pass proves the range where each two adjacent pages came with the same count:
- *   then no insertion or deletion has shifted a record from one page to the other. After another count, the page before is
+ * - In ascending or descending order of ids, a pass proves the range if all adjacent pages have the same count. No
+ *   insertion or deletion has then moved a record from one page to another. If the count changes, the page before is
  *   requested again.
- * - In another order a pass proves the range where all its pages came with the same count, and it holds that many different
- *   records, or is the same, record by record, as the pass before. Copies of a record on one page are records where the pass is
- *   as long as the count with them, since the server then counts them.
- * - Without any order, where each answer is shuffled anew, the records of all passes together prove the range once they are as
- *   many as the count.
+ * - In another order, a pass proves the range if all its pages have the same count, and it contains that many different
+ *   records. It also proves it if the pass equals the one before, record by record. Copies of a record on one page count
+ *   as records if the pass is as long as the count only with them, because the server then counts them.
+ * - Without any order, where each answer is shuffled, the records of all passes together prove the range if their
+ *   number equals the count.
  */
 export async function readByOffset(requests: WalkRequests, ranges: RangeFilter, save: SavePage): Promise<boolean> {
   let received = new Set<number>();
@@ -46,7 +47,7 @@ export async function readByOffset(requests: WalkRequests, ranges: RangeFilter, 
     if (pass.isBeyondReach && sequence === previous) return false;
     previous = pass.isStable ? sequence : null;
     if (pass.hasShrunk || received.size > pass.count || (isOfItsCount && counted > pass.count)) {
-      // A record was deleted, perhaps one of those received: they no longer prove anything together.
+      // A record was deleted, perhaps one of those received. They prove nothing together any more.
       received = new Set();
       copies = new Map();
       stalled = 0;
@@ -61,23 +62,23 @@ export async function readByOffset(requests: WalkRequests, ranges: RangeFilter, 
 /** One pass over the pages of a range. */
 class Pass {
   count = 0;
-  /** Every page came with the same count. */
+  /** Whether every page had the same count. */
   isStable = true;
-  /** A page came with a lower count than the page before. */
+  /** Whether a page had a lower count than the page before. */
   hasShrunk = false;
-  /** The pass brought a record that no pass before had brought. */
+  /** Whether the pass contained a record that no earlier pass contained. */
   hasGrown = false;
-  /** The range is longer than offsets reach. */
+  /** Whether the range is longer than offsets reach. */
   isBeyondReach = false;
-  /** The pass read the whole range in the order of ids, and nothing shifted between two pages. */
+  /** Whether the pass read the whole range in the order of ids, and no record moved between two pages. */
   isChain = false;
   readonly sequence: number[] = [];
-  /** How many times too often a record stood on one page. */
+  /** By id, how many times a record was repeated on one page. */
   readonly copies = new Map<number, number>();
   readonly #requests: WalkRequests;
   readonly #ranges: RangeFilter;
   readonly #number: number;
-  /** Ids received in all passes; grows with this one. */
+  /** Ids received in all passes. This pass adds to it. */
   readonly #received: Set<number>;
   readonly #save: SavePage;
   readonly #ordered: boolean;
@@ -96,13 +97,13 @@ class Pass {
 
   async run(): Promise<Pass> {
     const requests = this.#requests;
-    // The server may cap the page size: a page is taken to be as long as the longest page of this pass.
+    // The server may limit the page size. The longest page of this pass shows it.
     let longest = 1;
-    // The same by different records: of a server that does not count the copies that it shows.
+    // The same for different records, because a server may show copies that it does not count.
     let longestDifferent = 1;
     let repairs = 0;
     let hasSlipped = false;
-    // Every third pass has another page size, so that copies of a record on two pages come together on one.
+    // The page size changes between passes, so that copies of a record on two pages come together on one page.
     const wanted = Math.min(requests.pageSizeFor(requests.largestCount ?? 1), requests.largestOffsetPage);
     let pageSize = Math.max(1, wanted - (this.#number % 3) * 7);
     for (let page = 1; ; page++) {
@@ -115,7 +116,8 @@ class Pass {
         requests.largestOffsetPage = Math.ceil(pageSize / pageShrink);
         return this.#again();
       }
-      // Whether copies take up places cannot be told: where the list ends if they do, the page after it is asked for, too.
+      // Copies may or may not take up places. If the list ends only when they count, the page after it is requested,
+      // too.
       if (page > 1 && (page - 1) * longest >= this.count && (answer === null || receivedIn(answer) === 0)) {
         this.isChain = (this.#isAscending || this.#isDescending) && !hasSlipped;
         return this;
@@ -133,13 +135,14 @@ class Pass {
       this.#add(answer);
       const places = receivedIn(answer);
       if (this.#ordered && !this.#isAscending) {
-        // The server ignores `ordering`: the pass starts again without it.
+        // The server ignores `ordering`, so the pass starts again without it.
         await requests.noteIgnored('ordering');
         return this.#again();
       }
       longest = Math.max(longest, places);
       longestDifferent = Math.max(longestDifferent, places - copiesIn(answer));
-      // A capped page size: requesting what a page really holds keeps the offsets and lowers the weight.
+      // If the server limits the page size, that size is requested from now on. It keeps the offsets and lowers the
+      // weight.
       if (page === 1) pageSize = Math.min(pageSize, Math.max(1, places));
       const isInOrder = this.#isAscending || this.#isDescending;
       if (hasMoved && isInOrder && repairs < repairsAtMost) {
@@ -178,7 +181,7 @@ class Pass {
     this.#last = ids.at(-1) ?? this.#last;
     if (!isAscending(joined)) this.#isAscending = false;
     if (!isDescending(joined)) this.#isDescending = false;
-    // What has no id that serves has no place in their order, and is a record all the same.
+    // Records without a usable id have no place in the order, but count as records.
     const all = [...ids, ...unusable.map(({ key }) => key)];
     for (const id of all) {
       if (!this.#received.has(id)) this.hasGrown = true;

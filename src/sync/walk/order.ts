@@ -1,4 +1,4 @@
-/** Whether no number is lower than the one before it; equal ones may follow each other. */
+/** Whether no number is lower than the one before it. Equal numbers may follow each other. */
 export function isAscending(numbers: readonly number[]): boolean {
   let previous = Number.NEGATIVE_INFINITY;
   for (const number of numbers) {

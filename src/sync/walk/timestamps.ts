@@ -1,12 +1,15 @@
-/** How a server writes its timestamps: with an offset or `Z`, or naive, as local time without one. */
+/** How a server writes its timestamps: with an offset or `Z`, or `naive`, as local time without an offset. */
 export type TimestampStyle = 'offset' | 'naive';
 
-/** Differences of clocks between us and the source that a comparison of timestamps tolerates (DESIGN "Sync"). */
+/** The tolerated difference between our clock and the source's in a comparison of timestamps (DESIGN "Sync"). */
 const clockToleranceMs = 1_000;
-/** Around a clock change a naive timestamp may stand for two instants, an hour apart. */
+/** Around a clock change, a timestamp without offset may stand for two instants, an hour apart. */
 const clockChangeMs = 3_600_000;
 
-/** How far a timestamp may lie from the instant that it stands for: a second, and an hour more if naive near a clock change. */
+/**
+ * How far a timestamp may differ from its true instant: a second, and an hour more if it has no offset and is near a
+ * clock change.
+ */
 export function toleranceMs(instant: Date, withOffset: boolean, timezone: string): number {
   return withOffset || !isNearClockChange(instant, timezone) ? clockToleranceMs : clockChangeMs + clockToleranceMs;
 }
@@ -25,8 +28,8 @@ function offsetAt(instant: Date, timezone: string): string {
 }
 
 /**
- * An instant as a filter's lower bound, in the server's own style: with `Z`, or as local time of the installation's zone. The
- * local time is an hour earlier near a clock change, since the server may read a repeated hour as the later one.
+ * An instant as a filter's lower bound, in the server's style: with `Z`, or as local time of the installation. Near a
+ * clock change the local time is an hour earlier, because the server may read a repeated hour as the later one.
  */
 export function filterTimestamp(instant: Date, style: TimestampStyle, timezone: string): string {
   if (style === 'offset') return `${instant.toISOString().slice(0, 19)}Z`;
@@ -42,13 +45,13 @@ function localText(instant: Date, timezone: string): string {
 }
 
 /**
- * An instant as a filter's upper bound: the next whole second, in the latest of the times that it may stand for in `zones`, so
- * that no change before it is left out.
+ * An instant as a filter's upper bound: the next whole second, in the latest of its possible local times in `zones`, so
+ * that no earlier change is left out.
  */
 export function untilTimestamp(instant: Date, style: TimestampStyle, zones: readonly [string, ...string[]]): string {
   const second = new Date(Math.ceil(instant.getTime() / 1000) * 1000);
   if (style === 'offset') return filterTimestamp(second, style, zones[0]);
-  // An hour later near a clock change, since the server may read a repeated hour as the earlier one.
+  // Near a clock change it is an hour later, because the server may read a repeated hour as the earlier one.
   const latest = zones.map((zone) =>
     localText(isNearClockChange(second, zone) ? new Date(second.getTime() + clockChangeMs) : second, zone),
   );
@@ -56,9 +59,9 @@ export function untilTimestamp(instant: Date, style: TimestampStyle, zones: read
 }
 
 /**
- * `filterTimestamp` for "changed since an instant". The practice API (Conventions 4) does not say whether its naive timestamps
- * are local or UTC; the earliest of the times in `zones` loses no change in either case, and reads some hours of changes again.
- * `zones` has one at least.
+ * `filterTimestamp` for "changed since an instant". The practice API (Conventions 4) does not specify whether its
+ * timestamps without offset are local or UTC. The earliest of the times in `zones` loses no change in either case, and
+ * reads some hours of changes again. `zones` must not be empty.
  */
 export function sinceTimestamp(instant: Date, style: TimestampStyle, zones: readonly [string, ...string[]]): string {
   const [first, ...others] = zones;

@@ -10,58 +10,67 @@ export interface WalkRequest {
   page?: number;
 }
 
-/** The progress of a walk, committed in one transaction with each page, so that a walk whose process was killed resumes. */
+/**
+ * The progress of a walk. It is saved in the same transaction as each page, so that the walk resumes after its process
+ * was killed.
+ */
 export interface WalkState {
-  /** Every record with an id up to here is proven received. */
+  /** Every record with an id up to this was certainly received. */
   proven: number | null;
   /** The next keyset page starts above this id. */
   after: number | null;
-  /** The count of the next answer that proves the page between `proven` and `after`; null when no page awaits its proof. */
+  /**
+   * The count of the next answer that proves the page between `proven` and `after`. Null if no page waits for its
+   * proof.
+   */
   expected: number | null;
-  /** How many records that page holds. */
+  /** The number of records on that page. */
   open: number | null;
-  /** How many of them stand there more than once; none in a state that does not tell. */
+  /** How many of them are repetitions. Absent if there are none. */
   copies?: number;
   received: number;
-  /** When the walk's first answer was read, kept when it resumes: the next walk must cover what changed later. */
+  /**
+   * The time of the walk's first answer. It is kept when the walk resumes, because the next walk must cover later
+   * changes.
+   */
   began: SavedReadAt | null;
 }
 
 export interface WalkPorts {
-  /** Null when a page after the first does not exist (any more). Throws FilterIgnored when the server refuses a filter. */
+  /** Null if a page after the first does not exist (any more). Throws FilterIgnored if the server refuses a filter. */
   ask(request: WalkRequest): Promise<ListAnswer | null>;
-  /** The filters sent that this record contradicts. */
-  violated(filters: Record<string, string>, item: ListAnswer['results'][number]): string[];
+  /** The sent filters that this record contradicts. */
+  contradicted(filters: Record<string, string>, item: ListAnswer['results'][number]): string[];
   /** Saves a page and the walk's state in one transaction. */
   save(answer: ListAnswer, state: WalkState): Promise<void>;
-  /** Called once for each filter of the walk's own that the server is found to ignore or refuse. */
+  /** Called once for each filter that the walk has added and that the server ignores or refuses. */
   ignored(filter: string): Promise<void>;
 }
 
 export interface WalkOptions {
-  /** Sent with every request; a record that contradicts one of these filters throws FilterIgnored. */
+  /** Filters of every request. A record that contradicts one of them throws FilterIgnored. */
   base: Record<string, string>;
-  /** Only records above this id are wanted; null: all. */
+  /** Only records above this id are read. Null: all. */
   after: number | null;
   resume: WalkState | null;
   defaultPageSize: number;
   maxPageSize: number;
   /** Filters that the server is known to ignore for this list. */
   ignored: ReadonlySet<string>;
-  /** What the list can perhaps be divided by, besides ids. */
+  /** The dimensions by which the list may be divided, besides ids. */
   dimensions: Dimension[];
-  /** How many records are expected: the first request asks for as many. Null: unknown. */
+  /** Expected number of records. The first request asks for as many. Null: unknown. */
   expectedRecords?: number | null;
 }
 
 export interface WalkResult {
   /** Records received, repeated ones included. */
   received: number;
-  /** When the first answer was read: the walk covers what was committed by then. */
+  /** The time of the first answer. The walk covers what was committed by then. */
   began: ReadAt;
 }
 
-/** The server ignores a filter of `base`: the caller notes that and walks without the filter. */
+/** The server ignores a filter of `base`. The caller stores that and walks without the filter. */
 export class FilterIgnored extends Error {
   readonly filter: string;
   constructor(filter: string) {
@@ -70,5 +79,5 @@ export class FilterIgnored extends Error {
   }
 }
 
-/** No way of reading the list could be proven complete. The message says what was tried; nothing is skipped in silence. */
+/** No way of reading the list could be proven complete. The message names the ways that were tried. */
 export class ListUnprovable extends Error {}

@@ -5,13 +5,13 @@ import type { Bound, Dimension } from './dimensions.ts';
 import { pageSizeFor } from './page-size.ts';
 import { FilterIgnored, type WalkOptions, type WalkPorts, type WalkRequest, type WalkState } from './types.ts';
 
-/** A range of one dimension, `from <= number < to` (null: without that bound), or the records that have no number in it. */
+/** A range of one dimension, `from <= number < to`, or the records without a number in it. A null bound is no limit. */
 export type Range = { from: number | null; to: number | null } | 'absent';
 
-/** The part of a list within a range of each of some dimensions, by the dimensions' names; `{}` is the whole list. */
+/** The part of a list within a range of each named dimension. `{}` is the whole list. */
 export type RangeFilter = Record<string, Range>;
 
-/** The server ignores every filter that could bound a dimension, so that the range cannot be requested. */
+/** The server ignores every filter that could limit a dimension, so the range cannot be requested. */
 export class Unbounded extends Error {
   readonly dimension: string;
   constructor(dimension: string) {
@@ -21,23 +21,23 @@ export class Unbounded extends Error {
 }
 
 /**
- * The requests of one walk: translates ranges into filters, checks each answer against the filters sent, and keeps what the
- * answers have shown of the server.
+ * The requests of one walk. It translates ranges into filters, checks each answer against the sent filters, and keeps
+ * what the answers show about the server.
  */
 export class WalkRequests {
   received = 0;
   began: ReadAt | null = null;
-  /** The highest count of any answer: an upper bound of what one request can match. */
+  /** The highest count of any answer, which is an upper bound for every request. */
   largestCount: number | null = null;
   readonly ignored: Set<string>;
-  /** The most records that a page by offset is asked to hold: less, once one was too large to be read. */
+  /** The largest page by offset that is requested. It is reduced after a page was too large to be read. */
   largestOffsetPage = Number.POSITIVE_INFINITY;
-  /** Whether an upper bound of ids was seen to leave out exactly the records that it should. */
+  /** Whether the server has honoured an upper bound of ids exactly. */
   isUpperIdHonoured = false;
   readonly #ports: WalkPorts;
   readonly #options: WalkOptions;
   readonly #dimensions: Map<string, Dimension>;
-  /** The server's own maximum, known once a first page holds fewer records than it was asked for. */
+  /** The server's maximum. It is known after a first page has fewer records than requested. */
   #maxPageSize: number;
 
   constructor(ports: WalkPorts, options: WalkOptions, dimensions: Dimension[]) {
@@ -60,15 +60,15 @@ export class WalkRequests {
     return this.pageSizeFor(Number.MAX_SAFE_INTEGER);
   }
 
-  /** The filter that bounds a dimension on one side: the first that the server is not known to ignore. */
+  /** The filter that limits a dimension on one side: the first that the server is not known to ignore. */
   boundOf(dimension: Dimension, side: 'lower' | 'upper'): Bound | undefined {
     return dimension[side].find(({ filter }) => !this.ignored.has(filter));
   }
 
   /**
-   * One page of a range; null when there is no such page. `ordered` adds `ordering=id`. A filter that the server ignores or
-   * refuses is noted, and the request repeated with the next filter that serves. Throws Unbounded when none is left, and
-   * FilterIgnored for a filter of the walk's base.
+   * Requests one page of a range. Null if there is no such page. `ordered` adds `ordering=id`. If the server ignores or
+   * refuses a filter, that is stored and the request repeated with the next suitable filter. Throws Unbounded if none
+   * is left, and FilterIgnored for a filter of the walk's base.
    */
   async ask(ranges: RangeFilter, pageSize: number | null, page = 1, ordered = false): Promise<ListAnswer | null> {
     for (;;) {
@@ -148,14 +148,16 @@ export class WalkRequests {
 
   #contradictedFilter(filters: Record<string, string>, answer: ListAnswer): string | null {
     for (const item of answer.results) {
-      const [filter] = this.#ports.violated(filters, item);
+      const [filter] = this.#ports.contradicted(filters, item);
       if (filter !== undefined) return filter;
     }
     return null;
   }
 }
 
-/** The filters of a range within the list that the walk reads: of two bounds the tighter one. */
+/**
+ * Combines the filters of a range with those of the list that the walk reads. Of two bounds, the tighter one is used.
+ */
 function withinBoth(base: Record<string, string>, range: Record<string, string>): Record<string, string> {
   const both = { ...base, ...range };
   for (const [filter, bound] of Object.entries(range)) {

@@ -6,14 +6,14 @@ import type { WalkOptions, WalkPorts, WalkResult, WalkState } from './types.ts';
 import { type RangeFilter, Unbounded, WalkRequests } from './walk-requests.ts';
 
 /**
- * Reads one list of the source completely, whatever its order, and proves it by the counts (count-proof.ts):
+ * Reads one list of the source completely, in any order, and proves it by the counts (count-proof.ts):
  *
- * 1. Keyset pagination by `id__gt` (keyset.ts), first in the list's own order, then with `ordering=id`. A list of a single page
- *    ends here.
- * 2. Where pages do not come in the order of ids, or the counts keep mismatching: division into ranges, and pages by offset
- *    (divide.ts).
+ * 1. Keyset pagination by `id__gt` (keyset.ts), first in the list's order, then with `ordering=id`. A list of a single
+ *    page ends here.
+ * 2. If pages are not in the order of ids, or the counts keep mismatching: division into ranges, and pages by offset
+ *    (divide-range.ts).
  *
- * Throws ListUnprovable where neither can be proven, and FilterIgnored where the server ignores a filter of `options.base`.
+ * Throws ListUnprovable if neither can be proven, and FilterIgnored if the server ignores a filter of `options.base`.
  */
 export async function walk(ports: WalkPorts, options: WalkOptions): Promise<WalkResult> {
   const requests = new WalkRequests(ports, options, [idDimension, ...options.dimensions]);
@@ -36,7 +36,7 @@ export async function walk(ports: WalkPorts, options: WalkOptions): Promise<Walk
   }
   for (;;) {
     const isBounded = requests.boundOf(idDimension, 'lower') !== undefined;
-    // Without a lower bound of ids the whole list is read, records that are proven already included.
+    // Without a lower bound of ids the whole list is read, including records that are proven already.
     const low = isBounded ? start.proven : after;
     const ranges: RangeFilter = isBounded && low !== null ? { id: { from: low + 1, to: null } } : {};
     const outcome = await divide(requests, options.dimensions, ranges, isBounded ? firstPage : null, low).catch(

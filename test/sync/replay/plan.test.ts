@@ -1,7 +1,7 @@
 // The requests of a replay of windows or times, from the windows in a real database.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { execute } from '../../../src/db/rows.ts';
-import { planReplay, type Wanted } from '../../../src/sync/replay/plan.ts';
+import { planReplay, type ReplayChoice } from '../../../src/sync/replay/plan.ts';
 import type { Span } from '../../../src/sync/replay/spans.ts';
 import { useDatabase } from '../../support/database.ts';
 import { all, play, playUnopened, read, unread } from './play.ts';
@@ -35,7 +35,7 @@ async function moved(id: number, openedAt: number): Promise<number> {
   await execute(owner, 'alter table sync_window enable trigger sync_window_finished');
   return id;
 }
-const plan = (wanted: Wanted) => planReplay(db, installation, wanted, { overlapMs: 10 * minute, now });
+const plan = (wanted: ReplayChoice) => planReplay(db, installation, wanted, { overlapMs: 10 * minute, now });
 const times = (from: number, to: number) => plan({ by: 'times', from: at(from), to: at(to) });
 const span = (windows: number[], from: number, to: number, payment: [number | null, number | null]): Span => {
   const changes = { from: ms(from), to: ms(to) };
