@@ -7,7 +7,7 @@ const keptFields: z.ZodType<Kept> = z.lazy(() =>
   z.union([z.literal(['whole', 'field']), z.record(z.string(), keptFields)]),
 );
 
-/** Stores a field map. It must be stored before records that use it. */
+/** Stores a list of kept fields. It must be stored before records that use it. */
 export async function storeFieldMap(trx: Connection, { version, kept }: FieldMap): Promise<void> {
   if (version === wholeRecord.version) return;
   await execute(trx, 'insert into field_map (version, kept) values (?, ?::json) on conflict do nothing', [
@@ -16,7 +16,7 @@ export async function storeFieldMap(trx: Connection, { version, kept }: FieldMap
   ]);
 }
 
-/** The field maps of these versions, by version. */
+/** The lists of kept fields of these versions, by version. */
 export async function fieldMaps(db: Connection, versions: readonly string[]): Promise<Map<string, FieldMap>> {
   const maps = new Map<string, FieldMap>();
   if (versions.length === 0) return maps;

@@ -108,7 +108,7 @@ interface Compared {
   shown: Touched[];
 }
 
-/** A record that was kept by another field map, with the text that is kept from now on. */
+/** A record that was kept by another list of kept fields, with the text that is kept from now on. */
 interface Rekept extends Touched {
   raw: string;
   hash: string;
@@ -118,7 +118,7 @@ interface Rekept extends Touched {
 
 /**
  * Sorts received records into new ones, later versions and unchanged ones. Records that are older than the stored ones
- * are left out. A record that was kept by another field map is compared by that map, so that a changed map does not
+ * are left out. A record that was kept by another list of kept fields is compared by that list, so that a changed list does not
  * create versions.
  */
 async function compare(
@@ -167,7 +167,7 @@ async function compare(
       replaced.push({ next, stored, version: { id, previousRaw: raw, raw: next.raw } });
       return;
     }
-    // Reduced to what both field maps keep.
+    // Reduced to what both lists of kept fields contain.
     const previous = readVerbatim(raw);
     const version = { id, previousRaw: keptText(previous, map), raw: keptText(readVerbatim(known), map) };
     if (isSame || (stored.goneAt === null && version.previousRaw === version.raw)) {
@@ -187,11 +187,11 @@ async function compare(
   return { added, replaced, unchanged, rekept, shown };
 }
 
-/** A received record that differs from the stored one, or that was kept by another field map. */
+/** A received record that differs from the stored one, or that was kept by another list of kept fields. */
 interface Differing {
   next: IncomingRecord;
   stored: StoredRecord;
-  /** What the stored record's field map keeps of the received one. */
+  /** What the stored record's list of kept fields keeps of the received one. */
   known: string;
   isSame: boolean;
 }

@@ -89,7 +89,7 @@ export async function markShown(
   );
 }
 
-/** Replaces the stored texts of records by what this field map keeps of them. Their version numbers stay. */
+/** Replaces the stored texts of records by what this list of kept fields keeps of them. Their version numbers stay. */
 export async function keepByMap(
   trx: Connection,
   installation: number,

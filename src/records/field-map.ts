@@ -23,13 +23,13 @@ export function fieldMap(version: string, kept: Kept): FieldMap {
   return { version, kept, plan: planOf(kept) };
 }
 
-/** The field map of the setting `keep_raw: all`. */
+/** The list of kept fields of the setting `keep_raw: all`. */
 export const wholeRecord = fieldMap('all', 'whole');
 
 const mapsOfDialect = new WeakMap<Dialect, Map<RecordKind, FieldMap>>();
 
 /**
- * The field map for one kind of record. It keeps the fields that the dialect maps and all of external_info, which is
+ * The list of kept fields for one kind of record. It keeps the fields that the dialect maps and all of external_info, which is
  * sent back unchanged. It also keeps the reason that marks a record that was too large.
  */
 export function fieldMapOf(dialect: Dialect, kind: RecordKind, keepRaw: RawKeeping = 'mapped'): FieldMap {
