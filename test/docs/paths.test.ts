@@ -34,6 +34,22 @@ function pathsOfComments(text: string): string[] {
   return comments.flatMap((line) => [...line.matchAll(path)].map(([found]) => found));
 }
 
+/** Links to a heading that the page does not have. */
+function missingHeadings(page: string, text: string): string[] {
+  const links = [...text.matchAll(/\]\(([^)#:\s]*)#([^)\s]+)\)/g)];
+  return links.flatMap(([, path = '', heading = '']) => {
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    if (!target.endsWith('.md') || !existsSync(join(root, target))) return [];
+    const titles = [...readFileSync(join(root, target), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+    return titles.includes(heading) ? [] : [`${target}#${heading}`];
+  });
+}
+
 function missing(paths: string[]): string[] {
   return paths.filter((path) =>
     path.includes('*') ? globSync(path, { cwd: root }).length === 0 : !existsSync(join(root, path)),
@@ -44,6 +60,7 @@ describe('paths that exist', () => {
   test.each(pages)('%s names', (page) => {
     const text = readFileSync(join(root, page), 'utf8');
     expect(missing([...pathsOfPage(text), ...linksOfPage(page, text)])).toEqual([]);
+    expect(missingHeadings(page, text)).toEqual([]);
   });
 
   test('comments name', () => {
@@ -62,6 +79,9 @@ describe('paths that exist', () => {
         linksOfPage('docs/reference/CLI.md', '[a](NOWHERE.md#x) [b](../../README.md) [c](https://example.org/x)'),
       ),
     ).toEqual(['docs/reference/NOWHERE.md']);
+    expect(missingHeadings('docs/reference/CLI.md', '[a](#exit-codes) [b](#nowhere)')).toEqual([
+      'docs/reference/CLI.md#nowhere',
+    ]);
     expect(missing(pathsOfComments('/** (src/services/x.ts, src/terms.ts) */\nconst a = 1;'))).toEqual([
       'src/services/x.ts',
     ]);
