@@ -62,7 +62,7 @@ test('a restored database takes the original’s place: the ERP is asked before 
   expect((await command('adopt', '--restored', '--copy', '--reason', 'x')).code).toBe(2);
   const args = ['adopt', '--restored', '--reason', 'disk failure', '--by', 'Bo', '--json'];
   expect((await command(...args)).stderr + (await command(...args)).stdout).toContain('at work on this database');
-  // The test's workers must end first, as the message tells the operator.
+  // The test's workers must end first, as the message asks the operator to do.
   await clinic.engine.stop();
   clinic.engine.stop = async () => {};
   expect((await command(...args)).json().error.message).toContain('--yes');

@@ -5,7 +5,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 
 const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** The program's workflows with the times of the rounds (hurry.ts), as a file of the folder. */
+/** Writes the bundle of the program's workflows with shorter times (hurry.ts) to a file in the folder. */
 export async function hurriedBundle(folder: string): Promise<string> {
   const quiet = () => undefined;
   const { code } = await bundleWorkflowCode({

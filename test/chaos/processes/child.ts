@@ -1,4 +1,4 @@
-// A server process of a round: killed at any moment, and started again in the same place.
+// A server process of a round, which can be killed at any moment and restarted in the same folder.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ interface Message {
   failed?: string;
 }
 
-/** A process that says `{ready: true}`, and answers orders: `{serial, argument}` with `{serial, result}`. */
+/** A process that reports `{ready: true}` and answers orders `{serial, argument}` with `{serial, result}`. */
 export class Child {
   readonly #file: string;
   readonly #settings: () => object;
@@ -21,7 +21,7 @@ export class Child {
   #process: ChildProcess | null = null;
   #serials = 0;
 
-  /** `settings` are asked at each start. */
+  /** `settings` is called at each start. */
   constructor(url: URL, settings: () => object, onFailed: (text: string) => void) {
     this.#file = fileURLToPath(url);
     this.#settings = settings;
@@ -45,12 +45,12 @@ export class Child {
     try {
       await this.#answer(child, ({ ready }) => ready === true, startTimeoutMs);
     } catch (error) {
-      // Another disturbance has killed it while it started, and starts it again.
+      // Another disturbance killed it during its start, and restarts it.
       if (this.#process === child) throw error;
     }
   }
 
-  /** What the order gave; null where the process is down, or goes down before it answers. */
+  /** The result of the order; null if the process is down or goes down before it answers. */
   async order(argument: unknown): Promise<unknown> {
     const child = this.#process;
     if (!child?.connected) return null;

@@ -1,5 +1,5 @@
-// `vetledger run` as a round has it: `node daemon.ts SETTINGS`. The installation's ERP is the fake one, heartbeats come five times as
-// often, and the program is a mutant where one is named. All else is the program's own.
+// `vetledger run` for a round: `node daemon.ts SETTINGS`. The installation's ERP is the fake one, heartbeats are five
+// times as frequent, and the program may be a mutant. Everything else is the real program.
 
 import { companyOf } from '../../../src/erp/company.ts';
 import { faultsIn, injectFaults } from '../../support/faults.ts';
@@ -9,7 +9,7 @@ import { mutants } from './mutants.ts';
 export interface DaemonSettings {
   config: string;
   bundle: string;
-  /** '' where nothing is delivered. */
+  /** Empty if nothing is delivered. */
   record: string;
   mutant: string;
 }
@@ -32,7 +32,7 @@ injectFaults([
   ...(settings.mutant === '' ? [] : (mutants[settings.mutant]?.faults ?? [])),
 ]);
 
-/** Intervals of this length and longer are the program's own: heartbeats, renewals, the daemon's requests for deliveries. */
+/** Intervals of at least this length are the program's: heartbeats, renewals, the daemon's requests for deliveries. */
 const longIntervalMs = 5_000;
 const hurry = 5;
 const { setInterval: every } = globalThis;

@@ -1,11 +1,11 @@
-// The daemons of a round, with the supervisor that every installation has: a daemon that ends is started again.
+// The daemons of a round with a supervisor, which restarts a daemon that ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DaemonSettings } from './daemon.ts';
 
 const startAgainMs = 500;
-/** SIGTERM: down within 30 s. */
+/** After SIGTERM, a daemon must end within 30 s. */
 const stopWithinMs = 30_000;
 const mostOutput = 20_000;
 const file = fileURLToPath(new URL('./daemon.ts', import.meta.url));
@@ -17,7 +17,7 @@ export class Daemon {
   #process: ChildProcess | null = null;
   #restart: NodeJS.Timeout | undefined;
   #isWanted = false;
-  /** What it wrote last, for a round that fails. */
+  /** Its last output, for a round that fails. */
   output = '';
 
   constructor(settings: DaemonSettings, env: NodeJS.ProcessEnv, tell: (line: string) => void) {
@@ -56,7 +56,7 @@ export class Daemon {
     await this.#end('SIGKILL', 10_000);
   }
 
-  /** Lets nothing of it happen for a while. */
+  /** Stops the process (SIGSTOP) for a while. */
   async standStill(ms: number): Promise<void> {
     const child = this.#process;
     if (!child) return;
@@ -65,7 +65,7 @@ export class Daemon {
     child.kill('SIGCONT');
   }
 
-  /** Asks it to end; says what is wrong with how it does. */
+  /** Stops the daemon cleanly. Returns what was wrong with its end, or null. */
   async stop(): Promise<string | null> {
     const began = performance.now();
     const ended = await this.#end('SIGTERM', stopWithinMs);

@@ -1,5 +1,5 @@
-// The fake ERP as a process: `node erp-process.ts SETTINGS`. Its books are in a file before an answer tells of them, so that a
-// process that was killed goes on where it was. Orders come as messages: which share of the requests goes wrong.
+// Runs the fake ERP as a process: `node erp-process.ts SETTINGS`. It saves its books to a file before it answers, so
+// that a killed process continues from there. Messages set the share of requests that fail.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -44,7 +44,7 @@ const methods: Record<string, (...args: never[]) => Promise<unknown>> = {
 let faults = 0;
 let saved = '';
 
-/** Writes the books, where they have changed. */
+/** Saves the books if they have changed. */
 function save(): void {
   const books = encoded(server.books());
   if (books === saved) return;
@@ -75,7 +75,7 @@ async function handle(method: string, body: string, until: number, response: Ser
     : 'none';
   if (fault === 'refused') return end(response, 500, 'Internal Server Error');
   if (fault === 'slow') await sleep(faultRng.int(200, 2_000));
-  // Nobody may count on a request that came too late to have had an effect, nor on it to have none.
+  // A request that arrived too late may or may not have an effect; the client must not rely on either.
   if (Date.now() > until) return end(response, 503, 'too late');
   const answer = encoded(await answerTo(method, body, AbortSignal.timeout(60_000)));
   save();

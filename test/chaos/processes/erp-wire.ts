@@ -1,18 +1,21 @@
-// The fake ERP over HTTP: each method of the port is a POST with its arguments, amounts and maps told from other JSON.
+// The fake ERP over HTTP: each method of the port is a POST with its arguments. Amounts and maps are marked in the
+// JSON.
 
 import { Money } from '../../../src/domain/money.ts';
 import { type CompanyRef, ErpError, type ErpTarget, type RequestOptions } from '../../../src/erp/port.ts';
 import { type FakeRecord, records } from '../../erp/fake/records.ts';
 
-/** What the ERP may still do after a request was given up, in a round of seconds. */
+/** For this long, the ERP may still work on a request after its client gave up. */
 export const mayWorkSeconds = 3;
-/** A client's patience: an answer may be slower. */
+/** The client's time limit; some answers are slower. */
 export const clientTimeoutMs = 1_500;
-/** After so long a request has no effect any more: within what the record promises, by the clock of the same machine. */
+/**
+ * After this time a request has no effect. It is within the limit of the record, because all processes share a clock.
+ */
 export const effectWithinMs = mayWorkSeconds * 1_000 - 500;
 const slowestLookUpSeconds = 0.5;
 
-/** Beside the demo's mapping: what an ERP is told. */
+/** The ERP section that is added to the demo's mapping. */
 export const erpSection = `
 erp:
   vat_codes: {"VAT 25.5 %": S25, "VAT 14 %": S14, "VAT 10 %": S10, "VAT 0 %": S0, "EU sales 0 %": EU0}
@@ -21,7 +24,7 @@ erp:
   collective_party: CASH
 `;
 
-/** Records of ERPs that differ in what a lost answer leaves behind. */
+/** Records of ERPs that differ in the effect of a lost answer. */
 export const playedErps = ['tryton', 'fortnox', 'overwriting', 'stubborn_drafts'] as const;
 
 /** A record with the times of a round: no limits per minute or day, and short doubts. */
@@ -58,12 +61,12 @@ export function decoded(text: string): unknown {
   });
 }
 
-/** An answer: what the method gave, or the error that it threw. */
+/** An answer: the result of the method, or its error. */
 export type WireAnswer =
   | { result: unknown }
   | { error: Pick<ErpError, 'means' | 'message' | 'problem' | 'keys' | 'retryAfterMs'> };
 
-/** A client of the ERP process, as the daemon has one. */
+/** A client of the ERP process for the daemon. */
 export function remoteErp({
   url,
   company,
@@ -126,7 +129,7 @@ export function remoteErp({
   };
 }
 
-/** Throws ErpError for an answer that was cut. */
+/** Parses an answer. Throws ErpError if it was cut off. */
 function readAnswer(text: string): WireAnswer {
   try {
     return decoded(text) as WireAnswer;

@@ -1,4 +1,5 @@
-// In the workflows of the rounds' daemons: a killed worker's activity is given to another one after seconds, not after half a minute.
+// Shortens times in the workflows of the rounds' daemons, so that a killed worker's activity is retried after seconds
+// instead of half a minute.
 
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 

@@ -1,5 +1,6 @@
-// What a round comes to: the books against the oracle's and against an undisturbed run, the ERP's against ours, the source's notes,
-// and what is left behind. The ERP's books and the clinic are read from their files, by nothing that delivers or asks.
+// Judges the result of a round: the books against the oracle and against an undisturbed run, the ERP's books against
+// ours, the source's write-backs, and unfinished work. It reads the ERP's books and the clinic from their files,
+// without the tested code.
 
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,16 +23,16 @@ import type { RoundDatabase } from './services.ts';
 export const installation = 4711;
 
 export interface Outcome {
-  /** The round's books, as the owner of the tables. */
+  /** The round's books, with the owner of the tables. */
   db: Db;
   databaseUrl: string;
   undisturbed: RoundDatabase;
   folder: string;
   mapping: string;
   token: string;
-  /** The clinic's file. */
+  /** The file of the clinic. */
   state: string;
-  /** The ERP's books; null where nothing is delivered. */
+  /** The file of the ERP's books; null if nothing is delivered. */
   books: string | null;
   seed: number;
   clockAheadMs: number;
@@ -66,7 +67,7 @@ export async function judge(outcome: Outcome): Promise<string[]> {
     } finally {
       await disturbed.close();
     }
-    // Only now: its windows write back, too.
+    // This comes last, because its windows write back too.
     wrong.push(...(await differencesFromUndisturbed(outcome, sandbox.url)));
   } finally {
     await sandbox.stop();
@@ -89,7 +90,7 @@ async function openedApp({ folder, mapping, token }: Outcome, sandboxUrl: string
   return openApp(config, { temporal: false, progress: () => undefined, env });
 }
 
-/** A payment that is matched with a prepayment takes it from the liability of the client whose prepayment the clinic says it was. */
+/** If a payment is matched, the liability must be that of the client whose prepayment it really used. */
 async function wrongPrepaymentClients(db: Db, clinic: Clinic): Promise<string[]> {
   const posted = await query<{ payment: string; party: string }>(
     db,
@@ -108,7 +109,9 @@ async function wrongPrepaymentClients(db: Db, clinic: Clinic): Promise<string[]>
   });
 }
 
-/** Entries in force with all that is posted of a document, one text a line; nothing of when it was recorded. */
+/**
+ * The entries in force with everything that is posted for a document, one text per line, without times of recording.
+ */
 const inForce = `
   select e.kind || '/' || e.document_id as document, concat_ws(' · ', e.entry_date, e.document_date, e.posting_mode, l.account,
     l.role, l.side, trim_scale(l.amount), l.party_code, l.party_vat_number, l.party_country_code, l.department_id,
@@ -118,7 +121,7 @@ const inForce = `
   where e.installation = ? and e.reverses is null and not exists (select from entry r where r.reverses = e.id)
   order by 1, 2`;
 
-/** A run that nothing disturbs, over the clinic as it is now, into books of its own. */
+/** Posts the clinic's current records into new books, without disturbances, and compares. */
 async function differencesFromUndisturbed(outcome: Outcome, sandboxUrl: string): Promise<string[]> {
   const app = await openedApp(outcome, sandboxUrl, outcome.undisturbed.url);
   const owner = openDatabase(outcome.undisturbed.ownerUrl, { max: 1 });
@@ -144,8 +147,8 @@ async function differencesFromUndisturbed(outcome: Outcome, sandboxUrl: string):
 }
 
 /**
- * Payments with prepayments of which it is not known whose prepayment they used. Their liability stands under the client that their
- * invoice had when they were first posted (ACCOUNTING R7), and that depends on when that was.
+ * Payments with an undetermined prepayment. Their liability has the client of their invoice when they were first posted
+ * (ACCOUNTING R7), which depends on when that was.
  */
 async function unmatchedIn(db: Db): Promise<string[]> {
   const found = await query<{ document: string }>(
@@ -159,7 +162,7 @@ async function unmatchedIn(db: Db): Promise<string[]> {
   return found.map(({ document }) => document);
 }
 
-/** The lines in force by document; of an unmatched payment the liability is under no client. */
+/** The lines in force by document. The liability of an unmatched payment is compared without its client. */
 async function linesOf(db: Db, unmatched: ReadonlySet<string>): Promise<Map<string, string>> {
   const lines = (await query<{ document: string; line: string }>(db, inForce, [installation])).map(
     ({ document, line }) => ({
@@ -184,7 +187,7 @@ function differencesOf(disturbed: Map<string, string>, undisturbed: Map<string, 
   return wrong;
 }
 
-/** Every unit of ours is in the ERP once, posted and with our amounts, and nothing else is. */
+/** Every unit must be in the ERP once, posted and with our amounts, and no other entry. */
 export async function wrongInErp(db: Db, installation: number, held: HeldEntry[]): Promise<string[]> {
   const wrong: string[] = [];
   const units = await query<{ unit: string; state: string; problem: string | null; day: string; lines: string }>(
@@ -223,7 +226,7 @@ function accountsOf({ lines }: HeldEntry): string {
     .join(', ');
 }
 
-/** A posted prepayment's record names its entry: by our id, or by the ERP's number where there is an ERP. */
+/** A posted prepayment's record must have its entry's id, or with an ERP the ERP's number. */
 export async function wrongWriteBacks(
   db: Db,
   installation: number,
@@ -246,7 +249,7 @@ export async function wrongWriteBacks(
   });
 }
 
-/** Leases, windows and batches that nobody ended. */
+/** Leases, windows and batches that were not ended. */
 export async function leftBehind(db: Db, installation: number): Promise<string[]> {
   const found = await query<{ what: string }>(
     db,

@@ -1,5 +1,4 @@
-// Broken variants of the program, each a mistake that loses, doubles or leaves something when processes die: rounds have to notice
-// each.
+// Mutants of the program that lose, double or abandon something when processes die. Rounds must notice each.
 
 import { mutants as ofDelivery } from '../../erp/rounds/mutants.ts';
 import { type Fault, faultsIn } from '../../support/faults.ts';
@@ -10,12 +9,12 @@ const inCursors = faultsIn<typeof import('../../../src/sync/cursors.ts')>(src('s
 const inEntryIds = faultsIn<typeof import('../../../src/writeback/entry-ids.ts')>(src('writeback/entry-ids.ts'));
 const inOutbox = faultsIn<typeof import('../../../src/writeback/outbox.ts')>(src('writeback/outbox.ts'));
 
-/** Beyond what the overlap makes up for. */
+/** More than the overlap covers. */
 const tooFarMs = 3_600_000;
 
 export interface Mutant {
   faults: Fault[];
-  /** The rounds in which it makes a difference: with an ERP, or without. */
+  /** The ERP of the rounds that show the mutant; null for rounds without one. */
   erp: string | null;
 }
 

@@ -1,4 +1,4 @@
-// What happens in a round, and when: made from its seed alone.
+// Plans the events of a round and their times from its seed.
 
 import { Rng } from '../../../sandbox/src/rng.ts';
 import { playedErps } from './erp-wire.ts';
@@ -17,7 +17,7 @@ export type Disturbance =
   | { is: 'disk full'; forMs: number }
   | Accident;
 
-/** What an operator meets in a week. */
+/** Accidents that an operator meets within a week. */
 export type Accident =
   | { is: 'Schedule deleted' }
   | { is: 'practice API hangs'; forMs: number }
@@ -27,10 +27,10 @@ export type Accident =
 export interface Plan {
   invoices: number;
   daemons: number;
-  /** The ERP's record; null: the books stay in our own database. */
+  /** The ERP's record; null if nothing is delivered. */
   erp: string | null;
   lateCommitShare: number;
-  /** Whether trouble begins before the first window has closed. */
+  /** True if disturbances begin before the first window has closed. */
   isEarly: boolean;
   /** Milliseconds after the beginning. */
   events: { atMs: number; happens: Disturbance | { is: 'clinic lives'; events: number } }[];
@@ -65,12 +65,13 @@ export function planOf(seed: number, given: { erp?: string | null } = {}): Plan 
   const events: Plan['events'] = [];
   for (let left = rng.int(3, 6); left > 0; left--)
     events.push({ atMs: rng.int(0, troubleMs), happens: rng.weighted(kinds)() });
-  // Once at most: a clock that was moved twice can have hidden changes from every question.
+  // At most once, because two changes of the clock could hide records from all requests.
   if (rng.chance(0.2)) {
     const byMs = rng.pick([-1, 1]) * rng.int(60_000, 2 * hourMs);
     events.push({ atMs: rng.int(0, troubleMs), happens: { is: 'clock moved', byMs } });
   }
-  // Of an ERP's number the next attempt comes after a minute. Twice at most: the third time in a row is a problem.
+  // The next attempt for an ERP's number comes after a minute. At most twice, because the third failure in a row is a
+  // problem.
   const lies = new Rng(seed, 'write-backs');
   if (erp === null && lies.chance(0.6))
     events.push({ atMs: lies.int(0, troubleMs / 2), happens: { is: 'writes forgotten', times: lies.int(1, 2) } });

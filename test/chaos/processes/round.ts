@@ -1,5 +1,5 @@
-// One round of real processes: a clinic that lives, daemons that follow it, and trouble; then calm, and the books must be those of
-// an undisturbed run.
+// One round of real processes: events in a clinic, daemons that follow it, and disturbances. Afterwards, the books must
+// equal those of an undisturbed run.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { type Disturbance, type Place, type Plan, planOf } from './plan.ts';
 import type { SandboxSettings } from './sandbox-process.ts';
 import type { RoundDatabase, Services } from './services.ts';
 
-/** Long enough for a daemon's start on a busy machine, and for a lease that nobody gives back. */
+/** Long enough for a daemon's start on a busy machine, and for an abandoned lease. */
 const firstWindowMs = 120_000;
 const settleMs = 240_000;
 const workflowsEndMs = 90_000;
@@ -230,7 +230,7 @@ class Round {
     for (const { atMs, happens } of this.#plan.events) {
       await sleep(Math.max(0, began + atMs - performance.now()), undefined, { signal: this.#signal });
       const happening = happens.is === 'clinic lives' ? this.#live(happens.events) : this.#disturb(happens);
-      // One that fails is thrown below, once all have ended.
+      // A failed event is reported below, after all have ended.
       happening.catch(() => undefined);
       underWay.push(happening);
     }
@@ -315,25 +315,28 @@ class Round {
     }
   }
 
-  /** As an operator who has mistaken it for another one. */
+  /** Deletes the Schedule like an operator by mistake. */
   async #deleteSchedule(): Promise<void> {
     const connection = await Connection.connect({ address: `127.0.0.1:${this.#setting.services.temporal.port}` });
     try {
       const [id] = await this.#asked<{ value: string }>(`select value from meta where key = 'database_id'`);
       await new Client({ connection }).schedule.getHandle(`sync-window/${installation}-${id?.value}`).delete();
     } catch (error) {
-      // Temporal is down, or no daemon has made it yet.
+      // Temporal is down, or no daemon has created the Schedule yet.
       this.#tell(`the Schedule was not deleted: ${told(error).split('\n')[0]}`);
     } finally {
       await connection.close();
     }
   }
 
-  /** The round's database with another setting for a while: for new connections, so that those of the daemons are ended. */
+  /**
+   * Changes a setting of the round's database for a while. It affects new connections, so the daemons' connections are
+   * ended.
+   */
   async #withSetting(set: string, back: string, { forMs }: { forMs: number }): Promise<void> {
     const { name } = this.#database;
     const apply = async (setting: string) => {
-      // A connection of ours may have been made read-only, too.
+      // This connection may be read-only too.
       await this.#asked(`set transaction read write; alter database ${name} ${setting}`);
       await this.#asked(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid() and usename <> current_user`,
@@ -356,7 +359,7 @@ class Round {
     return { postgres, temporal, sandbox: this.#sandbox, erp: this.#erp }[place];
   }
 
-  /** Everything is well again, and the clinic rests. */
+  /** Ends all disturbances and the events in the clinic. */
   async #calm(): Promise<void> {
     this.#tell('calm');
     const { services } = this.#setting;
@@ -373,9 +376,12 @@ class Round {
     for (const daemon of this.#daemons) daemon.start();
   }
 
-  /** The second window that opened since has read what a walk that was cut off left out, and nothing is left to deliver. */
+  /**
+   * Waits until the second window that opened since has read what an interrupted walk left out, and nothing is left to
+   * deliver.
+   */
   async #settle(): Promise<void> {
-    // Windows in a row that find nothing share a row, which counts them.
+    // Consecutive idle windows share a row, which counts them.
     const closed = async () => {
       const [row] = await this.#asked<{ n: number }>(
         `select coalesce(sum(coalesce(idle_windows, 1)), 0)::int as n from sync_window where outcome = 'closed'`,
@@ -385,7 +391,7 @@ class Round {
     let before: number | null = null;
     await this.#until('two windows after the calm', settleMs, async () => {
       before ??= await closed();
-      // The first one to close may have opened before the calm.
+      // The first window to close may have opened earlier.
       return (await closed()) >= before + 3;
     });
     if (this.#plan.erp === null) return;
@@ -402,7 +408,7 @@ class Round {
     });
   }
 
-  /** No window opens any more, and those under way end. */
+  /** Pauses the Schedule, and waits until the running windows end. */
   async #workflowsEnd(): Promise<void> {
     const connection = await Connection.connect({ address: `127.0.0.1:${this.#setting.services.temporal.port}` });
     try {
@@ -410,10 +416,10 @@ class Round {
       const [id] = await this.#asked<{ value: string }>(`select value from meta where key = 'database_id'`);
       const schedule = client.schedule.getHandle(`sync-window/${installation}-${id?.value}`);
       let open: string[] = [];
-      // Temporal's list may lack for a moment what the Schedule has just started.
+      // Temporal's list may lack a workflow that the Schedule has just started.
       let looksWithout = 0;
       const isOver = async () => {
-        // A daemon that starts may have read the Schedule before it was paused, and written it after.
+        // A starting daemon may have read the Schedule before the pause, and written it afterwards.
         if (!(await schedule.describe()).state.paused) await schedule.pause('the round ends');
         open = [];
         for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` }))
@@ -432,7 +438,7 @@ class Round {
     }
   }
 
-  /** What Temporal has under way, for whoever looks for the cause of a round that went wrong. */
+  /** Describes the running workflows in Temporal, to find the cause of a failed round. */
   async #inTemporal(): Promise<string[]> {
     const said: string[] = [];
     try {
@@ -499,12 +505,12 @@ class Round {
     return this.#asked(`select from sync_window where outcome = 'closed'`);
   }
 
-  /** Asks the database itself, past the proxy. */
+  /** Queries the database directly, without the proxy. */
   #asked<Row>(sql: string, bindings: readonly (string | number | Date)[] = []): Promise<Row[]> {
     return query<Row>(this.#db, sql, bindings as never);
   }
 
-  /** Waits until something holds, asking often. Throws Unsettled. */
+  /** Polls until the condition is true. Throws Unsettled. */
   async #until(what: string | (() => string), timeoutMs: number, isSo: () => Promise<boolean>): Promise<void> {
     const until = performance.now() + timeoutMs;
     let error: unknown = null;
@@ -513,7 +519,7 @@ class Round {
       try {
         if (await isSo()) return;
       } catch (caught) {
-        // A connection that was cut is made anew.
+        // If the connection was cut, the next attempt makes a new one.
         error = caught;
       }
       await sleep(pollMs);

@@ -13,10 +13,10 @@ import { playRound, type RoundReport, type RoundSetting } from './round.ts';
 import { Services } from './services.ts';
 
 const sameSignalMs = 1_000;
-/** A mutant that plays so many rounds unnoticed is not noticed. */
+/** A mutant counts as unnoticed after this number of rounds. */
 const mutantRounds = 6;
 
-/** Plays rounds as the arguments say; the exit code of the command. */
+/** Plays rounds by the arguments. Returns the exit code. */
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -44,12 +44,12 @@ export async function run(args: string[]): Promise<number> {
     console.error(`error: ${wrong}`);
     return 2;
   }
-  // A seed alone is one round: that of a failure.
+  // With only a seed, it plays that round, which repeats a failure.
   const rounds = Number(values.rounds ?? (args.includes('--seed') ? '1' : '50'));
   const interrupt = new AbortController();
   let interruptedAt = 0;
   const onSignal = () => {
-    // One Ctrl-C comes twice where npm passes it on.
+    // npm may pass on one Ctrl-C twice.
     if (interrupt.signal.aborted && performance.now() - interruptedAt < sameSignalMs) return;
     if (interrupt.signal.aborted) process.exit(130);
     interruptedAt = performance.now();

@@ -1,5 +1,5 @@
-// The practice API as a process: `node sandbox-process.ts SETTINGS`. Every change is in its file before an answer tells of it, so
-// that a process that was killed goes on where it was. Orders come as messages.
+// Runs the practice API as a process: `node sandbox-process.ts SETTINGS`. It saves every change to its file before it
+// answers, so that a killed process continues from there. Orders arrive as messages.
 
 import { type Faults, startSandbox } from '../../../sandbox/src/index.ts';
 
@@ -9,7 +9,7 @@ export interface SandboxSettings {
   invoices: number;
   /** The file of its records. */
   state: string;
-  /** How far its clock is ahead. */
+  /** The difference of its clock. */
   clockAheadMs: number;
   lateCommitShare: number;
 }
@@ -31,7 +31,7 @@ const sandbox = await startSandbox({
 });
 const { clinic } = sandbox;
 
-/** So many writes of external_info are answered as done, and then not kept; `modified` tells nothing of it. */
+/** The number of writes of external_info that are answered with success but not stored, without a new `modified`. */
 let forgetting = 0;
 const merge = clinic.mergeExternalInfo.bind(clinic);
 clinic.mergeExternalInfo = (id, changes) => {
@@ -41,7 +41,7 @@ clinic.mergeExternalInfo = (id, changes) => {
     forgetting -= 1;
     setImmediate(() => {
       const now = clinic.prepayment(id);
-      // In place of the object that the answer still shows.
+      // The old object is restored, while the answer still shows the new one.
       clinic.commit(() =>
         clinic.updateQuietly(clinic.prepayments, now, { external_info: { ...now.external_info, external_id } }),
       );

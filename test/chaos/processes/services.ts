@@ -1,4 +1,4 @@
-// PostgreSQL and Temporal of the rounds: the embedded servers as a user has them, killed and started again in the same place.
+// PostgreSQL and Temporal of the rounds: the embedded servers, killed and restarted in the same folder.
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ const diskMb = 700;
 const startAgainWithinMs = 60_000;
 const template = 'chaos_template';
 
-/** A server that can be killed; `port` stays the same. */
+/** A server that can be killed. Its `port` stays the same. */
 export interface Server {
   readonly port: number;
   readonly isUp: boolean;
@@ -29,7 +29,7 @@ interface Handle {
   release(): Promise<void>;
 }
 
-/** An embedded server of one folder: each start is one more use of it. */
+/** An embedded server of one folder. Each start is a further use of it. */
 class EmbeddedServer<Used extends Handle> implements Server {
   readonly #record: string;
   readonly #acquire: () => Promise<Used>;
@@ -49,7 +49,7 @@ class EmbeddedServer<Used extends Handle> implements Server {
     return this.#process().port;
   }
 
-  /** As its last start gave it. */
+  /** The handle of the last start. */
   get handle(): Used {
     const last = this.#uses.at(-1);
     if (!last) throw new Error('the server was never started');
@@ -65,7 +65,7 @@ class EmbeddedServer<Used extends Handle> implements Server {
         this.#isUp = true;
         return;
       } catch (error) {
-        // What was killed may still hold its port or its memory; a disk may still be full.
+        // A killed server may still hold its port or its memory, and a disk may still be full.
         if (performance.now() > until) throw error;
         await sleep(500);
       }
@@ -78,12 +78,12 @@ class EmbeddedServer<Used extends Handle> implements Server {
     try {
       process.kill(this.#process().pid, 'SIGKILL');
     } catch {
-      // It has ended by itself: its disk was full.
+      // The server has already ended, because its disk was full.
     }
     await sleep(50);
   }
 
-  /** Whether it has ended without having been killed. */
+  /** True if it ended without a kill. */
   hasEnded(): boolean {
     try {
       process.kill(this.#process().pid, 0);
@@ -105,7 +105,7 @@ class EmbeddedServer<Used extends Handle> implements Server {
 
 export interface RoundDatabase {
   name: string;
-  /** As the program, by the server's own port. */
+  /** The URL with the program's role and the server's port. */
   url: string;
   ownerUrl: string;
 }
@@ -114,7 +114,7 @@ export class Services {
   readonly folder: string;
   readonly postgres: EmbeddedServer<PostgresHandle>;
   readonly temporal: Server;
-  /** Whether PostgreSQL has a disk of its own, which can be filled. */
+  /** True if PostgreSQL has a separate disk, which a round can fill. */
   readonly hasOwnDisk: boolean;
   readonly #disk: string;
   readonly #temporal: EmbeddedServer<Handle>;
@@ -141,7 +141,7 @@ export class Services {
     mkdirSync(this.#disk);
     this.hasOwnDisk = mounted(this.#disk);
     const options = { progress: () => undefined, env: process.env, ui: false };
-    // Durable: what was committed is there after a kill, as on every user's machine.
+    // It is durable: committed data survives a kill, as on users' machines.
     this.postgres = new EmbeddedServer(postgresFolder(this.#disk), () =>
       acquireEmbeddedPostgres({ ...options, dataDir: this.#disk }, { durable: true }),
     );
@@ -156,7 +156,7 @@ export class Services {
     const name = `round_${randomBytes(6).toString('hex')}`;
     await runAlone(ownerUrl, `create database ${name} template ${template}`);
     const own = urlOfDatabase(ownerUrl, name);
-    // Part of the names of workflows and task queues.
+    // This id is part of the names of workflows and task queues.
     await runAlone(
       own,
       `update ${schemaName}.meta set value = '${randomBytes(4).toString('hex')}' where key = 'database_id'`,
@@ -164,20 +164,20 @@ export class Services {
     return { name, url: urlOfDatabase(url, name), ownerUrl: own };
   }
 
-  /** Makes room, where PostgreSQL does it in time: all of it goes with the last round anyway. */
+  /** Drops the database to free space. If PostgreSQL is too slow, the last round removes everything anyway. */
   async dropDatabase({ name }: RoundDatabase): Promise<void> {
     await dropDatabase(this.postgres.handle.ownerUrl, name).catch((error: unknown) =>
       console.error(`database ${name} is not dropped yet: ${String(error)}`),
     );
   }
 
-  /** Leaves PostgreSQL's disk no room. */
+  /** Fills PostgreSQL's disk. */
   fillDisk(): void {
     const { bavail, bsize } = statfsSync(this.#disk);
     try {
       writeFileSync(this.#filler, Buffer.alloc(bavail * bsize));
     } catch {
-      // PostgreSQL has taken some of it meanwhile.
+      // PostgreSQL has used some of the space in the meantime.
     }
   }
 
@@ -197,7 +197,7 @@ export class Services {
   }
 }
 
-/** A disk in memory, where that is permitted. */
+/** Mounts a disk in memory; returns false if that is not permitted. */
 function mounted(folder: string): boolean {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m,mode=0711`, 'tmpfs', folder], { stdio: 'ignore' });

@@ -37,7 +37,7 @@ interface Setting {
   verbose: boolean;
 }
 
-/** Plays rounds as the arguments say; the exit code of the command. */
+/** Plays rounds by the arguments. Returns the exit code. */
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -113,7 +113,7 @@ async function playRound(setting: Setting, seed: number): Promise<string[]> {
   const isDone = () => worker.exitCode === 0;
   const say = (line: string) => void (verbose && console.log(`    ${line}`));
   for (let n = 0; n < disturbances && !isDone(); n++) {
-    // Most are of use while a request is under way.
+    // Most disturbances matter only during a request, so this waits for one.
     await sleep(random() * 2_500);
     for (let waited = 0; proxy.busy === 0 && waited < 4_000 && random() < 0.98; waited += 10) await sleep(10);
     await sleep(random() * 300);
@@ -150,7 +150,7 @@ async function locked(tryton: TrytonServer, ms: number, say: (line: string) => v
   try {
     unlock = tryton.lockDatabase();
   } catch {
-    // Tryton writes just now.
+    // Tryton is writing at this moment.
     return;
   }
   say(`the database is locked for ${Math.round(ms)} ms`);
@@ -196,7 +196,7 @@ interface Move {
   'lines.': { debit: { decimal: string }; credit: { decimal: string }; 'account.': { code: string } }[];
 }
 
-/** What Tryton holds, against our books: read by hand, with nothing of the connector. */
+/** Compares Tryton's books with ours, without the target's code. */
 async function faults({ db, person }: Setting, installation: number): Promise<string[]> {
   const wrong: string[] = [];
   const units = await query<{
@@ -253,7 +253,7 @@ function textOf({ debit, credit }: Move['lines.'][number]): string {
   return ofCredit === '0' ? ofDebit : `-${ofCredit}`;
 }
 
-/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** Seeded numbers from 0 to 1 (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed * 0x9e3779b9;
   return () => {

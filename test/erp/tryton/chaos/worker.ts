@@ -1,5 +1,5 @@
-// Delivers an installation until nothing is left: `node worker.ts`, with its settings as JSON in CHAOS_WORKER. Ended by SIGKILL at
-// any moment, and then begun again by the round.
+// Delivers an installation until nothing is left: `node worker.ts`, with its settings as JSON in CHAOS_WORKER. A round
+// kills it at any moment and starts it again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstallationConfig } from '../../../../src/config/load-config.ts';
 import { openDatabase } from '../../../../src/db/pool.ts';
@@ -32,7 +32,7 @@ const erp = {
   ...{ from: null, auto: true, ownedAccounts: [], closeSourcePeriods: false, timeoutSeconds: 20 },
 };
 const target = openTryton(erp, { clock: systemClock, log });
-// Rounds are short: what a request may still do after it was given up is waited for as long as the round says.
+// Rounds are short, so the round sets how long an abandoned request may still work.
 const { capabilities } = target;
 Object.assign(target, {
   capabilities: {
