@@ -66,7 +66,7 @@ async function check(
 }
 
 describe('the plan', () => {
-  test('has each word that the books and the source use, and the mapping’s roles', async () => {
+  test('has each record that the books, the source and the mapping’s roles use', async () => {
     const { plan, faults } = await check();
     expect(faults).toEqual([]);
     const used = await clinic.rows<{ account: string }>('select distinct account from entry_line order by account');
@@ -99,7 +99,7 @@ describe('the plan', () => {
     expect(plan!.dates.length).toBeGreaterThan(0);
   });
 
-  test('what the mapping has no word for is told with what to do', async () => {
+  test('a value without a translation in the mapping is reported with the next step', async () => {
     const { faults } = await check({
       vat_codes: { 'VAT 14 %': 'x' },
       journals: { invoice: 'REV' },
@@ -118,7 +118,7 @@ describe('the plan', () => {
   });
 });
 
-test('every entry of the sandbox clinic has its words in mappings/tryton-demo.yaml', async () => {
+test('mappings/tryton-demo.yaml translates every entry of the sandbox clinic', async () => {
   const { db, databaseId } = clinic.app;
   const problems: ErpProblem[] = [];
   const vat = new Map<string, Money>();
@@ -155,7 +155,7 @@ test('every entry of the sandbox clinic has its words in mappings/tryton-demo.ya
   }
 });
 
-test('what the ERP lacks is a fault; what breaks the check off, too', async () => {
+test('a record that the ERP lacks is a fault, and so is an error that aborts the check', async () => {
   const { faults } = await check({}, { missing: ['1700'], breaksOff: new ErpError('auth', 'session ended') });
   expect(faults).toEqual([
     { name: 'account 1700', ok: false, message: 'there is none', todo: 'Create it.' },
@@ -168,7 +168,7 @@ test('what the ERP lacks is a fault; what breaks the check off, too', async () =
   ]);
 });
 
-test('a file needs no journals, and asks nobody', async () => {
+test('a file needs no journals, and sends no request', async () => {
   const { plan, faults } = await check({ journals: {}, collective_party: null }, { kind: 'csv' });
   expect([plan, faults]).toEqual([null, []]);
 });
@@ -183,7 +183,7 @@ describe('the commands', () => {
     );
   });
 
-  test('mapping check --erp tells what the mapping lacks for the ERP', async () => {
+  test('mapping check --erp lists what the mapping lacks for the ERP', async () => {
     const file = `${clinic.config}.mapping.yaml`;
     const text = readFileSync(trytonDemo, 'utf8').replace('    "VAT 14 %": "Sales 14 %"\n', '');
     writeFileSync(file, text);
@@ -194,7 +194,7 @@ describe('the commands', () => {
     expect((await command('mapping', 'check', file)).code).toBe(0);
   });
 
-  test('an ERP that is not there is a fault with what to do', async () => {
+  test('an unreachable ERP is a fault with the next step', async () => {
     const config = `${clinic.config}.tryton.yaml`;
     const erp = '{kind: tryton, url: "http://127.0.0.1:1", database: d, user: u, password: "$' + '{ERP_PASSWORD}"}';
     writeFileSync(config, readFileSync(clinic.config, 'utf8').replace('{kind: csv}', erp));

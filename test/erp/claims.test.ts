@@ -119,7 +119,7 @@ describe('keys', () => {
 });
 
 describe('a second database', () => {
-  it('stops by name before it sends anything', async () => {
+  it('stops with the name of the other database before it sends anything', async () => {
     const one = new Party(first.db, 'one');
     const ids = await one.posts(4);
     await one.delivers();
@@ -137,7 +137,7 @@ describe('a second database', () => {
     expect(await one.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
   });
 
-  it('goes on where its entries are another installation’s', async () => {
+  it('continues if the entries belong to another installation', async () => {
     const one = new Party(first.db, 'one');
     await one.posts(3);
     await one.delivers();
@@ -148,7 +148,7 @@ describe('a second database', () => {
     expect(await one.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
   });
 
-  it('goes on once the entries of the other are gone from the ERP', async () => {
+  it('continues once the entries of the other are deleted in the ERP', async () => {
     const one = new Party(first.db, 'one');
     await one.posts(2);
     await one.delivers();
@@ -172,7 +172,7 @@ describe('a second database', () => {
 });
 
 describe('two databases that begin at once on an empty company', () => {
-  it('have at most the first entry twice, and both stop', async () => {
+  it('send at most the first entry twice, and both stop', async () => {
     const one = new Party(first.db, 'one');
     const other = new Party(second.db, 'other', { books: one.target });
     await one.posts(5);
@@ -193,7 +193,7 @@ describe('two databases that begin at once on an empty company', () => {
     expect(held(one)).toEqual(['1/payment/1/1 posted', '1/payment/1/1 posted']);
   });
 
-  it('also where one is done with its first before the other has sent its own', async () => {
+  it('also notice each other if one finishes its first entry before the other sends', async () => {
     const one = new Party(first.db, 'one');
     const other = new Party(second.db, 'other', { books: one.target });
     await one.posts(3);
@@ -233,7 +233,7 @@ describe('two databases that begin at once on an empty company', () => {
 });
 
 describe('a database that was restored from a backup', () => {
-  it('looks up what it does not remember to have sent', async () => {
+  it('looks up entries that it does not know', async () => {
     const one = new Party(first.db, 'one');
     const ids = await one.posts(2);
     await one.delivers();
@@ -258,7 +258,7 @@ describe('adopted entries', () => {
     return party.db.transaction((trx) => adoptForeign(trx, party.of));
   };
 
-  it('stand for the units that they name: these are compared, and not sent', async () => {
+  it('replace the units that they name: these are compared, and not sent', async () => {
     const one = new Party(first.db, 'one');
     const ids = await one.posts(3);
     await one.delivers();
@@ -275,7 +275,7 @@ describe('adopted entries', () => {
     expect(await other.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
   });
 
-  it('that differ from ours are named, and ours is not sent', async () => {
+  it('that differ from ours are reported, and ours is not sent', async () => {
     const one = new Party(first.db, 'one');
     await one.posts(2);
     await one.delivers();
@@ -289,7 +289,7 @@ describe('adopted entries', () => {
     expect(held(one)).toHaveLength(2);
   });
 
-  it('of a document that the other database has corrected since: ours is refused by name', async () => {
+  it('of a document that the other database has corrected: our units are refused', async () => {
     const one = new Party(first.db, 'one');
     const [id = ''] = await one.posts(1);
     await one.corrects(1, id);
@@ -322,7 +322,7 @@ describe('adopted entries', () => {
   });
 });
 
-describe('E7 names', () => {
+describe('E7 reports', () => {
   const e7 = async ({ db, of }: Party) =>
     (await checkErpBooks(db, { id: of.installation, decimals: 2, ...of, ownedAccounts: [], balances: new Map() }))
       .equation;
@@ -332,7 +332,7 @@ describe('E7 names', () => {
       .map(({ message }) => message ?? '')
       .filter((message) => !message.includes('was delivered'));
 
-  it('entries of another database, and those that are there twice though adopted', async () => {
+  it('entries of another database, and adopted entries that occur twice', async () => {
     const one = new Party(first.db, 'one');
     const other = new Party(second.db, 'other', { books: one.target });
     await one.posts(2);

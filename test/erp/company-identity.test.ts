@@ -81,7 +81,7 @@ test.each([
 });
 
 describe('two installations of one company', () => {
-  it('that name it differently: the later one sends nothing, and is told how the other does', async () => {
+  it('with different names: the later one sends nothing, and its error shows the other name', async () => {
     await enqueued(1, unnamed, 1);
     await enqueued(2, byName, 1, 10);
     const first = open(unnamed);
@@ -107,7 +107,7 @@ describe('two installations of one company', () => {
     ]);
   });
 
-  it('share one lease and one limit once they are written the same way', async () => {
+  it('share one lease and one limit once they use the same name', async () => {
     const limited: Changes = { pace: { limits: [{ n: 100, weight: 1, per_seconds: 3600 }] } };
     await enqueued(1, unnamed, 1);
     await slice(1, open(unnamed, byId, limited));
@@ -125,7 +125,7 @@ describe('two installations of one company', () => {
     expect(counted).toHaveLength(before.length + 2 + target.sent.length + target.looks);
   });
 
-  it('that ask for the company at once: one of the names is in use, and one of them sends', async () => {
+  it('with concurrent deliveries: one of the names is in use, and one installation sends', async () => {
     await enqueued(1, unnamed, 2);
     await enqueued(2, byName, 2, 10);
     const reports = await Promise.all([slice(1, open(unnamed)), slice(2, open(byName))]);
@@ -141,8 +141,8 @@ describe('two installations of one company', () => {
   });
 });
 
-describe('an installation whose configuration names the same company otherwise', () => {
-  it('goes on: what the company has, and may have, follows the name', async () => {
+describe('an installation whose configuration names the same company differently', () => {
+  it('continues: its units in the company follow the name', async () => {
     await enqueued(1, unnamed, 1);
     const first = open(unnamed);
     await slice(1, first);
@@ -179,7 +179,7 @@ describe('an installation whose configuration names the same company otherwise',
     expect(await inUse()).toEqual([companyKey(unnamed)]);
   });
 
-  it('looks up what a process that was killed was sending under the former name, once the server can be done', async () => {
+  it('looks up what a killed process was sending under the former name, once the server can have finished', async () => {
     await enqueued(1, unnamed, 1);
     const first = open(unnamed);
     await slice(1, first);
@@ -207,10 +207,10 @@ describe('an installation whose configuration names the same company otherwise',
   });
 });
 
-describe('a name that means another company than before', () => {
+describe('a name that identifies another company than before', () => {
   const other = named('db/2');
 
-  it('keeps everything from being sent', async () => {
+  it('stops the delivery', async () => {
     await enqueued(1, unnamed, 1);
     await slice(1, unanswered(open(unnamed), false));
     await execute(db, 'update erp_unit set not_before = null');
@@ -222,7 +222,7 @@ describe('a name that means another company than before', () => {
     expect(target.sent).toEqual([]);
   });
 
-  it('is told for what the former company may have, once the other is named by its id', async () => {
+  it('reports what the former company may have, once the configuration names the new one by id', async () => {
     await enqueued(1, unnamed, 1);
     await slice(1, unanswered(open(unnamed), false));
     await enqueued(1, other, 1, 10);
@@ -238,7 +238,7 @@ describe('a name that means another company than before', () => {
   });
 });
 
-it('nothing is sent before the ERP says which company it is', async () => {
+it('nothing is sent before the ERP identifies the company', async () => {
   await enqueued(1, byName, 1);
   const target = open(byName);
   const identify = async () => {

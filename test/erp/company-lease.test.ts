@@ -49,18 +49,18 @@ describe('the lease of a company', () => {
     expect(held(await take('two'))).toMatchObject({ lookUpInMs: null });
   });
 
-  it('is one for every taker at the same time', async () => {
+  it('has one holder among concurrent callers', async () => {
     const taken = await Promise.all(['one', 'two', 'three', 'four'].map(take));
     expect(taken.filter(({ lease }) => lease !== null)).toHaveLength(1);
   });
 
-  it('is of a company: another one has its own', async () => {
+  it('belongs to one company', async () => {
     await take('one');
     ref = { ...ref, id: `${ref.id} beside` };
     expect(held(await take('two')).lookUpInMs).toBeNull();
   });
 
-  it('is taken over from a holder that has died, who writes nothing any more', async () => {
+  it('is taken over from a killed holder, which can no longer write', async () => {
     const first = held(await take('one'));
     await sending();
     await expire();
@@ -80,12 +80,12 @@ describe('the lease of a company', () => {
     await expect(write(first.lease)).rejects.toThrow(LeaseLost);
   });
 
-  it('is not waited for where nothing was being sent', async () => {
+  it('has no waiting time if nothing was being sent', async () => {
     await take('one');
     expect(held(await take('one')).lookUpInMs).toBeNull();
   });
 
-  it('is waited for once, however many take over before everything was looked up', async () => {
+  it('has one waiting time, even with several take-overs before the look-up', async () => {
     await take('one');
     await sending();
     await take('one');
@@ -103,7 +103,7 @@ describe('the lease of a company', () => {
     expect(held(await take('three')).lookUpInMs).toBeNull();
   });
 
-  it('tells why nothing is to be sent, and for how long', async () => {
+  it('stores why nothing may be sent, and for how long', async () => {
     const { lease } = held(await take('one'));
     await noteFailure(db, lease, { code: 'erp_locked', message: 'locked', waitMs: 30_000 });
     await releaseLease(db, lease, { isInOrder: true });
@@ -121,14 +121,14 @@ describe('work under the lease', () => {
     ]);
   const ports = { db, clock: systemClock, signal: never };
 
-  it('gives it back in order', async () => {
+  it('releases the lease at its end', async () => {
     const { lease } = held(await take('one'));
     expect(await keepLease(ports, lease, async () => 'result')).toBe('result');
     expect(await state()).toMatchObject({ is_in_order: true });
     expect(held(await take('two')).lookUpInMs).toBeNull();
   });
 
-  it('that fails leaves it to be taken over at once, and looked up', async () => {
+  it('that fails releases the lease, and its units are looked up', async () => {
     const { lease } = held(await take('one'));
     await sending();
     const failing = keepLease(ports, lease, async () => {
@@ -138,7 +138,7 @@ describe('work under the lease', () => {
     expect(held(await take('two')).lookUpInMs).toBeGreaterThan(50_000);
   });
 
-  it('is told that it is lost, by a renewal', async () => {
+  it('fails to renew a lost lease', async () => {
     const { lease } = held(await take('one'));
     // A clock that does not wait.
     const clock = { ...systemClock, sleep: async (_: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };

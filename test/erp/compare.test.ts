@@ -48,7 +48,7 @@ describe('an entry in the ERP', () => {
     expect(differences(sent, held)).toEqual([]);
   });
 
-  it('names what it reverses, where both sides know it', () => {
+  it('has the same origin, if both sides have one', () => {
     const reversal: ErpEntry = { ...sent, reverses: '1/invoice/7/0', originId: '5' };
     expect(differences(reversal, held)).toEqual([]);
     expect(differences(sent, { ...held, originId: '6' })).toEqual([]);
@@ -152,19 +152,19 @@ describe('what the target declares', () => {
   const twice = { ...sent, lines: [sentLine('1900', '3.00'), sentLine('1900', '4.00'), sentLine('3000', '-7.00')] };
   const once = { ...held, lines: [heldLine('1900', '7.00'), heldLine('3000', '-7.00')] };
 
-  it('is that it merges lines', () => {
+  it('may be that the ERP merges lines', () => {
     expect(differences(twice, once)).toHaveLength(3);
     expect(differences(twice, once, { read_back: { normalises: ['merged_lines'] } })).toEqual([]);
   });
 
-  it('is that it nets the two sides of a place', () => {
+  it('may be that the ERP nets debit and credit of a place', () => {
     const sides = { ...sent, lines: [sentLine('1900', '3.00'), sentLine('1900', '-1.00'), sentLine('3000', '-2.00')] };
     const net = { ...held, lines: [heldLine('1900', '2.00'), heldLine('3000', '-2.00')] };
     expect(differences(sides, net)).toHaveLength(3);
     expect(differences(sides, net, { read_back: { normalises: ['merged_lines'] } })).toEqual([]);
   });
 
-  it('excuses no lines that were not sent, though they cancel each other out', () => {
+  it('does not allow added lines that cancel each other out', () => {
     const added = { ...held, lines: [...held.lines, heldLine('9999', '0.01'), heldLine('9999', '-0.01')] };
     expect(
       differences(sent, added, { read_back: { normalises: ['merged_lines'] } }).map(({ message }) => message),
@@ -173,7 +173,7 @@ describe('what the target declares', () => {
     expect(differences(sent, empty, { read_back: { normalises: ['merged_lines'] } })).toEqual([]);
   });
 
-  it('is how far VAT amounts may differ', () => {
+  it('may be a tolerance of VAT amounts', () => {
     const found = withLine(0, { vat: [heldVat('tax', '-24.01')] });
     expect(differences(sent, found, { vat: { tolerance_minor: 1 } })).toEqual([]);
     expect(
@@ -185,7 +185,7 @@ describe('what the target declares', () => {
     ).toHaveLength(2);
   });
 
-  it('is where it has parties', () => {
+  it('may be where the ERP has parties', () => {
     const without = withLine(2, { party: null });
     expect(differences(sent, without, { lines: { party: 'none' } })).toEqual([]);
     expect(differences(sent, held, { lines: { party: 'per_entry' } })).toEqual([]);

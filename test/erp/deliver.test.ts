@@ -124,7 +124,7 @@ describe('a batch', () => {
     });
   });
 
-  it('goes on where a draft that differs could not be deleted', async () => {
+  it('continues if a draft that differs could not be deleted', async () => {
     const [wrong, right] = await enqueued(2);
     const target = open();
     target.onCreate = (made) => {
@@ -143,7 +143,7 @@ describe('a batch', () => {
     expect(target.posted).toEqual([right]);
   });
 
-  it('is as large as the ERP takes', async () => {
+  it('has as many entries as the ERP accepts', async () => {
     await enqueued(5);
     const target = open({ write: { max_entries: 2 } });
     await slice(target);
@@ -151,7 +151,7 @@ describe('a batch', () => {
     expect(target.posted).toHaveLength(5);
   });
 
-  it('is as large as its bytes allow', async () => {
+  it('has as many bytes as the ERP accepts', async () => {
     await enqueued(4);
     const target = open({ write: { max_bytes: 1_200 } });
     await slice(target);
@@ -159,7 +159,7 @@ describe('a batch', () => {
     expect(Math.max(...target.sizes('create'))).toBeLessThan(4);
   });
 
-  it('of an ERP in one step is created and read back', async () => {
+  it('is created and read back in an ERP with one step', async () => {
     const keys = await enqueued(2);
     const target = open({ write: { steps: 'one' } });
     await slice(target);
@@ -177,7 +177,7 @@ describe('a batch', () => {
     expect(target.posted).toEqual([live, backlog]);
   });
 
-  it('never has a correction before what it corrects', async () => {
+  it('never sends a correction before the corrected unit', async () => {
     const first = payment(1);
     const append = (drafts: ReturnType<typeof payment>[]) =>
       db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
@@ -193,7 +193,7 @@ describe('a batch', () => {
     for (const one of [original, successor]) expect(one).not.toHaveProperty('originId');
   });
 
-  it('has no origin while what it corrects is a draft that may be deleted', async () => {
+  it('sends no origin while the corrected entry is a draft, which may be deleted', async () => {
     const first = payment(1);
     const append = (drafts: ReturnType<typeof payment>[]) =>
       db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
@@ -206,7 +206,7 @@ describe('a batch', () => {
     for (const one of target.held) expect(one).not.toHaveProperty('originId');
   });
 
-  it('holds a correction while what it corrects is refused', async () => {
+  it('holds a correction while the corrected unit is refused', async () => {
     const first = payment(1);
     const append = (drafts: ReturnType<typeof payment>[]) =>
       db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
@@ -222,7 +222,7 @@ describe('a batch', () => {
   });
 });
 
-describe('a process that dies', () => {
+describe('a process that is killed', () => {
   const steps = ['periods', 'create', 'read', 'post', 'last read'] as const;
   const moments = steps.flatMap((step) => [['before', step] as const, ['after', step] as const]);
   test.each(moments)(
@@ -247,7 +247,7 @@ describe('a process that dies', () => {
     },
   );
 
-  it('is waited for by another one, until its lease has expired and the server can be done', async () => {
+  it('delays the next one until its lease has expired and the server can have finished', async () => {
     await enqueued(2);
     const target = open({ doubt: { server_may_work_seconds: 60 } });
     target.after = ({ kind }) => {
@@ -270,7 +270,7 @@ describe('a process that dies', () => {
     expect(target.posted).toHaveLength(2);
   });
 
-  it('is cleared up after for every installation of the company before anything is sent', async () => {
+  it('has its units looked up, for every installation of the company, before anything is sent', async () => {
     const [theirs] = await enqueued(1);
     const target = open();
     target.before = ({ kind }) => {
@@ -291,7 +291,7 @@ describe('a process that dies', () => {
     expect(target.posted.toSorted()).toEqual([ours, theirs].toSorted());
   });
 
-  it('that comes back after its lease was taken sends nothing more', async () => {
+  it('sends nothing more if it resumes after its lease was taken over', async () => {
     await enqueued(2);
     const target = open();
     const takeAway = () => execute(db, `update lease set token = token + 1, holder = 'two', is_in_order = false`);
@@ -310,7 +310,7 @@ describe('a process that dies', () => {
 });
 
 describe('a request without an answer', () => {
-  it('is looked up once the server can be done, and never halved or refused', async () => {
+  it('is looked up once the server can have finished, and never halved or refused', async () => {
     const keys = await enqueued(4);
     const target = open({ doubt: { server_may_work_seconds: 60 } });
     let isDown = true;
@@ -329,7 +329,7 @@ describe('a request without an answer', () => {
     expect(target.posted).toEqual(keys);
   });
 
-  it('and without effect is sent again, the same attempt', async () => {
+  it('that had no effect is sent again with the same attempt id', async () => {
     await enqueued(3);
     const target = open();
     let left = 5;
@@ -342,7 +342,7 @@ describe('a request without an answer', () => {
     expect(await stateCounts()).toEqual({ delivered: 3 });
   });
 
-  it('is not judged by a look-up that is not complete', async () => {
+  it('is not judged by an incomplete look-up', async () => {
     await enqueued(2);
     const target = open();
     target.after = ({ kind }) => {
@@ -363,7 +363,7 @@ describe('a request without an answer', () => {
     expect(await stateCounts()).toEqual({ delivered: 2 });
   });
 
-  it('leaves no surplus draft, and posts one only', async () => {
+  it('leaves no surplus draft, and one posted entry', async () => {
     const [key] = await enqueued(1);
     const target = open();
     target.after = ({ kind }) => {
@@ -378,7 +378,7 @@ describe('a request without an answer', () => {
     expect(target.drafts).toEqual([]);
   });
 
-  it('to post is looked up too', async () => {
+  it('is looked up too if it was to post', async () => {
     const keys = await enqueued(2);
     const target = open();
     let isLost = true;
@@ -395,7 +395,7 @@ describe('a request without an answer', () => {
 });
 
 describe('a refusal', () => {
-  it('that is known refuses its entry alone, and is not repeated', async () => {
+  it('with a known reason refuses its entry alone, and is not repeated', async () => {
     const keys = await enqueued(8);
     const target = open();
     target.before = ({ kind, keys: sent }) => {
@@ -411,7 +411,7 @@ describe('a refusal', () => {
     expect(target.sizes('create').filter((_, n) => n < 4)).toEqual([8, 4, 2, 2]);
   });
 
-  it('that names its entry leaves the others together', async () => {
+  it('that names its entry does not split the others', async () => {
     const keys = await enqueued(8);
     const target = open();
     target.before = ({ kind, keys: sent }) => {
@@ -422,7 +422,7 @@ describe('a refusal', () => {
     expect(await stateCounts()).toEqual({ delivered: 7, 'refused erp_account_unknown': 1 });
   });
 
-  it('of an ERP that keeps what was good does not send that again', async () => {
+  it('of an ERP that keeps the valid entries does not send these again', async () => {
     const keys = await enqueued(4);
     const target = open({ write: { steps: 'one' } });
     let isFirst = true;
@@ -438,7 +438,7 @@ describe('a refusal', () => {
     expect(target.sizes('create')).toEqual([4]);
   });
 
-  it('to post deletes the draft', async () => {
+  it('of posting deletes the draft', async () => {
     const keys = await enqueued(4);
     const target = open();
     target.before = ({ kind, keys: sent }) => {
@@ -449,7 +449,7 @@ describe('a refusal', () => {
     expect(target.drafts).toEqual([]);
   });
 
-  it('with a message that is not known halves the batch, and refuses the one entry after three times', async () => {
+  it('with an unknown message halves the batch, and refuses the entry after three attempts', async () => {
     const keys = await enqueued(8);
     const target = open();
     const tried = () =>
@@ -481,7 +481,7 @@ describe('a refusal', () => {
     expect(target.posted).toEqual([key]);
   });
 
-  it('by the mapping is tried again with another one, and not before', async () => {
+  it('by the mapping is tried again only with another mapping', async () => {
     await enqueued(1);
     const target = open();
     const unmapped = () => ({ problems: [{ code: 'vat_code_unmapped', message: 'no code' }] });
@@ -494,10 +494,10 @@ describe('a refusal', () => {
   });
 });
 
-describe('a mapping that has no words for a unit any more', () => {
+describe('a mapping that can no longer translate a unit', () => {
   const unmapped = () => ({ problems: [{ code: 'vat_code_unmapped', message: 'no code' }] });
 
-  it('hides nothing that is in the ERP', async () => {
+  it('does not hide what the ERP has', async () => {
     const keys = await enqueued(2);
     const target = open();
     target.after = ({ kind }) => {
@@ -530,8 +530,8 @@ describe('a mapping that has no words for a unit any more', () => {
   });
 });
 
-describe('what is read back', () => {
-  it('is not as it was sent: a draft is deleted and refused', async () => {
+describe('an entry that is read back', () => {
+  it('differs as a draft: it is deleted and refused', async () => {
     await enqueued(2);
     const target = open();
     let n = 0;
@@ -544,7 +544,7 @@ describe('what is read back', () => {
     expect(target.drafts).toEqual([]);
   });
 
-  it('is seen late, and not as it was sent', async () => {
+  it('appears late, and differs', async () => {
     await enqueued(1);
     const target = open({ read_back: { by: 'key' }, key: { lookup_lag_seconds: 5 } });
     target.onCreate = (entry) => {
@@ -562,7 +562,7 @@ describe('what is read back', () => {
     expect(target.drafts).toEqual([]);
   });
 
-  it('is not as it was sent: a posted entry is never sent again', async () => {
+  it('differs as a posted entry: it is never sent again', async () => {
     const [key] = await enqueued(1);
     const target = open();
     target.after = ({ kind }) => {
@@ -587,7 +587,7 @@ describe('what is read back', () => {
     expect(target.posted).toEqual([key]);
   });
 
-  it('is posted twice', async () => {
+  it('occurs twice as a posted entry', async () => {
     const [key] = await enqueued(1);
     const target = open();
     target.after = ({ kind }) => {
@@ -601,7 +601,7 @@ describe('what is read back', () => {
     expect(await stateCounts()).toEqual({ 'refused erp_doubled': 1 });
   });
 
-  it('is not there, again and again', async () => {
+  it('is missing several times', async () => {
     await enqueued(1);
     const target = open();
     target.after = ({ kind }) => {
@@ -639,7 +639,7 @@ describe('closed periods', () => {
     },
   );
 
-  it('that were read lately refuse nothing without being asked for again', async () => {
+  it('that were read recently refuse nothing without a new query', async () => {
     await enqueued(1);
     const target = open();
     target.openPeriods = { ...closed, lockedThrough: [...closed.lockedThrough] };
@@ -651,7 +651,7 @@ describe('closed periods', () => {
     expect(periodsAsked(target)).toBe(2);
   });
 
-  it('serve as they are stored where the ERP does not answer in time', async () => {
+  it('are used as stored if the ERP does not answer in time', async () => {
     await enqueued(1);
     const target = open();
     await slices(target);
@@ -664,7 +664,7 @@ describe('closed periods', () => {
     expect(await stateCounts()).toEqual({ delivered: 2 });
   });
 
-  it('make late by itself what waits, whatever it waits for; only what waits for consent keeps its state', async () => {
+  it('automatically make waiting units late; units that wait for consent keep their state', async () => {
     await enqueued(6);
     const target = open();
     await execute(db, `update erp_unit set needs_consent = true where seq = (select min(seq) from erp_unit)`);
@@ -694,7 +694,7 @@ describe('closed periods', () => {
     ]);
   });
 
-  it('that were closed since they were read are read again once the ERP refuses an entry', async () => {
+  it('that were closed since the last reading are read again once the ERP refuses an entry', async () => {
     await enqueued(1);
     const target = open();
     await slices(target);
@@ -711,7 +711,7 @@ describe('closed periods', () => {
     ]);
   });
 
-  it('are read before a batch, and nothing is sent into them', async () => {
+  it('are read before a batch, and no entry is sent into them', async () => {
     await enqueued(2);
     const target = open();
     target.openPeriods = { periods: null, lockedThrough: [{ kind: 'general', date: '2026-02-28' }] };
@@ -728,7 +728,7 @@ describe('closed periods', () => {
     expect(await stateCounts()).toEqual({ delivered: 2 });
   });
 
-  it('that cannot be read keep an ERP that moves dates from being sent anything', async () => {
+  it('that are unreadable stop deliveries to an ERP that moves dates', async () => {
     await enqueued(1);
     const target = open({ periods: { readable: false, on_locked: 'redated' } });
     expect(await slice(target)).toMatchObject({ nextDueMs: null, waitingFor: { code: 'erp_locks_unreadable' } });
@@ -770,7 +770,7 @@ describe('drafts for review', () => {
     expect(target.drafts).toEqual([]);
   });
 
-  it('an ERP that could not be reached while they were looked at has answered once they are', async () => {
+  it('make an ERP available again after it was unreachable', async () => {
     await enqueued(1);
     const target = open();
     await slice(target, review);
@@ -786,7 +786,7 @@ describe('drafts for review', () => {
     expect(await isFailing()).toBe(false);
   });
 
-  it('that the accountant changed are told when they are posted', async () => {
+  it('that the accountant changed are reported when they are posted', async () => {
     await enqueued(1);
     const target = open();
     await slice(target, review);
@@ -800,7 +800,7 @@ describe('drafts for review', () => {
     expect(await stateCounts()).toEqual({ 'refused erp_differs': 1 });
   });
 
-  it('that are gone are refused, and made anew when asked to', async () => {
+  it('that were deleted are refused, and created again on request', async () => {
     await enqueued(1);
     const target = open();
     await slice(target, review);
@@ -813,7 +813,7 @@ describe('drafts for review', () => {
     expect(await stateCounts()).toEqual({ drafted: 1 });
   });
 
-  it('of a request without an answer stay as they are', async () => {
+  it('of a request without an answer stay unchanged', async () => {
     const keys = await enqueued(2);
     const target = open();
     target.after = ({ kind }) => {
@@ -852,7 +852,7 @@ describe('an ERP that is down', () => {
     expect(await stateCounts()).toEqual({ delivered: 3 });
   });
 
-  it('is asked less and less often', async () => {
+  it('is queried less and less often', async () => {
     await enqueued(1);
     const target = open();
     target.before = () => {
@@ -867,7 +867,7 @@ describe('an ERP that is down', () => {
     expect(waits[3]! > 3 * waits[0]!).toBe(true);
   });
 
-  it('that answers every create with the same unknown error is not asked in vain for each entry', async () => {
+  it('that answers every create with the same unknown error is not queried for each entry', async () => {
     await enqueued(50);
     const target = open({ write: { max_entries: 10 } });
     target.before = ({ kind }) => {
@@ -929,7 +929,7 @@ describe('a delivery', () => {
     expect(new Set(target.posted).size).toBe(12);
   });
 
-  it('of units that a former company may have waits until somebody says so', async () => {
+  it('of units that a former company may have waits for a person’s decision', async () => {
     await enqueued(2);
     const target = open();
     target.before = ({ kind }) => {
@@ -945,7 +945,7 @@ describe('a delivery', () => {
     expect(await stateCounts()).toEqual({ delivered: 3 });
   });
 
-  it('to an ERP without look-up leaves a doubt to people', async () => {
+  it('to an ERP without look-up leaves a unit in doubt to a person', async () => {
     await enqueued(2);
     const target = open({ key: { lookup: 'none' }, write: { steps: 'one' } });
     target.before = ({ kind }) => {

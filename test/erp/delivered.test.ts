@@ -33,7 +33,7 @@ async function counted(on: Connection, of = installation): Promise<number> {
   return found!.n;
 }
 
-test('each state counts where it belongs, and no unit twice', async () => {
+test('each unit is counted once, by its state', async () => {
   for (const [at, state] of unitStates.entries()) await insert(db, at + 1, state);
   expect(await deliveryCounts(db, installation)).toEqual({
     delivered: 5 + 7 + 8,

@@ -9,7 +9,7 @@ function cacheAt(time: { ms: number }): NameCache<number> {
   return new NameCache(clock, { maxAgeMs: 1_000, most: 2 });
 }
 
-test('names that are held are answered, however many others come with them', async () => {
+test('cached names are answered, even with many others in the request', async () => {
   const cache = cacheAt({ ms: 0 });
   await cache.get(['1', '2'], load);
   expect([...(await cache.get(['1', '2', '3'], load))]).toEqual([
@@ -20,7 +20,7 @@ test('names that are held are answered, however many others come with them', asy
   expect([...(await cache.get(['3'], none))]).toEqual([['3', [3]]]);
 });
 
-test('what the ERP has no more is not answered beyond its age', async () => {
+test('a deleted record is not answered after its cache time', async () => {
   const time = { ms: 0 };
   const cache = cacheAt(time);
   await cache.get(['1'], load);
@@ -30,7 +30,7 @@ test('what the ERP has no more is not answered beyond its age', async () => {
   expect([...(await cache.get(['1'], none))]).toEqual([['1', []]]);
 });
 
-test('what somebody clears while others are asked for is answered all the same', async () => {
+test('names that are cleared during a request are still answered', async () => {
   const cache = cacheAt({ ms: 0 });
   await cache.get(['1'], load);
   const answer = await cache.get(['1', '2'], async (names) => {

@@ -50,8 +50,8 @@ const states = async (ids: string[]) =>
 const setState = (id: string, state: string) =>
   execute(db, 'update erp_unit set state = ? where installation = ? and unit_id = ?', [state, installation, id]);
 
-describe('what comes into the outbox', () => {
-  it('is each unit of the chains, once, with a key of its own', async () => {
+describe('a unit in the outbox', () => {
+  it('is added once for each unit of the chains, with a unique key', async () => {
     const ids = await post([payment(1), payment(2)]);
     expect(await enqueue()).toBe(2);
     expect(await enqueue()).toBe(0);
@@ -65,13 +65,13 @@ describe('what comes into the outbox', () => {
     expect(units[0]!.erp_key).toMatch(/^[A-Z2-7]{20}$/);
   });
 
-  it('is the same for callers at the same time', async () => {
+  it('is added once by concurrent callers', async () => {
     await post([payment(1), payment(2)]);
     const added = await Promise.all([enqueue(), enqueue(), enqueue()]);
     expect(added.toSorted()).toEqual([0, 0, 2]);
   });
 
-  it('names what it corrects, and what it comes after', async () => {
+  it('names the unit that it corrects, and its predecessor', async () => {
     const first = payment(1);
     const [id] = await post([first]);
     const [reversed, anew] = await post([reversal(id!, first), payment(1, '2026-02-01', '12.00')]);
@@ -84,7 +84,7 @@ describe('what comes into the outbox', () => {
     ]);
   });
 
-  it('is a day’s summary instead of the entries in it', async () => {
+  it('is a daily summary instead of the entries in it', async () => {
     await post([payment(1), payment(2)], { mode: 'daily_summary' });
     await post([payment(3)]);
     await db.transaction((trx) => summariseBatch(trx, installation, { before: '2026-03-01', windowId: null }));
@@ -121,14 +121,14 @@ describe('what comes into the outbox', () => {
     expect(await waitingForConsent(db, installation)).toEqual({ n: 0, from: null, through: null });
   });
 
-  it('leaves out what is dated before erp.from', async () => {
+  it('is excluded if it is dated before erp.from', async () => {
     const ids = await post([payment(1, '2026-01-31'), payment(2, '2026-02-01')]);
     await enqueue({ from: '2026-02-01' });
     expect(await states(ids)).toEqual({ [ids[0]!]: 'excluded', [ids[1]!]: 'pending' });
   });
 });
 
-describe('what is left', () => {
+describe('the units that are left', () => {
   async function corrected() {
     const first = payment(1);
     const [id] = await post([first]);
@@ -137,7 +137,7 @@ describe('what is left', () => {
     return { id: id!, reversed: reversed!, anew: anew! };
   }
 
-  it('is nothing behind a refused unit until it is tried again', async () => {
+  it('exclude those behind a refused unit until it is tried again', async () => {
     const { id } = await corrected();
     expect(await dueWork(db, installation)).toEqual({ left: 3, nextDueMs: 0 });
     await setState(id, 'refused');
@@ -146,7 +146,7 @@ describe('what is left', () => {
     expect(await dueWork(db, installation)).toEqual({ left: 3, nextDueMs: 0 });
   });
 
-  it('is due when what it waits for is', async () => {
+  it('are due when their predecessor is', async () => {
     const { id } = await corrected();
     await execute(
       db,
@@ -160,7 +160,7 @@ describe('what is left', () => {
     expect(nextDueMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('goes on behind what is in the ERP', async () => {
+  it('include those behind a unit that the ERP has', async () => {
     const { id, reversed } = await corrected();
     await setState(id, 'delivered');
     await setState(reversed, 'drafted');
@@ -168,8 +168,8 @@ describe('what is left', () => {
   });
 });
 
-describe('what people do', () => {
-  it('is written down, and nobody changes it', async () => {
+describe('the action of a person', () => {
+  it('is recorded, and cannot be changed', async () => {
     const [id] = await post([payment(1)]);
     await enqueue();
     await setState(id!, 'refused');
@@ -195,12 +195,12 @@ describe('what people do', () => {
   });
 });
 
-describe('what waits after a kill', () => {
+describe('a unit whose process was killed', () => {
   const waits = async () => (await deliveryWaits(db, [{ id: installation, company: `killed ${installation}` }]))[0];
   const companyIs = (changes: string) =>
     execute(db, `update erp_company set ${changes} where company = ?`, [`killed ${installation}`]);
 
-  it('is in doubt once its holder is gone, and looked up at the end of the time in which the ERP may be at work', async () => {
+  it('is in doubt once its lease holder is gone, and looked up when the ERP can have finished', async () => {
     await post([payment(1), payment(2)]);
     await enqueue({ auto: true });
     await execute(db, `insert into erp_company (company, kind, name) values (?, 'tryton', 'x')`, [

@@ -60,7 +60,7 @@ const turns = async () => {
 };
 
 describe('requests in a process', () => {
-  it('are in flight as many as the company takes', async () => {
+  it('are limited to the number that the company allows in flight', async () => {
     const pace = paceOf({ ...unlimited, in_flight_per_company: 2 });
     const { started, send, end } = held();
     const all = ['a', 'b', 'c'].map((name) => pace.run(request(), send(name)));
@@ -74,7 +74,7 @@ describe('requests in a process', () => {
     await Promise.all(all);
   });
 
-  it('wait in the order of their priorities, whoever makes them', async () => {
+  it('wait in the order of their priorities', async () => {
     const { started, send, end } = held();
     const all = [
       paceOf(unlimited).run(request(6), send('first')),
@@ -117,7 +117,7 @@ describe('a limit', () => {
     for (let sent = 0; sent < n; sent++) await pace.run(request(), done);
   };
 
-  it('counts a request from its answer on: the ERP may count it so late', async () => {
+  it('counts a request from its answer on, since the ERP may count it that late', async () => {
     const answered = await paceOf(limited(5, 60)).run(request(), async () => {
       await query(db, 'select pg_sleep(0.05)');
       return query<{ at: string }>(db, 'select clock_timestamp()::text as at');
@@ -135,7 +135,7 @@ describe('a limit', () => {
       company,
     ]);
 
-  it('a day is spent for every process, and stays so after a restart', async () => {
+  it('of a day that is used up counts for every process, also after a restart', async () => {
     await spend(paceOf(limited(3, 86_400)), 3);
     for (const process of [db, openPool({ max: 2 })]) {
       const exceeded = await paceOf(limited(3, 86_400), process)
@@ -150,7 +150,7 @@ describe('a limit', () => {
     expect(await paceOf(limited(3, 86_400)).run(request(), done)).toBe('done');
   });
 
-  it('of a day leaves half to what is not reading back; a shorter one does not', async () => {
+  it('of a day leaves half to requests other than reading back; a shorter limit does not', async () => {
     const pace = paceOf(limited(6, 86_400));
     await spend(pace, 2);
     expect(await pace.run(request(erpPriorities.books), done)).toBe('done');
@@ -163,7 +163,7 @@ describe('a limit', () => {
     await expect(shorter.run(request(erpPriorities.books), done)).rejects.toThrow(PaceExceeded);
   });
 
-  it('that is free again in a moment is waited for', async () => {
+  it('that allows a request soon lets it wait', async () => {
     const pace = paceOf(limited(1, 0.3));
     const before = performance.now();
     await spend(pace, 2);
@@ -176,7 +176,7 @@ describe('a limit', () => {
     await expect(pace.run(request(), done)).rejects.toThrow(PaceExceeded);
   });
 
-  it('is rolling: what is older than its time counts no more, and is not kept', async () => {
+  it('is rolling: older requests neither count nor stay stored', async () => {
     const pace = paceOf(limited(3, 600));
     await spend(pace, 2);
     await pass(590);
@@ -192,7 +192,7 @@ describe('a limit', () => {
     expect(n).toBeLessThanOrEqual(3);
   });
 
-  it('is kept by many at once', async () => {
+  it('holds for concurrent requests', async () => {
     const results = await Promise.allSettled(
       [db, openPool({ max: 4 })].flatMap((process) => {
         const pace = paceOf({ ...limited(5, 600), in_flight_per_company: 4 }, process);
@@ -220,13 +220,13 @@ describe('a limit', () => {
     expect(await pace.run(request(), done)).toBe('done');
   });
 
-  it('that is not there costs no statement', async () => {
+  it('that does not exist costs no statement', async () => {
     await spend(paceOf(unlimited), 2);
     expect(await query(db, 'select from erp_request where company = ?', [company])).toEqual([]);
   });
 });
 
-it('a process that is killed with a request in flight leaves what it counted and what is to be looked up', async () => {
+it('a process that is killed during a request leaves its count, and its units to look up', async () => {
   await truncate();
   const pace = limited(4, 86_400);
   const target = new ScriptedTarget(capabilitiesWith({ doubt: { server_may_work_seconds: 0 }, pace }));

@@ -14,7 +14,7 @@ const january = (isOpen: boolean) => month('2026-01-01', '2026-01-31', isOpen);
 const february = (isOpen: boolean) => month('2026-02-01', '2026-02-28', isOpen);
 const march = (isOpen: boolean) => month('2026-03-01', '2026-03-31', isOpen);
 
-describe('what is closed', () => {
+describe('closed days', () => {
   const cases: [string, ErpPeriods, { days: unknown[]; beginning: string | null; on: Record<string, unknown> }][] = [
     [
       'nothing, in an ERP without periods',
@@ -105,14 +105,14 @@ test('the first open day skips the ERP’s closed days, and our own', () => {
   expect(firstOpenDay('2026-01-05', { ...lock, closedThrough: '2026-02-12' })).toBe('2026-02-21');
 });
 
-describe('what delivery stored', () => {
+describe('stored periods', () => {
   const { db } = useDatabase();
   const erp: TrytonConfig = {
     ...{ kind: 'tryton', url: 'http://127.0.0.1:9', database: 'books', company: null, user: 'api', password: 'x' },
     ...{ post: 'posted', ownedAccounts: [], closeSourcePeriods: false, timeoutSeconds: 60, from: null, auto: true },
   };
 
-  test('is what posting reads, from the first day that is delivered', async () => {
+  test('are read by posting, from the first delivered day', async () => {
     const company = companyKeyOf(erp) ?? '';
     expect(await closedInErp(db, { erp })).toEqual([]);
     await db.raw(`insert into erp_company (company, kind, name) values (?, 'tryton', 'Clinic')`, [company]);

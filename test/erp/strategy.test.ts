@@ -64,7 +64,7 @@ describe('what a capability record means', () => {
     expect(strategyOf(capabilitiesWith(changes))).toMatchObject(expected);
   });
 
-  it('looks where the ERP may have moved an entry to', () => {
+  it('searches the days to which the ERP may have moved an entry', () => {
     expect(searchDays(capabilitiesWith(), '2026-01-30', '2026-03-01')).toEqual(['2026-01-30']);
     const redated = capabilitiesWith({ periods: { on_locked: 'redated' } });
     const days = searchDays(redated, '2026-01-30', '2026-03-01');
@@ -131,7 +131,7 @@ describe('an error of a request that writes', () => {
     expect(verdictOf(failure, strategy)).toMatchObject(expected);
   });
 
-  it('is told from another by its words', () => {
+  it('is distinguished from another by its text', () => {
     expect(isSameMessage('Move 17 of 2026-01-01 failed', 'Move 18 of 2026-02-01 failed')).toBe(true);
     expect(isSameMessage('Move 17 failed', 'Party 17 failed')).toBe(false);
     expect(isSameMessage(null, 'Party 17 failed')).toBe(false);
@@ -198,7 +198,7 @@ describe('the date of an entry', () => {
   });
 });
 
-it('an entry of more lines or bytes than the ERP takes is not sent', () => {
+it('an entry with more lines or bytes than the ERP accepts is not sent', () => {
   const entry = { lines: [], description: 'x'.repeat(100) } as unknown as ErpEntry;
   expect(sizeProblem(entry, capabilitiesWith())).toBeNull();
   expect(sizeProblem({ ...entry, lines: new Array(501).fill(null) }, capabilitiesWith())).toMatch('501 lines');

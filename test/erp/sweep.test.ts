@@ -41,7 +41,7 @@ function held(id: string, changes: Partial<FoundEntry> = {}, revenue = '-10.00')
 
 const posted = held('1', { state: 'posted', number: 'V1' });
 
-describe('of the drafts with a unit’s key, those are surplus that are ours beyond doubt', () => {
+describe('a draft with a unit’s key is surplus only if it certainly is ours', () => {
   test.each<[string, string | null, FoundEntry[], string[]]>([
     ['a twin of what is posted', '1', [posted, held('2')], ['2']],
     ['two of them', '1', [posted, held('2'), held('3')], ['2', '3']],
@@ -59,11 +59,11 @@ describe('of the drafts with a unit’s key, those are surplus that are ours bey
   });
 });
 
-describe('how many drafts were swept', () => {
+describe('the number of deleted surplus drafts', () => {
   const { db } = useDatabase();
   const installation = installationOf(1, 1);
 
-  test('is told by `status`, once there are any', async () => {
+  test('is shown by `status` if there are any', async () => {
     if (installation.erp.kind !== 'tryton') throw new Error('the installation of a round is delivered');
     await noteOutcome(db, companyOf(installation.erp), null);
     const none = await deliveryStatus(db, installation);
@@ -81,7 +81,7 @@ describe('how many drafts were swept', () => {
   });
 });
 
-describe('a draft that was to be deleted and is still there', () => {
+describe('a draft that could not be deleted', () => {
   const { db, truncate } = useDatabase();
   const installation = 1;
   let target: ScriptedTarget;
@@ -156,7 +156,7 @@ describe('a draft that was to be deleted and is still there', () => {
     expect(await noted()).toEqual([]);
   });
 
-  test('stays where somebody has changed it since', async () => {
+  test('stays if a user has changed it since', async () => {
     altering();
     deletions = 'refused';
     await slice();
@@ -168,7 +168,7 @@ describe('a draft that was to be deleted and is still there', () => {
     expect(await noted()).toEqual([]);
   });
 
-  test('is no longer noted where it was deleted at once, or is gone', async () => {
+  test('is no longer recorded if it was deleted', async () => {
     altering();
     await slice();
     expect(target.drafts).toEqual([]);
@@ -205,7 +205,7 @@ describe('a draft that was to be deleted and is still there', () => {
     expect(await states()).toEqual([{ state: 'cancelled_out', code: null }]);
   });
 
-  test('is the accountant’s in mode draft, and one that is kept is never deleted', async () => {
+  test('belongs to the accountant in mode draft, and a recorded one is never deleted', async () => {
     altering();
     deletions = 'refused';
     await slice();

@@ -187,7 +187,7 @@ describe('an invoice', () => {
     ]);
   });
 
-  test('its reversal has the sides turned, names what it reverses and says the same of VAT', () => {
+  test('its reversal swaps the sides, names the original and has the same VAT', () => {
     const reversal = entryUnit(invoiceFields, {
       id: '1/invoice/5/2',
       reverses: '1/invoice/5/1',
@@ -203,7 +203,7 @@ describe('an invoice', () => {
     expect([entry.isRefund, reversed.isRefund]).toEqual([false, false]);
   });
 
-  test('a credit note is a refund, and so is its reversal; a payment is none; a summary has both', () => {
+  test('a credit note and its reversal are refunds; a payment is not; a summary has both', () => {
     const turned = reversedLines(draft(invoiceFields).lines);
     const creditNote = entryOf(run(entryUnit(invoiceFields, { lines: turned })));
     const reversal = { id: '1/invoice/5/2', reverses: '1/invoice/5/1' };
@@ -306,8 +306,8 @@ describe('a daily summary', () => {
   });
 });
 
-describe('what is missing', () => {
-  test('is told all at once, each thing once', () => {
+describe('missing values in the mapping', () => {
+  test('are all reported together, each of them once', () => {
     const result = run(entryUnit(invoiceFields), {
       vat_codes: { VAT14: 'S14' },
       dimensions: { dimension_1: { name: 'Cost centre', values: {} } },

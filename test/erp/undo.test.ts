@@ -85,7 +85,7 @@ const states = async () =>
   );
 
 describe('undoing a delivery', () => {
-  it('reverses what the ERP has of the dates, each by an entry of its own, and withholds what was not sent', async () => {
+  it('reverses each entry of the dates by a separate entry, and excludes units that were not sent', async () => {
     await post(payment(1, '2026-01-05', '10.00'), payment(2, '2026-02-05', '20.00'));
     await deliver();
     await post(payment(3, '2026-01-06', '40.00'));
@@ -132,7 +132,7 @@ describe('undoing a delivery', () => {
     });
   });
 
-  it('leaves a pair alone that a correction has settled in the ERP', async () => {
+  it('does not change a unit that a correction has reversed in the ERP', async () => {
     const first = payment(1, '2026-01-05', '10.00');
     const [id] = await post(first);
     await post(reversal(id!, first), payment(1, '2026-01-05', '12.00'));
@@ -143,7 +143,7 @@ describe('undoing a delivery', () => {
     expect((await states())['payment/1/3/undo/1']).toBe('delivered');
   });
 
-  it('a correction of what is undone does not reverse it again; what follows it is delivered', async () => {
+  it('a correction of an undone unit does not reverse it again; its successor is delivered', async () => {
     const first = payment(1, '2026-01-05', '10.00');
     const [id] = await post(first);
     await deliver();

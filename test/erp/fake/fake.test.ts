@@ -53,7 +53,7 @@ async function errorOf(work: Promise<unknown>): Promise<ErpError> {
 }
 
 describe('simulated time', () => {
-  test('moves on when everything waits for it', async () => {
+  test('advances when all processes wait for it', async () => {
     const time = new SimulatedTime(1_000);
     const order: string[] = [];
     const wait = async (ms: number) => {
@@ -64,7 +64,7 @@ describe('simulated time', () => {
     expect(order).toEqual(['5 at 1005', '200 at 1200', '3600000 at 3601000']);
   });
 
-  test('waits for work that takes none, and for timers of the event loop', async () => {
+  test('waits for work without duration, and for timers of the event loop', async () => {
     const time = new SimulatedTime(0);
     const work = async () => {
       const end = time.begin();
@@ -159,7 +159,7 @@ describe('requests that go wrong', () => {
     expect(fake.states()).toHaveLength(held);
   });
 
-  test('an answer too late is none, and the server works on, for as long as its record says', async () => {
+  test('a late answer is lost, and the server continues for as long as its record says', async () => {
     const fake = open('fortnox', { next: [{ workMs: 600_000 }] });
     expect((await errorOf(fake.create([erpEntry(1)]))).means).toBe('doubt');
     expect(fake.time.nowMs).toBe(start + 10_000);
@@ -169,7 +169,7 @@ describe('requests that go wrong', () => {
     expect(fake.states()).toEqual(['1/invoice/1/1 posted 2026-03-02']);
   });
 
-  test('an aborted request takes effect all the same', async () => {
+  test('an aborted request still takes effect', async () => {
     const fake = open('fortnox', { next: [{ workMs: 5_000 }] });
     const stop = new AbortController();
     fake.time.at(start + 1_000, () => stop.abort(new Error('the end')));
@@ -180,14 +180,14 @@ describe('requests that go wrong', () => {
     expect((await fake.find(erpEntry(1))).found).toHaveLength(1);
   });
 
-  test('half an answer tells half of the ids', async () => {
+  test('a truncated answer has half of the ids', async () => {
     const fake = open('tryton', { next: [{ fault: 'half' }] });
     const ids = await fake.create([erpEntry(1), erpEntry(2)]);
     expect([...ids.keys()]).toEqual([erpEntry(2).key]);
     expect(fake.states()).toHaveLength(2);
   });
 
-  test('a truncated look-up says so; one that lags does not', async () => {
+  test('a truncated look-up is marked as incomplete; a lagging one is not', async () => {
     const fake = open('quickbooks', { next: [{}, {}, { fault: 'truncated' }] });
     await fake.create([erpEntry(1)]);
     expect(await fake.find(erpEntry(1))).toEqual({ found: [], isComplete: true });
@@ -204,7 +204,7 @@ describe('requests that go wrong', () => {
 });
 
 describe('a key that the ERP has', () => {
-  test('is nothing to it where keys are not unique', async () => {
+  test('has no effect if keys are not unique', async () => {
     const fake = open('fortnox');
     await fake.create([erpEntry(1)]);
     await fake.create([erpEntry(1)]);
@@ -244,7 +244,7 @@ describe('a key that the ERP has', () => {
     expect(fake.server.misdeeds).toHaveLength(1);
   });
 
-  test('the first answer again for a repeated attempt, an old failure too, within the time that is told', async () => {
+  test('a repeated attempt gets the first answer again, also a failure, within the declared time', async () => {
     const fake = open('e_conomic', { next: [{ fault: 'strange' }] });
     expect((await errorOf(fake.create([erpEntry(1)], 'one'))).problem).toBe('erp_refused_unknown');
     expect((await errorOf(fake.create([erpEntry(1)], 'one'))).problem).toBe('erp_refused_unknown');
@@ -260,7 +260,7 @@ describe('a key that the ERP has', () => {
 });
 
 describe('drafts', () => {
-  test('are posted and deleted, posted ones not', async () => {
+  test('can be posted and deleted, unless they are posted', async () => {
     const fake = open('tryton');
     const ids = [...(await fake.create([erpEntry(1), erpEntry(2)])).values()];
     await fake.post([ids[0]!]);
@@ -270,7 +270,7 @@ describe('drafts', () => {
     await fake.post([ids[0]!]);
   });
 
-  test('stand in the way of closing their period', async () => {
+  test('prevent their period from being closed', async () => {
     const fake = open('tryton');
     await fake.create([erpEntry(1)]);
     expect(fake.server.lock('2026-03-31')).toBe(false);
@@ -287,14 +287,14 @@ describe('closed periods', () => {
     await fake.create([erpEntry(1)]);
   });
 
-  test('move the date of what is posted in them', async () => {
+  test('move the date of an entry in them', async () => {
     const fake = open('odoo');
     fake.server.lock('2026-03-31');
     await fake.post([...(await fake.create([erpEntry(1)])).values()]);
     expect(fake.states()).toEqual(['1/invoice/1/1 posted 2026-04-01']);
   });
 
-  test('are posted in all the same', async () => {
+  test('accept entries with a warning', async () => {
     const fake = open('keys_by_period');
     fake.server.lock('2026-03-31');
     await fake.create([erpEntry(1)]);
@@ -325,14 +325,14 @@ describe('what is wrong with entries', () => {
     expect(fake.states()).toHaveLength(2);
   });
 
-  test('one bad entry: named by nobody, and those before it are created', async () => {
+  test('one bad entry: not named, and those before it are created', async () => {
     const fake = open('keys_by_period', { flaws: unknown });
     const error = await errorOf(fake.create([erpEntry(1), bad, erpEntry(3)]));
     expect([error.problem, error.keys]).toEqual(['erp_account_unknown', []]);
     expect(fake.states()).toHaveLength(1);
   });
 
-  test('a success that is none: accounts and dimensions dropped, lines added', async () => {
+  test('a success that is wrong: accounts and dimensions dropped, lines added', async () => {
     const fake = open('exact', {
       flaws: {
         droppedAccounts: new Set(['3001']),
@@ -394,7 +394,7 @@ describe('how much it takes', () => {
     await fake.find(erpEntry(1));
   });
 
-  test('requests at once are noted where the ERP takes one', async () => {
+  test('concurrent requests are recorded if the ERP allows only one', async () => {
     const fake = open('tryton');
     await fake.time.run(
       Promise.all(
@@ -405,7 +405,7 @@ describe('how much it takes', () => {
   });
 });
 
-test('lines that sum to zero are matched, others not', async () => {
+test('only lines that sum to zero are matched', async () => {
   const fake = open('tryton');
   await fake.create([
     erpEntry(1),

@@ -68,7 +68,7 @@ describe.each(Object.entries(kinds))('%s', (kind, { options, read }) => {
     }
   });
 
-  it('each entry of the books is in one batch, and none that is not', async () => {
+  it('each entry of the books is in exactly one batch, and no other entry is', async () => {
     const booked = await query<{ id: string }>(db, 'select id from entry where installation = ? order by id', [id]);
     expect(booked.length).toBeGreaterThan(60);
     expect(found.map(({ unit }) => unit).toSorted()).toEqual(booked.map((each) => each.id).toSorted());
@@ -89,7 +89,7 @@ describe.each(Object.entries(kinds))('%s', (kind, { options, read }) => {
     }
   });
 
-  it('a correction comes after what it corrects', () => {
+  it('a correction follows the corrected entry', () => {
     const seen = new Set<string>();
     for (const { unit } of found) {
       const [, , , n] = unit.split('/');

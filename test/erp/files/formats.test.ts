@@ -101,7 +101,7 @@ describe('csv', () => {
     );
   });
 
-  it('has a column for each thing that the books know', () => {
+  it('has a column for each fact of the books', () => {
     const party = { code: '4711/client/5', name: 'Hund & Katze; GmbH', vatNumber: 'DE1', countryCode: 'DE' };
     const sale = entry(1001, [
       line('1700', 'receivable', '124.00', {
@@ -311,7 +311,7 @@ describe('DATEV', () => {
     { date: '2026-01-31', documentDate: '2026-01-30' },
   );
 
-  it('tells every line against the only line that is no sale, with what belongs to it', () => {
+  it('pairs every line with the only line that is not a sale, with the facts of both', () => {
     const { head, columns, rows } = readDatev(fileOf(datevFormat(datevOptions, 'EUR'), [sale], 12).bytes);
     expect(head).toEqual([
       ...[
@@ -443,7 +443,7 @@ describe('DATEV', () => {
     );
   });
 
-  it('erp check is told beforehand what cannot be named', () => {
+  it('erp check reports names that the format cannot hold', () => {
     const words = {
       accounts: [{ account: '1700' }, { account: '17A' }, { account: '170000' }],
       dimensions: [
@@ -458,7 +458,7 @@ describe('DATEV', () => {
     expect(codes(csvOf('international'))).toEqual([]);
   });
 
-  it('a cent on one row is seen', () => {
+  it('a difference of a cent in one row is noticed', () => {
     // This shows that the readers find differences.
     const bytes = fileOf(datevFormat(datevOptions, 'EUR'), [sale]).bytes;
     const wrong = Buffer.from(bytes.toString('latin1').replace('\r\n24,00;', '\r\n24,01;'), 'latin1');

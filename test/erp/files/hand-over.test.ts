@@ -182,7 +182,7 @@ const unitsIn = () => batches().map(({ entries }) => entries.map(({ unit }) => u
 const stateOf = async (unit: string) => (await unitsById(db, id, [unit]))[0]!;
 
 describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
-  it('what is due is handed over once, in numbered batches with a manifest', async () => {
+  it('due units are handed over once, in numbered batches with a manifest', async () => {
     const installation = await configured(kind);
     const posted = await post([invoice(1), invoice(2)]);
     await enqueue(installation);
@@ -248,7 +248,7 @@ async function restore(): Promise<void> {
   );
 }
 
-describe('a database that was restored from before a batch', () => {
+describe('a database that was restored from a backup before a batch', () => {
   it.each(['csv', 'sie4', 'datev'] as const)('makes the same batch again: %s', async (kind) => {
     const installation = await configured(kind);
     await post([invoice(1), invoice(2)]);
@@ -261,7 +261,7 @@ describe('a database that was restored from before a batch', () => {
     expect(await ackBatches(db, [{ installation: id, number: 1, folder: folder() }], by)).toMatchObject([{ units: 2 }]);
   });
 
-  it('makes the batches that lie there, and one of what came since', async () => {
+  it('records the batches in the folder, and makes one of the new units', async () => {
     const installation = await configured('csv');
     await post([invoice(1), invoice(2), invoice(3)]);
     await enqueue(installation);
@@ -298,7 +298,7 @@ describe('a database that was restored from before a batch', () => {
     },
   );
 
-  it('names what a batch has otherwise, and what the books do not have, and hands over neither again', async () => {
+  it('reports entries that differ and entries that the books lack, and hands over neither again', async () => {
     const installation = await configured('csv');
     const [one] = await post([invoice(1), invoice(2), invoice(3)]);
     await enqueue(installation);
@@ -325,7 +325,7 @@ describe('a database that was restored from before a batch', () => {
     expect(batches()).toEqual(before);
   });
 
-  it('waits for batches that were taken out of the folder, while later ones lie there', async () => {
+  it('waits for batches that are missing in the folder, while it has later ones', async () => {
     const installation = await configured('csv');
     for (const n of [1, 2]) {
       await post([invoice(n)]);
@@ -354,7 +354,7 @@ describe('a database that was restored from before a batch', () => {
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 
-  it('leaves a batch of another content as it is, and says so', async () => {
+  it('does not change a batch with other content, and reports it', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -368,7 +368,7 @@ describe('a database that was restored from before a batch', () => {
 });
 
 describe('a folder that another database has claimed', () => {
-  it('gets no batch of this one, until it is adopted; other installations’ claims stay', async () => {
+  it('gets no batch of this one before it is adopted; claims of other installations stay', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -396,7 +396,7 @@ describe('a folder that another database has claimed', () => {
     ]);
   });
 
-  it('and a claim that cannot be read stops both', async () => {
+  it('stops both databases if the claim is unreadable', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -407,7 +407,7 @@ describe('a folder that another database has claimed', () => {
   });
 });
 
-it('crashes at random moments, while more is posted, lose nothing and repeat nothing', async () => {
+it('crashes at random moments, while entries are posted, lose nothing and repeat nothing', async () => {
   const round = fc.record({
     posted: fc.nat(5),
     maxUnits: fc.integer({ min: 1, max: 4 }),
@@ -464,7 +464,7 @@ describe('a process that is killed', () => {
 });
 
 describe('the same batch after a crash', () => {
-  it('is written byte for byte, whatever the configuration and the mapping are by then', async () => {
+  it('is written byte for byte, even if configuration and mapping have changed', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -480,7 +480,7 @@ describe('the same batch after a crash', () => {
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 
-  it('is written into the folder of now', async () => {
+  it('is written into the currently configured folder', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -497,7 +497,7 @@ describe('the same batch after a crash', () => {
     expect(await unitsByState(db, id)).toEqual({ handed_over: 2 });
   });
 
-  it('is withdrawn where units were taken out of it, and the others are in the next', async () => {
+  it('is withdrawn if units were taken out of it; the others are in the next batch', async () => {
     const installation = await configured('csv');
     const [taken] = await post([invoice(1), invoice(2)]);
     await enqueue(installation);
@@ -511,7 +511,7 @@ describe('the same batch after a crash', () => {
     expect(await query(db, 'select * from erp_batch_piece where installation = ?', [id])).toEqual([]);
   });
 
-  it('is written by one of two who hand over at the same time', async () => {
+  it('is written once by two concurrent processes', async () => {
     const installation = await configured('csv');
     await post(Array.from({ length: 20 }, (_, index) => invoice(index + 1)));
     await enqueue(installation);
@@ -522,8 +522,8 @@ describe('the same batch after a crash', () => {
   });
 });
 
-describe('what is in a batch', () => {
-  it('comes after what it corrects', async () => {
+describe('a unit in a batch', () => {
+  it('follows the unit that it corrects', async () => {
     const installation = await configured('datev');
     const first = invoice(1, '2026-02-10');
     const [entryId] = await post([first]);
@@ -541,7 +541,7 @@ describe('what is in a batch', () => {
     ]);
   });
 
-  it('waits for consent, for what it follows, and for the end of a pause', async () => {
+  it('waits for consent, for its predecessor, and for the end of a pause', async () => {
     const installation = await configured('csv');
     const first = invoice(1);
     const [entryId] = await post([first]);
@@ -562,7 +562,7 @@ describe('what is in a batch', () => {
     expect(unitsIn()).toEqual([['invoice/2/1'], ['invoice/1/1', 'invoice/1/2']]);
   });
 
-  it('may be a day’s summary', async () => {
+  it('may be a daily summary', async () => {
     const installation = await configured('csv');
     await post([invoice(1), invoice(2)], 'daily_summary');
     await db.transaction((trx) => summariseBatch(trx, id, { before: '2026-02-01', windowId: null }));
@@ -571,7 +571,7 @@ describe('what is in a batch', () => {
     expect(unitsIn()).toEqual([expect.arrayContaining([expect.stringMatching(/^summary\/2026-01-15-/)])]);
   });
 
-  it('is a day’s or a month’s only when that is over in the clinic', async () => {
+  it('is due in daily or monthly batches once the day or month is over in the clinic', async () => {
     const installation = await configured('csv', 'batches: daily');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -586,7 +586,7 @@ describe('what is in a batch', () => {
   });
 });
 
-describe('a unit that the format cannot tell', () => {
+describe('a unit that the format cannot hold', () => {
   const oneAccount = (n: number) =>
     draft({
       ...{ kind: 'payment', id: n, date: '2026-01-20' },
@@ -612,7 +612,7 @@ describe('a unit that the format cannot tell', () => {
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 
-  it('is tried again by itself once the mapping has what it lacked', async () => {
+  it('is tried again automatically once the mapping has the missing value', async () => {
     const installation = await configured('csv');
     const demo = readFileSync(installation.mappingPath, 'utf8');
     const lacking = `${demo}\nerp: {dimensions: {department: {name: Team, values: {"9": X}}}}\n`;
@@ -633,7 +633,7 @@ describe('a unit that the format cannot tell', () => {
 });
 
 describe('the folder', () => {
-  it('that cannot be written to is waited for', async () => {
+  it('that is not writable delays the batch', async () => {
     writeFileSync(folder(), 'a file where the folder should be');
     const installation = await configured('csv');
     await post([invoice(1)]);
@@ -653,7 +653,7 @@ describe('the folder', () => {
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 
-  it('keeps what another has written under the name', async () => {
+  it('keeps a file of another program with the batch’s name', async () => {
     mkdirSync(folder());
     writeFileSync(join(folder(), `${id}-000001.csv`), 'of another database');
     const installation = await configured('csv');
@@ -666,7 +666,7 @@ describe('the folder', () => {
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 
-  it('is for its owner and group alone', async () => {
+  it('is accessible to its owner and group only', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -680,7 +680,7 @@ describe('deliver ack', () => {
   const ack = async (actedBy: string, reason: string) =>
     (await ackBatches(db, [{ installation: id, number: 1, folder: folder() }], { actedBy, reason }))[0];
 
-  it('acknowledges the units of a batch, once, with who and why', async () => {
+  it('acknowledges the units of a batch once, with name and reason', async () => {
     const installation = await configured('sie4');
     await post([invoice(1), invoice(2)]);
     await enqueue(installation);
@@ -698,7 +698,7 @@ describe('deliver ack', () => {
     ]);
   });
 
-  it('lets undo reverse what was read in, in a batch of its own', async () => {
+  it('allows an undo of imported units, in another batch', async () => {
     const installation = await configured('datev');
     await post([invoice(1), invoice(2)]);
     await enqueue(installation);
@@ -715,7 +715,7 @@ describe('deliver ack', () => {
     expect(second!.manifest.accounts['3000']!.balance).toBe('2.03');
   });
 
-  it('knows batches that are written, and no others', async () => {
+  it('accepts written batches only', async () => {
     await expect(ack('Bo', '')).rejects.toMatchObject({ code: 'batch_unknown', exitCode: 1 });
     const installation = await configured('csv');
     await post([invoice(1)]);
@@ -727,7 +727,7 @@ describe('deliver ack', () => {
     await expect(ack('Bo', '')).rejects.toMatchObject({ code: 'batch_not_written', exitCode: 1 });
   });
 
-  it('takes a batch that lies in the folder, though its process was killed before that was noted', async () => {
+  it('accepts a batch in the folder whose process was killed before it was recorded', async () => {
     const installation = await configured('csv');
     await post([invoice(1), invoice(2)]);
     await enqueue(installation);
@@ -740,7 +740,7 @@ describe('deliver ack', () => {
     expect(await handOver(installation)).toMatchObject({ delivered: 0, left: 0 });
   });
 
-  it('says of a batch of before a restore how it becomes known again', async () => {
+  it('says how a batch from before a restore can be acknowledged', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);

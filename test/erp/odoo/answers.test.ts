@@ -132,7 +132,7 @@ describe('a call', () => {
     expect(await open('jsonrpc', way).call('reads', post, request)).toBe(5);
   });
 
-  test('the major version is told by number or by name', async () => {
+  test('the major version is read from a number or a name', async () => {
     const version = (info: unknown[]) =>
       open('jsonrpc', new Scripted(rpc({ server_version_info: info }))).version(request);
     expect(await version([17, 0, 0, 'final', 0, ''])).toBe(17);
@@ -229,7 +229,7 @@ describe('what an answer means to a request that writes, and to one that reads',
     expect(redact('key-0123456789')).not.toContain('key-0123456789');
   });
 
-  test('after a refused right the next call logs in again: the user may have been made anew', async () => {
+  test('after a missing right the next call logs in again, because the user may have changed', async () => {
     const way = new Scripted(rpc(2), rpcError('odoo.exceptions.AccessDenied', 'Access Denied'), rpc(3), rpc([]));
     const connection = open('jsonrpc', way);
     await errorOf(connection.call('reads', post, request));

@@ -57,7 +57,7 @@ describe.each(versions)('the check of a fake Odoo %i', (version) => {
     expect(trap.fake.held()).toEqual([]);
   });
 
-  test('a key of the API is told with its end, and refused after it', async () => {
+  test('an API key is listed with its expiry, and refused afterwards', async () => {
     const trap = new Trap(version);
     const ends = version === 17 ? [] : ['2027-03-01T00:00:00.000Z'];
     const keys = (await trap.target.expiries?.(request)) ?? [];

@@ -72,14 +72,14 @@ async function resultsOf(check: AsyncIterable<CheckResult>): Promise<CheckResult
   return results;
 }
 
-test('what a check makes, it removes', async () => {
+test('a check removes what it creates', async () => {
   const { drafts, checked } = odoo();
   const results = await resultsOf(checkErp(checked, plan, request));
   expect(results.map(({ name }) => name)).toContain('draft on all accounts, with taxes and dimensions');
   expect(drafts).toEqual(new Set());
 });
 
-test('also when it is cut off, and what a request without an answer has made', async () => {
+test('an aborted check also removes its drafts, including those of a request without an answer', async () => {
   const stop = new AbortController();
   const { drafts, checked } = odoo(() => stop.abort(new Error('cut off')));
   const check = resultsOf(checkErp(checked, plan, { signal: stop.signal, priority: 0 }));
@@ -87,7 +87,7 @@ test('also when it is cut off, and what a request without an answer has made', a
   expect(drafts).toEqual(new Set());
 });
 
-test('the right to make partners is asked for where partners are made', async () => {
+test('the right to create partners is checked if partners have to be created', async () => {
   const faults = async (makesParties: boolean) => {
     const { checked } = odoo(() => {}, ['res.partner create']);
     const check = checkErp(checked, { ...plan, writes: false, makesParties }, request);
@@ -97,7 +97,7 @@ test('the right to make partners is asked for where partners are made', async ()
   expect(await faults(false)).toEqual([]);
 });
 
-test('a company of another currency is none of this practice', async () => {
+test('a company with another currency than the clinic is refused', async () => {
   const { checked } = odoo();
   const results = await resultsOf(checkErp(checked, { ...plan, currency: 'SEK' }, request));
   expect(results.filter(({ ok }) => !ok).map(({ name, message }) => [name, message])).toEqual([
@@ -108,7 +108,7 @@ test('a company of another currency is none of this practice', async () => {
 
 const draftsOf = (results: readonly CheckResult[]) => results.filter(({ name }) => name.startsWith('draft'));
 
-test('before a first load there is nothing to try drafts with, and that is what it says', async () => {
+test('before a first load drafts are not tried, and the check says why', async () => {
   const { checked } = odoo();
   const results = await resultsOf(checkErp(checked, { ...plan, journals: [] }, request));
   expect(draftsOf(results)).toEqual([
@@ -119,7 +119,7 @@ test('before a first load there is nothing to try drafts with, and that is what 
   ]);
 });
 
-test('without the right to make entries no draft is tried, and the fault is told once', async () => {
+test('without the right to create entries no draft is tried, and the fault is reported once', async () => {
   const { checked } = odoo(() => {}, ['account.move create']);
   const results = await resultsOf(checkErp(checked, plan, request));
   expect(results.filter(({ ok }) => !ok)).toEqual([
@@ -134,7 +134,7 @@ test('without the right to make entries no draft is tried, and the fault is told
   ]);
 });
 
-test('a right that only a draft shows to be missing is told once for all accounts', async () => {
+test('a missing right that only a draft shows is reported once for all accounts', async () => {
   const { checked } = odoo(() => {
     throw new ErpError('auth', 'You are not allowed to create');
   });

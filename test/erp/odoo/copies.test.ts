@@ -33,7 +33,7 @@ describe.each(versions)('Odoo %i', (version) => {
       .find(({ part }) => part === 'base')
       ?.amount.toFixed(2);
 
-  test('its own reversal names its origin, in any journal; its base counts as that of another sale up to 18', async () => {
+  test('a reversal made in Odoo names its origin, in any journal; up to 18 its base has the sign of another sale', async () => {
     const { trap, id } = await delivered();
     expect(await copiesIn(trap, [])).toEqual([]);
     reverseEntry(trap.fake.odoo.inside(), Number(id), '2026-03-05', 'a mistake');
@@ -51,7 +51,7 @@ describe.each(versions)('Odoo %i', (version) => {
     expect(baseOf(copy!)).toBe(version === 19 ? '100.00' : '-100.00');
   });
 
-  test('a duplicate has nothing of ours but its lines, and is found by its journal', async () => {
+  test('a duplicate has only our lines, and is found by its journal', async () => {
     const { trap, id } = await delivered();
     duplicate(trap.fake.odoo.inside({ skip_invoice_sync: true }), Number(id));
     expect(await copiesIn(trap, [])).toEqual([]);

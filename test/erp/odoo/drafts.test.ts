@@ -48,7 +48,7 @@ class Moves {
   }
 }
 
-test('drafts are deleted in one request, and what is gone is left out', async () => {
+test('drafts are deleted in one request, and missing ones are left out', async () => {
   const odoo = new Moves([{ id: 7 }, { id: 8, name: 'MISC/1' }]);
   await deleteDrafts(odoo, [7, 8, 9], request);
   expect([odoo.sent, odoo.left]).toEqual([['unlink 7,8'], []]);
@@ -56,13 +56,13 @@ test('drafts are deleted in one request, and what is gone is left out', async ()
   expect(odoo.sent).toHaveLength(1);
 });
 
-test('one whose number others follow loses it first', async () => {
+test('a draft whose number has successors loses its number first', async () => {
   const odoo = new Moves([{ id: 7 }, { id: 8, name: 'MISC/1', isFollowed: true }]);
   await deleteDrafts(odoo, [7, 8], request);
   expect([odoo.sent, odoo.left]).toEqual([['unlink 7,8', 'write 8', 'unlink 7,8'], []]);
 });
 
-test('one that somebody posts meanwhile keeps its number', async () => {
+test('a draft that a user posts meanwhile keeps its number', async () => {
   const odoo = new Moves([{ id: 7, name: 'MISC/1', isFollowed: true }, { id: 8 }], (moves) => {
     Object.assign(moves.get(7) ?? {}, { state: 'posted' });
   });
@@ -70,7 +70,7 @@ test('one that somebody posts meanwhile keeps its number', async () => {
   expect(odoo.left).toEqual([[7, 'MISC/1', 'posted']]);
 });
 
-test('one that was posted before is somebody’s own, and nothing is deleted', async () => {
+test('a draft that was posted before belongs to a user, and nothing is deleted', async () => {
   const odoo = new Moves([{ id: 7, name: 'MISC/1', posted_before: true }, { id: 8 }]);
   const error = await deleteDrafts(odoo, [7, 8], request).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ means: 'refused', message: expect.stringContaining('MISC/1 (id 7)') });

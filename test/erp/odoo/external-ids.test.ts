@@ -5,7 +5,7 @@ import { findExternalIds } from '../../../src/erp/targets/odoo/external-ids.ts';
 
 const request = { signal: new AbortController().signal, priority: 0 };
 
-test('without the right to search them, external ids are asked for one by one, archived records too', async () => {
+test('without the right to search external ids, each is requested alone, including those of archived records', async () => {
   const asked: unknown[] = [];
   const calls = {
     may: async () => false,

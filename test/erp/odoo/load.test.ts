@@ -26,12 +26,12 @@ function errorOf(answer: JsonValue, entries: readonly ErpEntry[]): ErpError {
   throw new Error('nothing was thrown');
 }
 
-test('the import tells ids in the order of what was sent; a warning beside them is none of ours', () => {
+test('the import returns ids in the order of the entries; a warning beside them is not an error', () => {
   expect(loadedIds({ ids: [8, 7], messages: [], nextrow: 0 }, two)).toEqual([8, 7]);
   expect(loadedIds({ ids: [8], messages: [{ type: 'warning', message: 'x' }] }, one)).toEqual([8]);
 });
 
-describe('an import that took nothing', () => {
+describe('an import that created nothing', () => {
   test.each<[text: string, means: string, problem: string | null]>([
     ['The entry is not balanced.', 'refused', 'erp_unbalanced'],
     ['An error has occurred.\n\nThe entry is not balanced.', 'refused', 'erp_unbalanced'],
@@ -52,12 +52,12 @@ describe('an import that took nothing', () => {
     expect([error.means, error.problem]).toEqual([means, problem]);
   });
 
-  test('names the only entry, and none of several, whatever place it tells', () => {
+  test('names the entry if there is only one, whatever row the message names', () => {
     expect(errorOf(refused('No', { record: 1 }), one).keys).toEqual(['ABCDEFGHIJKLMNOPQRST']);
     expect(errorOf(refused('No', { record: 1 }), two).keys).toEqual([]);
   });
 
-  test('without a reason, and in an answer of another form, it is no refusal', () => {
+  test('is no refusal without a reason, or with an answer of another form', () => {
     const known = { means: 'doubt', problem: 'erp_refused_unknown' };
     expect(errorOf({ ids: false, messages: [] }, one)).toMatchObject(known);
     expect(errorOf({ ids: false }, one)).toMatchObject(known);

@@ -106,7 +106,7 @@ test('an invoice is a table: the move in the first row, an external id in each',
   ]);
 });
 
-describe('VAT is told by tags and amounts', () => {
+describe('VAT is sent as tags and amounts', () => {
   test.each<[what: string, entry: ErpEntry, lines: Record<string, string>[]]>([
     [
       'a credit note has the tags of credit notes, which count a debit positive',
@@ -176,7 +176,7 @@ describe('VAT is told by tags and amounts', () => {
     ],
   ])('%s', (_, entry, lines) => expect(vatCells(entry)).toEqual(lines));
 
-  test('a summary tells line by line, by its side', () => {
+  test('the tags of a summary depend on the side of each line', () => {
     const { isRefund: _, ...summary } = entryOf([
       line('121000', '75.00'),
       line('400000', '-100.00', { vat: base('25.5 %') }),
@@ -193,7 +193,7 @@ describe('VAT is told by tags and amounts', () => {
     expect(vatCells(invoiceOf('25.5 %'), false)[1]).toEqual({ debit: '0', credit: '100', tax_tag_ids: '10' });
   });
 
-  test('the base of a code stands once, however many amounts it has', () => {
+  test('the base of a code is sent once, even if the code has several amounts', () => {
     const entry = entryOf([
       ...invoiceOf('25.5 %').lines,
       line('251000', '-1.00', { role: 'vat', vat: amountOf('25.5 %') }),
@@ -265,8 +265,8 @@ const differences = (entry: ErpEntry, moves: object, lines: object[], features =
   );
 };
 
-describe('what Odoo holds', () => {
-  test('is equal where it is what was sent', () => {
+describe('a move in Odoo', () => {
+  test('equals what was sent', () => {
     expect(differences(invoiceOf('25.5 %'), move(), invoiceLines())).toEqual([]);
     // Odoo cannot distinguish two taxes with the same tags on a base.
     expect(
@@ -278,7 +278,7 @@ describe('what Odoo holds', () => {
     ).toEqual([]);
   });
 
-  test('is equal where two clients became one contact in Odoo, whichever of them the entry names', () => {
+  test('equals what was sent if a user merged two clients into one contact', () => {
     const merged = { ...names, parties: new Map([[8, ['4711/client/4', '4711/client/5']]]) };
     const [found] = foundEntries([move()], invoiceLines(), {
       names: merged,
@@ -298,7 +298,7 @@ describe('what Odoo holds', () => {
     ]);
   });
 
-  test('the direction tells a tax’s invoices from another’s credit notes with the same tags', () => {
+  test('the direction distinguishes invoices of one tax from credit notes of another with the same tags', () => {
     const crossed = new TaxBook([signed, tax(9, 'other', side([20], 901, [21]), side([10], 902, [11]))]);
     const [found] = foundEntries([move()], invoiceLines(), {
       ...{ names: { ...names, taxes: crossed }, decimals: 2, features: { hasTagInvert: true } },
@@ -306,7 +306,7 @@ describe('what Odoo holds', () => {
     expect(found?.lines[1]?.vat.map(({ code, alike }) => [code, alike])).toEqual([['25.5 %', undefined]]);
   });
 
-  test('is known by its external id, whatever its reference; and by its reference without one', () => {
+  test('is recognised by its external id, and without one by its reference', () => {
     const [byId] = foundEntries([move()], [], { names, decimals: 2, features: { hasTagInvert: true } });
     expect([byId?.key, byId?.description]).toEqual([key, 'changed by hand']);
     const none = { ...names, externalIds: new Map() };
@@ -396,7 +396,7 @@ describe('what Odoo holds', () => {
     ]);
   });
 
-  test('texts between the lines are none', () => {
+  test('lines that contain only text are ignored', () => {
     const note = { ...held(9, 0, 0), account_id: false, display_type: 'line_note' };
     expect(differences(invoiceOf('25.5 %'), move(), [...invoiceLines(), note])).toEqual([]);
   });

@@ -71,7 +71,7 @@ test('external ids name moves, their lines and clients of a company', () => {
   expect([keyInExternalId(`vetledger.${key}_1`), keyInExternalId(`other.${key}`)]).toEqual([null, null]);
 });
 
-test('the reference ends in the key; texts before it that look like keys are none', () => {
+test('the reference ends with the key; earlier texts that look like keys are ignored', () => {
   const entry = {
     ...{ key, unitId: '4711/invoice/1/1', installation: 4711, date: '2026-03-05', journal: 'MISC' },
     ...{ description: 'about [ZZZZZZZZZZZZZZZZZZZZ]', reference: 'KU-1', reverses: null, lines: [] },

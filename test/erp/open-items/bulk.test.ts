@@ -5,7 +5,7 @@ import { useDatabase } from '../../support/database.ts';
 
 const { db } = useDatabase();
 
-it('consent to the first load of a large clinic takes time by its size, not by its square', async () => {
+it('the time of consenting to a large first load is proportional to its size', async () => {
   // With quadratic time these would take minutes, and PostgreSQL ends the statement after two.
   const units = 40_000;
   await execute(

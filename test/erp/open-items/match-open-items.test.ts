@@ -221,21 +221,21 @@ describe('receivable lines that sum to zero', () => {
     expect(erp.requests).toEqual(['read', 'match', 'read']);
   });
 
-  test('not before they are delivered, and posted', async () => {
+  test('are not matched before they are delivered and posted', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')], 'drafted');
     expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
     await execute(db, `update erp_unit set state = 'delivered' where installation = ?`, [installation]);
     expect(await match()).toMatchObject({ matched: 1 });
   });
 
-  test('at most so many invoices at once', async () => {
+  test('are limited to a number of invoices per call', async () => {
     await deliver([1, 2, 3].flatMap((id) => [invoice(id, '10'), payment(id, id, '10')]));
     expect(await match({ mostItems: 2 })).toEqual({ matched: 2, unmatched: 0, left: 1 });
     expect(await match({ longestMs: 0 })).toEqual({ matched: 0, unmatched: 0, left: 1 });
   });
 });
 
-test('a correction undoes the group that it breaks, and all is matched anew', async () => {
+test('are matched again after a correction has undone their group', async () => {
   const [first] = await deliver([invoice(1, '100'), payment(5, 1, '100')]);
   await match();
   await deliver([reversal(first!, invoice(1, '100')), { ...invoice(1, '120'), reason: 'source_changed' }]);
@@ -250,7 +250,7 @@ test('a correction undoes the group that it breaks, and all is matched anew', as
   expect(await remarks()).toEqual([]);
 });
 
-describe('what goes wrong', () => {
+describe('a failure', () => {
   const timeOut = () => new ErpError('doubt', 'no answer');
 
   test.each([
@@ -271,7 +271,7 @@ describe('what goes wrong', () => {
     expect(await remarks()).toEqual([]);
   });
 
-  test('the ERP is down: nothing is lost', async () => {
+  test('of the ERP loses nothing', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     fails('read', new ErpError('unsent', 'connection refused'));
     expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 1 });
@@ -279,7 +279,7 @@ describe('what goes wrong', () => {
     expect(await match()).toMatchObject({ matched: 1, left: 0 });
   });
 
-  test('the ERP refuses one invoice: the others are matched, it is told, and not asked again before it is touched', async () => {
+  test('of one invoice: the others are matched, and it gets a remark and is not tried again before it changes', async () => {
     await deliver([1, 2, 3].flatMap((id) => [invoice(id, '10'), payment(id, id, '10')]));
     const refused = new ErpError('refused', 'account \u001b[31m1700 is closed', { problem: 'erp_refused' });
     erp.fault = (request, groups) =>
@@ -297,7 +297,7 @@ describe('what goes wrong', () => {
     expect(await remarks()).toEqual([]);
   });
 
-  test('the ERP says yes and does nothing: it is told', async () => {
+  test('that the ERP answers as success is a remark', async () => {
     erp.isIdle = true;
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     for (const left of [1, 1, 0]) {
@@ -309,7 +309,7 @@ describe('what goes wrong', () => {
     ]);
   });
 
-  test('what was matched by hand is left alone and told', async () => {
+  test('does not touch the matches of a user, which get a remark', async () => {
     await deliver([invoice(1, '100')]);
     erp.lines[0]!.matched = 'by hand';
     await deliver([payment(5, 1, '100')]);
@@ -328,13 +328,13 @@ describe('what goes wrong', () => {
     expect(await remarks()).toEqual([]);
   });
 
-  test('an entry that the ERP has no more is not needed for the rest', async () => {
+  test('of an entry that the ERP no longer has does not affect the rest', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '60'), payment(6, 1, '40')]);
     erp.entries.delete(`E ${installation}/payment/6/1`);
     expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
   });
 
-  test('nothing is asked while another process has the company', async () => {
+  test('to get the lease sends no request', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     const other = await takeCompany(db, erp.target.company, 'another', { mayWorkMs: 60_000 });
     expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 1 });
@@ -343,7 +343,7 @@ describe('what goes wrong', () => {
     expect(await match()).toMatchObject({ matched: 1, left: 0 });
   });
 
-  test('what a delivery was sending is looked up first', async () => {
+  test('of a delivery is looked up first', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100'), invoice(2, '7')]);
     await execute(db, `update erp_unit set state = 'sending' where unit_id like '%invoice/2/%' and installation = ?`, [
       installation,
@@ -363,7 +363,7 @@ describe('what goes wrong', () => {
     expect(await match()).toMatchObject({ matched: 1, left: 0 });
   });
 
-  test('an abort ends it', async () => {
+  test('by an abort ends it', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     const stopped = matchOpenItems({
       ...{ db, target: erp.target, holder: 'us', clock: systemClock, log },
@@ -376,7 +376,7 @@ describe('what goes wrong', () => {
 
 const outcomes = ['unsent', 'locked', 'doubt', 'doubt_done', 'refused'] as const;
 
-test('whatever fails on the way, in the end every settled invoice is matched and every group is zero', async () => {
+test('at any request still leaves every settled invoice matched, and every group at zero', async () => {
   const amounts = fc.constantFrom(10, 20, 50);
   const step = fc.record({ invoice: fc.integer({ min: 1, max: 3 }), correct: fc.boolean(), amount: amounts });
   const faults = fc.array(fc.option(fc.constantFrom(...outcomes), { freq: 2 }), { maxLength: 12 });

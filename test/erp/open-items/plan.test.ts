@@ -17,7 +17,7 @@ function line([unitId, amount, reverses = '']: Seed, matched: string | null = nu
 
 const plan = (lines: HeldLine[], ours: OurGroup[] = []) => planItem(lines, ours);
 
-describe('what is matched', () => {
+describe('lines that are matched', () => {
   test.each<[string, Seed[], string[][]]>([
     ['nothing of an open invoice', [['i', '100']], []],
     [
@@ -136,7 +136,7 @@ describe('what is matched', () => {
     expect(concernsErp(lines, [])).toBe(expected.length > 0);
   });
 
-  test('not across accounts or parties', () => {
+  test('never belong to several accounts or parties', () => {
     const moved = { ...line(['p', '-100']), account: '1709' };
     const other = { ...line(['p', '-100']), party: 'other' };
     for (const payment of [moved, other]) expect(plan([line(['i', '100']), payment]).match).toEqual([]);
@@ -144,18 +144,18 @@ describe('what is matched', () => {
   });
 });
 
-describe('what is undone', () => {
+describe('groups that are undone', () => {
   const group: OurGroup = { lineIds: ['i', 'p'], groupId: 'G' };
   const paid = [line(['i', '100'], 'G'), line(['p', '-100'], 'G')];
 
-  test('nothing while its lines stand', () => {
+  test('do not include groups whose lines are in force', () => {
     expect(plan(paid, [group])).toEqual({ match: [], unmatch: [], keep: [group], remark: null });
     const more = [...paid, line(['q', '-30'])];
     expect(plan(more, [group])).toMatchObject({ match: [], unmatch: [] });
     expect(plan([...more, line(['b', '30'])], [group])).toMatchObject({ match: [['b', 'q']], unmatch: [] });
   });
 
-  test('a group of which a line was reversed; then both are matched anew', () => {
+  test('include a group with a reversed line; both lines are then matched again', () => {
     const corrected = [...paid, line(['r', '-100', 'i']), line(['j', '100'])];
     expect(plan(corrected, [group])).toEqual({
       unmatch: [['i', 'p']],
@@ -168,7 +168,7 @@ describe('what is undone', () => {
     });
   });
 
-  test('a group of which a payment was cancelled: the invoice is open again', () => {
+  test('include a group with a cancelled payment; the invoice is then open again', () => {
     expect(plan([...paid, line(['q', '100'])], [group])).toEqual({
       unmatch: [['i', 'p']],
       match: [['p', 'q']],
@@ -177,18 +177,18 @@ describe('what is undone', () => {
     });
   });
 
-  test('nothing when more is paid than was due', () => {
+  test('do not include an overpaid invoice', () => {
     expect(plan([...paid, line(['q', '-100'])], [group])).toMatchObject({ unmatch: [], match: [] });
   });
 
-  test('a group is ours by its lines where its name was never read back', () => {
+  test('are recognised by their lines if their id was never read back', () => {
     const corrected = [...paid, line(['r', '-100', 'i'])];
     expect(plan(corrected, [{ lineIds: ['i', 'p'], groupId: null }]).unmatch).toEqual([['i', 'p']]);
   });
 });
 
-describe('what somebody matched by hand', () => {
-  test('with lines that are not ours is left alone and told', () => {
+describe('groups that a user matched', () => {
+  test('stay with a remark if they contain other lines', () => {
     const lines = [line(['i', '100'], 'H'), line(['p', '-100'])];
     expect(plan(lines)).toEqual({
       ...{ match: [], unmatch: [], keep: [] },
@@ -196,13 +196,13 @@ describe('what somebody matched by hand', () => {
     });
   });
 
-  test('as we would have is left alone, and nothing to tell', () => {
+  test('stay without a remark if they equal our plan', () => {
     const lines = [line(['i', '100'], 'H'), line(['p', '-100'], 'H')];
     expect(plan(lines)).toEqual({ match: [], unmatch: [], keep: [], remark: null });
     expect(plan(lines, [{ lineIds: ['i', 'p'], groupId: 'G' }]).unmatch).toEqual([]);
   });
 
-  test('stays so after a correction; the rest is matched with each other', () => {
+  test('stay after a correction; the other lines are matched with each other', () => {
     const lines = [line(['i', '100'], 'H'), line(['p', '-100'], 'H'), line(['r', '-100', 'i']), line(['j', '100'])];
     expect(plan(lines)).toMatchObject({ match: [['j', 'r']], unmatch: [], remark: null });
   });
@@ -307,7 +307,7 @@ function apply(erp: Receivables, step: Step, n: number): void {
 const isByHand = (erp: Receivables, { matched }: HeldLine) => matched !== null && erp.byHand.has(matched);
 const totalOf = (lines: HeldLine[]) => lines.reduce((all, { amount }) => all.plus(amount), zero).toFixed();
 
-test('after any deliveries and corrections, each group sums to zero, and what sums to zero is matched', () => {
+test('after any deliveries and corrections, each group sums to zero, and all lines that sum to zero are matched', () => {
   fc.assert(
     fc.property(steps, fc.array(fc.boolean()), (all, pauses) => {
       const erp = new Receivables();

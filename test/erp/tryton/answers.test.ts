@@ -115,7 +115,7 @@ async function errorOf(work: Promise<unknown>): Promise<ErpError> {
 
 const post = 'model.account.move.post';
 
-describe('what an answer to a request that writes means', () => {
+describe('the meaning of an answer to a writing request', () => {
   test.each<[string, Reply, Partial<ErpError>]>([
     [
       'a period that was closed',
@@ -193,7 +193,7 @@ describe('what an answer to a request that writes means', () => {
     expect(server.asked.filter(({ method }) => method === post)).toHaveLength(1);
   });
 
-  test('no answer in time is doubt; before it was sent it is none', async () => {
+  test('a missing answer is a doubt only if the request was sent', async () => {
     const { target } = await targetOf({ [post]: { after: 3_000 } }, { timeoutSeconds: 0.3 });
     expect(await errorOf(target.post(['7'], request))).toMatchObject({ means: 'doubt', problem: null });
     const { target: other } = await targetOf({ 'common.db.login': { after: 3_000 } }, { timeoutSeconds: 0.3 });
@@ -202,7 +202,7 @@ describe('what an answer to a request that writes means', () => {
     expect(await errorOf(nobody.post(['7'], request))).toMatchObject({ means: 'unsent' });
   });
 
-  test('ids that are missing or no ids are doubt', async () => {
+  test('missing or invalid ids are a doubt', async () => {
     const entry = {
       ...{ key: 'A'.repeat(20), unitId: '1/invoice/1/1', installation: 1, date: '2026-03-15', journal: 'REV' },
       ...{ description: 'x', reference: null, reverses: null, lines: [] },
@@ -224,7 +224,7 @@ describe('what an answer to a request that writes means', () => {
   });
 });
 
-describe('what an answer to a request that only reads means', () => {
+describe('the meaning of an answer to a reading request', () => {
   test.each<[string, Reply]>([
     ['a lock', page(503)],
     ['an internal error', page(500)],
@@ -241,12 +241,12 @@ describe('what an answer to a request that only reads means', () => {
   });
 });
 
-describe('moves, which are read in several requests', () => {
+describe('moves are read in several requests', () => {
   const date = { __class__: 'date', year: 2026, month: 3, day: 15 };
   const move = { id: 7, number: null, state: 'draft', date, description: '', 'journal.': { id: 1, code: 'REV' } };
   const moves = 'model.account.move.search_read';
 
-  test('an amount that is a number: nothing was done', async () => {
+  test('an amount that is a JSON number makes the answer invalid', async () => {
     const line = { id: 1, move: 7, debit: 1.5, credit: 0, reconciliation: null, 'account.': { id: 1, code: '3000' } };
     const { target } = await targetOf({
       [moves]: result([move]),
@@ -255,12 +255,12 @@ describe('moves, which are read in several requests', () => {
     expect(await errorOf(target.read(['7'], request))).toMatchObject({ means: 'unsent' });
   });
 
-  test('a draft that somebody deletes before its lines are read is gone', async () => {
+  test('a draft that is deleted before its lines are read is left out', async () => {
     const { target } = await targetOf({ [moves]: [result([move]), result([])] });
     expect(await target.read(['7'], request)).toEqual([]);
   });
 
-  test('one that has no lines is there', async () => {
+  test('a draft without lines is returned', async () => {
     const { target } = await targetOf({ [moves]: [result([move]), result([{ id: 7 }])] });
     expect(await target.read(['7'], request)).toMatchObject([{ id: '7', lines: [] }]);
   });
@@ -294,7 +294,7 @@ describe('login', () => {
     expect(methods.filter((method) => method === post)).toHaveLength(2);
   });
 
-  test('a session that ends again at once is no session', async () => {
+  test('a session that ends again at once is refused', async () => {
     const { target, server } = await targetOf({ [post]: page(401) });
     expect(await errorOf(target.post(['7'], request))).toMatchObject({ means: 'auth' });
     expect(server.asked.filter(({ method }) => method === post)).toHaveLength(2);

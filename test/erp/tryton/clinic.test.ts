@@ -103,7 +103,7 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
     return open;
   }
 
-  test('erp check finds all that the books need', async () => {
+  test('erp check finds every record that the books need', async () => {
     const { code, json } = await vetledger(['erp', 'check', '--config', clinic.config, '--json'], clinic.env);
     const [{ results }] = json().installations;
     expect(results.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([]);
@@ -111,7 +111,7 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
     expect(code).toBe(0);
   });
 
-  test('its balances are ours, and its open items are those of our books', async () => {
+  test('balances and open items in Tryton equal those of our books', async () => {
     await delivered();
     expect(await clinic.rows(`select unit_id, problem_message from erp_unit where state = 'refused'`)).toEqual([]);
     const balances = new Map<string, Money>();
@@ -170,7 +170,7 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
     for (const { id, number } of prepayments) expect(numberOf(id)).toBe(number);
   });
 
-  test('E7 holds, and names what somebody changes in Tryton', async () => {
+  test('E7 is ok, and names what a user changes in Tryton', async () => {
     await delivered();
     expect(await reconcileErp()).toMatchObject({ code: 0, E7: { ok: true, documents: [] } });
     expect(await reconcileErp()).toMatchObject({ code: 0, E7: { ok: true, documents: [] } });

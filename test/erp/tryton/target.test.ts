@@ -91,7 +91,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
 
   const search = (key: string, dates = ['2026-03-15']) => target.find([{ key, dates }], request);
 
-  test('its company is the same by name, by id, and without either', async () => {
+  test('the company is the same by name, by id, and without either', async () => {
     const first = await target.identify?.(request);
     const id = first?.id.split('/').at(-1) ?? '';
     expect(id).toMatch(/^\d+$/);
@@ -197,7 +197,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     expect(await report()).toEqual({ 'Base Sales 14 %': '130.00', 'Tax Sales 14 %': '18.20' });
   });
 
-  test('all that have a key are found, drafts and others, also where its date is another; and no others', async () => {
+  test('all entries with a key are found, including drafts and entries of another date; others are not', async () => {
     const one = ofCash('1.00');
     const [first] = await create(one);
     const [second] = await create({ ...one });
@@ -237,7 +237,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
   });
 
   describe('parties', () => {
-    test('a client is made once, found by our id and never by name; a name that changes makes no other', async () => {
+    test('a client is created once and found by our id; a changed name creates no other party', async () => {
       const ofClient = (name: string) =>
         entry({ lines: [line('1700', '1.00', { party: client(71, name) }), line('1900', '-1.00')] });
       await create(ofClient('Anna'));
@@ -250,7 +250,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       expect(await accountant.call('model.party.party.search_count', domain)).toBe(1);
     });
 
-    test('a client that two parties have is refused, and so is an unknown or inactive party', async () => {
+    test('a client with two parties is refused, and so is an unknown or inactive party', async () => {
       const identifiers = [['create', [{ code: '4711/client/72' }]]];
       await accountant.call('model.party.party.create', [
         { name: 'One', identifiers },
@@ -289,7 +289,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     });
   });
 
-  describe('what Tryton lacks is a refusal of the entries that name it, before anything is sent', () => {
+  describe('a record that Tryton lacks refuses the entries that name it, before anything is sent', () => {
     const good = ofCash('1.00');
     test.each<[string, Partial<ErpEntry>, string]>([
       ['account', { lines: [line('1900', '1'), line('9999', '-1')] }, 'erp_account_unknown'],
@@ -413,7 +413,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       expect(await target.read([move!.id], request, { accounts: ['3000'] })).toEqual([{ ...move, lines: [] }]);
     });
 
-    test('what does not sum to zero, is another party’s, or is matched otherwise is refused, with all groups of the request', async () => {
+    test('a group that does not sum to zero, belongs to several parties or is matched otherwise is refused with the request', async () => {
       const moves = await posted(
         receivable('50'),
         receivable('-49'),
@@ -502,7 +502,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     };
     const moves = () => accountant.call<number>('model.account.move.search_count', []);
 
-    test('all is right, and nothing is left behind', async () => {
+    test('everything is right, and nothing remains in Tryton', async () => {
       const january = await accountant.idOf('account.period', [['name', '=', '2024-01']]);
       await accountant.call('model.account.period.close', [january]);
       const before = await moves();
@@ -520,7 +520,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       expect(found.map(({ name }) => name).filter((name) => /draft|post/.test(name))).toEqual([]);
     });
 
-    test('what is missing or does not fit is named with what to do', async () => {
+    test('missing and unsuitable records are named with the next step', async () => {
       const found = await results(target, {
         accounts: [
           ...plan.accounts,
@@ -549,7 +549,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       expect(wrong.every(({ message, todo }) => message !== '' && todo !== '')).toBe(true);
     });
 
-    test('a user without the group Accounting lacks rights, and is told', async () => {
+    test('a user without the group Accounting lacks rights, and the check says so', async () => {
       await accountant.call('model.res.user.create', [
         { ...{ login: 'nobody', name: 'Nobody', password: 'Rather-long-1', company: 1 }, companies: [['add', [1]]] },
       ]);
@@ -561,7 +561,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     });
   });
 
-  describe('what is configured wrongly', () => {
+  describe('a wrong configuration', () => {
     test.each<[string, Parameters<typeof configOf>[1], string]>([
       ['password', { password: 'wrong-password' }, 'refuses the user vetledger, or the password'],
       ['database', { database: 'other' }, 'has no Tryton database other'],
@@ -587,7 +587,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     });
   });
 
-  describe('a server that goes away', () => {
+  describe('a server that becomes unavailable', () => {
     test('a session that has ended is renewed before anything is done', async () => {
       const other = openTryton(configOf(tryton), ports);
       await other.periods(request);
@@ -601,7 +601,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       await other.close();
     });
 
-    test('its database is locked: nothing is doubted that did not happen', async () => {
+    test('with a locked database, a request that did nothing causes no doubt', async () => {
       const other = openTryton(configOf(tryton, { timeoutSeconds: 2 }), ports);
       await other.periods(request);
       const sent = ofCash('7.00');
@@ -613,7 +613,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       await other.close();
     });
 
-    test('it is stopped: the request was not sent; it is back: everything goes on', async () => {
+    test('while it is stopped, requests are not sent; after the restart, delivery continues', async () => {
       await tryton.kill();
       expect(await refusal(target.create([ofCash('8.00')], request))).toMatchObject({ means: 'unsent' });
       expect(await refusal(target.find([{ key: 'A'.repeat(20), dates: [] }], request))).toMatchObject({

@@ -41,7 +41,7 @@ test.each([
   { __class__: 'Decimal', decimal: 'NaN' },
 ])('%j is no amount', (value) => expect(() => asDecimal(value)).toThrow(/expected a (decimal|record)/));
 
-test('dates and times are Tryton’s', () => {
+test('dates and times have Tryton’s form', () => {
   expect(toDate('2026-03-05')).toEqual({ __class__: 'date', year: 2026, month: 3, day: 5 });
   expect(asDate({ __class__: 'date', year: 2026, month: 3, day: 5 })).toBe('2026-03-05');
   expect(toDateTime(new Date('2026-03-05T23:59:58.765Z'))).toEqual({
@@ -49,7 +49,7 @@ test('dates and times are Tryton’s', () => {
   });
 });
 
-test('the description ends in the key; texts before it that look like keys are none', () => {
+test('the description ends with the key; earlier texts that look like keys are ignored', () => {
   const other = '[ZZZZZZZZZZZZZZZZZZZZ]';
   const description = keyedText({ ...entry, description: `about ${other}`, reference: 'KU-1' });
   expect(description).toBe(`KU-1 about ${other} · 4711/invoice/1/1 [${key}]`);
@@ -85,7 +85,7 @@ test('a refund of VAT lowers tax and base in Tryton’s report, which counts sal
   });
 });
 
-test('an analytic account that has not the whole line shows with its amounts', () => {
+test('an analytic account with part of a line is shown with its amount', () => {
   const part = (code: string, amount: string) => ({
     ...{ debit: toDecimal(new Money(amount)), credit: toDecimal(new Money(0)) },
     'account.': { code, 'root.': { name: 'Department' } },
@@ -110,7 +110,7 @@ test('an analytic account that has not the whole line shows with its amounts', (
 });
 
 /** Answers that Tryton 8.0.12 gave. */
-describe('texts of Tryton and what they mean', () => {
+describe('the meaning of Tryton’s messages', () => {
   test.each<[string, string, string | null]>([
     [
       'The value "9999" for field "Account" in record "9" of "Account Move Line" is not valid according to its domain.',

@@ -20,11 +20,11 @@ describe.each(versions)('the fake of Odoo %i does what the real one was seen to 
   declareScripts(version, () => world);
 });
 
-test('nothing was measured that no script does', () => {
+test('every measured case has a script', () => {
   expect(measuredNames.toSorted()).toEqual(scriptedCalls.map(({ name }) => name).toSorted());
 });
 
-test('it answers over a socket, too', async () => {
+test('the fake answers over a socket, too', async () => {
   const server = await listen(new FakeOdoo({ version: 18, clock: { now: Date.now } }));
   const answer = await fetch(new URL('/jsonrpc', server.url), {
     method: 'POST',

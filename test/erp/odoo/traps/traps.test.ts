@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { runTrap, trapCases } from './cases.ts';
 import { trapMutants } from './mutants.ts';
 
-describe('the target knows Odoo’s traps', () => {
+describe('the target handles each trap of Odoo', () => {
   for (const [name, { versions }] of Object.entries(trapCases)) {
     test.each(versions)(`${name} (%i)`, (version) => runTrap(name, version));
   }
 });
 
-describe('a target that does not is noticed', () => {
+describe('a mutant that falls into a trap is noticed', () => {
   test.each(Object.entries(trapMutants))('one that %s', async (_, { case: name, version, ...mutant }) => {
     const failure = await runTrap(name, version, mutant).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(AssertionError);
