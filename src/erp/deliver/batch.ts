@@ -162,8 +162,7 @@ export class Batch {
         if (drafts.length > 0) surplusOf.set(unit.unit_id, drafts);
       }
       const surplus = [...surplusOf.values()].flat();
-      if (surplus.length > 0)
-        log.warn({ installation: installation.id, drafts: surplus }, 'deletes drafts that came late or were left');
+      if (surplus.length > 0) log.warn({ installation: installation.id, drafts: surplus }, 'deletes surplus drafts');
       const areDeleted = (await this.#requests.deleteDrafts(surplus)) === surplus.length;
       const stillThere = areDeleted ? [] : [...surplusOf.keys()];
       const scope = { installation: installation.id, company: lease.company };

@@ -120,7 +120,7 @@ export class Requests {
       } catch (error) {
         const isAnswered = error instanceof ErpError && (error.means === 'refused' || error.problem !== null);
         if (!isAnswered) throw error;
-        log.warn({ drafts: ids, reason: messageText(error.message) }, 'the ERP does not delete drafts');
+        log.warn({ drafts: ids, reason: messageText(error.message) }, 'the ERP refused to delete drafts');
         return 0;
       }
     });

@@ -65,9 +65,9 @@ export async function matchOpenItems(ports: MatchPorts, options: MatchOptions = 
     const batch = fresh.length > 0 ? fresh : due.slice(0, 1);
     if (batch.length === 0) break;
     seen += batch.length;
-    const asking = batch.filter(({ lines, ours }) => concernsErp(lines, ours));
-    await matcher.quiet(batch.filter((item) => !asking.includes(item)));
-    if (asking.length > 0 && !(await matcher.batch(asking))) break;
+    const relevant = batch.filter(({ lines, ours }) => concernsErp(lines, ours));
+    await matcher.markMatched(batch.filter((item) => !relevant.includes(item)));
+    if (relevant.length > 0 && !(await matcher.batch(relevant))) break;
   }
   const { matched, unmatched } = matcher;
   return { matched, unmatched, left: await countTouched(db, installation.id) };
@@ -92,7 +92,7 @@ class Matcher {
   }
 
   /** Marks items as matched that need no request. */
-  async quiet(items: readonly TouchedItem[]): Promise<void> {
+  async markMatched(items: readonly TouchedItem[]): Promise<void> {
     if (items.length === 0) return;
     const { db, installation } = this.#ports;
     const matched = items.map(({ invoiceId, touched }) => ({ invoiceId, touched, remark: null }));
@@ -107,14 +107,17 @@ class Matcher {
     const { lease, lookUpInMs, waitMs } = taken;
     try {
       return await keepLease({ db, clock, signal }, lease, async ({ signal: held }) => {
-        if (waitMs > 0 || !(await this.#isQuiet(lease, lookUpInMs))) return false;
+        if (waitMs > 0 || !(await this.#hasFinished(lease, lookUpInMs))) return false;
         try {
-          if (!(await this.#isNamed(lease, held))) return false;
+          if (!(await this.#isNameInUse(lease, held))) return false;
           await this.#match(lease, items, held);
           return true;
         } catch (error) {
           if (held.aborted || !(error instanceof ErpError)) throw error;
-          log.info({ installation: installation.id, error: errorText(error), means: error.means }, 'open items wait');
+          log.info(
+            { installation: installation.id, error: errorText(error), means: error.means },
+            'open items are matched later',
+          );
           return this.#leave(lease, items, error);
         }
       });
@@ -128,7 +131,7 @@ class Matcher {
    * Whether the ERP has finished all requests of a former lease holder. Deliveries look up the units of these requests
    * first.
    */
-  async #isQuiet(lease: CompanyLease, lookUpInMs: number | null): Promise<boolean> {
+  async #hasFinished(lease: CompanyLease, lookUpInMs: number | null): Promise<boolean> {
     const { db } = this.#ports;
     if (lookUpInMs === null) return true;
     if (lookUpInMs > 0 || (await isSendingTo(db, lease.company))) return false;
@@ -137,7 +140,7 @@ class Matcher {
   }
 
   /** Whether the configured name of the company is in use. If it is not, deliveries report why. */
-  async #isNamed(lease: CompanyLease, signal: AbortSignal): Promise<boolean> {
+  async #isNameInUse(lease: CompanyLease, signal: AbortSignal): Promise<boolean> {
     const { db, target, installation, holder, clock } = this.#ports;
     const answered = await answeredCompany(target, this.#pace, { signal, priority: erpPriorities.review });
     const naming = {

@@ -104,7 +104,7 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
       if (units === null) {
         log.warn(
           { installation: installation.id, batch: batchCode(stored) },
-          'withdrew a batch: its units were taken out',
+          'withdrew a batch, because units were taken out of it',
         );
         continue;
       }

@@ -54,7 +54,7 @@ export async function takeOverBatch(
   if (unknown.length > 0) {
     log.warn(
       { installation, batch: code, unknown: unknown.slice(0, mostNamed), unknown_count: unknown.length },
-      'a batch of before the restore has entries that the books do not have',
+      'a batch from before the restore has entries that the books lack',
     );
   }
   const { file, sha256, text: manifest } = inFolder;

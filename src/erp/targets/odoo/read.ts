@@ -54,13 +54,13 @@ export class OdooReader implements ErpReader<OdooRecords> {
    * id, because another user imported it, or because the id was deleted.
    */
   async lookUps(request: RequestOptions): Promise<KeyLookUp[]> {
-    const byId: KeyLookUp = async (keys, asking) => {
+    const byId: KeyLookUp = async (keys, lookUpRequest) => {
       const wanted = keys.map(({ key }) => moveIdOf(key));
-      return this.#read([...(await findExternalIds(this.#calls, move, wanted, asking)).values()], asking);
+      return this.#read([...(await findExternalIds(this.#calls, move, wanted, lookUpRequest)).values()], lookUpRequest);
     };
-    const likely: KeyLookUp = (keys, asking) => this.likely(keys, asking);
+    const likely: KeyLookUp = (keys, lookUpRequest) => this.likely(keys, lookUpRequest);
     // Only a search of all moves proves that an entry is missing. Its time grows with the number of moves.
-    const all: KeyLookUp = (keys, asking) => this.#byReference(keys, [], asking);
+    const all: KeyLookUp = (keys, lookUpRequest) => this.#byReference(keys, [], lookUpRequest);
     // A user may change a reference, but not an external id. Without the right to search, external ids need one request
     // each, so they come last.
     return (await maySearch(this.#calls, request)) ? [byId, likely, all] : [likely, all, byId];

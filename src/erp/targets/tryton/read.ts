@@ -41,16 +41,16 @@ export class TrytonReader implements ErpReader<TrytonRecords> {
   async lookUps(request: RequestOptions): Promise<KeyLookUp[]> {
     const { userId } = await this.#calls.company(request);
     return [
-      (keys, asking) => {
+      (keys, lookUpRequest) => {
         const dates = [...new Set(keys.flatMap((key) => key.dates))].map(toDate);
         return this.#withKeys(
           keys,
           [['OR', ['date', 'in', dates], ['state', '=', 'draft'], ['write_uid', '!=', userId]]],
-          asking,
+          lookUpRequest,
         );
       },
       // Only a search of all moves proves that an entry is missing. Its time grows with the number of moves.
-      (keys, asking) => this.#withKeys(keys, [], asking),
+      (keys, lookUpRequest) => this.#withKeys(keys, [], lookUpRequest),
     ];
   }
 
