@@ -178,7 +178,7 @@ export function checkRows(env: Env, model: string, rows: readonly Row[], operati
   const rule = ruleOf(env, model);
   if (rows.every(rule)) return;
   const name = env.value('res.users', env.store.get('res.users', env.user) as Row, 'name');
-  const head = env.say('Uh-oh! Searches like you have stumbled upon some top-secret records.');
+  const head = env.say('Uh-oh! Looks like you have stumbled upon some top-secret records.');
   const { label } = env.modelOf(model);
   throw accessError(
     `${head}\n\nSorry, ${name} (id=${env.user}) doesn't have '${operation}' access to:\n- ${label} (${model})\n\n` +
