@@ -5,6 +5,7 @@ import { UserError } from '../domain/errors.ts';
 import { absenceProblems } from '../domain/problems.ts';
 import { confirmAbsence } from '../mirror/not-shown.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
+import { lateErrors } from '../texts/errors/late-documents.ts';
 import { recordDecisions } from './late-decision-store.ts';
 
 /** Whether the source does not show the document any more. */
@@ -31,7 +32,7 @@ export async function confirmGone(
     const decided = ids.map((id) => {
       const document = locked.get(id);
       if (!document || !isMissing(document) || !accepted.has(id) || document.version === null)
-        throw notMissing(`${installation}/${kind}/${id}`);
+        throw new UserError(lateErrors.notMissing({ document: `${installation}/${kind}/${id}` }), 1);
       return { kind, id, version: document.version, document };
     });
     await recordDecisions(trx, installation, decided, { decision: 'confirm_gone', action });
@@ -39,15 +40,4 @@ export async function confirmGone(
     found.push(...decided.map(({ document }) => document));
   }
   return found;
-}
-
-function notMissing(name: string): UserError {
-  return new UserError(
-    {
-      code: 'not_missing',
-      message: `${name} is not missing in the source, or was confirmed before; nothing is decided.`,
-      todo: '`vetledger late` lists what can be confirmed with --confirm-gone.',
-    },
-    1,
-  );
 }

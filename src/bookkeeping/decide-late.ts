@@ -5,6 +5,7 @@ import { markDirty, markKnown } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import type { LateDecisionKind } from '../posting/types.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
+import { lateErrors } from '../texts/errors/late-documents.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { recordDecisions } from './late-decision-store.ts';
 
@@ -39,33 +40,20 @@ export async function decideLate(
   if (found === null || possible === null) throw notLate(name, found);
   if (!possible.includes(decision)) {
     throw new UserError(
-      {
-        code: 'not_decidable',
-        message: `${name} is held as ${found.problem}, which ${optionOf(decision)} does not decide.`,
-        todo: `It can be decided with ${possible.map(optionOf).join(', ')}.`,
-      },
+      lateErrors.otherDecision({
+        document: name,
+        problem: found.problem ?? '',
+        option: optionOf(decision),
+        options: possible.map(optionOf).join(', '),
+      }),
       2,
     );
   }
   if (found.problem === 'source_shrank') {
-    throw new UserError(
-      {
-        code: 'one_of_many',
-        message: `${name} is one of so many that the source does not show that they are one problem.`,
-        todo: 'Confirm all of them with the number that `vetledger problems` shows: `vetledger late decide --filter code=source_shrank,kind=KIND --number N --confirm-gone`.',
-      },
-      2,
-    );
+    throw new UserError(lateErrors.oneOfMany({ document: name }), 2);
   }
   if (found.version === null) {
-    throw new UserError(
-      {
-        code: 'not_judged',
-        message: `${name} has not been judged since decisions are recorded.`,
-        todo: `Run \`vetledger problems retry ${name}\`, and decide again.`,
-      },
-      1,
-    );
+    throw new UserError(lateErrors.notJudged({ document: name }), 1);
   }
   if (decision === 'confirm_gone') {
     await confirmGone(trx, installation, [document], action);
@@ -89,33 +77,9 @@ async function paymentsOf(trx: Connection, installation: InstallationId, invoice
   return found.map(({ id }) => id);
 }
 
-function notLate(name: string, found: LateDocument | null): UserError {
-  if (found === null) {
-    return new UserError(
-      {
-        code: 'document_unknown',
-        message: `There is no document ${name} here.`,
-        todo: 'Ids are those that `vetledger late` prints.',
-      },
-      1,
-    );
-  }
-  if (found.problem === 'date_in_future') {
-    return new UserError(
-      {
-        code: 'not_decidable',
-        message: `${name} is dated in the future (${found.documentDate}): there is nothing to decide.`,
-        todo: 'It posts by itself when its day comes; correct the date in the practice software if it is wrong.',
-      },
-      2,
-    );
-  }
-  return new UserError(
-    {
-      code: 'not_late',
-      message: `${name} is not late${found.problem === null ? '' : `; it has the problem ${found.problem}`}.`,
-      todo: 'Ids are those that `vetledger late` prints; `vetledger problems` says what to do about other problems.',
-    },
-    1,
-  );
+function notLate(document: string, found: LateDocument | null): UserError {
+  if (found === null) return new UserError(lateErrors.documentUnknown({ document }), 1);
+  const { problem, documentDate } = found;
+  if (problem === 'date_in_future') return new UserError(lateErrors.dateInFuture({ document, date: documentDate }), 2);
+  return new UserError(lateErrors.notLate({ document, problem }), 1);
 }

@@ -4,6 +4,7 @@ import { type LateDocument, lateDocuments } from '../documents/late-documents.ts
 import { UserError } from '../domain/errors.ts';
 import type { LateDecisionKind } from '../posting/types.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
+import { lateErrors } from '../texts/errors/late-documents.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { decideLate } from './decide-late.ts';
 import { decisionsOf } from './late-decision-store.ts';
@@ -27,28 +28,13 @@ export async function chooseLate(
     );
     const matching = open.filter(matches);
     if (open.some((each) => isAlike(each, matching) && !matching.includes(each))) {
-      throw new UserError(
-        {
-          code: 'part_of_many',
-          message:
-            'The filter chooses a part only of what the source does not show any more of a list (source_shrank).',
-          todo: 'Choose all of it, by --filter code=source_shrank,kind=KIND, with the number that `vetledger problems` shows.',
-        },
-        2,
-      );
+      throw new UserError(lateErrors.partOfMany(), 2);
     }
     if (matching.length > 0) chosen.push([installation, matching]);
   }
   const found = chosen.reduce((all, [, matching]) => all + matching.length, 0);
   if (found === number) return chosen;
-  throw new UserError(
-    {
-      code: 'other_number',
-      message: `The filter chooses ${found} documents that are not decided, and --number says ${number}; nothing is decided.`,
-      todo: 'See with `vetledger late` what there is to decide, and say its number.',
-    },
-    2,
-  );
+  throw new UserError(lateErrors.otherNumber({ found, number }), 2);
 }
 
 /** Whether it is of the same problem of many as one of these. */

@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';
+import { booksErrors } from '../texts/errors/books.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
 /** What the entries of an installation mean, and where they come from (table `book_identity`). */
@@ -32,18 +33,24 @@ export function identityOf({ currency, timezone, baseUrl }: InstallationConfig):
 
 /** Two processes understand an installation differently. */
 export class InstallationDiffers extends Error {
-  readonly code = 'installation_differs';
-  readonly todo = 'correct the configuration of one of the processes at work, and restart it';
+  readonly code: string;
+  readonly todo: string;
+
+  constructor({ code, message, todo }: PlainError) {
+    super(message);
+    this.code = code;
+    this.todo = todo;
+  }
 }
 
 /** What is wrong where this process understands an installation otherwise than the one that opened a window, or null. */
 export function differentIdentity(installation: InstallationConfig, opened: BookIdentity): InstallationDiffers | null {
   const changes = changesOf(opened, identityOf(installation));
   if (changes.length === 0) return null;
-  const differences = changes.map((one) => `${settingOf[one.what]} is ${one.old} for it and ${one.new} for this one`);
-  return new InstallationDiffers(
-    `The process that opened the window of installation ${installation.id} has another configuration: ${differences.join('; ')}.`,
-  );
+  const differences = changes
+    .map((one) => booksErrors.processDifference({ setting: settingOf[one.what], opener: one.old, own: one.new }))
+    .join('; ');
+  return new InstallationDiffers(booksErrors.installationDiffers({ installation: installation.id, differences }));
 }
 
 async function readIdentity(db: Connection, installation: InstallationId): Promise<BookIdentity | null> {
@@ -98,15 +105,12 @@ export async function requireIdentity(db: Connection, installation: Installation
 }
 
 function errorOf({ id }: InstallationConfig, changes: readonly IdentityChange[]): PlainError {
-  const differences = changes.map((one) => `${settingOf[one.what]} is ${one.new}, and its books are of ${one.old}`);
+  const differences = changes
+    .map((one) => booksErrors.identityDifference({ setting: settingOf[one.what], configured: one.new, books: one.old }))
+    .join('; ');
   const currency = changes.find(({ what }) => what === 'currency');
-  return {
-    code: 'identity_changed',
-    message: `Installation ${id} is not the one of its books: ${differences.join('; ')}. Nothing was asked of it and nothing posted.`,
-    todo: currency
-      ? `Set currency back to ${currency.old}: amounts in the books cannot change their currency. Books in ${currency.new} need a database of their own (database_url, or data_dir with the embedded servers).`
-      : `Set it back; or, if it is the same clinic, take the change into the books: vetledger adopt --installation ${id} --reason TEXT --yes`,
-  };
+  if (currency === undefined) return booksErrors.identityChanged({ installation: id, differences });
+  return booksErrors.currencyChanged({ installation: id, differences, old: currency.old, new: currency.new });
 }
 
 async function noteIdentity(db: Connection, installation: InstallationConfig): Promise<void> {

@@ -8,6 +8,7 @@ import { appendEntries } from '../ledger/journal/append-entries.ts';
 import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { type EntryMove, movedToDay } from '../posting/move-day.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
+import { lateErrors } from '../texts/errors/late-documents.ts';
 import { postedBy } from './posted-by.ts';
 
 /** Entries to be moved to another day. */
@@ -92,13 +93,5 @@ function stateAfter(
 /** What is in force in the other posting mode goes to the ERP in another way: nothing that is appended here would take it out there. */
 function refuseOtherMode(name: string, inForce: LedgerEntry | null, postingMode: LedgerEntry['postingMode']): void {
   if (inForce === null || inForce.postingMode === postingMode) return;
-  const way = inForce.postingMode === 'document' ? 'goes to the ERP by itself' : 'goes to the ERP in a daily summary';
-  throw new UserError(
-    {
-      code: 'not_redatable',
-      message: `A document of ${name} was corrected by ${inForce.id}, which ${way}.`,
-      todo: 'Open the period in the ERP; then `vetledger deliver retry`.',
-    },
-    1,
-  );
+  throw new UserError(lateErrors.otherPostingMode({ unit: name, entry: inForce.id, mode: inForce.postingMode }), 1);
 }

@@ -7,6 +7,7 @@ import { obstacleOf, storedPeriods } from '../erp/periods.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import type { CalendarDate } from '../terms.ts';
+import { lateErrors } from '../texts/errors/late-documents.ts';
 import { closedInErp } from './erp-locks.ts';
 
 /** What is to be posted on another day: an entry, or a day's summary. */
@@ -27,14 +28,7 @@ export async function openDayFor(
 ): Promise<CalendarDate> {
   const closed = await closedThrough(trx, installation.id);
   if (closed !== null && date <= closed) {
-    throw new UserError(
-      {
-        code: 'period_closed',
-        message: `${id} is dated ${date}, and our own books are closed through ${closed}: it cannot be taken out there.`,
-        todo: 'Open the period in the ERP and run `vetledger deliver retry`; or `vetledger ledger reopen`, and decide again.',
-      },
-      1,
-    );
+    throw new UserError(lateErrors.closedInBooks({ unit: id, date, through: closed }), 1);
   }
   const locks = installation.mapping.policies.follow_source_lock
     ? await departmentLocks(trx, installation.id)
@@ -48,26 +42,12 @@ export async function openDayFor(
     closedDays: await closedInErp(trx, installation),
   });
   if (open === date) {
-    throw new UserError(
-      {
-        code: 'not_late',
-        message: `The period of ${id} (${date}) is open in the ERP, as far as delivery has read.`,
-        todo: 'Run `vetledger deliver retry`.',
-      },
-      1,
-    );
+    throw new UserError(lateErrors.openInErp({ unit: id, date }), 1);
   }
   const company = companyKeyOf(installation.erp);
   const stored = company === null ? null : await storedPeriods(trx, company);
   if (stored !== null && obstacleOf(stored.periods, open) === 'missing') {
-    throw new UserError(
-      {
-        code: 'erp_period_missing',
-        message: `The first open day for ${id} would be ${open}, and the ERP has no period for it.`,
-        todo: 'Create the fiscal year or period in the ERP, run `vetledger deliver`, and decide again.',
-      },
-      1,
-    );
+    throw new UserError(lateErrors.erpPeriodMissing({ unit: id, day: open }), 1);
   }
   return open;
 }

@@ -13,6 +13,7 @@ import { enqueueUnits } from '../erp/outbox/enqueue.ts';
 import { holdPeriod } from '../ledger/close.ts';
 import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../terms.ts';
+import { lateErrors } from '../texts/errors/late-documents.ts';
 import { holdIdentity } from './identity.ts';
 import { moveEntries } from './move-entries.ts';
 import { openDayFor } from './open-day.ts';
@@ -52,14 +53,7 @@ export async function redateClosed(
   const { id } = installation;
   const lease = await takeLease(db, { installation: id, lane: 'live' }, `redate/${randomUUID()}`);
   if (lease === null) {
-    throw new UserError(
-      {
-        code: 'window_busy',
-        message: `A window of installation ${id} is under way; nothing was posted.`,
-        todo: 'Wait for it to end (see `vetledger windows`), and decide again.',
-      },
-      4,
-    );
+    throw new UserError(lateErrors.windowBusy({ installation: id }), 4);
   }
   try {
     return await leasedTransactions(db, lease, { signal })(async (trx) => {

@@ -17,6 +17,7 @@ import { UserError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problems.ts';
 import { holdPeriod } from '../ledger/close.ts';
 import { type DocumentRef, documentKinds } from '../terms.ts';
+import { booksErrors } from '../texts/errors/books.ts';
 import { appendDecided, stateAfter } from './append-decided.ts';
 import { withHistory } from './history.ts';
 import { holdIdentity, requireIdentity } from './identity.ts';
@@ -62,7 +63,7 @@ export async function* repost(
   const { clock, signal, waitSeconds, onWait } = options;
   const wait = { holder: `repost/${randomUUID()}`, waitMs: waitSeconds * 1000, onWaiting: onWait };
   const lease = await waitForLease({ db, clock, signal }, { installation: id, lane: 'live' }, wait).catch((error) => {
-    throw error instanceof LeaseBusy ? windowBusy(id) : error;
+    throw error instanceof LeaseBusy ? new UserError(booksErrors.windowBusy({ installation: id }), 4) : error;
   });
   const transact = leasedTransactions(db, lease, options);
   try {
@@ -80,7 +81,7 @@ export async function* repost(
       }
     }
   } catch (error) {
-    throw error instanceof LeaseLost ? leaseLost(id) : error;
+    throw error instanceof LeaseLost ? new UserError(booksErrors.repostSuperseded({ installation: id }), 4) : error;
   } finally {
     await releaseLease(db, lease);
   }
@@ -194,26 +195,4 @@ async function holdUncorrected(
 /** Corrections, those that a closed period or the document's problem holds, and held ones that are not asked for any more. */
 function isToSave({ document, remap: { outcome } }: Pick<RemappedDocument, 'document' | 'remap'>): boolean {
   return outcome === 'same' ? document.remapHeld : outcome !== 'left';
-}
-
-function windowBusy(installation: number): UserError {
-  return new UserError(
-    {
-      code: 'window_busy',
-      message: `A window of installation ${installation} is still under way; nothing was posted.`,
-      todo: 'Wait for it to end (see `vetledger windows`), and repost again.',
-    },
-    4,
-  );
-}
-
-function leaseLost(installation: number): UserError {
-  return new UserError(
-    {
-      code: 'repost_superseded',
-      message: `A window of installation ${installation} has begun, since the repost stood still for too long. What was posted by then stays.`,
-      todo: 'Repost again: it goes on with the documents that still differ.',
-    },
-    4,
-  );
 }

@@ -5,6 +5,7 @@ import { type Connection, row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { stateAtOpening, storeStartDate } from '../mirror/installation-state.ts';
 import type { CalendarDate } from '../terms.ts';
+import { booksErrors } from '../texts/errors/books.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
 /**
@@ -25,13 +26,11 @@ async function movedStart(
     [installation.id],
   );
   if (!posted) return null;
-  return {
-    code: 'start_date_moved',
-    message:
-      `start_date of installation ${installation.id} is ${installation.startDate ?? 'absent'}, ` +
-      `but its books were begun with ${before ?? 'none'}`,
-    todo: `set start_date back to ${before ?? 'nothing'}; another cut-over needs a database of its own`,
-  };
+  return booksErrors.startDateMoved({
+    installation: installation.id,
+    configured: installation.startDate,
+    stored: before,
+  });
 }
 
 /**
@@ -52,10 +51,5 @@ export async function startAtOpening(
 /** Throws ConfigError where the start date was moved: no window opens then, so there is nothing to preview or to repost. */
 export async function requireStart(db: Connection, installation: InstallationConfig): Promise<void> {
   const moved = await movedStart(db, installation, (await stateAtOpening(db, installation.id)).startDate);
-  if (moved)
-    throw new ConfigError({
-      code: moved.code,
-      message: `The ${moved.message}.`,
-      todo: `${moved.todo.replace(/^s/, 'S')}.`,
-    });
+  if (moved) throw new ConfigError(moved);
 }

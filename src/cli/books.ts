@@ -53,8 +53,7 @@ export async function refuseBarred({ db }: Pick<App, 'db'>, chosen: readonly Ins
   for (const { id, erp } of chosen) {
     const key = companyKeyOf(erp);
     if (key === null || !(await isBarred(db, { kind: 'company', key }))) continue;
-    const { code, message, todo } = barredError(id);
-    throw new ConfigError({ code, message, todo });
+    throw new ConfigError(barredError(id));
   }
 }
 

@@ -1,5 +1,6 @@
 import { bool, text } from '../db/columns.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { booksErrors } from '../texts/errors/books.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
 /** What belongs to the original of a copy of these books, so that the copy never writes there (table `copy_bar`). */
@@ -36,11 +37,7 @@ export async function isBarred(db: Connection, { kind, key }: Bar): Promise<bool
 
 /** Why a copy delivers nothing to the company that its configuration names. */
 export function barredError(installation: number): PlainError {
-  return {
-    code: 'copy_barred',
-    message: `this database is a copy, and the company that installation ${installation} names belongs to its original`,
-    todo: 'Name another company in `erp`, one for trials; or `erp: {kind: ledger}`.',
-  };
+  return booksErrors.copyBarred({ installation });
 }
 
 /** The practice API of an address, as a bar names it. */

@@ -8,6 +8,7 @@ import { UserError } from '../domain/errors.ts';
 import type { Ed25519Key } from '../domain/signature.ts';
 import { storable } from '../domain/text.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { booksErrors } from '../texts/errors/books.ts';
 import { type BooksHead, booksHead } from './head.ts';
 import { closeKinds } from './journal/chain.ts';
 import { sealBooks } from './seals.ts';
@@ -87,26 +88,14 @@ export async function reopenPeriods(
 /** Throws UserError where the books are not closed on or after a day. */
 export function refuseOpen(installation: InstallationId, from: CalendarDate, closed: CalendarDate | null): void {
   if (closed !== null && from <= closed) return;
-  const until = closed === null ? 'are not closed' : `are closed through ${closed} only`;
-  throw new UserError(
-    {
-      code: 'period_open',
-      message: `The books of installation ${installation} ${until}: ${from} is open.`,
-      todo: closed === null ? 'There is nothing to reopen.' : `Give ${closed} or an earlier day.`,
-    },
-    2,
-  );
+  throw new UserError(booksErrors.periodOpen({ installation, day: from, closedThrough: closed }), 2);
 }
 
 /** Throws UserError where the books are closed through a later day. */
 export function refuseEarlier(installation: InstallationId, through: CalendarDate, closed: CalendarDate | null): void {
   if (closed === null || closed <= through) return;
   throw new UserError(
-    {
-      code: 'period_closed',
-      message: `The books of installation ${installation} are closed through ${closed} already.`,
-      todo: `Give a later date; or open them again with \`vetledger ledger reopen --from ${dayAfter(through)}\`.`,
-    },
+    booksErrors.closedLater({ installation, closedThrough: closed, reopenFrom: dayAfter(through) }),
     2,
   );
 }

@@ -5,6 +5,7 @@ import { markKnown } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import { Money, sum, zero } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
+import { matchErrors } from '../texts/errors/prepayments.ts';
 import { takeFromChanges } from './changes-of-prepayments.ts';
 import { takeTurn } from './follow.ts';
 import type { TakenFrom } from './own-client.ts';
@@ -35,17 +36,11 @@ export async function setMatch(
     [installation, payment],
   );
   if (use === null) {
-    throw refused(
-      `Payment ${payment} of installation ${installation} is not known to have used a prepayment (type 8).`,
-      'Ids of such payments are those that `vetledger reconcile` lists with prepayment_unmatched.',
-    );
+    throw new UserError(matchErrors.paymentUnknown({ payment, installation }), 1);
   }
   const amount = new Money(use.amount);
   if (amount.isNegative()) {
-    throw refused(
-      `Payment ${payment} gives a prepayment back: it takes the match of the payment that it cancels.`,
-      'Match that payment.',
-    );
+    throw new UserError(matchErrors.paymentIsCancellation({ payment }), 1);
   }
   const clientId = await clientOf(trx, installation, prepayments);
   const input = { payment, prepayments };
@@ -69,10 +64,6 @@ export async function setMatch(
   return { clientId };
 }
 
-function refused(message: string, todo: string): UserError {
-  return new UserError({ code: 'match_refused', message, todo }, 1);
-}
-
 async function clientOf(
   db: Connection,
   installation: InstallationId,
@@ -87,17 +78,11 @@ async function clientOf(
   );
   const unknown = prepayments.find((id) => !found.some((each) => each.id === id));
   if (unknown !== undefined) {
-    throw refused(
-      `Prepayment ${unknown} of installation ${installation} is not known as one that could be used.`,
-      'Check the id in the practice software; a refund is no prepayment.',
-    );
+    throw new UserError(matchErrors.prepaymentUnknown({ prepayment: unknown, installation }), 1);
   }
   const [first, ...others] = found;
   if (others.some(({ clientId }) => clientId !== first?.clientId)) {
-    throw refused(
-      'The prepayments are of several clients, and a payment uses those of one.',
-      'Name prepayments of one client.',
-    );
+    throw new UserError(matchErrors.severalClients(), 1);
   }
   return first?.clientId ?? null;
 }

@@ -72,7 +72,11 @@ describe('documents that come after the close', () => {
   test.each([
     ['two at once', ['--redate', '--wait'], 'Say one thing'],
     ['nothing', [], 'Say one thing'],
-    ['a date that nobody doubts', ['--accept-date'], 'held as period_locked, which --accept-date does not decide'],
+    [
+      'a date that nobody doubts',
+      ['--accept-date'],
+      'has the problem period_locked, for which --accept-date is not possible',
+    ],
   ])('cannot be decided with %s', async (_, how, message) => {
     const refused = await decide(`${id}/invoice/${redated}`, ...how);
     expect(refused.code).toBe(2);
@@ -92,7 +96,7 @@ describe('documents that come after the close', () => {
       code: 1,
       stderr: expect.stringContaining(`${id}/invoice/${posted?.id} is not late`),
     });
-    expect((await decide(`${id}/invoice/999999`, '--wait')).stderr).toContain('There is no document');
+    expect((await decide(`${id}/invoice/999999`, '--wait')).stderr).toContain('does not exist in this database');
     expect((await decide(`${id}/invoice/${waiting}/1`, '--wait')).stderr).toContain('it can only be redated');
     expect(await query(db, 'select id from late_decision')).toEqual([]);
   });

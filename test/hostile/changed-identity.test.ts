@@ -135,7 +135,7 @@ test('a worker that still has the old configuration posts nothing after the adop
   const before = await entries();
   expect(await syncAsBefore()).toMatchObject({
     outcome: 'failed',
-    error: { code: 'identity_changed', message: expect.stringContaining('books are of Asia/Kuwait') },
+    error: { code: 'identity_changed', message: expect.stringContaining('the books have Asia/Kuwait') },
   });
   expect(await entries()).toBe(before);
   expect(await adopt((config) => config, '--yes')).toMatchObject({ code: 0 });
