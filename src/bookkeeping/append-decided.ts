@@ -12,10 +12,10 @@ interface DecidedDocument {
   decision: Decision;
 }
 
-/** `entryIds`: of the entries appended for the document, in their order. */
+/** `entryIds` are the ids of the entries appended for the document, in order. */
 export type Appended<Decided extends DecidedDocument> = Decided & { entryIds: string[] };
 
-/** Appends the entries that were decided, and gives back each document with the ids of its entries. */
+/** Appends the decided entries and returns each document with the ids of its entries. */
 export async function appendDecided<Decided extends DecidedDocument>(
   trx: Connection,
   installation: InstallationConfig,
@@ -34,10 +34,10 @@ export async function appendDecided<Decided extends DecidedDocument>(
   });
 }
 
-/** It waits for no lock and no decision. */
+/** The document waits neither for a lock nor for a decision. */
 const notLate: StoredLate = { atClose: false, version: null, decision: null };
 
-/** What a decision changes in the document's row: its entry in force after the decision, and its problem. */
+/** The document's row after the decision: its entry in force and its problem. */
 export function stateAfter({ document, decision, entryIds }: Appended<DecidedDocument>): RemappedState {
   const { inForce } = document.before;
   const last = decision.entries.at(-1);
@@ -60,7 +60,7 @@ export function stateAfter({ document, decision, entryIds }: Appended<DecidedDoc
   };
 }
 
-/** Fields and accounts that are kept of one held change. */
+/** At most this many fields and accounts are stored of one held change. */
 const keptDetails = 50;
 
 function outsideOf({ problem, outside }: Decision): SavedOutside | null {

@@ -8,14 +8,17 @@ import { departmentLocks } from '../mirror/department-locks.ts';
 import { readConditionsHash, storeConditionsHash } from '../mirror/installation-state.ts';
 import { closedInErp, noteClosedInErp } from './erp-locks.ts';
 
-/** Whether mapping, start date, time zone, closed period, a lock date or a period of the ERP have changed since documents were last marked for it. */
+/**
+ * Whether the mapping, start date, time zone, closed period, a lock date or a period of the ERP has changed since the
+ * last marking.
+ */
 export async function haveConditionsChanged(db: Connection, installation: InstallationConfig): Promise<boolean> {
   return (await readConditionsHash(db, installation.id)) !== (await conditionsHash(db, installation));
 }
 
 /**
- * Marks the documents that may be posted now, where a condition has changed, or the day of one dated in the future has come
- * (ACCOUNTING "Held"); in the caller's transaction.
+ * Marks documents that may be posted now, because a condition changed or the date of a document in the future has come
+ * (ACCOUNTING "Held"). Runs in the caller's transaction.
  */
 export async function markAfterChangedConditions(
   trx: Connection,
@@ -31,12 +34,12 @@ export async function markAfterChangedConditions(
   await storeConditionsHash(trx, installation.id, conditions);
 }
 
-/** A hash of everything besides its facts that decides whether a document is posted. */
+/** A hash of the conditions, besides a document's facts, that decide whether it is posted. */
 async function conditionsHash(db: Connection, installation: InstallationConfig): Promise<string> {
   const { id, mappingHash, startDate, timezone } = installation;
   const lockDates = [...(await departmentLocks(db, id))];
   const conditions = [mappingHash, startDate, timezone, await closedThrough(db, id), lockDates];
   const inErp = await closedInErp(db, installation);
-  // Left out where there is none, so that books that are delivered nowhere keep the hash that they have.
+  // Without closed days in the ERP they are left out, so that books without delivery keep their hash.
   return hash('sha256', JSON.stringify(inErp.length > 0 ? [...conditions, inErp] : conditions));
 }

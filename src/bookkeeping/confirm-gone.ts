@@ -8,14 +8,13 @@ import { type DocumentRef, documentKinds, type InstallationId } from '../terms.t
 import { lateErrors } from '../texts/errors/late-documents.ts';
 import { recordDecisions } from './late-decision-store.ts';
 
-/** Whether the source does not show the document any more. */
 export function isMissing({ problem }: Pick<LateDocument, 'problem'>): boolean {
   return absenceProblems.some((code) => code === problem);
 }
 
 /**
- * Records that a person's action confirms documents, or the rows of them that are missing, to be gone, and marks them: the next window reverses
- * them with R3's reason (ACCOUNTING "Absence"). Throws UserError where the source shows one again.
+ * Records that an action confirms these documents, or their missing rows, as gone, and marks them. The next window
+ * reverses them with R3's reason (ACCOUNTING "Absence"). Throws UserError if the source shows one of them again.
  */
 export async function confirmGone(
   trx: Connection,

@@ -9,7 +9,7 @@ import { lateErrors } from '../texts/errors/late-documents.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { recordDecisions } from './late-decision-store.ts';
 
-/** What can be decided about a document with each problem (ACCOUNTING "Dates"). */
+/** The possible decisions for each problem (ACCOUNTING "Dates"). */
 export const decisionsFor: Partial<Record<string, readonly LateDecisionKind[]>> = {
   period_locked: ['redate', 'as_dated', 'wait'],
   change_held: ['redate', 'as_dated', 'wait'],
@@ -19,14 +19,14 @@ export const decisionsFor: Partial<Record<string, readonly LateDecisionKind[]>> 
   source_shrank: ['confirm_gone'],
 };
 
-/** The option of `late decide` that says it. */
+/** The option of `late decide` for a decision. */
 export function optionOf(decision: LateDecisionKind): string {
   return `--${decision.replaceAll('_', '-')}`;
 }
 
 /**
- * Records the decision of a person's action about the present version of a late document, and marks the document, so that the next window heeds it.
- * Throws UserError where there is nothing to decide, or not that.
+ * Records the decision of an action about the present version of a late document, and marks the document for the next
+ * window. Throws UserError if the document is not late, or if this decision is not possible.
  */
 export async function decideLate(
   trx: Connection,
@@ -61,7 +61,7 @@ export async function decideLate(
   }
   await recordDecisions(trx, installation, [{ ...document, version: found.version }], { decision, action });
   await markDirty(trx, installation, document.kind, [document.id]);
-  // They settle a receivable of these books from now on, and not one of the opening balances.
+  // From now on these payments settle a receivable of these books, not of the opening balances.
   if (document.kind === 'invoice')
     await markKnown(trx, installation, 'payment', await paymentsOf(trx, installation, document.id));
   return found;

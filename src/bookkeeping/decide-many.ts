@@ -10,8 +10,8 @@ import { decideLate } from './decide-late.ts';
 import { decisionsOf } from './late-decision-store.ts';
 
 /**
- * The late documents of installations that `matches` and that nothing was decided of yet. Throws UserError where there are not
- * `number` of them, or where they are a part only of so many missing ones that they are one problem.
+ * The undecided late documents that `matches` accepts, by installation. Throws UserError if their number is not
+ * `number`, or if they are only a part of the missing documents of one problem `source_shrank`.
  */
 export async function chooseLate(
   db: Connection,
@@ -37,14 +37,15 @@ export async function chooseLate(
   throw new UserError(lateErrors.otherNumber({ found, number }), 2);
 }
 
-/** Whether it is of the same problem of many as one of these. */
+/** Whether the document has the same problem `source_shrank` as one of `chosen`. */
 function isAlike({ problem, kind }: LateDocument, chosen: readonly LateDocument[]): boolean {
   return problem === 'source_shrank' && chosen.some((each) => each.problem === problem && each.kind === kind);
 }
 
 /**
- * Decides alike about documents of an installation, as one action of a person. `chosen`: by `chooseLate`, so that all of so many missing ones
- * are among them. Throws UserError where one cannot be decided so; nothing is decided then.
+ * Records one decision about several documents of an installation, as one action. `chosen` is true if `chooseLate`
+ * selected them, so that a problem `source_shrank` is complete. Throws UserError and decides nothing if the decision is
+ * not possible for one document.
  */
 export async function decideAll(
   trx: Connection,

@@ -11,24 +11,25 @@ import { fieldMapOf, keptText } from '../records/field-map.ts';
 import { canonicalJson, isJsonObject, type JsonObject, readJson, readVerbatim } from '../records/json.ts';
 import type { RecordKind } from '../terms.ts';
 
-/** How much of a client was erased. */
+/** How many records, names and reasons were erased. */
 export interface Erased {
   records: number;
   versions: number;
   entries: number;
-  /** Reasons of persons' actions that had all words of one of the client's names. */
+  /** Reasons of actions that contained all words of one of the client's names. */
   reasons: number;
 }
 
-/** Fields of a payer that the books need beside those that are mapped: who is taxed where. */
+/** Payer fields that the books need for VAT, besides the mapped ones. */
 const needed = /^payer_(vat_number|register_number|country|country_code)$/;
 
 /**
- * Erases a client's personal data in the mirror and its versions: of the client's invoices, their rows and payments, and of
- * prepayments, everything that is not read, and of what is read the payer's names and the prepayment's description; and the names
- * of the entries' lines, and of reasons that name the client. Amounts, the client's id, VAT number and country stay, since the books need them, and external_info, which
- * is sent back whole. What was erased is recorded, without the names. The content hash of a record stays: the same record, read
- * again, changes nothing and brings no name back.
+ * Erases a client's personal data in the mirror, in its versions, and in the books. Of the client's invoices, rows,
+ * payments and prepayments it erases all fields that vetledger does not read, the payer's names, and the prepayment's
+ * description. It also erases names in the entries' lines, and in reasons of actions. Amounts, client id, VAT number
+ * and country stay, because the books need them; so does external_info, which is sent back complete. An action records
+ * the erasure without the names. The content hash of a record stays, so that reading the same record again does not
+ * restore a name.
  */
 export async function eraseClient(
   db: Db,
@@ -85,7 +86,7 @@ class Erasing {
     return { records: this.#erased.mirror_record, versions: this.#erased.mirror_version, names: this.#names };
   }
 
-  /** Erases in the records of a kind that name the client; returns their ids. */
+  /** Erases personal data in the records of a kind that name the client. Returns their ids. */
   async #ofClient(table: MirrorTable, kind: 'invoice' | 'prepayment'): Promise<Set<number>> {
     const field = this.#dialect.fields[kind].client;
     const ids = new Set<number>();
@@ -93,7 +94,8 @@ class Erasing {
       const found = await rows(
         this.#trx,
         stored,
-        // A reference is an id, a URL with it, or an object with either: the reader says which client it is.
+        // SQL cannot compare the reference: it is an id, a URL, or an object with either. The record reader finds its
+        // client.
         `select id, version, raw from ${table}
          where installation = ? and kind = ? and (id, version) > (?::bigint, ?::int)
            and raw #>> ?::text[] ~ ? order by id, version limit ${batchSize} for update`,
@@ -110,7 +112,7 @@ class Erasing {
     }
   }
 
-  /** Erases in the rows or payments of invoices, and in their versions. */
+  /** Erases personal data in the rows or payments of invoices, and in their versions. */
   async #ofInvoices(kind: 'row' | 'payment', invoices: readonly number[]): Promise<void> {
     for (let at = 0; at < invoices.length; at += batchSize) {
       const records = await rows(
@@ -145,7 +147,7 @@ class Erasing {
   }
 }
 
-/** The record with nothing personal in it, every digit of the rest as it was; null where nothing is to be erased. */
+/** The record without personal data; all other digits stay as they were written. Null if there is nothing to erase. */
 function withoutPersonalData(kind: RecordKind, raw: string, dialect: Dialect): string | null {
   const record = readVerbatim(raw);
   const kept = readVerbatim(keptText(record, fieldMapOf(dialect, kind)));
@@ -162,13 +164,13 @@ function withoutPersonalData(kind: RecordKind, raw: string, dialect: Dialect): s
   return text === canonicalJson(record) ? null : text;
 }
 
-/** The text at a path of a record; empty where there is none. */
+/** The text at a path of a record, or an empty text. */
 function textAt(value: unknown, path: readonly string[]): string {
   const found = path.reduce<unknown>((at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : null), value);
   return typeof found === 'string' ? found : '';
 }
 
-/** The record with null at a path, where something stands there. */
+/** The record with null at a path, if it has that path. */
 function blanked(record: JsonObject, [key, ...path]: string[]): JsonObject {
   const value = key === undefined || !Object.hasOwn(record, key) ? null : record[key];
   if (key === undefined || value === null || value === '') return record;

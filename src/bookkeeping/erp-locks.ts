@@ -8,8 +8,8 @@ import { closedDays, storedPeriods } from '../erp/periods.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
- * The days that are closed in the ERP, as delivery last read them: posting never waits for the ERP. Days before the first one
- * that is delivered are open as far as the ERP is concerned, since nothing of them goes there.
+ * The days that are closed in the ERP, as delivery last read them, so that posting never waits for the ERP. Days before
+ * the first delivered day are open, since nothing of them is delivered.
  */
 export async function closedInErp(
   db: Connection,
@@ -25,7 +25,7 @@ export async function closedInErp(
   });
 }
 
-/** The days that are closed in the ERP, or were when a window looked (table `erp_closed_days`). */
+/** The days that are closed in the ERP, or were closed when a window read them (table `erp_closed_days`). */
 export async function everClosedInErp(
   db: Connection,
   installation: Pick<InstallationConfig, 'id' | 'erp'>,
@@ -40,7 +40,7 @@ export async function everClosedInErp(
   return [...seen, ...(await closedInErp(db, installation))];
 }
 
-/** Notes the days that are closed in the ERP now: opened again there, they were closed once. */
+/** Stores the days that are closed in the ERP now, so that they stay known after the ERP opens them again. */
 export async function noteClosedInErp(
   trx: Connection,
   installation: InstallationId,

@@ -13,8 +13,8 @@ import type { DocumentRef, RecordKind } from '../terms.ts';
 import { redatedInvoices } from './late-decision-store.ts';
 
 /**
- * The facts of documents as the mirror holds them, ready for posting. A constant number of statements for any number of
- * documents. Documents that the mirror does not hold are left out.
+ * The facts of documents in the mirror, ready for posting. The number of SQL statements does not depend on the number
+ * of documents. Documents that are not in the mirror are left out.
  */
 export async function loadFacts(
   db: Connection,
@@ -31,12 +31,12 @@ export async function loadFacts(
   ];
 }
 
-/** What reading a record costs beside its characters (src/domain/slices.ts). */
+/** The fixed cost of reading a record, in units of src/domain/slices.ts; its characters are added. */
 const unitsPerRecord = 2_000;
 
 const storedShape = {
   ...{ id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool },
-  /** Null for what the first load brought: that it was seen then tells nothing of when it was recorded. */
+  /** Null for records of the first load: the time of that read does not show when they were recorded. */
   firstSeenAt: nullable(instant),
   missingAt: nullable(instant),
   missingAnswer: nullable(oneOf(lookUpAnswers)),
@@ -133,7 +133,7 @@ class FactsReader {
     }));
   }
 
-  /** The invoices that credit notes go back to, by id, over at most `longestChain` credit notes in between. */
+  /** The invoices to which chains of at most `longestChain` credit notes lead, by id. */
   async #originals(invoices: readonly RecordOf<'invoice'>[]): Promise<Map<number, RecordOf<'invoice'>>> {
     const found = new Map(invoices.map((invoice) => [invoice.id, invoice]));
     let last = invoices;
@@ -148,12 +148,12 @@ class FactsReader {
     return found;
   }
 
-  /** Records by their own ids, those that are gone included. */
+  /** Records by their ids, including records that are gone. */
   #withIds<Kind extends RecordKind>(kind: Kind, ids: number[]): Promise<Found<Kind>[]> {
     return this.#select(kind, 'id = any(?)', ids);
   }
 
-  /** Rows or payments by the ids of their invoices, those that are gone left out. */
+  /** Rows or payments by the ids of their invoices, without those that are gone. */
   async #ofInvoices<Kind extends 'row' | 'payment'>(
     kind: Kind,
     invoices: number[],

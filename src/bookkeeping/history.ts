@@ -6,12 +6,12 @@ import type { LateStanding, PostedBefore } from '../posting/types.ts';
 import type { InstallationId } from '../terms.ts';
 import { decisionsOf } from './late-decision-store.ts';
 
-/** A document, and what the books hold of it so far. */
+/** A document and its history in the books. */
 export interface DocumentWithHistory extends StoredDocument {
   before: PostedBefore;
 }
 
-/** Loads the entries in force of documents, and what was decided of late ones; two statements for any number of documents. */
+/** Loads the entries in force of documents and the decisions about late ones, in two SQL statements. */
 export async function withHistory(
   db: Connection,
   installation: InstallationId,
@@ -41,13 +41,13 @@ export async function withHistory(
   }));
 }
 
-/** The id of the entry in force, or of the reversal that came last; null where nothing was posted. */
+/** The id of the entry in force, or of the last reversal. Null if nothing was posted. */
 function lastEntryOf(installation: InstallationId, { kind, id, entryId: inForce, entryCount }: StoredDocument) {
   if (inForce !== null) return inForce;
   return entryCount === 0 ? null : entryId(installation, { kind, id }, entryCount);
 }
 
-/** One that was late at a close before it was judged has no version yet. */
+/** A document that was late at a close before it was judged has no version yet. */
 function lateOf({ late: { atClose, version, decision } }: StoredDocument): LateStanding | null {
   if (version === null && !atClose) return null;
   return { version: version ?? '', atClose, decision: lockDecisions.find((each) => each === decision) ?? null };

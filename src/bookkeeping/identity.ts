@@ -8,7 +8,7 @@ import type { InstallationId } from '../terms.ts';
 import { booksErrors } from '../texts/errors/books.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
-/** What the entries of an installation mean, and where they come from (table `book_identity`). */
+/** The currency, time zone and source of an installation's entries (table `book_identity`). */
 export interface BookIdentity {
   currency: string;
   timezone: string;
@@ -24,14 +24,14 @@ export interface IdentityChange {
 
 const shape = { currency: text, timezone: text, source: text };
 
-/** How the configuration calls each of them. */
+/** The name of each part in the configuration. */
 const settingOf = { currency: 'currency', timezone: 'timezone', source: 'base_url' } as const;
 
 export function identityOf({ currency, timezone, baseUrl }: InstallationConfig): BookIdentity {
   return { currency, timezone, source: new URL(baseUrl).origin };
 }
 
-/** Two processes understand an installation differently. */
+/** Two processes have different configurations of an installation. */
 export class InstallationDiffers extends Error {
   readonly code: string;
   readonly todo: string;
@@ -43,7 +43,7 @@ export class InstallationDiffers extends Error {
   }
 }
 
-/** What is wrong where this process understands an installation otherwise than the one that opened a window, or null. */
+/** An error if this process has another configuration than the process that opened the window; otherwise null. */
 export function differentIdentity(installation: InstallationConfig, opened: BookIdentity): InstallationDiffers | null {
   const changes = changesOf(opened, identityOf(installation));
   if (changes.length === 0) return null;
@@ -58,7 +58,7 @@ async function readIdentity(db: Connection, installation: InstallationId): Promi
   return maybeRow(db, shape, sql, [installation]);
 }
 
-/** What the configuration says differently from the books; empty where it agrees, and while nothing has been posted. */
+/** The differences between the configuration and the books. Empty if there are none, or if nothing was posted yet. */
 export async function identityChanges(db: Connection, installation: InstallationConfig): Promise<IdentityChange[]> {
   const noted = await readIdentity(db, installation.id);
   return noted === null ? [] : changesOf(noted, identityOf(installation));
@@ -71,13 +71,16 @@ function changesOf(noted: BookIdentity, configured: BookIdentity): IdentityChang
     .map((what) => ({ what, old: noted[what], new: configured[what] }));
 }
 
-/** What is wrong with a configuration whose installation is not the one of the books, or null. */
+/** An error if the configuration does not fit the books; otherwise null. */
 export async function changedIdentity(db: Connection, installation: InstallationConfig): Promise<PlainError | null> {
   const changes = await identityChanges(db, installation);
   return changes.length === 0 ? null : errorOf(installation, changes);
 }
 
-/** As `changedIdentity`, for many installations in one statement; those that agree are not in the result. */
+/**
+ * Does the same as `changedIdentity` for many installations in one statement. Installations without an error are left
+ * out.
+ */
 export async function changedIdentities(
   db: Connection,
   installations: readonly InstallationConfig[],
@@ -98,7 +101,10 @@ export async function changedIdentities(
   return errors;
 }
 
-/** Throws ConfigError where the configuration says something else than the books: their amounts would be told wrongly. */
+/**
+ * Throws ConfigError if the configuration does not fit the books, since their amounts would be shown in a wrong
+ * currency or on wrong days.
+ */
 export async function requireIdentity(db: Connection, installation: InstallationConfig): Promise<void> {
   const error = await changedIdentity(db, installation);
   if (error) throw new ConfigError(error);
@@ -124,8 +130,8 @@ async function noteIdentity(db: Connection, installation: InstallationConfig): P
 }
 
 /**
- * Holds the identity of the books as it is until the end of a posting transaction, and notes it with the first entry. Throws
- * ConfigError where the configuration that was posted by says something else.
+ * Locks the identity of the books until the end of a posting transaction, and stores it with the first entry. Throws
+ * ConfigError if the configuration does not fit it.
  */
 export async function holdIdentity(
   trx: Connection,
@@ -148,12 +154,12 @@ export async function holdIdentity(
 }
 
 /**
- * Takes what the configuration says into the books, and records who wanted it and why; returns what has changed. Throws
- * ConfigError for a changed currency.
+ * Changes the identity of the books to the configuration, and records who decided it and why. Returns the changes.
+ * Throws ConfigError if the currency changed.
  */
 export async function adoptIdentity(db: Db, installation: InstallationConfig, by: ActedBy): Promise<IdentityChange[]> {
   return db.transaction(async (trx) => {
-    // Waits for postings under way, and keeps others from adopting meanwhile.
+    // Waits for running postings, and blocks other adoptions.
     const locked = 'select currency, timezone, source from book_identity where installation = ? for update';
     const noted = await maybeRow(trx, shape, locked, [installation.id]);
     const configured = identityOf(installation);
@@ -170,7 +176,7 @@ export async function adoptIdentity(db: Db, installation: InstallationConfig, by
   });
 }
 
-/** Throws ConfigError for a changed currency: the entries' amounts are of the old one. */
+/** Throws ConfigError if the currency changed: the amounts of the entries are in the old one. */
 export function requireAdoptable(installation: InstallationConfig, changes: readonly IdentityChange[]): void {
   if (!changes.some(({ what }) => what === 'currency')) return;
   const { message, todo } = errorOf(installation, changes);

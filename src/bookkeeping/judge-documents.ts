@@ -14,14 +14,14 @@ import { type DocumentWithHistory, withHistory } from './history.ts';
 import type { ContextFor } from './posting-context.ts';
 import { type DecidedVats, PrepaymentShares } from './prepayment-shares.ts';
 
-/** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
+/** Documents that are judged together: enough to save round trips, few enough to limit locks and memory. */
 export const judgingBatch = 300;
 
-/** A document and what was decided about it. */
+/** A document and its decision. */
 export interface JudgedDocument {
   document: DocumentWithHistory;
   decision: Decision;
-  /** A proof failed, and its parts have not been fetched again since. */
+  /** A proof failed, and the rows or payments were not fetched again since. */
   awaitsParts: boolean;
   /** The shares of prepayments that it was judged with. */
   shares: readonly PrepaymentShare[];
@@ -63,7 +63,7 @@ export async function judgeDocuments(
   return [...held, ...(await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide)))];
 }
 
-/** A document of which something could not be stored is held; its entry in force stays. */
+/** Holds a document if a part of it could not be stored; its entry in force stays. */
 function heldAside(document: DocumentWithHistory, problem: Problem | null): JudgedDocument {
   const { documentDate, inForce, remapHeld = false, late = null } = document.before;
   const state = inForce === null ? 'held' : 'posted';
@@ -84,7 +84,7 @@ function sharesOf(facts: DocumentFacts): readonly PrepaymentShare[] {
   return facts.kind === 'invoice' ? [] : (facts.shares ?? []);
 }
 
-/** Nothing is decided on parts that may be stale: everything stays as it was. */
+/** Stale parts decide nothing: the document stays as it was. */
 function undecided({ before }: DocumentWithHistory, decision: Decision): Decision {
   const { outside: _, ...rest } = decision;
   return {
@@ -100,20 +100,22 @@ function undecided({ before }: DocumentWithHistory, decision: Decision): Decisio
 }
 
 /**
- * A repost goes over the books twice: what was received comes before what was used of it and paid back, whose VAT follows the entries of
- * the first pass (ACCOUNTING R5).
+ * A repost reads the books twice. Prepayments come first, because the VAT of their uses and refunds follows the entries
+ * of the first pass (ACCOUNTING R5).
  */
 export const remapPasses = ['received', 'others'] as const;
 export type RemapPass = (typeof remapPasses)[number];
 
-/** The kinds of which a pass reads documents. */
+/** The kinds of documents that each pass reads. */
 export const kindsOf: Record<RemapPass, readonly DocumentKind[]> = { received: ['prepayment'], others: documentKinds };
 
 function isOf(pass: RemapPass, facts: DocumentFacts): boolean {
   return (facts.kind === 'prepayment' && facts.prepayment.refundsId === null) === (pass === 'received');
 }
 
-/** A document in the books, what the mapping makes of it, and the shares of prepayments that it was judged with. */
+/**
+ * A posted document, its judgement under the present mapping, and the shares of prepayments that the judgement used.
+ */
 export interface RemappedCase {
   document: DocumentWithHistory;
   remap: Remap;
@@ -121,8 +123,8 @@ export interface RemappedCase {
 }
 
 /**
- * What the installation's mapping makes of those documents in the books that belong to a pass, by what the mirror holds; writes nothing.
- * `decided`: of prepayments remapped before whose entries are not written.
+ * Judges the posted documents of a pass under the installation's mapping, from the mirror; writes nothing. `decided`
+ * are prepayments of an earlier batch whose entries are not written.
  */
 export async function remapDocuments(
   db: Connection,
@@ -147,7 +149,7 @@ export async function remapDocuments(
   });
 }
 
-/** What judging one record of a document costs (src/domain/slices.ts). */
+/** The cost of judging one record of a document, in units of src/domain/slices.ts. */
 const unitsPerPart = 10_000;
 
 function partsOf(facts: DocumentFacts): number {

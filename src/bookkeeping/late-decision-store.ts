@@ -4,14 +4,14 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import { type LateDecision, type LateDecisionKind, lateDecisions } from '../posting/types.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
 
-/** A decision as it was recorded (table `late_decision`). */
+/** A stored decision (table `late_decision`). */
 export interface RecordedDecision extends LateDecision {
   reason: string;
   by: string;
   at: Date;
 }
 
-/** The decisions about these documents by `kind/id`, the newest first; one statement for any number of documents. */
+/** The decisions about these documents by `kind/id`, the newest first, read in one SQL statement. */
 export async function decisionsOf(
   db: Connection,
   installation: InstallationId,
@@ -38,7 +38,7 @@ export async function decisionsOf(
   return decisions;
 }
 
-/** Which of these invoices were ever decided to be posted on another day. */
+/** The invoices among these for which a posting on another day was ever decided. */
 export async function redatedInvoices(
   db: Connection,
   installation: InstallationId,
@@ -54,7 +54,7 @@ export async function redatedInvoices(
   return new Set(found.map(({ id }) => id));
 }
 
-/** Records what an action of a person decided about versions of documents. */
+/** Records the decision of an action about these versions of documents. */
 export async function recordDecisions(
   trx: Connection,
   installation: InstallationId,

@@ -7,14 +7,16 @@ import type { CalendarDate } from '../terms.ts';
 /** A department's lock date in the source, or null. */
 export type LockDateOf = (department: number) => Promise<CalendarDate | null>;
 
-/** The source's settings of a department, as the client of the practice API asks for them; `unknown` where it cannot tell. */
+/**
+ * Reads the settings of a department from the practice API; `unknown` if it does not answer or its answer is unusable.
+ */
 export interface LockDateSource {
   departmentSettings(department: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
 }
 
 /**
- * Lock dates as the source tells them now, each asked for once and stored nowhere. Where the source cannot tell, the last one
- * that it told.
+ * Present lock dates of the source, each requested once and not stored. If the source gives none, the last stored one
+ * is used.
  */
 export function currentLockDates(db: Connection, source: LockDateSource, installation: number): LockDateOf {
   const known = new Map<number, CalendarDate | null>();
@@ -29,8 +31,8 @@ export function currentLockDates(db: Connection, source: LockDateSource, install
 }
 
 /**
- * Lock dates as the source tells them now, each stored. Where the source cannot tell, `onUnknown` is called and the last one
- * that it told is used (field-notes).
+ * Present lock dates of the source, each stored. If the source gives none, calls `onUnknown` and uses the last stored
+ * one (field-notes).
  */
 export function storedLockDates(
   { db, transact }: { db: Connection; transact: Transact },
@@ -50,12 +52,12 @@ export function storedLockDates(
   };
 }
 
-/** Lock dates as the source last told them; nothing is asked of it. */
+/** Lock dates as last stored; sends no request to the source. */
 export function knownLockDates(db: Connection, installation: number): LockDateOf {
   return (department) => storedLockDate(db, installation, department);
 }
 
-/** Asks again for all lock dates asked for before, where the mapping follows them: one that has moved may release documents. */
+/** Requests all known lock dates again if the mapping follows them, since a later lock date may release documents. */
 export async function refreshLockDates(
   db: Connection,
   { id, mapping }: InstallationConfig,
@@ -65,7 +67,7 @@ export async function refreshLockDates(
   for (const department of (await departmentLocks(db, id)).keys()) await lockDateOf(department);
 }
 
-/** Whether a lock date differs from the stored one, where the mapping follows them. */
+/** Whether a lock date differs from the stored one, if the mapping follows lock dates. */
 export async function haveLockDatesMoved(
   db: Connection,
   { id, mapping }: InstallationConfig,

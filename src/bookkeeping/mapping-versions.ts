@@ -9,23 +9,27 @@ import { mappingVersionText } from '../ledger/journal/entry-records.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
- * The mapping in force of an installation is the newest version of it in the database, whatever the files of its processes hold.
- * The first file that a process starts with is version 1. A file with another content is the next version at a start where
- * `mapping.follow_file` is on, otherwise with `vetledger mapping apply`. What was in force once comes back by that command alone.
+ * The mapping in force of an installation is its newest version in the database, whatever the mapping files contain.
+ * The file of the first process start is version 1. A file with other content becomes the next version at a start with
+ * `mapping.follow_file`, otherwise by `vetledger mapping apply`. Only that command puts an earlier version in force
+ * again.
  */
 
-/** What becomes of the mapping file at a start. */
+/** The relation of the mapping file to the mapping in force when a process starts. */
 type FileState = 'in force' | 'next' | 'proposal' | 'earlier';
 
 export interface MappingInForce {
-  /** With the mapping in force. */
+  /** The installation, with the mapping in force. */
   installation: InstallationConfig;
-  /** Null before the first start: the file's mapping stands for it. */
+  /** The version's number. Null before the first start; then the file's mapping is used. */
   number: number | null;
   file: FileState;
 }
 
-/** The mapping was changed while a transaction posted by the one before. Nothing of it is posted; a next attempt reads the new one. */
+/**
+ * The mapping changed while a transaction used the earlier one. The transaction posts nothing; the next attempt reads
+ * the new mapping.
+ */
 export class MappingSuperseded extends UserError {
   override readonly name = 'MappingSuperseded';
 
@@ -41,7 +45,7 @@ export class MappingSuperseded extends UserError {
   }
 }
 
-/** Gives installations the mapping in force, in their order; one statement for any number. */
+/** Returns the installations with their mappings in force, in order, read in one SQL statement. */
 export async function mappingsInForce(
   db: Connection,
   installations: readonly InstallationConfig[],
@@ -74,7 +78,7 @@ export async function mappingsInForce(
   });
 }
 
-/** The installation with the mapping in force by now. */
+/** The installation with the present mapping in force. */
 export async function withMappingInForce(
   db: Connection,
   installation: InstallationConfig,
@@ -94,7 +98,7 @@ export function withMappingOfFile(installation: InstallationConfig): Installatio
   return { ...installation, ...mappingOf(installation.mappingFile.content) };
 }
 
-/** As `mappingsInForce`, of a process that starts: files that are next become the version in force. */
+/** Does the same as `mappingsInForce` when a process starts, and puts files in state `next` in force. */
 export async function followMappingFiles(
   db: Db,
   installations: readonly InstallationConfig[],
@@ -112,7 +116,7 @@ export async function followMappingFiles(
   return mappingsInForce(db, installations, following);
 }
 
-/** Makes a mapping the one in force because a person says so; false where it is in force already. Waits for postings under way. */
+/** Puts a mapping in force by an action. Returns false if it already is. Waits for running postings. */
 export async function applyMapping(
   db: Db,
   { id, mappingFile }: Pick<InstallationConfig, 'id' | 'mappingFile'>,
@@ -128,7 +132,10 @@ export async function applyMapping(
   });
 }
 
-/** Keeps the mapping in force until the end of a posting transaction. Throws MappingSuperseded where it is not the installation's. */
+/**
+ * Locks the mapping in force until the end of a posting transaction. Throws MappingSuperseded if it is not the
+ * installation's mapping.
+ */
 export async function holdMapping(
   trx: Connection,
   { id, mappingHash }: Pick<InstallationConfig, 'id' | 'mappingHash'>,
@@ -138,7 +145,7 @@ export async function holdMapping(
   if (inForce !== null && inForce !== mappingHash) throw new MappingSuperseded(id);
 }
 
-/** A statement of its own: the next one sees what was written by then. */
+/** A separate statement, so that the next one sees what was written before the lock. */
 async function lockMapping(trx: Connection, installation: InstallationId, mode: 'shared' | 'alone'): Promise<void> {
   const lock = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   await execute(trx, `select ${lock}(hashtextextended(?, 0))`, [`vetledger mapping ${installation}`]);
@@ -172,13 +179,16 @@ async function beginVersion(
   );
 }
 
-/** Which mapping an installation works by, for people: its file, or the version in the database where the file holds another. */
+/** The name of an installation's mapping for messages: its file, or the version in the database if the file differs. */
 export function mappingName({ mapping, mappingHash, mappingFile, mappingPath }: InstallationConfig): string {
   if (mappingHash === mappingFile.hash) return mappingPath;
   return `${mappingVersionText({ hash: mappingHash, version: mapping.version ?? null })} in the database`;
 }
 
-/** Why a mapping file is not the mapping in force, and what puts it in force; null where it is, or will be version 1. */
+/**
+ * Why the mapping file is not in force, and which command puts it in force. Null if it is in force or becomes version
+ * 1.
+ */
 export function fileRemark({ installation, number, file }: MappingInForce): string | null {
   if (file === 'in force' || number === null) return null;
   const { id, mappingPath } = installation;

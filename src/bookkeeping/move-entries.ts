@@ -13,25 +13,27 @@ import { postedBy } from './posted-by.ts';
 
 /** Entries to be moved to another day. */
 interface EntriesToMove {
-  /** How they are named to the user: the unit that holds them. */
+  /** The unit's name in messages. */
   name: string;
   moved: readonly LedgerEntry[];
   day: CalendarDate;
-  /** That of the moved entries, whatever the installation's is by now: what takes them out is delivered as they are. */
+  /**
+   * The posting mode of the moved entries, not the installation's present one, so that their reversals are delivered in
+   * the same way.
+   */
   postingMode: LedgerEntry['postingMode'];
 }
 
-/** What moving entries has appended. */
 interface MovedEntries {
-  /** The documents of which entries were moved. */
+  /** The documents whose entries were moved. */
   documents: DocumentRef[];
   entryIds: string[];
   moves: EntryMove[];
 }
 
 /**
- * Moves entries to another day: each is taken out of the books on its own day and put in on the other, as `movedToDay` says. Every
- * document has the same facts in force afterwards as before. Throws UserError `not_redatable`.
+ * Moves entries to another day: reverses each on its own day and posts it again on the other day (`movedToDay`). The
+ * facts in force of every document stay the same. Throws UserError `not_redatable`.
  */
 export async function moveEntries(
   trx: Connection,
@@ -76,7 +78,7 @@ export async function moveEntries(
 
 const keyOf = ({ kind, id }: DocumentRef) => `${kind}/${id}`;
 
-/** `lastId`: of the last entry appended for the document. */
+/** `lastId` is the id of the last entry appended for the document. */
 function stateAfter(
   { document, drafts }: { document: StoredDocument; drafts: readonly DraftEntry[] },
   lastId: string | null,
@@ -90,7 +92,10 @@ function stateAfter(
   };
 }
 
-/** What is in force in the other posting mode goes to the ERP in another way: nothing that is appended here would take it out there. */
+/**
+ * An entry in force in the other posting mode is delivered in another way, so the entries appended here would not
+ * cancel it in the ERP.
+ */
 function refuseOtherMode(name: string, inForce: LedgerEntry | null, postingMode: LedgerEntry['postingMode']): void {
   if (inForce === null || inForce.postingMode === postingMode) return;
   throw new UserError(lateErrors.otherPostingMode({ unit: name, entry: inForce.id, mode: inForce.postingMode }), 1);

@@ -10,7 +10,7 @@ import type { CalendarDate } from '../terms.ts';
 import { lateErrors } from '../texts/errors/late-documents.ts';
 import { closedInErp } from './erp-locks.ts';
 
-/** What is to be posted on another day: an entry, or a day's summary. */
+/** An entry or a daily summary that is to be posted on another day. */
 export interface LatePosting {
   id: string;
   date: CalendarDate;
@@ -18,8 +18,8 @@ export interface LatePosting {
 }
 
 /**
- * The first day after the posting's own that is open in the ERP, as it was last read, in our books and in the source. Throws
- * UserError where its own day is closed in our books, is open in the ERP, or no open day has a period there.
+ * The first later day that is open in our books, in the source, and in the ERP as last read. Throws UserError if the
+ * posting's own day is closed in our books, if it is open in the ERP, or if the ERP has no period for the open day.
  */
 export async function openDayFor(
   trx: Connection,

@@ -10,22 +10,22 @@ import { judgingBatch } from './judge-documents.ts';
 import { postClaimed } from './post.ts';
 import type { ContextFor } from './posting-context.ts';
 
-/** What posts while a first load reads its lists (DESIGN "Sync"). */
+/** What posting requires while a first load reads its lists (DESIGN "Sync"). */
 export interface LoadPoster {
   db: Connection;
   installation: InstallationConfig;
   contextFor: ContextFor;
   windowId: number | null;
-  /** Each batch is one of its transactions. */
+  /** Runs one transaction per batch. */
   transact: Transact;
 }
 
-/** Prepayments judged in a pass: their write-back has the longest budget, and begins after the first pass. */
+/** Prepayments per pass. Their write-back takes most of the rate budget and begins after the first pass. */
 const prepaymentsAtOnce = 1_000;
 
 /**
- * Posts the next prepayments that no pass has judged, and that are certain already. Returns how many entries were appended, and whether
- * there may be more to judge.
+ * Posts the next prepayments that were not judged yet, if nothing unread can change their entries. Returns the number
+ * of appended entries, and whether more prepayments wait.
  */
 export async function postPrepaymentsInLoad(poster: LoadPoster): Promise<{ entries: number; isMore: boolean }> {
   const { db, installation } = poster;
@@ -43,14 +43,17 @@ export async function postPrepaymentsInLoad(poster: LoadPoster): Promise<{ entri
   return { entries, isMore: true };
 }
 
-/** Posts those of these invoices, and of their payments, that are certain already. Returns how many entries were appended. */
+/**
+ * Posts these invoices and their payments, if nothing unread can change their entries. Returns the number of appended
+ * entries.
+ */
 export async function postInvoicesInLoad(poster: LoadPoster, invoices: readonly number[]): Promise<number> {
   const entries = await postCertain(poster, 'invoice', invoices);
   const payments = await markedPaymentsOf(poster.db, poster.installation.id, invoices);
   return entries + (await postCertain(poster, 'payment', payments));
 }
 
-/** A batch that cannot be posted for what is in it is left to the close of the window, which finds the document. */
+/** A batch that fails because of its data is left to the close of the window, which finds the document. */
 async function postCertain(
   { installation, contextFor, windowId, transact }: LoadPoster,
   kind: DocumentKind,
@@ -61,7 +64,7 @@ async function postCertain(
   try {
     const { entries } = await retryingTransaction(transact, async (trx) => {
       const claimed = await claimThese(trx, installation.id, documents);
-      // What was posted before is corrected when everything is read.
+      // Documents that were posted before are corrected when everything is read.
       const first = claimed.filter(({ entryCount }) => entryCount === 0);
       await noteJudged(trx, installation.id, kind, ids);
       return postClaimed(trx, installation, contextFor, windowId, first, { finalRound: false, onlyCertain: true });

@@ -20,26 +20,28 @@ import { holdMapping } from './mapping-versions.ts';
 import type { ContextFor } from './posting-context.ts';
 import { holdSharesIfGiven, markOtherTakers, postsVatAtReceipt } from './prepayment-shares.ts';
 
-/** Statistics are brought up to date again when so many times the documents have been judged. */
+/** The database's statistics are updated each time the number of judged documents has grown by this factor. */
 const refreshGrowth = 4;
-/** Posters at work. Each claims batches of its own: one judges while the other's entries are on their way into the database. */
+/**
+ * Number of concurrent posters. Each claims its own batches: one judges while the database stores the other's entries.
+ */
 const posters = 2;
 
 export interface PostOptions {
   windowId: number | null;
-  /** Judges even the documents whose parts could not be fetched again. */
+  /** Also judges documents whose parts could not be fetched again. */
   finalRound: boolean;
-  /** Each batch is one of its transactions. */
+  /** Runs one transaction per batch. */
   transact: Transact;
   /** Called after each batch with the number of documents judged so far. */
   onProgress: (judged: number) => void;
-  /** Called with each document that posting failed for unexpectedly, and that is held for it. */
+  /** Called with each document that is held because posting it failed unexpectedly. */
   onHeld?: (document: DocumentRef, error: unknown) => void;
 }
 
 /**
- * Judges and posts every document that waits, a batch a transaction; returns how many entries were appended. A
- * document that makes its batch fail unexpectedly is found and held (`internal_error`), and the others are posted.
+ * Judges and posts all waiting documents, one transaction per batch. Returns the number of appended entries. If a
+ * document makes its batch fail unexpectedly, it is held (`internal_error`) and the others are posted.
  */
 export async function postWaiting(
   db: Connection,
@@ -47,7 +49,7 @@ export async function postWaiting(
   contextFor: ContextFor,
   { windowId, finalRound, transact, onProgress, onHeld = () => undefined }: PostOptions,
 ): Promise<number> {
-  // By the database's clock, as `judged_at` is: the last round judges each document once.
+  // The database's clock, like `judged_at`, so that the last round judges each document once.
   const now = await databaseNow(db);
   const options = { finalRound, judgedBefore: now, transact, onHeld };
   await followMarked(db, installation, transact);
@@ -66,7 +68,7 @@ export async function postWaiting(
       await refreshStatistics(db, 'post');
     }
   };
-  // What was received comes before what was used of it, whose VAT depends on it.
+  // Prepayments come first, because the VAT of their uses depends on them.
   if (postsVatAtReceipt(installation)) await poster('prepayment');
   await settleAll(Array.from({ length: posters }, () => poster()));
   return posted;
@@ -77,7 +79,7 @@ interface Batch {
   entries: number;
 }
 
-/** Posts the next batch in a transaction of its own; where it fails for what is in it, part by part. */
+/** Posts the next batch in one transaction. If it fails because of its data, posts it part by part. */
 async function postNext(
   installation: InstallationConfig,
   contextFor: ContextFor,
@@ -114,7 +116,7 @@ async function postNext(
   }
 }
 
-/** Judges and posts the next documents that wait, in the caller's transaction. */
+/** Judges and posts the next waiting documents in the caller's transaction. */
 export async function postBatch(
   trx: Connection,
   installation: InstallationConfig,
@@ -135,8 +137,8 @@ function claimNext(
 }
 
 /**
- * Judges and posts claimed documents, in the transaction that claimed them. With `onlyCertain` those stay marked, as they are, of which a
- * first load may still read what changes their entries.
+ * Judges and posts claimed documents in the transaction that claimed them. With `onlyCertain`, documents stay marked if
+ * a first load may still read something that changes their entries.
  */
 export async function postClaimed(
   trx: Connection,

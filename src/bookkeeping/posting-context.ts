@@ -7,7 +7,7 @@ import type { CalendarDate } from '../terms.ts';
 import { closedInErp } from './erp-locks.ts';
 import type { LockDateOf } from './lock-dates.ts';
 
-/** Gives the context to judge these facts in; `db` is the transaction that posts them, where they are posted. */
+/** Returns the context for judging these facts. `db` is the posting transaction if they are posted. */
 export type ContextFor = (db: Connection, facts: readonly DocumentFacts[]) => Promise<PostingContext>;
 
 /**

@@ -1,28 +1,25 @@
 import type { DocumentRef } from '../terms.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 
-/**
- * Documents in the books that a whole list of the source does not show any more (ACCOUNTING "Absence"): a claim, and no fact. They
- * stay posted until a person confirms that they are gone.
- */
-
-/** What the id of a record answered that its list did not show. */
+/** The answer to a request for the id of a record that its list did not show. */
 export const lookUpAnswers = ['no_record', 'not_asked'] as const;
 export type LookUpAnswer = (typeof lookUpAnswers)[number];
 
 export interface Absence {
   since: Date;
-  /** Evidence that is shown to the person who decides; it proves nothing. */
+  /** Evidence for the accountant; it proves nothing. */
   answer: LookUpAnswer;
-  /** So many of its list are missing that they are one problem. */
+  /** True if so many documents of the list are missing that they are reported as one problem. */
   isOfMany: boolean;
 }
 
-/** More missing documents than this, and more than this share of the list's posted ones, are one problem. */
+/**
+ * If more documents are missing than this number and this share of the list's posted documents, they are one problem.
+ */
 const manyAbove = 5;
 const manyAbovePercent = 2;
 
-/** Whether a list has shrunk: `missing` of its `posted` documents are not shown. */
+/** Whether so many of a list's `posted` documents are `missing` that they are one problem. */
 export function hasShrunk(missing: number, posted: number): boolean {
   return missing > manyAbove && missing * 100 > posted * manyAbovePercent;
 }

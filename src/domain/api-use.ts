@@ -1,4 +1,4 @@
-/** What was asked of the practice API, and what waiting for its rate budget took. */
+/** The requests to the practice API, their weight, and the time spent waiting for the rate budget. */
 export interface ApiUse {
   requests: number;
   weight: number;

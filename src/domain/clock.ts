@@ -1,8 +1,8 @@
-/** The port through which time is read; tests bring a virtual one. */
+/** The interface for reading time. Tests use a virtual clock. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Milliseconds of a clock that never jumps, for durations. */
+  /** Milliseconds of a monotonic clock, for durations. */
   elapsed(): number;
   /** Throws the signal's reason when it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

@@ -1,12 +1,12 @@
-/** Waits until all have ended, so that nothing works on behind a failure; then throws the first failure. */
+/** Waits for all promises, so that no work continues after a failure, then throws the first failure. */
 export async function settleAll(running: readonly Promise<void>[]): Promise<void> {
   const ended = await Promise.allSettled(running);
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 /**
- * Does the work for every item, so many at a time. After a failure it begins no more, and throws it when those under way have
- * ended.
+ * Does the work for every item, with at most `atATime` running. After a failure it starts no more, waits for the
+ * running ones, and throws the failure.
  */
 export async function forEachAtATime<Item>(
   atATime: number,
@@ -28,7 +28,10 @@ export async function forEachAtATime<Item>(
   await settleAll(Array.from({ length: atATime }, worker));
 }
 
-/** The end of work, or the signal's reason where that aborts first. What is left goes on, and what it fails with later is dropped. */
+/**
+ * The result of the work, or the signal's reason if it aborts first. The work then continues, and its later failure is
+ * ignored.
+ */
 export async function unlessAborted<Result>(
   running: Promise<Result>,
   signal: AbortSignal | undefined,
@@ -46,7 +49,7 @@ export async function unlessAborted<Result>(
   }
 }
 
-/** The end of work, or an error where it has none after so long: a connection that broke without notice never answers. */
+/** The result of the work, or an error after `ms`: a connection that broke silently never answers. */
 export async function within<Result>(ms: number, running: Promise<Result>): Promise<Result> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms / 1000} s`)), ms);
@@ -57,7 +60,7 @@ export async function within<Result>(ms: number, running: Promise<Result>): Prom
   }
 }
 
-/** The end of work that is given some time after a signal, or the error that `late` makes where it has none by then. */
+/** The result of the work, or the error of `late` if it has not ended some time after the signal. */
 export async function withGrace<Result>(
   ms: number,
   running: Promise<Result>,
@@ -80,8 +83,8 @@ export async function withGrace<Result>(
 }
 
 /**
- * The end of work that heeds a signal: its result, its error, or the signal's reason where it failed after that. Work that has
- * not ended so long after the signal is left; `onLeft` is called then, and the signal's reason thrown.
+ * The result of work that reacts to a signal, its error, or the signal's reason if it failed after the signal. If the
+ * work has not ended `ms` after the signal, calls `onLeft` and throws the signal's reason.
  */
 export async function endWithin<Result>(
   ms: number,
@@ -99,7 +102,7 @@ export async function endWithin<Result>(
   }
 }
 
-/** Waits. Throws the signal's reason when it aborts. `Clock.sleep` of the machine's clock (clock.ts). */
+/** Implements `Clock.sleep` with the machine's clock. Throws the signal's reason when it aborts. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   const over = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CalendarDate } from '../terms.ts';
 import { dateIn, dayAfter, daysFrom, instantOf } from './dates.ts';
 
-/** A span of each day, in minutes of the day; it may go over midnight. The day is the one that it begins on. */
+/** A span of each day, in minutes of the day. It may end after midnight; it belongs to the day on which it begins. */
 export interface DaySpan {
   fromMinute: number;
   toMinute: number;
@@ -10,27 +10,29 @@ export interface DaySpan {
 
 /** One day's turn of an installation. */
 export interface Turn {
-  /** In the installation's time zone. */
+  /** The date in the installation's time zone. */
   day: CalendarDate;
   at: Date;
 }
 
-/** When an installation's turns are. */
+/** The place of an installation's daily turn. */
 export interface TurnPlace {
   span: DaySpan;
   timezone: string;
-  /** Its place in the span, from 0 to 1. */
+  /** Position in the span, from 0 to 1. */
   share: number;
 }
 
-/** The place of an installation in a span, by hash: it stays where it is when others come and go. */
+/**
+ * The position of an installation in a span, by hash, so that it does not move when installations are added or removed.
+ */
 export function placeByHash(installation: number): number {
   return createHash('sha256').update(String(installation)).digest().readUInt32BE(0) / 2 ** 32;
 }
 
 /** The newest turn that is not in the future. */
 export function latestTurn(place: TurnPlace, now: Date): Turn {
-  // A span that goes over midnight may still lie ahead a day after the one that it begins on.
+  // A span that ends after midnight may still be in the future on the day after it begins.
   const today = dateIn(place.timezone, now);
   const turns = [0, -1].map((days) => turnOn(place, daysFrom(today, days)));
   return turns.find(({ at }) => at <= now) ?? turnOn(place, daysFrom(today, -2));
@@ -41,7 +43,10 @@ export function turnAfter(place: TurnPlace, { day }: Turn): Turn {
   return turnOn(place, dayAfter(day));
 }
 
-/** By real time, so that a span in which the clocks change is shorter or longer. One that the change skips is a moment. */
+/**
+ * Uses elapsed time, so that a span during a clock change is shorter or longer. A span that the change skips has no
+ * length.
+ */
 function turnOn({ span, timezone, share }: TurnPlace, day: CalendarDate): Turn {
   const { fromMinute, toMinute } = span;
   const fromMs = instantAt(day, fromMinute, timezone);

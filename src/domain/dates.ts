@@ -10,9 +10,9 @@ const minuteMs = 60_000;
 
 interface Wire {
   date: CalendarDate;
-  /** The local time as if it were UTC, epoch milliseconds. */
+  /** The local time as if it were UTC, in epoch milliseconds. */
   wallMs: number;
-  /** Null without an offset: local time of the installation's zone. */
+  /** Null if the text has no offset: it is local time of the installation's zone. */
   offsetMinutes: number | null;
 }
 
@@ -73,20 +73,20 @@ export function hasOffset(timestamp: string): boolean {
   return /(Z|[+-]\d{2}:?\d{2})$/i.test(timestamp.trim());
 }
 
-/** Whether the local time of this instant is repeated an hour later (end of daylight saving time); `instantOf` returns the first. */
+/** Whether this local time occurs again an hour later (end of daylight saving time). `instantOf` returns the first. */
 export function isToldTwice(instant: Date, timezone: string): boolean {
   const ms = instant.getTime();
   const hourMs = 60 * minuteMs;
   return offsetMs(ms + hourMs, timezone) === offsetMs(ms, timezone) - hourMs;
 }
 
-/** Whether it is an existing day, written `YYYY-MM-DD`. */
+/** Whether the text is an existing day, written `YYYY-MM-DD`. */
 export function isCalendarDate(text: string): boolean {
   const wire = parseWire(text);
   return wire !== null && wire.date === text;
 }
 
-/** Whether it names a time zone that the runtime knows. */
+/** Whether the runtime knows this time zone. */
 export function isTimezone(name: string): boolean {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
@@ -105,7 +105,7 @@ export interface PeriodLock {
   closedDays?: readonly ClosedDays[];
 }
 
-/** A run of closed days, both ends inclusive; `from` null: since ever. */
+/** Consecutive closed days, both ends inclusive. `from` is null if all earlier days are closed. */
 export interface ClosedDays {
   from: CalendarDate | null;
   through: CalendarDate;
@@ -131,12 +131,12 @@ export function dayAfter(date: CalendarDate): CalendarDate {
   return daysFrom(date, 1);
 }
 
-/** The day so many days later; earlier where it is negative. */
+/** The day `days` later; earlier if it is negative. */
 export function daysFrom(date: CalendarDate, days: number): CalendarDate {
   return dateOf(Date.parse(`${date}T00:00:00Z`) + days * dayMs);
 }
 
-/** Days from one day to another; negative where that is earlier. */
+/** Days from one day to another; negative if the second is earlier. */
 export function daysBetween(from: CalendarDate, to: CalendarDate): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs);
 }
@@ -150,7 +150,7 @@ export function monthBounds(month: string): { from: CalendarDate; through: Calen
 function parseWire(text: string): Wire | null {
   const day = datePattern.exec(text.trim())?.groups;
   if (!day?.date) return null;
-  // Date.UTC takes the years 0 to 99 for those of the twentieth century, and a day that does not exist for one of the next month.
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999, and a day that does not exist as a day of the next month.
   const [month, ofMonth] = [Number(day.month) - 1, Number(day.day)];
   const date = new Date(0);
   const dayStart = date.setUTCFullYear(Number(day.year), month, ofMonth);
@@ -158,7 +158,7 @@ function parseWire(text: string): Wire | null {
   if (day.time === undefined) return { date: day.date, wallMs: dayStart, offsetMinutes: null };
   const time = timePattern.exec(day.time)?.groups;
   if (!time) return null;
-  // From the digits: as floats, 32.352 × 1000 is less than 32352.
+  // Computed from the digits, because 32.352 × 1000 as floats is less than 32352.
   const ms = Number(time.second ?? '0') * 1000 + Number((time.fraction ?? '').padEnd(3, '0').slice(0, 3));
   const wallMs = dayStart + minutesOf(time.hour, time.minute) * minuteMs + ms;
   const offset = minutesOf(time.hours, time.minutes);
@@ -173,13 +173,13 @@ function offsetMs(utcMs: number, timezone: string): number {
   return offsetOfDay(Math.floor(utcMs / dayMs), timezone) ?? readOffsetMs(utcMs, timezone);
 }
 
-/** Days whose offsets are kept for each zone: a dozen years. */
+/** Limit of cached days per zone: a dozen years. */
 const keptDays = 5_000;
 const offsetsOfDays = new Map<string, Map<number, number | null>>();
 
 /**
- * The offset of a zone on a day of UTC, counted from 1970; null on a day on which it changes. Kept, because every record has some
- * timestamps, and Intl takes a microsecond or more for each.
+ * The offset of a zone on a UTC day, counted from 1970. Null on a day on which it changes. Cached, because every record
+ * has timestamps, and Intl takes a microsecond or more for each.
  */
 function offsetOfDay(day: number, timezone: string): number | null {
   const known = offsetsOfDays.get(timezone) ?? new Map<number, number | null>();

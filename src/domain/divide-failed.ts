@@ -1,7 +1,7 @@
 /**
- * Works on items that together have failed with `error`: half by half, down to single ones, so that each item that fails alone
- * is found and the others are done. `isTheirs` tells an error that may be one item's own; any other is thrown on. About twice
- * the logarithm of their number in attempts for each culprit.
+ * Repeats work that failed with `error` for a group of items: half by half, down to single items. So each failing item
+ * is found, and the others succeed. `isTheirs` returns true for errors that an item may cause; other errors are thrown.
+ * Each failing item costs about twice the logarithm of the group's size in attempts.
  */
 export async function divideFailed<Item, Result>(
   items: readonly Item[],
@@ -16,7 +16,7 @@ export async function divideFailed<Item, Result>(
   if (!ports.isTheirs(error)) throw error;
   if (items.length === 0) throw error;
   const middle = Math.ceil(items.length / 2);
-  // A single one is tried again, too: what fails twice, and the second time alone, is the culprit.
+  // A single item is tried again, so that only an item that fails twice counts.
   const parts = items.length === 1 ? [items] : [items.slice(0, middle), items.slice(middle)];
   const results: Result[] = [];
   for (const part of parts) {

@@ -9,7 +9,7 @@ export function about(seconds: number): string {
   return `about ${some(Math.floor(tens / 60), 'hour')}${rest === 0 ? '' : ` ${rest} minutes`}`;
 }
 
-/** Two estimates of one duration: `about 40 to 61 minutes`, or as `about` where they are alike. */
+/** A range of two estimates: `about 40 to 61 minutes`. If both are the same, the text of `about`. */
 export function between(least: number, most: number): string {
   const [from, to] = [about(least), about(most)];
   if (from === to) return from;

@@ -17,9 +17,9 @@ export interface Line {
   role: LineRole;
   side: Side;
   amount: Money;
-  /** The accounting rule behind it: `R1`… */
+  /** The accounting rule of the line: `R1`… */
   rule: string;
-  /** Path of the mapping's line that gave the account: `roles.receivable`. */
+  /** Path in the mapping that gave the account: `roles.receivable`. */
   mappedBy: string;
   party: Party | null;
   departmentId: number | null;
@@ -32,8 +32,8 @@ export interface Line {
   dueDate: CalendarDate | null;
   bankReference: string | null;
   /**
-   * Group and rate, on revenue and VAT lines. `base` is on the VAT line, in the line's direction; a group without a VAT line (0 %)
-   * has it on its revenue lines. So the bases of all lines add up to the base in the VAT return, each counted once.
+   * Group and rate, on revenue and VAT lines. `base` is on the VAT line, in the line's direction; a group without a VAT
+   * line (0 %) has it on its revenue lines. So the bases of all lines add up to the base in the VAT return.
    */
   vat: { group: string | null; rate: Money | null; base: Money | null } | null;
   /** Ids of the invoice rows summed into this line. */
@@ -54,15 +54,15 @@ export const entryReasons = [
 ] as const;
 export type EntryReason = (typeof entryReasons)[number];
 
-/** What an entry took from a prepayment, and the VAT that was given back for it (ACCOUNTING R5). */
+/** The amount that an entry took from a prepayment, and the VAT that it returned (ACCOUNTING R5). */
 export interface EntryShare {
   prepaymentId: number;
-  /** What was used and refunded of it before, in order of posting. */
+  /** The amount of the prepayment that was used and refunded before, in order of posting. */
   usedBefore: Money;
-  /** Negative where it was given back. */
+  /** Negative if the entry returns the amount to the prepayment. */
   amount: Money;
   vat: Money;
-  /** False where the prepayment was received without VAT. */
+  /** False if the prepayment was posted without VAT. */
   hasVat: boolean;
 }
 
@@ -70,17 +70,20 @@ export interface EntryShare {
 export interface DraftEntry {
   document: DocumentRef;
   date: CalendarDate;
-  /** The document's business date; differs from `date` when the entry was re-dated because of a locked period. */
+  /**
+   * The document's business date. It differs from `date` if the entry was posted on another day because of a closed
+   * period.
+   */
   documentDate: CalendarDate;
   description: string;
   reason: EntryReason;
   /** Id of the entry that this one reverses. */
   reverses: string | null;
-  /** For a credit note: the invoice it credits. */
+  /** The invoice that a credit note credits. */
   original: DocumentRef | null;
   /** Hash of the posted facts (ACCOUNTING R8): the same facts are never posted twice. */
   inputHash: string;
-  /** Of prepayments received with VAT; absent for other entries. */
+  /** Shares of prepayments that were posted with VAT. Absent for other entries. */
   shares?: readonly EntryShare[];
   lines: Line[];
 }
@@ -92,13 +95,13 @@ export interface LedgerEntry extends DraftEntry {
   n: number;
   /** Position in the installation's chain, from 1. */
   seq: number;
-  /** Whether the entry itself or its day's summary goes to the general ledger. */
+  /** Whether the entry is delivered as a single entry or in a daily summary. */
   postingMode: PostingMode;
   /** The VAT period of the document's date, `2026-01`; a reversal has that of the entry it reverses. */
   vatPeriod: string;
   /** Whether that period had been closed before the entry was posted. */
   isLate: boolean;
-  /** Content hash of the mapping that it was posted by; null where there was none. */
+  /** Content hash of the mapping that gave the accounts. Null if there was none. */
   mappingHash: string | null;
   idempotencyKey: string;
   previousHash: string;
@@ -139,7 +142,10 @@ export function signed(line: Pick<Line, 'side' | 'amount'>): Money {
   return line.side === 'debit' ? line.amount : line.amount.negated();
 }
 
-/** Proof P5: debits equal credits, every amount is positive and within the minor unit. The fault as text, or null. */
+/**
+ * Proof P5: debits equal credits, and every amount is positive and within the minor unit. Returns the defect as text,
+ * or null.
+ */
 export function entryDefect(entry: Pick<DraftEntry, 'lines'>, decimals: number): string | null {
   if (entry.lines.length === 0) return 'it has no lines';
   let difference = zero;

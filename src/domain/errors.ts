@@ -12,12 +12,12 @@ export const exitCodes = {
 
 export type ErrorExitCode = Exclude<keyof typeof exitCodes, 0>;
 
-/** The `code` of an error (of Node, PostgreSQL or our own), if it has one. */
+/** The `code` of an error of Node, PostgreSQL or vetledger, if it has one. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** An error that stops a command. `message`: what happened; `todo`: what to do next. Neither contains a secret. */
+/** An error that ends a command. `message` says what happened, `todo` what to do next. Neither contains a secret. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';
   readonly code: string;

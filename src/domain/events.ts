@@ -1,21 +1,21 @@
 import type { PlainError } from '../texts/plain-error.ts';
 
-/** The services that a daemon cannot work without, or one of its installations cannot. */
+/** The services that a daemon, or one of its installations, requires. */
 export type Dependency = 'postgres' | 'temporal' | 'practice_api' | 'erp';
 
-/** The run of a workflow, as Temporal names it. */
+/** The run of a workflow, with the names of Temporal. */
 export interface WorkflowRun {
   workflow_id: string;
   run_id: string;
 }
 
-/** What a daemon tells as it happens: `run --json` prints each on a line of its own. */
+/** An event of a daemon. `run --json` prints each on one line. */
 export type DaemonEvent =
   | ({ event: 'window_opened'; installation: number; window: number; kind: string; trigger: string } & Interval &
       WorkflowRun)
-  /** `report` is what `sync --json` has of the window. */
+  /** `report` is the window's report as in `sync --json`. */
   | ({ event: 'window_closed' | 'window_failed'; installation: number; window: number; report: object } & WorkflowRun)
-  /** `window` is the row of the attempt. */
+  /** `window` is the number of the attempt in table `sync_window`. */
   | ({ event: 'window_not_opened'; installation: number; window: number; error: PlainError } & WorkflowRun)
   | ({ event: 'delivery'; installation: number; error: PlainError | null } & DeliveryFigures & WorkflowRun)
   | { event: 'outage'; dependency: Dependency; installation: number | null; error: PlainError }
@@ -28,10 +28,10 @@ interface Interval {
 }
 
 interface DeliveryFigures {
-  /** Units that were confirmed by this slice of a delivery, and those that were refused. */
+  /** Units that this part of a delivery confirmed, and units that the ERP refused. */
   delivered: number;
   refused: number;
-  /** Units that are sent by themselves later. */
+  /** Units that will be sent automatically later. */
   left: number;
 }
 

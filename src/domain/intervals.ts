@@ -1,26 +1,29 @@
 import { tzOffset } from '@date-fns/tz';
 
-/** When windows open by themselves (`schedule` of the configuration). */
+/** When windows open automatically (`schedule` of the configuration). */
 export interface Schedule {
   everySeconds: number;
-  /** While nothing happens: after so many windows in a row that found nothing. */
+  /** The interval after this many windows in a row found nothing. */
   idle?: { everySeconds: number; afterWindows: number };
-  /** At night, in the installation's time zone: minutes of the day, `from` inclusive; it may go over midnight. */
+  /**
+   * The interval at night, in the installation's time zone. Minutes of the day, `from` inclusive; the night may end
+   * after midnight.
+   */
   night?: { fromMinute: number; toMinute: number; everySeconds: number };
 }
 
-/** What the interval of an installation depends on. */
+/** The facts that decide an installation's interval. */
 export interface Situation {
   timezone: string;
   at: Date;
-  /** Windows in a row that found nothing, the newest ones. */
+  /** Number of newest windows in a row that found nothing. */
   idleWindows: number;
 }
 
 const minuteMs = 60_000;
 const dayMinutes = 1_440;
 
-/** Seconds between two windows of an installation now: the longest of the intervals that hold. */
+/** Seconds between two windows of an installation now: the longest interval that applies. */
 export function intervalSeconds(schedule: Schedule, { timezone, at, idleWindows }: Situation): number {
   const { everySeconds, idle, night } = schedule;
   return Math.max(
@@ -39,14 +42,14 @@ function minuteOfDay(at: Date, timezone: string): number {
   return ((minutes % dayMinutes) + dayMinutes) % dayMinutes;
 }
 
-/** How many intervals the books may lag behind the source before that is late. One is usual, and a window takes its time. */
+/** The books are late after this many intervals. A lag of one is usual, and a window takes time. */
 const lateIntervals = 2;
-/** Longest time that an ordinary window takes; short intervals are not late for it. */
+/** The longest duration of an ordinary window, so that short intervals do not count as late. */
 const graceSeconds = 30;
 
 /**
- * From which lag on an installation is late. A schedule that has just become a faster one is judged by the interval that held when
- * the newest window closed, too: the first window by the new one is still to come.
+ * The lag in seconds from which an installation is late. After a change to a faster schedule, the interval at the close
+ * of the newest window also counts.
  */
 export function lateAfterSeconds(schedule: Schedule, now: Situation, syncedTo: Date | null): number {
   const interval = Math.max(
@@ -57,8 +60,8 @@ export function lateAfterSeconds(schedule: Schedule, now: Situation, syncedTo: D
 }
 
 /**
- * How far into each interval the windows of an installation open, as a share of it: the `rank`th of so many has its own, evenly
- * spread. `turn` (from 0 to 1) shifts all of them alike: that of another database on the same servers differs.
+ * The offset of an installation's windows in each interval, as a share of it: each `rank` of `of` has its own, evenly
+ * spread. `turn` (0 to 1) shifts all of them, and differs between databases on the same servers.
  */
 export function spreadShare(rank: number, of: number, turn: number): number {
   return (rank / of + turn) % 1;

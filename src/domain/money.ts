@@ -8,7 +8,7 @@ export const zero = new Money(0);
 
 const currencies = new Set(Intl.supportedValuesOf('currency'));
 
-/** Whether it is a currency code of ISO 4217 that the runtime knows. */
+/** Whether the runtime knows this currency code of ISO 4217. */
 export function isCurrency(code: string): boolean {
   return currencies.has(code);
 }
@@ -22,7 +22,7 @@ export function minorUnitDecimals(currency: string): number {
 
 const minorUnits = new Map<number, Money>();
 
-/** The minor unit as an amount: 0.01 for 2 decimals. Cached: every row needs it, and powers are slow. */
+/** The minor unit as an amount: 0.01 for 2 decimals. Cached, because every row needs it and powers are slow. */
 export function minorUnit(decimals: number): Money {
   const known = minorUnits.get(decimals);
   if (known) return known;
@@ -31,21 +31,20 @@ export function minorUnit(decimals: number): Money {
   return unit;
 }
 
-/** Exact sum. */
 export function sum(amounts: Iterable<Money>): Money {
   let total: Money | undefined;
-  // Most sums have one term, or zeros beside it: adding those makes a new amount for nothing.
+  // Most sums have one term that is not zero; this avoids a new object for them.
   for (const amount of amounts) if (!amount.isZero()) total = total?.plus(amount) ?? amount;
   return total ?? zero;
 }
 
-/** So many are kept: rates and prices recur in nearly every document, and making an amount of digits is slow. */
+/** Limit of cached amounts. Rates and prices occur again in nearly every document, and parsing an amount is slow. */
 const keptAtMost = 10_000;
-/** Characters of a longer text are not kept. */
+/** Longer texts are not cached. */
 const longestKept = 40;
 const kept = new Map<string | number, Money>();
 
-/** `new Money(digits)`, the same object for the same digits: an amount never changes. */
+/** The same as `new Money(digits)`, with one shared object for the same digits, since amounts are immutable. */
 export function moneyOfDigits(digits: string | number): Money {
   const known = kept.get(digits);
   if (known !== undefined) return known;
@@ -67,16 +66,16 @@ export function formatMoney(amount: Money, decimals: number): string {
   return (amount.isZero() ? zero : amount).toFixed(decimals);
 }
 
-/** Digits of the longest number that is read, before and after the point together: sums and products of such stay exact. */
+/** The most digits that are read, before and after the point together, so that sums and products stay exact. */
 export const longestNumberDigits = 30;
 
-/** Nearly all amounts: short, without exponent. */
+/** Matches nearly all amounts: short, without exponent. */
 const plainDecimal = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 const decimalPattern = /^[+-]?(?:(?<whole>\d+)(?:\.(?<fraction>\d*))?|\.(?<only>\d+))(?:e(?<exponent>[+-]?\d+))?$/i;
 
 /**
- * A decimal text as the source sends it (`"12.50"`, `-0.0`, `1e2`), exactly; null when it is no decimal, or one of more than 30
- * digits. `-0.0` is zero (ACCOUNTING "Amounts").
+ * Parses a decimal text of the source exactly (`"12.50"`, `-0.0`, `1e2`). Null if it is not a decimal or has more than
+ * 30 digits. `-0.0` is zero (ACCOUNTING "Amounts").
  */
 export function parseMoney(text: string): Money | null {
   const trimmed = text.trim();
@@ -88,12 +87,12 @@ export function parseMoney(text: string): Money | null {
   return amount.isZero() ? zero : amount;
 }
 
-/** Whether it is a decimal number whose only fault is its length. */
+/** Whether the text is a decimal number that only has too many digits. */
 export function isTooLongNumber(text: string): boolean {
   return (digitsOf(text.trim()) ?? 0) > longestNumberDigits;
 }
 
-/** The digits of a decimal text written without exponent and leading zeros, the same in each notation; null when it is none. */
+/** The number of digits of a decimal text without exponent and leading zeros. Null if it is not a decimal. */
 function digitsOf(text: string): number | null {
   const parts = decimalPattern.exec(text)?.groups;
   if (!parts) return null;

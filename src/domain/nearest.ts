@@ -1,7 +1,10 @@
-/** No known word is nearly so long. */
+/** Longer words are not compared, since no known word is nearly as long. */
 const longestWord = 100;
 
-/** The known word closest to `word`, for hints in error messages: of equally close ones that with the same beginning. Null when none is close. */
+/**
+ * The known word closest to `word`, for hints in error messages. If several are equally close, the one with the same
+ * beginning. Null if none is close.
+ */
 export function nearest(word: string, known: Iterable<string>): string | null {
   if (word.length > longestWord) return null;
   let best: string | null = null;
@@ -15,7 +18,7 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best;
 }
 
-/** How many letters two words begin with alike. */
+/** The number of equal letters at the beginning of two words. */
 function sameLetters(word: string, other: string): number {
   const at = [...word].findIndex((letter, index) => letter !== other[index]);
   return at === -1 ? word.length : at;

@@ -19,7 +19,7 @@ export type PracticeErrorCode =
   | 'refused'
   | 'redirected';
 
-/** `retryable`: the same request may succeed later without anybody changing anything. */
+/** `retryable` is true if the same request may succeed later without a correction. */
 const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }> = {
   unreachable: {
     retryable: true,
@@ -88,14 +88,14 @@ export interface PracticeErrorDetails {
   status?: number;
   retryAfterMs?: number;
   retryable?: boolean;
-  /** Names of fields and filters that the answer says it is about. */
+  /** Names of the fields and filters in the server's error answer. */
   fields?: readonly string[];
 }
 
 /**
- * A failed request to the practice API. The message is complete and meant for users: what happened, method, path and status; no
- * secret, no query values, no text of the source's, and no character that PostgreSQL or Temporal refuses. There is no `cause`,
- * because the caught error holds the request's headers.
+ * A failed request to the practice API. The message is complete for users: what happened, method, path and status. It
+ * contains no secret, no query values, no text of the source, and no character that PostgreSQL or Temporal refuses.
+ * There is no `cause`, because the caught error contains the request's headers.
  */
 export class PracticeError extends Error {
   override readonly name = 'PracticeError';
@@ -105,7 +105,7 @@ export class PracticeError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly fields: readonly string[];
-  /** For the log: of which request it is; null where none was sent. */
+  /** Ids of the failed request, for the log. Null if no request was sent. */
   requestIds: RequestIds | null = null;
 
   constructor(code: PracticeErrorCode, message: string, details: PracticeErrorDetails = {}) {

@@ -6,12 +6,12 @@ const catalogue: Partial<Record<string, { sentence: string; todo: string }>> = {
   ...erpProblemCatalogue,
 };
 
-/** What a stored problem's code means; empty for a code of another release. */
+/** The sentence for a stored problem's code. Empty for a code of another release. */
 export function sentenceOf(code: string): string {
   return (Object.hasOwn(catalogue, code) ? catalogue[code]?.sentence : undefined) ?? '';
 }
 
-/** What to do about a stored problem; a code of another release is not in the catalogue. */
+/** The next step for a stored problem's code. Codes of another release are not in the catalogue. */
 export function todoOf(code: string): string {
   return (
     (Object.hasOwn(catalogue, code) ? catalogue[code]?.todo : undefined) ??

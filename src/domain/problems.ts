@@ -1,13 +1,13 @@
 import type { DocumentRef } from '../terms.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 
-/** Problems of documents that a lock keeps out of the books. */
+/** Problems of documents that are not posted because their period is locked. */
 export const lockProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
 
-/** Problems of documents that a person decides about, one by one (ACCOUNTING "Dates"). */
+/** Problems of documents that the accountant decides one by one (ACCOUNTING "Dates"). */
 export const lateProblems: readonly ProblemCode[] = [...lockProblems, 'date_implausible', 'dated_before_start'];
 
-/** Problems of documents in the books that the source does not show any more (ACCOUNTING "Absence"). */
+/** Problems of posted documents that the source no longer shows (ACCOUNTING "Absence"). */
 export const absenceProblems: readonly ProblemCode[] = ['missing_in_source', 'source_shrank'];
 
 /** A problem of one document; `message` gives the facts and figures. */
@@ -15,6 +15,6 @@ export interface Problem {
   code: ProblemCode;
   document: DocumentRef;
   message: string;
-  /** What is missing, without the document's name, where other documents miss it, too. */
+  /** What the mapping lacks, without the document's name, so that documents with the same cause can be grouped. */
   causes?: readonly string[];
 }

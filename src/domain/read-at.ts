@@ -1,26 +1,26 @@
 /**
- * When a list of the source was read, by two clocks; each instant is a lower bound of the moment at which the answer's snapshot
- * was taken (DESIGN "Sync"). The source's own clock is the one that writes `modified`; it may run ahead, behind, or be put back.
- * The database's clock puts the requests of all processes in order.
+ * When a list of the source was read, by two clocks. Each instant is a lower bound of the answer's snapshot (DESIGN
+ * "Sync"). The source's clock writes `modified` and may be wrong. The database's clock orders the requests of all
+ * processes.
  */
 export interface ReadAt {
   sourceTime: Date;
   askedAt: Date;
 }
 
-/** The same as JSON text holds it. */
+/** A ReadAt as stored in JSON. */
 export interface SavedReadAt {
   sourceTime: string;
   askedAt: string;
 }
 
-/** When a walk of several answers was read: the earliest of its answers, and by when the last had come. */
+/** When a series of answers was read: the earliest snapshot, and the arrival of the last answer. */
 export interface ReadSpan extends ReadAt {
   /** By the database's clock. */
   answeredAt: Date;
 }
 
-/** By each clock, the earlier of two readings. */
+/** The earlier of two readings, for each clock separately. */
 export function earlierOf(one: ReadAt, other: ReadAt): ReadAt {
   return { sourceTime: earlier(one.sourceTime, other.sourceTime), askedAt: earlier(one.askedAt, other.askedAt) };
 }
@@ -29,12 +29,15 @@ export function spanOf(one: ReadSpan, other: ReadSpan): ReadSpan {
   return { ...earlierOf(one, other), answeredAt: later(one.answeredAt, other.answeredAt) };
 }
 
-/** The earlier of the two clocks: whichever of them is wrong, no change before it is stamped later than it was read. */
+/** The earlier of the two clocks. Even if one of them is wrong, no earlier change has a later `modified`. */
 export function agreedTime({ sourceTime, askedAt }: ReadAt): Date {
   return earlier(sourceTime, askedAt);
 }
 
-/** How far the source's clock is ahead of the database's, negative where it is behind; less by up to the request's duration. */
+/**
+ * How far the source's clock is ahead of the database's, in milliseconds; negative if it is behind. Low by up to the
+ * request's duration.
+ */
 export function skewMs({ sourceTime, askedAt }: ReadAt): number {
   return sourceTime.getTime() - askedAt.getTime();
 }

@@ -1,22 +1,22 @@
-// Whatever comes from outside or from an error passes `redact`, which cuts it, too, before it is stored, logged or shown: in
-// PracticeError, UserError and ServiceError, in the failures that go into a history, and in the log's lines.
+// Texts from outside and from errors pass `redact` before they are stored, logged or shown: in PracticeError, UserError
+// and ServiceError, in failures of a workflow history, and in log lines.
 
-/** The secrets of this process. They are one list, because any error of any layer may repeat any of them. */
+/** The secrets of this process, in one list, because an error of any layer may contain any of them. */
 const whole = new Set<string>();
 const parts = new Set<string>();
-/** Characters of the longest of them. */
+/** Length of the longest secret, in characters. */
 let longestForm = 0;
 
-/** A shorter text is more likely an ordinary word than a secret. */
+/** A shorter text is probably an ordinary word, not a secret. */
 const shortestSecret = 6;
-/** Pieces of so many characters are taken out of a text, too: a server may cut what it repeats. */
+/** Parts of this many characters are also removed, because a server may shorten a text that it repeats. */
 const pieceLength = 8;
-/** Of a shorter secret, only the whole is taken out. */
+/** Of shorter secrets, only the complete secret is removed. */
 const shortestInPieces = 12;
 
 const replacement = '…';
 
-/** Makes `redact` take this secret out of every text from now on, as it is, as in a URL, and as in JSON. */
+/** Makes `redact` remove this secret from all texts from now on: as it is, URL-encoded, and JSON-encoded. */
 export function keepSecret(secret: string): void {
   if (secret.length < shortestSecret) return;
   for (const form of [secret, encodeURIComponent(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)]) {
@@ -27,16 +27,16 @@ export function keepSecret(secret: string): void {
   }
 }
 
-/** What is longer is no message that anybody reads. */
+/** Default limit in characters; longer texts are cut. */
 const longestText = 64 * 1024;
 
 /**
- * The text without secrets: those of this process and longer pieces of them, credentials of an authorization header, and
- * passwords in addresses of databases. Cut to `longest` characters, what was cut off shows as an ellipsis: it must be given the
- * whole text, because of a secret that was cut before, a piece may be too short. Takes time in proportion to `longest`.
+ * The text without secrets: those of this process and long parts of them, credentials of an authorization header, and
+ * passwords in database addresses. The result has at most `longest` characters; an ellipsis replaces the rest. Pass the
+ * complete text, because a secret that was already cut may not be recognised. The cost is proportional to `longest`.
  */
 export function redact(text: string, longest = longestText): string {
-  // A secret that begins before the cut is seen whole.
+  // The extra length shows a secret completely if it begins before the cut.
   const seen = text.slice(0, longest + longestForm);
   const hidden = merged([...wholeIn(seen), ...piecesIn(seen), ...credentialsIn(seen), ...passwordsIn(seen)]);
   let kept = '';
@@ -51,10 +51,10 @@ export function redact(text: string, longest = longestText): string {
   return `${kept}${seen.slice(from, longest).toWellFormed()}${replacement}`;
 }
 
-/** Where a text to be hidden begins, and where it ends. */
+/** Start and end of a text to hide. */
 type Span = [start: number, end: number];
 
-/** The spans in order; those that overlap or touch are one. */
+/** The spans in order, with overlapping and adjacent ones joined. */
 function merged(spans: Span[]): Span[] {
   const found: Span[] = [];
   for (const [start, end] of spans.sort((a, b) => a[0] - b[0])) {
@@ -80,9 +80,9 @@ function* piecesIn(text: string): Generator<Span> {
   }
 }
 
-/** What follows `Bearer` or `Basic`, unless it may be an ordinary word; and the values of secret parameters of an address. */
+/** The token after `Bearer` or `Basic`, unless it may be an ordinary word, and the values of secret URL parameters. */
 function* credentialsIn(text: string): Generator<Span> {
-  // Looked ahead at, so that a word that is none may itself begin one.
+  // A lookahead, so that the next match may begin inside this word.
   for (const { index, 0: scheme, 1: token = '' } of text.matchAll(/\b(?:Bearer|Basic) (?=([\w.~+/=-]+))/gi)) {
     const start = index + scheme.length;
     if (/[\d.~+/=_-]/.test(token)) yield [start, start + token.length];
@@ -93,7 +93,7 @@ function* credentialsIn(text: string): Generator<Span> {
   }
 }
 
-/** The password in each `scheme://user:password@`. Each character is looked at a few times at most. */
+/** The password in each `scheme://user:password@`. The cost is linear in the text's length. */
 function* passwordsIn(text: string): Generator<Span> {
   const [isWord, endsUser, endsPassword] = [/\w/, /[\s/:@]/g, /[\s@]/g];
   let stop = -1;
@@ -106,7 +106,7 @@ function* passwordsIn(text: string): Generator<Span> {
   }
 }
 
-/** Index of the first match at or behind `from`; the text's length without one. */
+/** Index of the first match at or after `from`; the text's length if there is none. */
 function indexFrom(text: string, pattern: RegExp, from: number): number {
   pattern.lastIndex = from;
   return pattern.exec(text)?.index ?? text.length;

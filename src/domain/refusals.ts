@@ -10,7 +10,7 @@ const fullDisk = (where: string): PlainError => ({
 });
 const machineFull = fullDisk('A disk of this machine');
 
-/** By SQLSTATE, or by the operating system's code. */
+/** The keys are SQLSTATEs or error codes of the operating system. */
 const refusals: ReadonlyMap<string, PlainError> = new Map([
   ['53100', fullDisk('The disk of PostgreSQL')],
   ['ENOSPC', machineFull],
@@ -33,7 +33,10 @@ const refusals: ReadonlyMap<string, PlainError> = new Map([
   ],
 ]);
 
-/** What an error means by which PostgreSQL or a disk refuses to work at all until a person has mended it; null for every other error. */
+/**
+ * The user's error for a refusal of PostgreSQL or a disk that stops all work until the operator fixes it. Null for all
+ * other errors.
+ */
 export function causeOfRefusal(error: unknown): PlainError | null {
   const code = codeOf(error) ?? '';
   const found = refusals.get(code);

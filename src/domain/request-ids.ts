@@ -1,14 +1,14 @@
 import { redact } from './redact.ts';
 
-/** By what a request is found in our log, and in that of the server. */
+/** Ids that find a request in our log and in the server's. */
 export interface RequestIds {
-  /** Ours: the same for all attempts of a request. */
+  /** Our id, the same for all attempts of a request. */
   request: string;
-  /** The server's, where its answer named one. */
+  /** The server's id, if its answer has one. */
   server_request?: string;
 }
 
-/** Headers in which servers and the proxies before them name a request. */
+/** Headers in which servers and proxies send the id of a request. */
 const names = [
   'x-request-id',
   'request-id',
@@ -21,15 +21,15 @@ const names = [
 const longestId = 64;
 
 /**
- * The id that an answer's headers name, of 64 characters at most; null without one. What is not made of the characters of ids, has no
- * digit or holds one of our secrets is none: a server can put anything there.
+ * The id in an answer's headers, at most 64 characters, or null. A server can send anything, so a value with unusual
+ * characters, without a digit, or with one of our secrets is ignored.
  */
 export function serverRequestId(headers: Record<string, string | string[] | undefined>): string | null {
   for (const name of names) {
     const header = headers[name];
     const text = (Array.isArray(header) ? header[0] : header)?.trim();
     if (!text) continue;
-    // Before it is cut: a part of a secret would not be recognised.
+    // Check before cutting, because part of a secret would not be recognised.
     if (redact(text) === text && /^[\w.:=;/+-]+$/.test(text) && /\d/.test(text)) return text.slice(0, longestId);
   }
   return null;

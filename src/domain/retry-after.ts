@@ -1,5 +1,5 @@
 /**
- * The longest pause that a server can impose: what it asks for may be a mistake, and is asked about again then. The budget's
+ * The longest pause that a server can request; a longer one may be a mistake, so the request is tried after this time.
  * `budget_longest_block` (src/db, schema.sql) has the same length.
  */
 const retryAfterCapMs = 15 * 60 * 1000;

@@ -1,16 +1,16 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
-/** Half of an Ed25519 key pair. */
+/** A private or a public Ed25519 key. */
 export type Ed25519Key = KeyObject;
 
-/** An Ed25519 private key, PEM; null where the text is something else. `\n` written as two characters is a line end. */
+/** Parses an Ed25519 private key in PEM. Null for any other text. `\n` as two characters counts as a line end. */
 export function privateKeyOf(pem: string): Ed25519Key | null {
   return ed25519(() => createPrivateKey(pem.replaceAll('\\n', '\n')));
 }
 
-/** An Ed25519 public key, PEM; null where the text is something else, a private key included. */
+/** Parses an Ed25519 public key in PEM. Null for any other text, including a private key. */
 export function publicKeyOf(pem: string): Ed25519Key | null {
-  // Node would derive the public half of a private key, which nobody should hand out as a public one.
+  // Node would derive the public key from a private key, which must not be published by mistake.
   return pem.includes('PRIVATE KEY') ? null : ed25519(() => createPublicKey(pem));
 }
 

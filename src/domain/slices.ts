@@ -1,13 +1,13 @@
 /**
- * Work whose size somebody else decides, done in slices so that it never holds up everything else in the process: a generator
- * that yields the cost of what it has done since its last yield. One unit is a character scanned once, some nanoseconds.
+ * Work of unlimited size, done in slices so that it never blocks the process: a generator that yields the cost of its
+ * work since the last yield. One unit is the scan of one character, some nanoseconds.
  */
 export type Sliced<Result> = Generator<number, Result, void>;
 
-/** About a millisecond of work, some dozen on a busy machine or before the code is compiled. */
+/** About one millisecond of work; up to a dozen on a busy machine or before the code is compiled. */
 const unitsPerSlice = 100_000;
 
-/** Does the work, and lets the event loop turn between its slices. */
+/** Does the work, and lets the event loop run between slices. */
 export async function inSlices<Result>(work: Sliced<Result>): Promise<Result> {
   let units = 0;
   for (;;) {
@@ -20,7 +20,7 @@ export async function inSlices<Result>(work: Sliced<Result>): Promise<Result> {
   }
 }
 
-/** Does the work at once: for what is known to be small. */
+/** Does the work without slices, for inputs that are known to be small. */
 export function atOnce<Result>(work: Sliced<Result>): Result {
   for (;;) {
     const step = work.next();
@@ -28,7 +28,7 @@ export function atOnce<Result>(work: Sliced<Result>): Result {
   }
 }
 
-/** Maps items in slices; `costOf` tells what one costs. */
+/** Maps items in slices; `costOf` returns the cost of one item. */
 export function* mapped<Item, Result>(
   items: readonly Item[],
   costOf: (item: Item) => number,

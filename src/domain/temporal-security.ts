@@ -5,9 +5,9 @@ export interface TemporalSecurity {
 }
 
 export interface TemporalTls {
-  /** The name that the server's certificate is for, where it is not the host of the address. */
+  /** The host name in the server's certificate, if it is not the host of the address. */
   serverNameOverride?: string;
-  /** The certificates that sign the server's; absent: those of the system. */
+  /** The CA certificates for the server. If absent, those of the system are used. */
   serverRootCACertificate?: Buffer;
   clientCertPair?: { crt: Buffer; key: Buffer };
 }

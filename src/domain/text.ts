@@ -1,17 +1,17 @@
 /**
- * The text without NUL and with lone surrogates replaced, as PostgreSQL can store it. Hash and compare this form: it is what
- * is read back.
+ * The text as PostgreSQL can store it: without NUL, and with lone surrogates replaced. Hash and compare this form,
+ * since the database returns it.
  */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
 
-/** The text, cut to so many characters at most; what was cut off shows as an ellipsis. */
+/** The text with at most `longest` characters; an ellipsis shows that it was cut. */
 export function clip(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }
 
-/** The text without these characters at its end. Not by a regular expression: that takes the square of their number. */
+/** The text without this character at its end. A regular expression would take quadratic time. */
 export function withoutEnd(text: string, character: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end--;
@@ -19,8 +19,8 @@ export function withoutEnd(text: string, character: string): string {
 }
 
 /**
- * Characters that a terminal obeys instead of showing (controls), that end a line there, that turn the direction of what
- * follows, or that cannot be seen. The joiners of scripts and emoji are not among them.
+ * Characters that a terminal executes instead of showing (controls), that end a line, that change the text direction,
+ * or that are invisible. Joiners of scripts and emoji are not included.
  */
 const unseen =
   /[\p{Cc}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
@@ -32,17 +32,20 @@ function escapeOf(character: string): string {
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
 
-/** The text with visible escapes for what a terminal would obey or hide: one line, whatever it contains. */
+/** The text on one line, with visible escapes for characters that a terminal would execute or hide. */
 export function visible(text: string): string {
   return text.toWellFormed().replace(unseen, (character) => shortEscapes[character] ?? escapeOf(character));
 }
 
-/** The same for a text of several lines, or for JSON, in which every escape stands for the same character. */
+/**
+ * Does the same, but keeps line ends; for texts of several lines, and for JSON, where an escape stands for the same
+ * character.
+ */
 export function visibleLines(text: string): string {
   return text.toWellFormed().replace(unseen, (character) => (character === '\n' ? character : escapeOf(character)));
 }
 
-/** A plain value whose texts are each on one line, as `visible` makes them; what is no array, table or text stays. */
+/** A plain value with `visible` applied to each text in it. Values other than arrays, maps, objects and texts stay. */
 export function visibleIn<Value>(value: Value): Value {
   return shown(value) as Value;
 }

@@ -24,7 +24,7 @@ export function troubleAfter(before: Trouble | null, error: PlainError, now: Dat
   return { error, times: before.times + 1, since: before.since, at, failingSince };
 }
 
-/** The trouble of work whose steps run side by side: the last one, with every step's of the same code. */
+/** The trouble of parallel steps: the last error, with the counts of all steps that have the same code. */
 export function joinedTrouble(troubles: readonly Trouble[]): Trouble | null {
   const last = troubles.reduce<Trouble | null>((a, b) => (a === null || b.at > a.at ? b : a), null);
   if (last === null) return null;
@@ -44,31 +44,31 @@ export function troubleText({ error, times, since }: Trouble, now: Date): string
     : `${message} (${times} times since ${timeOf(since, now)})`;
 }
 
-/** Time of day; with the date where it is another day's. */
+/** The time of day, with the date if it is not today. */
 function timeOf(instant: string, now: Date): string {
   const [day, time] = [instant.slice(0, 10), instant.slice(11, 16)];
   return now.toISOString().startsWith(day) ? `${time} UTC` : `${day} ${time} UTC`;
 }
 
-/** Codes of windows that ended for what was done to them; what kept them from going on may say more. */
+/** Codes of windows that were ended from outside. An earlier error may explain them better. */
 export const endCodes = {
-  /** Its time was over, and nothing else is known. */
+  /** The window exceeded its time, and no other cause is known. */
   givenUp: 'window_given_up',
-  /** Somebody has cancelled it: Ctrl-C, `vetledger`, Temporal. */
+  /** The window was cancelled: by Ctrl-C, a command, or Temporal. */
   cancelled: 'window_cancelled',
-  /** Its workflow took longer than Temporal lets it (the run time-out). */
+  /** The workflow exceeded Temporal's run time-out. */
   timedOut: 'window_timed_out',
   /** Its workflow was terminated in Temporal. */
   terminated: 'window_terminated',
-  /** Its workflow is gone, and nothing tells how it ended. */
+  /** The workflow no longer exists, and its end is unknown. */
   interrupted: 'window_interrupted',
 } as const;
 
 export type EndCode = (typeof endCodes)[keyof typeof endCodes];
 
 /**
- * Why a window failed, where its end alone does not tell: a window whose time was over failed for what kept it from going on. One
- * that somebody ended says so first.
+ * The reason of a failed window. A window that exceeded its time failed because of the error that held it up. For a
+ * cancelled or terminated window, that error is added to the message.
  */
 export function explainedEnd(
   ended: PlainError,

@@ -3,18 +3,22 @@ import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { booksErrors } from '../texts/errors/books.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
-/** What belongs to the original of a copy of these books, so that the copy never writes there (table `copy_bar`). */
-
-/** `restored`: the original is gone, and this database takes its place. `copy`: the original goes on, and this is for trying things. */
+/**
+ * `restored`: this database replaces the original, which is gone. `copy`: the original continues, and this copy is for
+ * trials.
+ */
 export type AdoptionMode = 'restored' | 'copy';
 
-/** A company of an ERP, by its key, or a practice API, by its origin. */
+/**
+ * A company of an ERP, by its key, or a practice API, by its origin, where a copy of the books must not write (table
+ * `copy_bar`).
+ */
 export interface Bar {
   kind: 'company' | 'source';
   key: string;
 }
 
-/** Bars this copy from everything that the books were delivered to and read from. */
+/** Bars this copy from every company and practice API of the books, and from those of the configuration. */
 export async function barOriginals(trx: Connection, configured: readonly Bar[]): Promise<void> {
   const known = await rows(
     trx,
@@ -29,18 +33,17 @@ export async function barOriginals(trx: Connection, configured: readonly Bar[]):
   }
 }
 
-/** Whether this database is a copy that may not write there. */
+/** Whether this database is a copy that must not write to this company or practice API. */
 export async function isBarred(db: Connection, { kind, key }: Bar): Promise<boolean> {
   const sql = 'select exists (select from copy_bar where kind = ? and key = ?) as barred';
   return (await row(db, { barred: bool }, sql, [kind, key])).barred;
 }
 
-/** Why a copy delivers nothing to the company that its configuration names. */
 export function barredError(installation: number): PlainError {
   return booksErrors.copyBarred({ installation });
 }
 
-/** The practice API of an address, as a bar names it. */
+/** The bar for the practice API at this address. */
 export function sourceBar(baseUrl: string): Bar {
   return { kind: 'source', key: new URL(baseUrl).origin };
 }

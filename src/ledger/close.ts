@@ -14,46 +14,49 @@ import { closeKinds } from './journal/chain.ts';
 import { sealBooks } from './seals.ts';
 import { summariseBatch } from './summaries/summarise.ts';
 
-/** The last day closed by `vetledger ledger close`, and not opened again since; null where none is. */
+/** The last day that `vetledger ledger close` closed and that was not opened again. Null if no day is closed. */
 export async function closedThrough(db: Connection, installation: InstallationId): Promise<CalendarDate | null> {
   const { through } = await row(db, { through: nullable(date) }, 'select closed_through(?) as through', [installation]);
   return through;
 }
 
 /**
- * Holds the installation's closed period as it is until the end of the transaction: a close waits for it, or it waits for the
- * close. What is posted in this transaction, and judged by `closedThrough` read after this, is never behind a close.
+ * Locks the installation's closed period against changes until the end of the transaction: a close waits for it, or it
+ * waits for the close. So `closedThrough`, read after this call, stays right until the commit.
  */
 export async function holdPeriod(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, 'select hold_period(?)', [installation]);
 }
 
-/** Who answers for a close or a reopening, and on what ground: an action, whose hash is in the close's link of the journal's chain. */
+/**
+ * The persons and the reason of a close or a reopening. They are stored as an action, whose hash is in the close's link
+ * of the journal's chain.
+ */
 export interface CloseDetails extends ActedBy {
-  /** The second person, where the configuration asks for two (`two_persons`). */
+  /** The second person, if the configuration requires two (`two_persons`). */
   second: string | null;
-  /** Of a close: the checklist as it was shown before. */
+  /** The checklist as it was shown before a close. */
   checklist: unknown;
 }
 
 export interface BooksToClose {
   id: InstallationId;
-  /** Days before this one are over: their entries are summed up before the books are closed. */
+  /** The entries of days before this one are put into daily summaries before the close. */
   today: CalendarDate;
   details?: CloseDetails;
 }
 
 export interface CloseOptions {
-  /** Seals the closed books. */
+  /** The key that seals the closed books. */
   sealKey?: Ed25519Key | null;
-  /** Called in the transaction for each installation that is closed now. */
+  /** Called in the transaction for each installation that this call closes. */
   onClosed?: (trx: Connection, installation: InstallationId) => Promise<void>;
 }
 
 /**
- * Closes the books of these installations through a day, all or none of them; nothing is posted on or before that day any more
- * (ACCOUNTING "Locked"), and seals them where there is a key. Waits for postings under way. Returns the heads of the closed books.
- * Throws UserError `period_closed` where they are closed through a later day.
+ * Closes the books of these installations through a day, all or none of them, and seals them if there is a key. After
+ * that, nothing is posted on or before the day (ACCOUNTING "Locked"). Waits for running postings. Returns the heads of
+ * the closed books. Throws UserError `period_closed` if they are closed through a later day.
  */
 export async function closePeriods(
   db: Db,
@@ -67,8 +70,8 @@ export async function closePeriods(
 }
 
 /**
- * Opens the books of these installations again from a day on, all or none of them. Documents that were late at the close stay
- * held until they are decided. Throws UserError `period_open` where nothing on or after that day is closed.
+ * Opens the books of these installations again from a day on, all or none of them. Documents that were late at the
+ * close stay held until the accountant decides. Throws UserError `period_open` if that day and all later days are open.
  */
 export async function reopenPeriods(
   db: Db,
@@ -85,13 +88,13 @@ export async function reopenPeriods(
   });
 }
 
-/** Throws UserError where the books are not closed on or after a day. */
+/** Throws UserError if the day is not closed. */
 export function refuseOpen(installation: InstallationId, from: CalendarDate, closed: CalendarDate | null): void {
   if (closed !== null && from <= closed) return;
   throw new UserError(booksErrors.periodOpen({ installation, day: from, closedThrough: closed }), 2);
 }
 
-/** Throws UserError where the books are closed through a later day. */
+/** Throws UserError if the books are closed through a later day. */
 export function refuseEarlier(installation: InstallationId, through: CalendarDate, closed: CalendarDate | null): void {
   if (closed === null || closed <= through) return;
   throw new UserError(
@@ -100,7 +103,7 @@ export function refuseEarlier(installation: InstallationId, through: CalendarDat
   );
 }
 
-/** In one order, so that two closes of several installations never wait for each other. */
+/** Locks installations in the order of their ids, so that two closes never wait for each other. */
 async function inOrder<Books extends { id: InstallationId }>(
   db: Db,
   books: readonly Books[],
@@ -118,7 +121,7 @@ async function inOrder<Books extends { id: InstallationId }>(
   });
 }
 
-/** False where the books are closed through that day already. */
+/** Returns false if the books are already closed through that day. */
 async function closePeriod(
   trx: Connection,
   { id, today, details }: BooksToClose,
@@ -128,7 +131,7 @@ async function closePeriod(
   const closed = await closedThrough(trx, id);
   if (closed === through) return false;
   refuseEarlier(id, through, closed);
-  // Entries that a window posted since the days were summed up: their summaries must not come after the close.
+  // A window may have posted entries since the last summaries. Their summaries must come before the close.
   while ((await summariseBatch(trx, id, { before: today, windowId: null })).length > 0);
   await append(trx, id, 'close', through, details);
   return true;
@@ -160,27 +163,26 @@ async function record(
   const input = { through, second };
   const shown = checklist === null ? {} : { shown: JSON.stringify(checklist) };
   const { id, hash } = await recordAction(trx, { installation, kind: `${kind}_books`, by, input, ...shown });
-  // As PostgreSQL keeps it, so that the hash is over what is read back.
+  // PostgreSQL returns the text without NUL, so the hash covers that form.
   return { id, text: storable(JSON.stringify({ action: hash, checklist })) };
 }
 
-/** A close or a reopening, as it was recorded. */
 export interface RecordedClose {
   kind: (typeof closeKinds)[number];
-  /** Its place in the chain. */
+  /** Position in the journal's chain. */
   seq: number;
-  /** The last closed day after it. */
+  /** The last closed day after this close or reopening. */
   through: CalendarDate;
   at: Date;
-  /** Who answers for it; absent where that was not recorded. */
+  /** The person who closed or reopened; absent if it was not recorded. */
   by?: string;
   second?: string | null;
-  /** Of a reopening. */
+  /** The reason of a reopening; null for a close. */
   reason?: string | null;
   checklist?: unknown;
 }
 
-/** The closes and reopenings of an installation in their order. */
+/** The closes and reopenings of an installation, in order. */
 export async function recordedCloses(db: Connection, installation: InstallationId): Promise<RecordedClose[]> {
   const found = await rows(
     db,

@@ -7,17 +7,17 @@ import { loadSummaries, summariesByDate } from './summaries/read-summaries.ts';
 import type { DailySummary } from './summaries/summary.ts';
 
 /**
- * What goes to the general ledger as one: a document's entry, or a day's summary of entries. The posting mode that an entry was
- * appended under decides which. Exports write these units, and delivery to an ERP sends them. Both kinds have an `id`, a `date`
- * and balanced `lines`.
+ * A unit of the general ledger: a document's entry, or a daily summary of entries. The posting mode of an entry decides
+ * which. Exports write units, and delivery sends them to the ERP. Both kinds have an `id`, a `date` and balanced
+ * `lines`.
  */
 export type GeneralLedgerUnit =
   | { kind: 'entry'; posting: LedgerEntry }
   | { kind: 'daily_summary'; posting: DailySummary };
 
 /**
- * An installation's general ledger in the order of dates, a day's entries before its summaries; one page of each is in memory at
- * a time. Entries that wait for their day's summary are not part of it (`countUnsummarised`).
+ * Yields an installation's general ledger in the order of dates, a day's entries before its summaries, with one page of
+ * each in memory. Entries without their daily summary are left out (`countUnsummarised`).
  */
 export async function* generalLedger(
   db: Connection,
@@ -36,8 +36,9 @@ export async function* generalLedger(
 }
 
 /**
- * The units with these ids, in their order. `<unit>/undo/<n>` is, for an odd n, the unit with debit and credit swapped, and for an
- * even one the unit again (src/erp/outbox/undo.ts). Throws LedgerError when one is not in the ledger.
+ * The units with these ids, in the given order. An id `<unit>/undo/<n>` gives the unit with debit and credit swapped
+ * for an odd n, and the unit unchanged for an even n (src/erp/outbox/undo.ts). Throws LedgerError if a unit does not
+ * exist.
  */
 export async function loadUnits(
   db: Connection,
@@ -63,7 +64,7 @@ export function undoId(base: string, n: number): string {
   return `${base}/undo/${n}`;
 }
 
-/** The unit of the general ledger that an id is of, and the number of the undo; 0 for the unit itself. */
+/** The unit's id without the undo, and the number of the undo: 0 for the unit itself. */
 function baseOf(id: string): { base: string; n: number } {
   const [, base = id, n = '0'] = /^(.+)\/undo\/(\d+)$/.exec(id) ?? [];
   return { base, n: Number(n) };
@@ -101,7 +102,7 @@ export async function* subLedger(
   for await (const entry of entriesByDate(db, installation, range)) yield { kind: 'entry', posting: entry };
 }
 
-/** An account under one role, with the installations that post to it and the first day that one of them does. */
+/** An account with one role, the installations that post to it, and the earliest day on which they do. */
 export interface UsedAccount {
   account: string;
   role: LineRole;
@@ -109,7 +110,7 @@ export interface UsedAccount {
   firstDate: CalendarDate;
 }
 
-/** The accounts of these installations' general ledgers, or of their sub-ledgers, by account and role. */
+/** The accounts of these installations, by account and role: of their general ledgers, or of their sub-ledgers. */
 export async function usedAccounts(
   db: Connection,
   installations: InstallationId[],

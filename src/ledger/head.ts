@@ -2,25 +2,28 @@ import { integer, text } from '../db/columns.ts';
 import { type Connection, row } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** Where the books of an installation end: whoever keeps it elsewhere can tell later whether the books still go through it. */
+/**
+ * The end of an installation's books. A copy of it, kept elsewhere, later shows whether the books still contain this
+ * point.
+ */
 export interface BooksHead {
   installation: InstallationId;
-  /** The latest link of the journal's chain, an entry or a close; 0 and zeros in empty books. */
+  /** Position of the journal's latest entry or close, and its hash. Empty books have 0 and zeros. */
   seq: number;
   hash: string;
-  /** Entries up to it. */
+  /** Number of entries up to this position. */
   entries: number;
-  /** The latest daily summary; 0 and zeros without one. */
+  /** Position of the latest daily summary, and its hash; 0 and zeros if there is none. */
   summaries: number;
   summaryHash: string;
 }
 
-/** The head of the books as one statement sees them. */
+/** Reads the head in one statement, so that its parts fit together. */
 export async function booksHead(db: Connection, installation: InstallationId): Promise<BooksHead> {
   const { summary_hash: summaryHash, ...head } = await row(
     db,
     { seq: integer, hash: text, entries: integer, summaries: integer, summary_hash: text },
-    // The chain has no gaps, so what is no close is an entry.
+    // The chain has no gaps, so every link that is not a close is an entry.
     `select head.seq, head.hash, head.seq - (select count(*) from ledger_close where installation = ?) as entries,
        coalesce(last.seq, 0) as summaries, coalesce(last.hash, repeat('0', 64)) as summary_hash
      from chain_head(?) head

@@ -4,21 +4,23 @@ import { type Ed25519Key, isSignedBy, signatureOf } from '../domain/signature.ts
 import type { InstallationId } from '../terms.ts';
 import { type BooksHead, booksHead, headLine } from './head.ts';
 
-/** A signature over the head of the books. */
+/** A signature of the head of the books. */
 export interface Seal {
   head: BooksHead;
-  /** From 1, without a gap. */
+  /** Number of the seal, from 1, without gaps. */
   n: number;
   sealedAt: Date;
   signature: string;
 }
 
-/** The text that a seal signs. */
 function sealText({ head, n, sealedAt }: Omit<Seal, 'signature'>): string {
   return `vetledger seal 1 n ${n} ${headLine(head)} at ${sealedAt.toISOString()}`;
 }
 
-/** Seals the head of the books, unless the last seal is of it; within the caller's transaction, whose own entries it covers. */
+/**
+ * Seals the head of the books, unless the last seal has the same head. Runs in the caller's transaction and covers its
+ * entries.
+ */
 export async function sealBooks(trx: Connection, installation: InstallationId, key: Ed25519Key): Promise<void> {
   await execute(trx, 'select hold_seals(?)', [installation]);
   const head = await booksHead(trx, installation);
@@ -54,7 +56,7 @@ export function lastSeal(db: Connection, installation: InstallationId) {
   );
 }
 
-/** How far the seals of these installations are behind their books: `n` and `seq` of the last one, and the links since. */
+/** For each installation: number and position of the last seal, and the number of links of the chains after it. */
 export function sealStates(db: Connection, installations: readonly InstallationId[]) {
   return rows(
     db,
@@ -96,7 +98,7 @@ export async function sealsOf(db: Connection, installation: InstallationId): Pro
   }));
 }
 
-/** Why a seal is not one of this key, or not the `n`th; null where it is. */
+/** Why the seal is not the `n`th, or is not signed by this key. Null if it is valid. */
 export function sealDefect(seal: Seal, n: number, key: Ed25519Key): string | null {
   if (seal.n !== n) return `seal ${n} is missing`;
   return isSignedBy(sealText(seal), seal.signature, key) ? null : `seal ${seal.n} is not signed by this key`;

@@ -19,14 +19,14 @@ const shape = {
   internal_dimension_2: nullable(text),
 };
 
-/** Lines that an ERP would be given the same words for. */
+/** A group of lines that have the same facts for an ERP. */
 export type UsedLine = RowOf<typeof shape>;
 
 const columns = Object.keys(shape)
   .map((name) => (['kind', 'posting_mode'].includes(name) ? `e.${name}` : `l.${name}`))
   .join(', ');
 
-/** The different lines of an installation's books, without their amounts and parties. */
+/** The distinct lines of an installation's books, without amounts and parties. */
 export function usedLines(db: Connection, installation: InstallationId): Promise<UsedLine[]> {
   return rows(
     db,

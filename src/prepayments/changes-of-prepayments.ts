@@ -6,9 +6,9 @@ import type { InstallationId } from '../terms.ts';
 import { adjusted } from './match.ts';
 
 /**
- * Brings the changes of prepayments to what of them is unexplained now: paid, less unused, less what linked refunds and matches
- * took. What is new happened between `since` and `until`. Called when a version of a prepayment or a refund is followed, and not when
- * a match is made or goes: the prepayment's own next version tells what came of that.
+ * Updates the stored changes of prepayments to their unexplained amount: paid, less unused, less linked refunds and
+ * matches. A new change is dated between `since` and `until`. Call it when a new version of a prepayment or refund is
+ * read. Do not call it when a match is made or removed: the prepayment's next version shows the result.
  */
 export async function adjustChanges(
   trx: Connection,
@@ -48,7 +48,10 @@ export async function adjustChanges(
   await saveChanges(trx, installation, { removed, reduced, added });
 }
 
-/** What a prepayment's unused amount has dropped by without explanation; below zero, more is explained than it has dropped by. */
+/**
+ * The unexplained drop of a prepayment's unused amount. It is negative if refunds and matches explain more than the
+ * drop.
+ */
 export interface Unexplained {
   id: number;
   clientId: number | null;
@@ -56,7 +59,10 @@ export interface Unexplained {
   createdAt: Date | null;
 }
 
-/** The prepayments with these ids, or of these clients, with what is unexplained of each: paid, less unused, less linked refunds and matches. */
+/**
+ * The prepayments with these ids, or of these clients, with the unexplained amount of each: paid, less unused, less
+ * linked refunds and matches.
+ */
 export async function unexplained(
   db: Connection,
   installation: InstallationId,
@@ -84,7 +90,7 @@ export async function unexplained(
   });
 }
 
-/** Where nobody knows whether refunds lower the unused amount, they do where it can be so. */
+/** With `auto`, refunds lower the unused amount if the drop is large enough for them. */
 function explainedByRefunds(dropped: Money, refunded: Money, refundsLower: boolean | 'auto'): Money {
   const lowers = refundsLower === 'auto' ? !dropped.lessThan(refunded) : refundsLower;
   return lowers ? refunded : zero;
@@ -99,7 +105,7 @@ interface NewChange {
   until: string | null;
 }
 
-/** Takes amounts that were matched away from the changes of prepayments. */
+/** Subtracts matched amounts from the changes of prepayments. */
 export async function takeFromChanges(
   trx: Connection,
   installation: InstallationId,

@@ -12,16 +12,17 @@ import type { TakenFrom } from './own-client.ts';
 import { storeTaken } from './store-uses.ts';
 import { cancellationsOf, releaseMatches } from './track-uses.ts';
 
-/** A person's word on which prepayments a payment used; none: that it is not known. */
+/** An accountant's decision about which prepayments a payment used. An empty list means that they are unknown. */
 export interface MatchDecision extends ActedBy {
   payment: number;
   prepayments: readonly number[];
 }
 
 /**
- * Sets a payment's match as a person knows it (ACCOUNTING R7), in the place of what was found, and marks the payment and its
- * cancellation to be judged again. Of several prepayments each takes what its unused amount has dropped by without explanation, in
- * the order given, and the last one the rest. Throws UserError where payment or prepayments are not known, or are not of one client.
+ * Stores the match that an accountant chose (ACCOUNTING R7), replaces an automatic match, and marks the payment and its
+ * cancellation to be judged again. With several prepayments, each takes its unexplained drop, in the given order; the
+ * last one takes the rest. Throws UserError if the payment or a prepayment is unknown, or if the prepayments belong to
+ * several clients.
  */
 export async function setMatch(
   trx: Connection,
@@ -87,7 +88,7 @@ async function clientOf(
   return first?.clientId ?? null;
 }
 
-/** Cancellations that have the payment's match. */
+/** Cancellations that share the match of this payment. */
 async function cancelledWith(db: Connection, installation: InstallationId, payment: number): Promise<number[]> {
   const found = await rows(
     db,

@@ -13,13 +13,16 @@ import { type TouchedPrepayment, trackPrepayments } from './track-prepayments.ts
 import { trackUses } from './track-uses.ts';
 
 const pageSize = 500;
-/** A match leaves fewer possibilities to others; more rounds than these are left to the next window. */
+/**
+ * Each match leaves fewer candidates for other payments, so matching is repeated. The next window continues after these
+ * rounds.
+ */
 const roundsAtMost = 5;
 
 /**
- * Finds out which prepayments were used by payments, from the documents that are marked to be judged (ACCOUNTING R7): first all of
- * them are noted, then matched, each client's own first, so that the order in which they came does not matter. To be done before they are judged: a payment
- * is then posted under the right client at once.
+ * Finds which prepayments the payments used, for all documents that are marked to be judged (ACCOUNTING R7). It stores
+ * all of them first and matches afterwards, each client's own prepayments first, so that the order of arrival does not
+ * matter. Call it before the documents are judged, so that a payment is posted under the right client at once.
  */
 export async function followMarked(db: Connection, installation: Followed, transact: Transact): Promise<void> {
   const { id } = installation;
@@ -38,7 +41,7 @@ export async function followMarked(db: Connection, installation: Followed, trans
   }
   const lowers = installation.dialect.prepayment.refund_lowers_unused_amount;
   for (const page of slices(prepayments)) await inTurn((trx) => adjustChanges(trx, id, page, lowers));
-  // A prepayment that was matched leaves other sums to its client.
+  // A matched prepayment changes the sums of its client, so that client is tried again.
   const touched = new Set(prepayments.map((each) => each.id));
   for (let round = 0, isFound = true; isFound && round < roundsAtMost; round++) {
     const found: TakenFrom[] = [];
@@ -56,8 +59,8 @@ export async function followMarked(db: Connection, installation: Followed, trans
 }
 
 /**
- * The same for documents that were claimed, of which another lane brought a version since the marked ones were followed; in the
- * transaction that judges them.
+ * Does the same for claimed documents that have a new version, which another lane stored after `followMarked`. Runs in
+ * the transaction that judges them.
  */
 export async function followClaimed(
   trx: Connection,
@@ -78,8 +81,8 @@ export async function followClaimed(
 }
 
 /**
- * Notes these prepayments without matching them, in the transaction that judges them: a first load matches when it has read all payments
- * and prepayments (`followMarked`).
+ * Stores these prepayments without matching them, in the transaction that judges them. A first load matches when it has
+ * read all payments and prepayments (`followMarked`).
  */
 export async function notePrepayments(
   trx: Connection,
@@ -93,7 +96,7 @@ export async function notePrepayments(
   return touched;
 }
 
-/** One transaction at a time finds out about an installation's prepayments. */
+/** Waits for a lock that only one transaction holds: matches of an installation are found one transaction at a time. */
 export async function takeTurn(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger prepayments ' || ?::bigint, 0))`, [
     installation,

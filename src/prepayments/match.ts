@@ -3,12 +3,15 @@ import { type Money, sum, zero } from '../domain/money.ts';
 /** A drop of a prepayment's `unused_amount` that no linked refund and no match explains. */
 export interface Change {
   prepaymentId: number;
-  /** Its number among the prepayment's changes. */
+  /** The number of this change among the prepayment's changes. */
   n: number;
   clientId: number | null;
-  /** Positive. */
+  /** Always positive. */
   amount: Money;
-  /** It happened after the first and not after the second, by the source's clock in epoch milliseconds; null: not known. */
+  /**
+   * The change happened after `sinceMs` and not after `untilMs`, in epoch milliseconds of the source's clock. Null if
+   * unknown.
+   */
   sinceMs: number | null;
   untilMs: number | null;
 }
@@ -16,25 +19,25 @@ export interface Change {
 /** A payment of type 8 without a match. */
 export interface Use {
   paymentId: number;
-  /** Positive. */
+  /** Always positive. */
   amount: Money;
-  /** When the source recorded it; null: not known. */
+  /** When the source recorded the payment. Null if unknown. */
   recordedMs: number | null;
-  /** The client of its invoice. */
+  /** The client of the payment's invoice. */
   clientId: number | null;
 }
 
-/** Both are written in one transaction of the source, whose clock may tell them a moment apart. */
+/** The source writes the payment and the change in one transaction, but their times may differ slightly. */
 const toleranceMs = 5_000;
-/** Changes of one client that sets are made of: 4,096 sets at most. */
+/** At most this many changes of one client are combined into sets: 4,096 sets. */
 const changesAtMost = 12;
 
 /**
- * The matches that the changes prove (ACCOUNTING R7): of each use the one set of prepayments whose changes equal its amount.
- * A set is one change of any client, or several changes of the client of the use's invoice. A use with two possible sets has
- * none, nor have two uses whose one set shares a change. What is matched leaves fewer sets to the others, so it is done again
- * until nothing is found: the result does not depend on the order of either list. `ambiguous` says of an amount that not all of its
- * changes are here, so that nothing can be proven of it.
+ * The matches that the changes prove (ACCOUNTING R7). A use matches the only set of changes that equals its amount. A
+ * set is one change of any client, or several changes of the client of the use's invoice. A use with two possible sets
+ * has no match; two uses whose only sets share a change have none either. Each match leaves fewer sets to other uses,
+ * so the search repeats until it finds nothing, and the order of the lists does not matter. `ambiguous` returns true
+ * for an amount of which some changes were not read, so that nothing can be proven.
  */
 export function provenMatches(
   uses: readonly Use[],
@@ -76,7 +79,7 @@ function provenOnce(
   return new Map([...only].filter(([, set]) => set.every((change) => claims.get(change) === 1)));
 }
 
-/** Whether the use can be what changed the prepayment. */
+/** Whether the use may have caused the change. */
 function fits({ recordedMs }: Use, { sinceMs, untilMs }: Change): boolean {
   if (recordedMs === null) return true;
   return (
@@ -85,7 +88,7 @@ function fits({ recordedMs }: Use, { sinceMs, untilMs }: Change): boolean {
   );
 }
 
-/** Sets of two or more changes that add up to the use's amount; none where there are too many to try. */
+/** Sets of two or more changes that add up to the use's amount. Empty if there are too many changes to try. */
 function setsOfSeveral(use: Use, changes: readonly Change[]): Change[][] {
   const parts = changes.filter((change) => change.amount.lessThan(use.amount) && fits(use, change));
   if (parts.length < 2 || parts.length > changesAtMost) return [];
@@ -102,7 +105,7 @@ function setsOfSeveral(use: Use, changes: readonly Change[]): Change[][] {
   return sets;
 }
 
-/** One of those sets that take the same amounts from the same prepayments. */
+/** Sets that take the same amounts from the same prepayments are equal; keeps one of each. */
 function distinct(sets: readonly Change[][]): Change[][] {
   const byTaken = new Map(sets.toReversed().map((set) => [takenText(set), set]));
   return [...byTaken.values()];
@@ -115,18 +118,19 @@ function takenText(set: readonly Change[]): string {
   return taken.sort().join(', ');
 }
 
-/** What is to be done to a prepayment's changes so that they add up to what is unexplained now. */
+/** How to edit a prepayment's changes so that they add up to its present unexplained amount. */
 export interface Adjustment {
-  /** A new change; null where there is none. */
+  /** A change to add, or null. */
   added: Money | null;
-  /** Changes that are gone, and the one whose amount is another now. */
+  /** Numbers of the changes to delete, and a change with its new amount. */
   removed: number[];
   reduced: { n: number; amount: Money } | null;
 }
 
 /**
- * Brings the changes of a prepayment to `unexplained`, what its unused amount has dropped by without explanation: more is a new
- * change; less takes away the change of that amount where there is one, else the latest ones. Below zero there is no change.
+ * Adjusts the changes of a prepayment to `unexplained`, the unexplained drop of its unused amount. If it grew, the
+ * difference is a new change. If it shrank, the change of that amount is deleted, or else the latest ones are reduced.
+ * A negative amount leaves no change.
  */
 export function adjusted(changes: readonly Pick<Change, 'n' | 'amount'>[], unexplained: Money): Adjustment {
   const target = unexplained.lessThan(zero) ? zero : unexplained;

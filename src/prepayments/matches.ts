@@ -4,15 +4,21 @@ import { Money } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
 import { useStates } from './track-uses.ts';
 
-/** What a payment of type 8 took from one prepayment, and how that is known. */
+/** What a payment of type 8 took from one prepayment, and how the match was found. */
 export interface KnownMatch {
   paymentId: number;
   invoiceId: number | null;
-  /** Null where no match of the payment is known. */
+  /** Null if the payment has no match. */
   prepaymentId: number | null;
-  /** Of the match, or of the payment where it has none; negative where it was given back. */
+  /**
+   * The amount of the match, or of the payment if it has no match. Negative if the payment returns money to the
+   * prepayment.
+   */
   amount: Money;
-  /** `set`: by a person; `matched`: found out; `cancelled`: it and its cancellation, of which nothing is known. */
+  /**
+   * `set`: an accountant chose it. `matched`: found automatically. `cancelled`: the payment and its cancellation have
+   * no match.
+   */
   state: (typeof useStates)[number];
   setBy: string | null;
   setReason: string | null;
@@ -26,7 +32,7 @@ const shape = {
 const columns = `u.payment_id as "paymentId", u.invoice_id as "invoiceId", m.prepayment_id as "prepaymentId",
   coalesce(m.amount, u.amount) as amount, u.state, a.acted_by as "setBy", a.reason as "setReason", a.acted_at as "setAt"`;
 
-/** The payments that are known to have used a prepayment, by id. */
+/** The payments that are matched with a prepayment, by id. */
 export async function usesOfPrepayment(
   db: Connection,
   installation: InstallationId,
@@ -44,7 +50,7 @@ export async function usesOfPrepayment(
   return found.map((each) => ({ ...each, amount: new Money(each.amount) }));
 }
 
-/** What a payment of type 8 took, a line per prepayment; one line without a prepayment where that is not known. */
+/** What a payment of type 8 took: one line per prepayment, or one line without a prepayment if it has no match. */
 export async function matchOfPayment(
   db: Connection,
   installation: InstallationId,

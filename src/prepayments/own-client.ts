@@ -1,21 +1,21 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
 
-/** A payment of type 8 without a match, on an invoice of its client. */
+/** A payment of type 8 without a match, on an invoice of this client. */
 export interface OwnUse {
   paymentId: number;
-  /** As the source signs it. */
+  /** Signed as in the source. */
   amount: Money;
-  /** The payment's day; null: not known. */
+  /** The day of the payment. Null if unknown. */
   usedOn: CalendarDate | null;
 }
 
 /** A prepayment of the same client. */
 export interface OwnPrepayment {
   prepaymentId: number;
-  /** What its unused amount has dropped by that neither linked refunds nor matches explain. */
+  /** The drop of its unused amount that linked refunds and matches do not explain. */
   unexplained: Money;
-  /** The day on which it was paid; null: not known. */
+  /** The day on which it was paid. Null if unknown. */
   receivedOn: CalendarDate | null;
 }
 
@@ -27,10 +27,10 @@ export interface TakenFrom {
 }
 
 /**
- * The matches of one client's uses with its own prepayments (ACCOUNTING R7 "Own client first"): where the uses add up to what is
- * unexplained, each use, by day and id, takes from the oldest prepayment that was paid on or before its day, from several where one is
- * not enough. Null where the sums differ, where a use does not find its amount, and where a negative amount shows that a version or a payment
- * is still to come: then nothing is matched.
+ * Matches one client's uses with the client's own prepayments (ACCOUNTING R7 "Own client first"), if the uses add up to
+ * the unexplained amount. Each use, by day and id, takes from the oldest prepayment that was paid on or before its day,
+ * and then from the next. Returns null if the sums differ, if a use does not find its amount, or if an amount is
+ * negative, because a version or a payment is still to be read.
  */
 export function ownClientMatches(uses: readonly OwnUse[], prepayments: readonly OwnPrepayment[]): TakenFrom[] | null {
   if (uses.some(({ amount }) => !amount.greaterThan(zero))) return null;

@@ -6,16 +6,19 @@ import type { CalendarDate } from '../terms.ts';
 import { unexplained } from './changes-of-prepayments.ts';
 import { type Followed, readUses } from './seen-uses.ts';
 
-/** Uses that proposals are made for, prepayments that are looked at, and other prepayments that are named for each use. */
+/**
+ * Limits: uses with proposals, prepayments that are read, and prepayments of other clients that are listed for each
+ * use.
+ */
 const usesAtMost = 1_000;
 const prepaymentsAtMost = 5_000;
 const othersAtMost = 3;
 
-/** A prepayment whose unused amount has dropped by more than is explained. */
+/** A prepayment with an unexplained drop of its unused amount. */
 export interface Candidate {
   prepaymentId: number;
   clientId: number | null;
-  /** What is unexplained of it and not proposed for an earlier use. */
+  /** The unexplained amount that was not yet proposed for an earlier use. */
   left: Money;
   receivedOn: CalendarDate | null;
 }
@@ -24,26 +27,32 @@ export interface Candidate {
 export interface OpenUse {
   paymentId: number;
   invoiceId: number | null;
-  /** Of its invoice. */
+  /** The client of the payment's invoice. */
   clientId: number | null;
   amount: Money;
   usedOn: CalendarDate | null;
 }
 
-/** What a person may match a payment with. */
+/** Prepayments that an accountant can match with a payment. */
 export interface Proposal extends OpenUse {
-  /** Its client's own prepayments that cover it, the oldest first; empty where they do not. */
+  /** Prepayments of the same client that cover the payment, the oldest first. Empty if they do not cover it. */
   own: Candidate[];
-  /** Else prepayments of others that cover it, those first of which least would be left. */
+  /**
+   * If `own` is empty: prepayments of other clients that cover the payment. The one with the smallest remainder is
+   * first.
+   */
   others: Candidate[];
 }
 
-/** Proposes matches for the uses that the rules have left unmatched, by day and id (`problems match`); a person decides. */
+/** Proposes matches for uses without a match, by day and id (`problems match`). The accountant decides. */
 export async function proposeMatches(db: Connection, installation: Followed): Promise<Proposal[]> {
   return proposals(await openUses(db, installation), await candidates(db, installation));
 }
 
-/** Pure: for each use what its client has left, taken from the oldest; or what others have. What is proposed for one is not for the next. */
+/**
+ * For each use: prepayments of its client, the oldest first, or else those of other clients. An amount is proposed only
+ * once.
+ */
 export function proposals(uses: readonly OpenUse[], all: readonly Candidate[]): Proposal[] {
   const oldestFirst = all
     .map((candidate) => ({ ...candidate }))
@@ -67,7 +76,10 @@ export function proposals(uses: readonly OpenUse[], all: readonly Candidate[]): 
   });
 }
 
-/** Takes the use's amount from its client's prepayments; returns what was taken, or nothing where they do not cover it. */
+/**
+ * Takes the use's amount from its client's prepayments and returns the parts. Returns an empty list if they do not
+ * cover it.
+ */
 function covering({ clientId, amount }: OpenUse, fits: readonly Candidate[]): Candidate[] {
   const taken: Candidate[] = [];
   let missing = amount;

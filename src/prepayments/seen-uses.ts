@@ -7,14 +7,14 @@ import { isNoMoney, prepaymentUse } from '../records/source-codes.ts';
 import type { PaymentRecord, PrepaymentRecord } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** What following prepayments needs of an installation. */
+/** The settings of an installation that matching requires. */
 export interface Followed {
   id: InstallationId;
   timezone: string;
   dialect: Dialect;
 }
 
-/** A payment of type 8 of the mirror, with the client of its invoice. */
+/** A payment of type 8 in the mirror, with the client of its invoice. */
 export interface SeenUse {
   payment: PaymentRecord;
   version: number;
@@ -22,7 +22,7 @@ export interface SeenUse {
   recordedAt: Date | null;
 }
 
-/** The payments of type 8 among these; others, those that are gone and those without a readable amount are left out. */
+/** The payments of type 8 among these ids. Payments that are gone or have no readable amount are left out. */
 export async function readUses(db: Connection, installation: Followed, ids: readonly number[]): Promise<SeenUse[]> {
   if (ids.length === 0) return [];
   const { dialect, timezone } = installation;
@@ -30,7 +30,7 @@ export async function readUses(db: Connection, installation: Followed, ids: read
   const found = await rows(
     db,
     { raw: json, version: integer },
-    // Most payments are of other types, and need not be read.
+    // The condition on the type avoids reading other payments, which are the majority.
     `select raw, version from mirror_record where installation = ? and kind = 'payment' and id = any(?) and gone_at is null
        and (raw #>> ?::text[]) ~ '^8(\\.0*|)$' order by id`,
     [installation.id, ids, field],
@@ -76,13 +76,13 @@ async function clientsOfInvoices(
 export interface SeenPrepayment {
   id: number;
   version: number;
-  /** Null where it is no money, gone, or without a readable amount. */
+  /** Null if its status is not money, if it is gone, or if its amount is unreadable. */
   record: PrepaymentRecord | null;
   createdAt: Date | null;
   modifiedAt: Date | null;
 }
 
-/** These prepayments as the mirror has them; those that it does not hold are left out. */
+/** These prepayments as stored in the mirror. Unknown ids are left out. */
 export async function readPrepayments(
   db: Connection,
   { id: installation, dialect, timezone }: Followed,

@@ -9,9 +9,8 @@ import type { MatchScope } from './solve.ts';
 import { storeFound } from './store-uses.ts';
 
 /**
- * Finds the matches of clients with their own prepayments (ACCOUNTING R7 "Own client first"), stores them, and marks their payments to
- * be judged again. Looked at are the clients whose uses or prepayments are concerned, each with all that is unmatched of it. Returns what
- * was found.
+ * Matches clients with their own prepayments (ACCOUNTING R7 "Own client first"), stores the matches, and marks the
+ * payments to be judged again. It reads everything unmatched of each client in `scope`. Returns the new matches.
  */
 export async function findOwnMatches(trx: Connection, installation: Followed, scope: MatchScope): Promise<TakenFrom[]> {
   const clients = await clientsConcerned(trx, installation, scope);
@@ -23,7 +22,10 @@ export async function findOwnMatches(trx: Connection, installation: Followed, sc
   return taken;
 }
 
-/** The clients of invoices on which these payments stand or stood, of what they used, and of these prepayments. */
+/**
+ * The clients of these prepayments, of these payments' invoices, past ones included, and of the prepayments that they
+ * used.
+ */
 async function clientsConcerned(
   db: Connection,
   { id }: Followed,
@@ -48,7 +50,7 @@ async function clientsConcerned(
   return found.map(({ client }) => client);
 }
 
-/** The unmatched uses on these clients' own invoices; those of which a person said that nothing is known are left alone. */
+/** The unmatched uses on these clients' invoices. Uses that an accountant marked as unknown are left out. */
 export async function unmatchedByClient(
   db: Connection,
   installation: Followed,

@@ -7,19 +7,20 @@ import { type Change, provenMatches, type Use } from './match.ts';
 import type { TakenFrom } from './own-client.ts';
 import { storeFound } from './store-uses.ts';
 
-/** Uses and changes of one amount, and changes of one client, that are looked at; of more nothing can be proven. */
+/** Limits: uses and changes of one amount, and changes of one client. Above these, nothing is matched. */
 const alikeAtMost = 2_000;
 const ofClientAtMost = 200;
 
-/** What may have a match now: these payments, and those that the changes of these prepayments may explain. */
+/** The documents to match: these payments, and payments that changes of these prepayments may explain. */
 export interface MatchScope {
   payments: readonly number[];
   prepayments: readonly number[];
 }
 
 /**
- * Finds matches and stores them, and marks their payments to be judged again. What is read are the uses concerned, those
- * with the same amounts, and the changes of these amounts and clients: it does not grow with the books. Returns what was found.
+ * Finds matches, stores them, and marks their payments to be judged again. It reads the uses in `scope`, uses of the
+ * same amounts, and the changes of these amounts and clients, so its cost does not grow with the books. Returns the new
+ * matches.
  */
 export async function findMatches(
   trx: Connection,
@@ -133,7 +134,7 @@ async function changesFor(
   }));
 }
 
-/** The changes that matches explain are no open ones any more. */
+/** Deletes the changes that matches explain. */
 async function removeUsed(trx: Connection, installation: InstallationId, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return;
   const used = changes.map(({ prepaymentId, n }) => ({ prepayment_id: prepaymentId, n }));

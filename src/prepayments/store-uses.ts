@@ -5,7 +5,7 @@ import type { InstallationId } from '../terms.ts';
 import type { TakenFrom } from './own-client.ts';
 import { cancellationsOf } from './track-uses.ts';
 
-/** Stores what payments took from prepayments; a payment and a prepayment are named together once. */
+/** Stores what payments took from prepayments: one row per payment and prepayment. */
 export async function storeTaken(
   trx: Connection,
   installation: InstallationId,
@@ -27,7 +27,10 @@ export async function storeTaken(
   );
 }
 
-/** Stores matches that were found, gives them to the cancellations of their payments, and marks all of these to be judged again. */
+/**
+ * Stores new matches, copies them to the cancellations of their payments, and marks all these payments to be judged
+ * again.
+ */
 export async function storeFound(
   trx: Connection,
   installation: InstallationId,

@@ -3,10 +3,10 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 
-/** What a document takes from prepayments, by their ids; negative where it gives back. */
+/** What a document takes from prepayments, by prepayment id. Negative amounts return money. */
 export type Taken = ReadonlyMap<number, Money>;
 
-/** What payments of type 8 took from which prepayments, by payment; those without a match are left out. */
+/** What payments of type 8 took from which prepayments, by payment. Payments without a match are left out. */
 export async function takenByUses(
   db: Connection,
   installation: InstallationId,
@@ -29,14 +29,17 @@ export async function takenByUses(
   );
 }
 
-/** A document that takes from a prepayment; `amount` is negative where it gives back. */
+/** A document that takes from a prepayment. `amount` is negative if it returns money. */
 export interface Taker {
   prepaymentId: number;
   document: DocumentRef;
   amount: Money;
 }
 
-/** What takes from these prepayments: payments of type 8 that are matched with them, and refunds that name them. */
+/**
+ * The documents that take from these prepayments: payments of type 8 that are matched with them, and refunds that name
+ * them.
+ */
 export async function takersOf(
   db: Connection,
   installation: InstallationId,

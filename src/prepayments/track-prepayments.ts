@@ -5,7 +5,7 @@ import { markKnown } from '../documents/mark.ts';
 import type { InstallationId } from '../terms.ts';
 import { type Followed, readPrepayments, type SeenPrepayment } from './seen-uses.ts';
 
-/** A prepayment that changed, and between which versions. */
+/** A changed prepayment, and the times of the versions before and after the change. */
 export interface TouchedPrepayment {
   id: number;
   since: Date | null;
@@ -13,8 +13,8 @@ export interface TouchedPrepayment {
 }
 
 /**
- * Notes prepayments and refunds as the mirror has them, and marks the payments and refunds that take their client from one whose client
- * is another now. Returns the prepayments whose changes are to be told anew (`adjustChanges`).
+ * Stores prepayments and refunds as the mirror has them. If a prepayment has another client now, it marks the payments
+ * and refunds that take their client from it. Returns the prepayments for `adjustChanges`.
  */
 export async function trackPrepayments(
   trx: Connection,
@@ -75,7 +75,7 @@ async function saveBalances(
       id,
       client_id: record?.clientId ?? null,
       paid: record?.paid?.toFixed() ?? '0',
-      // The unused amount starts equal to `paid`, and is that where the source does not send it.
+      // The unused amount is `paid` at first, and also if the source does not send it.
       unused: (record?.unusedAmount ?? record?.paid)?.toFixed() ?? '0',
       created_at: createdAt?.toISOString() ?? null,
       version,
@@ -99,7 +99,7 @@ async function saveBalances(
   );
 }
 
-/** Notes linked refunds; returns the originals of which one came, changed or went. */
+/** Stores linked refunds. Returns their originals whose refunds were added, changed or removed. */
 async function saveRefunds(
   trx: Connection,
   installation: InstallationId,
@@ -131,7 +131,7 @@ async function saveRefunds(
   return [...new Set([...refunds.map(({ original_id }) => original_id), ...gone.map(({ originalId }) => originalId)])];
 }
 
-/** Payments that are matched to these prepayments, and refunds of them, name another client now. */
+/** Marks payments that are matched to these prepayments, and refunds of them, because their client has changed. */
 async function markDependent(
   trx: Connection,
   installation: InstallationId,

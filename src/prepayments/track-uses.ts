@@ -13,8 +13,8 @@ const knownUse = {
 };
 
 /**
- * Notes payments of type 8 as the mirror has them, of those with these ids. A payment that is another one than before, or is no use any
- * more, loses its match. Returns those that are uses.
+ * Stores the payments of type 8 among these ids as the mirror has them. A payment that changed, or is no longer of type
+ * 8, loses its match. Returns the ids of the payments of type 8.
  */
 export async function trackUses(trx: Connection, installation: Followed, ids: readonly number[]): Promise<number[]> {
   const { id } = installation;
@@ -51,7 +51,7 @@ function usesOf(db: Connection, installation: InstallationId, ids: readonly numb
   );
 }
 
-/** Takes the matches of payments away; the payments are open again. */
+/** Removes the matches of payments, so that they can be matched again. */
 export async function releaseMatches(
   trx: Connection,
   installation: InstallationId,
@@ -109,7 +109,7 @@ async function saveUses(
   );
 }
 
-/** Under which client a payment's liability stood when it was first posted. */
+/** The client under which each payment's liability was first posted. */
 async function clientsFirstPosted(
   db: Connection,
   installation: InstallationId,
@@ -128,8 +128,8 @@ async function clientsFirstPosted(
 }
 
 /**
- * A cancellation takes the match of the payment that it cancels: on the same invoice, of the same amount, the latest before it that no
- * other one cancels. Where that has none, nothing is to be found of either.
+ * Gives a cancellation the match of the payment that it cancels: the latest earlier payment on the same invoice, of the
+ * same amount, without another cancellation. If that payment has no match, neither is matched.
  */
 async function pairCancellations(
   trx: Connection,
@@ -186,7 +186,7 @@ interface KnownUse {
   state: (typeof useStates)[number];
 }
 
-/** Payments of one invoice, in their order, with what cancels them. */
+/** Pairs the payments of one invoice, in order, with their cancellations. */
 function pairsOf<Use extends KnownUse>(uses: readonly Use[]): { use: Use; cancellation: Use }[] {
   const standing = new Map<string, Use[]>();
   const pairs: { use: Use; cancellation: Use }[] = [];
@@ -219,7 +219,7 @@ async function setState(
   ]);
 }
 
-/** Cancellations of payments that have a match now take it, too. Returns them. */
+/** Gives cancellations the new match of their payments. Returns the cancellations. */
 export async function cancellationsOf(
   trx: Connection,
   installation: InstallationId,

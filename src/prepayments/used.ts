@@ -5,16 +5,19 @@ import { dateIn } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 
-/** Whose prepayment a payment used, as stored: without a match the client of its invoice when first posted. */
+/**
+ * The stored client whose prepayment a payment used. Without a match it is the client of the invoice at the first
+ * posting.
+ */
 export interface StoredUse {
   paymentId: number;
   clientId: number | null;
   prepaymentIds: number[];
-  /** It and its cancellation have no match: nothing is to be found of either. */
+  /** The payment and its cancellation have no match, so neither is matched any more. */
   isCancelled: boolean;
 }
 
-/** Query: what is known of the uses `u` that a condition selects, as StoredUse. */
+/** SQL that selects, as StoredUse, the uses `u` for which a condition holds. */
 function storedUses(condition: string): string {
   return `select u.payment_id as "paymentId", coalesce(min(b.client_id), u.first_client_id) as "clientId",
        coalesce(array_agg(pm.prepayment_id order by pm.prepayment_id) filter (where pm.prepayment_id is not null), '{}')
@@ -27,13 +30,16 @@ function storedUses(condition: string): string {
      group by u.installation, u.payment_id`;
 }
 
-/** Expression: the StoredUse of the mirrored payment with this alias, as JSON; null where its use was never looked for. */
+/**
+ * SQL expression: the StoredUse of the mirrored payment with this alias, as JSON. Null if the payment was never stored
+ * as a use.
+ */
 export function storedUseOf(payment: string): string {
   const own = storedUses(`u.installation = ${payment}.installation and u.payment_id = ${payment}.id`);
   return `(select row_to_json(used) from (${own}) used)`;
 }
 
-/** What is known of these payments' uses, by payment. */
+/** The stored uses of these payments, by payment. */
 export async function usedPrepayments(
   db: Connection,
   installation: InstallationId,
@@ -49,20 +55,20 @@ export async function usedPrepayments(
   return new Map(found.map((use) => [use.paymentId, use]));
 }
 
-/** A payment of type 8 as last followed. */
+/** A payment of type 8 as it was last stored. */
 export interface NotedUse {
   paymentId: number;
-  /** As the source signs it: a cancellation is negative. */
+  /** Signed as in the source: a cancellation is negative. */
   amount: Money;
-  /** Whose prepayment it used: without a match the client of its invoice when first posted. */
+  /** The client whose prepayment it used. Without a match, the client of its invoice at the first posting. */
   clientId: number | null;
-  /** Its invoice, where it and its cancellation have no match. */
+  /** The id of its invoice, if the payment and its cancellation have no match; otherwise null. */
   cancelledOn: number | null;
-  /** The day on which the source recorded it, in `timezone`. */
+  /** The day on which the source recorded the payment, in `timezone`. */
   recordedOn: CalendarDate | null;
 }
 
-/** All payments of type 8, by id and page by page. */
+/** All payments of type 8, by id, read page by page. */
 export async function* notedUses(
   db: Connection,
   installation: InstallationId,

@@ -1,11 +1,11 @@
 import { type Ed25519Key, isSignedBy, signatureOf } from '../../domain/signature.ts';
 import { type BooksHead, headLine, headOf, headPattern } from '../head.ts';
 
-/** What an export says of itself: which books it was made of, and the sha256 of all its text before this. */
+/** Which books an export contains, and the sha256 of all its text before this line. */
 export interface Attestation {
   head: BooksHead;
   digest: string;
-  /** Null where no key was configured. */
+  /** Null if no key is configured. */
   signature: string | null;
 }
 
@@ -13,7 +13,7 @@ const linePattern = new RegExp(
   `(?<text>vetledger export 1 ${headPattern} sha256 (?<digest>[0-9a-f]{64}))(?: signature (?<signature>[A-Za-z0-9+/]{86}==))?`,
 );
 
-/** The line that an export carries for an installation, signed where there is a key. */
+/** The attestation of an installation as a line of the export, signed if there is a key. */
 export function attestationLine(head: BooksHead, digest: string, key: Ed25519Key | null): string {
   const text = attestedText({ head, digest });
   return key === null ? text : `${text} signature ${signatureOf(text, key)}`;
@@ -23,14 +23,14 @@ function attestedText({ head, digest }: Pick<Attestation, 'head' | 'digest'>): s
   return `vetledger export 1 ${headLine(head)} sha256 ${digest}`;
 }
 
-/** The attestation in a line, or null. */
+/** Parses the attestation in a line. Null if there is none. */
 export function readAttestation(line: string): Attestation | null {
   const groups = linePattern.exec(line)?.groups;
   if (groups === undefined) return null;
   return { head: headOf(groups), digest: groups.digest ?? '', signature: groups.signature ?? null };
 }
 
-/** Whether a key made the attestation's signature. */
+/** Whether this key made the signature of the attestation. */
 export function isAttestedBy(attestation: Attestation, key: Ed25519Key): boolean {
   return attestation.signature !== null && isSignedBy(attestedText(attestation), attestation.signature, key);
 }

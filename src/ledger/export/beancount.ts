@@ -7,8 +7,8 @@ import type { ExportFormat } from './format.ts';
 const roots = { asset: 'Assets', liability: 'Liabilities', income: 'Income', expense: 'Expenses' } as const;
 
 /**
- * A beancount ledger. Its grammar demands one of five root names before the ERP's account number, and the currency after the
- * amount; the rest is as in the hledger journal.
+ * A beancount ledger. Beancount requires one of five root names before the account number, and the currency after the
+ * amount. The rest is as in the hledger journal.
  */
 export const beancount: ExportFormat = {
   head: ({ title, commodities, accounts }) =>
@@ -45,7 +45,10 @@ function quoted(text: string): string {
   return `"${oneLine(text).replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** In beancount, a part of an account's name begins with a capital or a digit and has letters, digits and hyphens only. */
+/**
+ * In beancount, a part of an account name begins with a capital or a digit and contains only letters, digits and
+ * hyphens.
+ */
 function accountName(account: string, role: LineRole): string {
   const code = account.replace(
     /[^A-Za-z0-9-]/gu,

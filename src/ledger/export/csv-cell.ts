@@ -1,6 +1,8 @@
 import { visible } from '../../domain/text.ts';
 
-/** A character that begins a formula, also in its full-width form, at the start of a cell or of what follows `;` or `|`. */
+/**
+ * Matches a character that begins a formula, at the start of a cell or after `;` or `|`. Full-width forms count, too.
+ */
 const formula = /(^|[;|])(?=[\s"']*[=+\-@＝＋－＠])/g;
 const numberWith = { '.': /^-?\d+(\.\d+)?$/, ',': /^-?\d+(,\d+)?$/ };
 
@@ -10,8 +12,8 @@ export interface CsvSyntax {
 }
 
 /**
- * A text as a cell that runs nowhere: an apostrophe stands before each formula. Spreadsheets take the separator of their country,
- * so that a cell of ours may be several of theirs. Tabs and line ends show as escapes; numbers stay as they are.
+ * A text as a CSV cell that no spreadsheet runs: an apostrophe precedes each formula. Spreadsheets use the separator of
+ * their country, so they may split one cell into several. Tabs and line ends become escapes; numbers stay as they are.
  */
 export function csvCell(value: string, { separator, decimalPoint }: CsvSyntax): string {
   if (numberWith[decimalPoint].test(value)) return value.includes(separator) ? `"${value}"` : value;

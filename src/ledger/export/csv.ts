@@ -27,7 +27,7 @@ const factColumns = [
   'mapped_by',
   'documents',
 ];
-/** Of the entry; at the end, so that earlier columns keep their places. */
+/** Columns of the entry. They are last, so that earlier columns keep their positions. */
 const lastColumns = ['vat_period', 'late', 'voucher', 'mapping', 'recorded_at', 'window'];
 const entryColumns = ['document_date', 'document', 'reason', 'reverses', 'original'];
 const columns = [
@@ -84,7 +84,7 @@ export const csv: ExportFormat = {
   },
 };
 
-/** The base as the entry tells it is in its line's direction. */
+/** The entry's base has the direction of its line; this signs it with debit positive. */
 function signedBase(side: 'debit' | 'credit', facts: ReadonlyMap<string, string>): string {
   const base = facts.get('vat_base') ?? '';
   if (base === '' || side === 'debit' || /^0(\.0*)?$/.test(base)) return base;

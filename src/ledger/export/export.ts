@@ -24,26 +24,29 @@ export type ExportFormatName = keyof typeof exportFormats;
 export interface ExportOptions {
   format: ExportFormatName;
   installations: ExportInstallation[];
-  /** Entry dates, both inclusive; null is open. */
+  /** Entry dates, both inclusive. Null means no limit. */
   range: DateRange;
-  /** On which lines the names of private persons are told; by default those of receivables and prepayments. */
+  /** The lines on which names of private persons are exported. Default: lines of receivables and prepayments. */
   names?: ExportedNames;
   /** Exports the sub-ledger: every document's entry, whatever its posting mode. */
   documents?: boolean;
-  /** Called with the number of entries that are not exported because they wait for their day's summary, where there are any. */
+  /**
+   * Called with the number of entries that are not exported because their daily summary does not exist yet. Not called
+   * for 0.
+   */
   onUnsummarised?: (installation: InstallationId, entries: number) => void;
-  /** Signs the export. */
+  /** The key that signs the export. */
   sealKey?: Ed25519Key | null;
   /**
-   * Called at the end for each installation, with the head of the books that were exported and the line that says so, with the
-   * sha256 of the export and the key's signature; `isInExport` where it is a comment at the export's end, too.
+   * Called at the end for each installation, with the head of its books and the attestation line. `isInExport` is true
+   * if the export ends with that line as a comment.
    */
   onHead?: (head: BooksHead, line: string, isInExport: boolean) => void;
 }
 
 /**
- * The general ledger as text, in pieces, from one snapshot of the database and with one page in memory (DESIGN `export`): per
- * installation in the order of dates. Ending the iteration early ends the snapshot.
+ * Yields the general ledger as text, per installation in the order of dates. It reads one snapshot of the database and
+ * keeps one page in memory (DESIGN `export`). Ending the iteration early ends the snapshot.
  */
 export async function* exportEntries(db: Db, options: ExportOptions): AsyncGenerator<string> {
   const format = exportFormats[options.format];
@@ -82,7 +85,7 @@ export async function* exportEntries(db: Db, options: ExportOptions): AsyncGener
 /** Units whose records are read at a time. */
 const unitsAtATime = 200;
 
-/** Units with what is recorded of them; null for a daily summary. */
+/** Units with their EntryRecord; null for a daily summary. */
 async function* withRecords(
   db: Connection,
   units: AsyncIterable<GeneralLedgerUnit>,

@@ -14,22 +14,22 @@ function present(facts: MaybeFact[]): Fact[] {
   return facts.flatMap(([name, value]): Fact[] => (value == null || value === '' ? [] : [[name, String(value)]]));
 }
 
-/** A unit of the general ledger with its facts as text. */
+/** A unit of the general ledger with its facts as text, as formats write it. */
 export interface ExportedUnit {
   id: string;
   seq: number;
   date: CalendarDate;
   description: string;
   facts: Fact[];
-  /** When and by which window it was recorded, for tables. */
+  /** When the entry was recorded, and by which window. Only tables have these. */
   recorded: Fact[];
   lines: (Pick<Line, 'account' | 'role' | 'side' | 'amount'> & { facts: Fact[] })[];
 }
 
-/** On which lines the names of private persons are exported: where the ledger needs to know who owes or is owed, or on all. */
+/** The lines on which names of private persons are exported: lines that show who owes or is owed, or all. */
 export type ExportedNames = 'receivables' | 'all';
 
-/** `decimals` of the installation's currency. */
+/** `decimals` are those of the installation's currency. */
 export function exportedUnit(
   unit: GeneralLedgerUnit,
   decimals: number,
@@ -69,7 +69,7 @@ function exportedSummary(summary: DailySummary, decimals: number): ExportedUnit 
   return { id, seq, date, description: summaryDescription(summary), facts, recorded: [], lines };
 }
 
-/** An entry's facts beside its date, id, description and lines. */
+/** The entry's facts, without its date, id, description and lines. */
 function entryFacts(entry: LedgerEntry): Fact[] {
   return present([
     ['document', `${entry.document.kind}/${entry.document.id}`],
@@ -81,7 +81,7 @@ function entryFacts(entry: LedgerEntry): Fact[] {
   ]);
 }
 
-/** The original VAT period of all lines, and whether they are late. */
+/** The original VAT period of all lines, and whether it was closed before. */
 function vatFacts({ vatPeriod, isLate }: Pick<LedgerEntry, 'vatPeriod' | 'isLate'>): MaybeFact[] {
   return [
     ['vat_period', vatPeriod],
@@ -91,13 +91,13 @@ function vatFacts({ vatPeriod, isLate }: Pick<LedgerEntry, 'vatPeriod' | 'isLate
 
 const namedRoles: ReadonlySet<LineRole> = new Set(['receivable', 'opening_receivable', 'prepayment_liability']);
 
-/** The party's name, where it is told: a party with a VAT number is in business, and its name no private person's. */
+/** The party's name if it is exported. A party with a VAT number is a business, so its name is never private. */
 function partyName({ role, party }: Line, names: ExportedNames): string | null {
   if (party === null) return null;
   return names === 'all' || party.vatNumber !== null || namedRoles.has(role) ? party.name : null;
 }
 
-/** A line's facts beside its account, role and amount. */
+/** The line's facts, without its account, role and amount. */
 function lineFacts(line: Line, decimals: number, names: ExportedNames): Fact[] {
   return present([
     ['party', line.party?.code],
@@ -124,7 +124,7 @@ function lineFacts(line: Line, decimals: number, names: ExportedNames): Fact[] {
   ]);
 }
 
-/** The same for a summary's line, with the entries that it sums up. */
+/** The facts of a daily summary's line, with the entries that it contains. */
 function summaryLineFacts(line: SummaryLine, departmentId: number | null, decimals: number): Fact[] {
   return present([
     ['vat_number', line.buyer?.vatNumber],
@@ -144,14 +144,17 @@ function summaryLineFacts(line: SummaryLine, departmentId: number | null, decima
   ]);
 }
 
-/** The type of account that a role is kept on, for formats that declare it. */
+/** The type of account for a role. Some formats declare it. */
 export function accountType(role: LineRole): 'asset' | 'liability' | 'income' | 'expense' {
   if (role === 'revenue') return 'income';
   if (role === 'rounding') return 'expense';
   return role === 'vat' || role.endsWith('_liability') ? 'liability' : 'asset';
 }
 
-/** Replaces control characters, Unicode line ends and odd spaces by plain spaces, so that a value stays on one line. */
+/**
+ * Replaces control characters, Unicode line ends and special spaces with plain spaces, so that a value stays on one
+ * line.
+ */
 export function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
 }

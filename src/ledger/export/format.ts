@@ -1,27 +1,27 @@
 import type { CalendarDate, InstallationId, LineRole } from '../../terms.ts';
 import type { ExportedUnit } from './exported-unit.ts';
 
-/** An installation whose books are exported; the currency is its setting, the books themselves name none. */
+/** An installation to export. The currency comes from the configuration, because the entries do not contain it. */
 export interface ExportInstallation {
   id: InstallationId;
-  /** What people call it, where the configuration has a name. */
+  /** The name in the configuration; null or absent if it has none. */
   name?: string | null;
   currency: string;
   decimals: number;
 }
 
-/** What a journal declares before its first entry. */
+/** What a journal file declares before its first entry. */
 export interface Declarations {
-  /** Whose books they are. */
+  /** The name of the installations in the file. */
   title: string;
   commodities: { currency: string; decimals: number }[];
   accounts: { account: string; role: LineRole; currencies: string[]; firstDate: CalendarDate }[];
 }
 
-/** A format of journals: the text of the declarations, and that of one unit. */
+/** A file format of the journal: `head` writes the declarations, `unit` one unit. */
 export interface ExportFormat {
   head: (declarations: Declarations) => string;
   entry: (unit: ExportedUnit, installation: ExportInstallation) => string;
-  /** A line for readers; null in a format that has none. */
+  /** Writes a comment line. Null if the format has no comments. */
   comment: ((text: string) => string) | null;
 }

@@ -14,20 +14,20 @@ import { type VatPeriods, vatLateness } from './vat-lateness.ts';
 import { numberVouchers } from './vouchers.ts';
 
 export interface AppendOptions {
-  /** Decimals of the installation's minor unit, for proof P5. */
+  /** Decimals of the installation's currency, for proof P5. */
   decimals: number;
   /** The window that posts; null outside a window. */
   windowId: number | null;
-  /** The installation's mode, kept with each entry; `document` unless given. */
+  /** The installation's posting mode, stored with each entry. Default: `document`. */
   postingMode?: PostingMode;
-  /** Content hash of the mapping that the entries were made by. */
+  /** Content hash of the mapping that gave the accounts. */
   mappingHash?: string | null;
   vat?: VatPeriods;
-  /** The month that a fiscal year begins with, from 1, for voucher numbers; January unless given. */
+  /** The first month of a fiscal year, from 1, for voucher numbers. Default: January. */
   fiscalYearStart?: number;
 }
 
-/** An entry of a document that is in the ledger. */
+/** An entry of a document that is already in the ledger. */
 interface PostedEntry {
   id: string;
   inputHash: string;
@@ -36,10 +36,10 @@ interface PostedEntry {
 }
 
 /**
- * Posts `drafts` in order and returns the entry id of each, within the caller's transaction. A document has one entry in
- * force at most: the same facts again, or the same reversal again, give the id of the entry that exists; other facts while
- * an entry is in force throw LedgerError, so that racing posters cannot both post. Proof P5 is checked again here.
- * The number of statements does not depend on the number of drafts (ACCOUNTING P5, R3, R8).
+ * Appends `drafts` in order within the caller's transaction and returns the entry id of each. A document has at most
+ * one entry in force. If an entry already has the same facts, or is the same reversal, its id is returned. Other facts
+ * while an entry is in force throw LedgerError, so that two concurrent posters cannot both post. Proof P5 is checked
+ * again here. The number of SQL statements does not depend on the number of drafts (ACCOUNTING P5, R3, R8).
  */
 export async function appendEntries(
   trx: Connection,
@@ -89,7 +89,10 @@ function documentKey(document: DocumentRef): string {
   return `${document.kind}/${document.id}`;
 }
 
-/** The id of the entry that already posts what `draft` posts; null when `draft` is to be posted. Throws when it must not be. */
+/**
+ * The id of the entry that already posts these facts, or null if the draft must be appended. Throws LedgerError if
+ * neither is allowed.
+ */
 function existingEntry(draft: DraftEntry, posted: PostedEntry[]): string | null {
   const name = `${draft.document.kind} ${draft.document.id}`;
   const reversed = new Set(posted.map((entry) => entry.reverses));
@@ -105,7 +108,7 @@ function existingEntry(draft: DraftEntry, posted: PostedEntry[]): string | null 
   throw new LedgerError('already_in_force', `${name} has the entry ${inForce.id} in force; reverse it first`);
 }
 
-/** The draft as an entry that follows `previous` in the chain. */
+/** The draft as an entry that follows `previous` in the hash chain. */
 function chained(
   installation: InstallationId,
   n: number,
@@ -129,7 +132,7 @@ function chained(
   return { ...entry, hash: entryHash(previous.hash, entry) };
 }
 
-/** Text as PostgreSQL keeps it, so that the hash is over what is read back. */
+/** PostgreSQL returns texts without NUL, so the hash covers that form. */
 function storableLine(line: Line): Line {
   const maybe = (value: string | null) => value && storable(value);
   return {
@@ -165,7 +168,8 @@ async function postedBefore(
       ...{ id: text, kind: oneOf(documentKinds), document_id: integer, input_hash: text, reverses: nullable(text) },
       vat_period: text,
     },
-    // Two arrays rather than pairs: the index serves them even without statistics; a few entries too many do no harm.
+    // Two arrays instead of pairs, because the index is then used even without statistics. A few extra entries do no
+    // harm.
     `select id, kind, document_id, input_hash, reverses, vat_period from entry
      where installation = ? and kind = any(?::text[]) and document_id = any(?::bigint[]) order by kind, document_id, n`,
     [installation, documentKinds, drafts.map((draft) => draft.document.id)],
@@ -183,7 +187,7 @@ async function postedBefore(
 async function insert(trx: Connection, entries: LedgerEntry[], windowId: number | null): Promise<void> {
   const entryRows = entries.map((entry) => ({ ...entryRow(entry), window_id: windowId }));
   const lineRows = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
-  // In one statement: the database refuses an entry whose lines are not there, or do not balance, at its end.
+  // One statement, because the database checks at its end that each entry has balanced lines.
   const lines = insertion('entry_line', lineInsertTypes, lineRows);
   const own = insertion('entry', entryInsertTypes, entryRows);
   await execute(trx, `with line as (${lines.sql}) ${own.sql}`, [...lines.bindings, ...own.bindings]);

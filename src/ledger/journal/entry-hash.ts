@@ -5,12 +5,12 @@ import type { Money } from '../../domain/money.ts';
 /** `previousHash` of an installation's first entry. */
 export const chainStart = '0'.repeat(64);
 
-/** The text that an amount is hashed as: without trailing zeros, since a restored database may drop them (`1.50` is `1.5`). */
+/** An amount as hashed: without trailing zeros, since a restored database may drop them (`1.50` is `1.5`). */
 export function canonicalAmount(amount: Money | null): string | null {
   return amount === null ? null : amount.toFixed();
 }
 
-/** The facts of a party that are posted. Its name is none, so that it can be erased. */
+/** The hashed facts of a party. They do not include the name, so that it can be erased. */
 function partyText(party: Party | null): unknown {
   return party && [party.code, party.vatNumber, party.countryCode];
 }
@@ -37,7 +37,7 @@ function lineText(line: Line): unknown {
   ];
 }
 
-/** The text that an entry is hashed as: every fact of it and its lines, but not when or by which window it was written. */
+/** The text of an entry that is hashed: all its facts and lines, but not when or by which window it was written. */
 export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>): string {
   return JSON.stringify([
     entry.id,

@@ -2,31 +2,31 @@ import { instant, integer, nullable, text } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import { voucherText } from './vouchers.ts';
 
-/** What is recorded of an entry beside what it says: when, by which window, with which number, by which mapping. */
+/** How an entry was recorded: when, by which window, with which voucher number and mapping. */
 export interface EntryRecord {
   recordedAt: Date;
-  /** Null outside a window. */
+  /** Null if it was posted outside a window. */
   windowId: number | null;
-  /** `2026-S-000123`. */
+  /** A voucher number such as `2026-S-000123`. */
   voucher: string;
-  /** Null where it was posted without one. */
+  /** Null if it was posted without a mapping. */
   mapping: MappingVersion | null;
 }
 
 /** The mapping that an entry was posted by. */
 export interface MappingVersion {
   hash: string;
-  /** What the file said of itself, if it did. */
+  /** `version` and `approved_by` of the mapping file; null if the file has none. */
   version: string | null;
   approvedBy: string | null;
 }
 
-/** A mapping's version as one word: what the file calls it, or the beginning of its content's hash. */
+/** The name of a mapping version: `version` of the file, or the first characters of its content hash. */
 export function mappingVersionText({ hash, version }: Pick<MappingVersion, 'hash' | 'version'>): string {
   return version === null ? hash.slice(0, 12) : `${version} (${hash.slice(0, 12)})`;
 }
 
-/** The records of these entries by id; one statement for any number. */
+/** The records of these entries by id, read in one statement. */
 export async function entryRecords(db: Connection, ids: readonly string[]): Promise<Map<string, EntryRecord>> {
   if (ids.length === 0) return new Map();
   const found = await rows(

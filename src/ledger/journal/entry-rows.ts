@@ -15,7 +15,7 @@ import { entryReasons, type LedgerEntry, type Line } from '../../domain/entry.ts
 import { Money } from '../../domain/money.ts';
 import { documentKinds, lineRoles, postingModes, sides } from '../../terms.ts';
 
-/** The columns of `entry`, but for the window that posted it and the time. */
+/** The columns of `entry`, without the window that posted it and the time. */
 export const entryShape = {
   id: text,
   installation: integer,
@@ -76,14 +76,14 @@ export const lineShape = {
 export type EntryRow = RowOf<typeof entryShape>;
 export type LineRow = RowOf<typeof lineShape>;
 
-/** A line as it is read: with its party's name, which stands apart. */
+/** A line with the name of its party, which is in another table. */
 export const namedLineShape = { ...lineShape, party_name: nullable(text) };
 
-/** The columns as a query lists them. */
+/** The columns as a list for SQL. */
 export const entryColumns = columnList(entryShape);
 export const lineColumns = columnList(lineShape);
 
-/** The columns and their PostgreSQL types, to insert rows; an entry also names the window that posted it. */
+/** The columns with their PostgreSQL types, for inserts. An entry's also include the window that posted it. */
 export const entryInsertTypes = { ...columnTypes(entryShape), window_id: 'bigint' };
 export const lineInsertTypes = columnTypes(lineShape);
 
@@ -113,7 +113,7 @@ export function entryRow(entry: LedgerEntry): EntryRow {
   };
 }
 
-/** Names of parties stand in `entry_party_name`. */
+/** The row lacks the party's name: names are in `entry_party_name`. */
 export function lineRow(entryId: string, index: number, line: Line): LineRow {
   return {
     entry_id: entryId,

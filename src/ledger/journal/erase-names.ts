@@ -1,7 +1,9 @@
 import { text } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 
-/** Removes a party's names from the entries of an installation, which no hash covers; returns the names, one for each entry. */
+/**
+ * Deletes a party's names from the entries of an installation. No hash covers them. Returns the names, one per entry.
+ */
 export async function eraseNames(trx: Connection, installation: number, partyCode: string): Promise<string[]> {
   const erased = await rows(
     trx,

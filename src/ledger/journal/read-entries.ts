@@ -16,13 +16,13 @@ import { sharesOf } from './shares.ts';
 
 const pageSize = 500;
 
-/** Days to read, both inclusive; null is open. */
+/** Days to read, both inclusive. Null means no limit. */
 export interface DateRange {
   from: CalendarDate | null;
   to: CalendarDate | null;
 }
 
-/** The entries with these ids, in their order. Throws LedgerError when one is not in the ledger. */
+/** The entries with these ids, in the given order. Throws LedgerError if one does not exist. */
 export async function loadEntries(db: Connection, ids: string[]): Promise<LedgerEntry[]> {
   if (ids.length === 0) return [];
   const found = await rows(db, entryShape, `select ${entryColumns} from entry where id = any(?::text[])`, [ids]);
@@ -34,7 +34,7 @@ export async function loadEntries(db: Connection, ids: string[]): Promise<Ledger
   });
 }
 
-/** An installation's entries in the order of its chain; one page is in memory at a time. */
+/** Yields an installation's entries in the order of its chain, with one page in memory. */
 export async function* entriesBySeq(db: Connection, installation: InstallationId): AsyncGenerator<LedgerEntry> {
   const read = (after: EntryRow | null) =>
     rows(db, entryShape, `select ${entryColumns} from entry where installation = ? and seq > ? order by seq limit ?`, [

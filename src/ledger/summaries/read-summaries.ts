@@ -17,7 +17,7 @@ import {
 
 const pageSize = 100;
 
-/** The summaries with these ids, in their order. Throws LedgerError when one is not in the ledger. */
+/** The summaries with these ids, in the given order. Throws LedgerError if one does not exist. */
 export async function loadSummaries(db: Connection, ids: string[]): Promise<DailySummary[]> {
   if (ids.length === 0) return [];
   const found = await rows(db, summaryShape, `select ${summaryColumns} from summary_entry where id = any(?::text[])`, [
@@ -31,7 +31,7 @@ export async function loadSummaries(db: Connection, ids: string[]): Promise<Dail
   });
 }
 
-/** An installation's summaries in the order of their chain; one page is in memory at a time. */
+/** Yields an installation's summaries in the order of their chain, with one page in memory. */
 export async function* summariesBySeq(db: Connection, installation: InstallationId): AsyncGenerator<DailySummary> {
   const read = (after: SummaryRow | null) =>
     rows(
@@ -43,7 +43,7 @@ export async function* summariesBySeq(db: Connection, installation: Installation
   for await (const page of pages(pageSize, read)) yield* await withLinesAndMembers(db, page);
 }
 
-/** An installation's summaries in the order of their dates; one page is in memory at a time. */
+/** Yields an installation's summaries in the order of their dates, with one page in memory. */
 export async function* summariesByDate(
   db: Connection,
   installation: InstallationId,
@@ -67,7 +67,7 @@ export async function* summariesByDate(
   for await (const page of pages(pageSize, read)) yield* await withLinesAndMembers(db, page);
 }
 
-/** Rows with their lines and members; the members' hashes are those in the ledger now. */
+/** Rows with their lines and members. The members' hashes are read from the present entries. */
 async function withLinesAndMembers(db: Connection, summaries: SummaryRow[]): Promise<DailySummary[]> {
   const ids = summaries.map(({ id }) => id);
   const lineRows = await rows(
@@ -101,7 +101,7 @@ async function withLinesAndMembers(db: Connection, summaries: SummaryRow[]): Pro
   }));
 }
 
-/** The summary that each of these entries is in, by entry id; entries in no summary are left out. */
+/** The id of the summary of each entry, by entry id. Entries without a summary are left out. */
 export async function summariesOf(db: Connection, entryIds: string[]): Promise<Map<string, string>> {
   const found = await rows(
     db,
@@ -112,7 +112,7 @@ export async function summariesOf(db: Connection, entryIds: string[]): Promise<M
   return new Map(found.map(({ entry_id, summary_id }) => [entry_id, summary_id]));
 }
 
-/** How many entries of an installation wait for their day's summary, dated in `range`. */
+/** The number of an installation's entries dated in `range` that do not have their daily summary yet. */
 export async function countUnsummarised(
   db: Connection,
   installation: InstallationId,

@@ -17,20 +17,20 @@ import {
   summaryRow,
 } from './summary-rows.ts';
 
-/** Entries summed up in one transaction, unless one day alone has more: days are never split. */
+/** Limit of entries per transaction. A day is never split, so a large day may exceed it. */
 const entriesPerBatch = 2_000;
 
 export interface SummariseOptions {
-  /** Only days before this one are over. */
+  /** Only days before this one get summaries. */
   before: CalendarDate;
-  /** The window that summarises; null outside a window. */
+  /** The window that makes the summaries; null outside a window. */
   windowId: number | null;
   entriesPerBatch?: number;
 }
 
 /**
- * Makes the summaries of every day that is over, one transaction per batch of days. Returns how many; `onBatch` is told how many
- * so far.
+ * Makes the summaries of all past days, one transaction per batch of days. Returns their number; calls `onBatch` with
+ * the number so far.
  */
 export async function summariseDays(
   transact: Transact,
@@ -47,9 +47,9 @@ export async function summariseDays(
 }
 
 /**
- * Sums up the oldest days that are over and have entries for a summary which are in none yet, within the caller's transaction; a
- * day that has summaries already gets supplementary ones. Returns the new summaries, none when nothing is left. A concurrent
- * caller waits for the lock and then finds these days done. The number of statements does not depend on that of the entries.
+ * Makes the summaries of the oldest past days with waiting entries, within the caller's transaction. A day that already
+ * has summaries gets supplementary ones. Returns the new summaries; empty if nothing is left. A concurrent caller waits
+ * for the lock and then finds these days done. The number of SQL statements does not depend on the number of entries.
  */
 export async function summariseBatch(
   trx: Connection,
@@ -63,8 +63,8 @@ export async function summariseBatch(
 }
 
 /**
- * Sums up these entries, which are in no summary yet, in summaries of their own, whether their days are over or not. Returns the
- * new summaries in the order of their days.
+ * Makes separate summaries of these entries, which have none yet, even for days that are not over. Returns them in the
+ * order of their days.
  */
 export async function summariseEntries(
   trx: Connection,
@@ -105,7 +105,7 @@ async function append(
   return summaries;
 }
 
-/** The table `summary_waiting` has them: its triggers follow entries and members. */
+/** Reads the table `summary_waiting`, which triggers update with each entry and member. */
 async function waitingEntries(
   trx: Connection,
   installation: InstallationId,
@@ -123,12 +123,12 @@ async function waitingEntries(
     [installation, options.before, installation, options.entriesPerBatch ?? entriesPerBatch],
   );
   if (waiting.length === 0) return [];
-  // A statement of its own: joined, the whole journal may be read for a few entries.
+  // A separate statement, because a join might read the whole journal for a few entries.
   const ids = waiting.map(({ id }) => id);
   return rows(trx, entryShape, `select ${entryColumns} from entry where id = any(?) order by seq`, [ids]);
 }
 
-/** Whether a day before this one has entries for a summary that are in none yet. */
+/** Whether a day before this one has entries that require a summary and have none yet. */
 export async function areDaysWaiting(
   db: Connection,
   installation: InstallationId,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalAmount } from '../journal/entry-hash.ts';
 import type { DailySummary } from './summary.ts';
 
-/** sha256 of the previous summary's hash, what the summary says, and its entries' hashes, in hex. */
+/** sha256 of the previous summary's hash, the summary's facts and its entries' hashes, in hex. */
 export function summaryHash(previousHash: string, summary: Omit<DailySummary, 'hash' | 'previousHash'>): string {
   const content = JSON.stringify([
     summary.id,

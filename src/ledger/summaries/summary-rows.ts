@@ -15,7 +15,7 @@ import { Money } from '../../domain/money.ts';
 import { lineRoles, sides } from '../../terms.ts';
 import type { DailySummary, SummaryLine } from './summary.ts';
 
-/** The columns of `summary_entry`, but for the window that made it and the time. */
+/** The columns of `summary_entry`, without the window that made it and the time. */
 export const summaryShape = {
   id: text,
   installation: integer,
@@ -59,11 +59,11 @@ export const memberShape = { entry_id: text, summary_id: text };
 export type SummaryRow = RowOf<typeof summaryShape>;
 export type SummaryLineRow = RowOf<typeof summaryLineShape>;
 
-/** The columns as a query lists them. */
+/** The columns as a list for SQL. */
 export const summaryColumns = columnList(summaryShape);
 export const summaryLineColumns = columnList(summaryLineShape);
 
-/** The columns and their PostgreSQL types, to insert rows; a summary also names the window that made it. */
+/** The columns with their PostgreSQL types, for inserts. A summary's also include the window that made it. */
 export const summaryInsertTypes = { ...columnTypes(summaryShape), window_id: 'bigint' };
 export const summaryLineInsertTypes = columnTypes(summaryLineShape);
 export const memberInsertTypes = columnTypes(memberShape);

@@ -3,30 +3,32 @@ import { type Money, zero } from '../../domain/money.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { canonicalAmount } from '../journal/entry-hash.ts';
 
-/** The sums of one day's and department's entries, as they go to the general ledger; not yet in the ledger. */
+/** The sums of the entries of one day and department for the general ledger; not yet in the ledger. */
 export interface DraftSummary {
-  /** The entries' date. */
+  /** The date of the entries. */
   date: CalendarDate;
   departmentId: number | null;
-  /** The original VAT period of all of its entries. */
+  /** The original VAT period of all its entries. */
   vatPeriod: string;
-  /** Whether all of them are late, or none. */
+  /** True if all its entries are late; false if none is. */
   isLate: boolean;
   /** Balanced, debits first; the two sides of an account are never netted. */
   lines: SummaryLine[];
-  /** The entries summed up, in the order of their chain. */
+  /** The entries of the summary, in the order of their chain. */
   members: { entryId: string; hash: string }[];
 }
 
-/** The sum of all lines of the summary's entries that the general ledger does not tell apart (`lineKey`). */
+/** The sum of the entries' lines that are equal for the general ledger (`lineKey`). */
 export interface SummaryLine
   extends Pick<Line, 'account' | 'role' | 'side' | 'amount' | 'dimensions' | 'internal' | 'paymentType' | 'vat'> {
-  /** Of the buyer, on zero-rated sales only; the party of everything else is in the sub-ledger. */
+  /** The buyer of zero-rated sales. Other parties are only in the sub-ledger. */
   buyer: { vatNumber: string; countryCode: string | null } | null;
   entryIds: string[];
 }
 
-/** A summary as it is in the ledger. `id` is `<installation>/summary/<date>-<department>/<n>`, n from 1 per day and department. */
+/**
+ * A summary in the ledger. `id` is `<installation>/summary/<date>-<department>/<n>`, n from 1 per day and department.
+ */
 export interface DailySummary extends DraftSummary {
   id: string;
   installation: InstallationId;
@@ -38,11 +40,11 @@ export interface DailySummary extends DraftSummary {
 }
 
 /**
- * The summaries of `entries`, by date, department, original VAT period and lateness: lines of different periods, and late lines
- * and others, are never added up (ACCOUNTING "Dates"). Each entry is in one summary as a whole, that of its lines' department, so
- * that every summary balances. Lines are added up, with their VAT bases, only where account, role, side, payment type, VAT group
- * and rate, dimensions and internal account are the same: turnover, VAT return and cost centres are the same from summaries as
- * from documents. The order of `entries` does not matter.
+ * Groups `entries` into summaries by date, department, original VAT period and lateness, so that different periods, or
+ * late and other lines, are never added up (ACCOUNTING "Dates"). Each entry is completely in one summary, that of its
+ * lines' department, so that every summary balances. Lines and their VAT bases are added up only if account, role,
+ * side, payment type, VAT group and rate, dimensions and internal account are equal. So turnover, VAT return and cost
+ * centres are the same as from documents. The order of `entries` does not matter.
  */
 export function summarise(entries: LedgerEntry[]): DraftSummary[] {
   const groups = Map.groupBy(
@@ -67,12 +69,12 @@ export function summarise(entries: LedgerEntry[]): DraftSummary[] {
         compare(a.date, b.date) ||
         (a.departmentId ?? -1) - (b.departmentId ?? -1) ||
         Number(a.isLate) - Number(b.isLate) ||
-        // The day's own period first, then the older ones.
+        // The day's own period comes first, then earlier ones.
         compare(b.vatPeriod, a.vatPeriod),
     );
 }
 
-/** All lines of an entry name its document's department. */
+/** All lines of an entry have the department of its document. */
 function departmentOf(entry: LedgerEntry): number | null {
   return entry.lines[0]?.departmentId ?? null;
 }
@@ -109,7 +111,7 @@ function summedLines(entries: LedgerEntry[]): SummaryLine[] {
     }));
 }
 
-/** Lines with the same key are summed up in one line. Keys sort debits first. */
+/** Lines with the same key are added up in one line. Keys sort debits first. */
 function lineKey(line: Line): string {
   const { vat, internal } = line;
   const buyer = buyerOf(line);
@@ -118,7 +120,7 @@ function lineKey(line: Line): string {
     line.account,
     line.role,
     line.paymentType,
-    // A line with a base stays apart from one without: the base belongs to the whole amount of its line.
+    // A line with a base is not added to one without, because the base belongs to the complete amount of its line.
     vat && [vat.group, canonicalAmount(vat.rate), vat.base !== null],
     line.dimensions,
     [internal.account, internal.dimension1, internal.dimension2],
@@ -141,7 +143,6 @@ export function summaryId(installation: InstallationId, summary: DraftSummary, n
   return `${installation}/summary/${summary.date}-${summary.departmentId ?? 'none'}/${n}`;
 }
 
-/** The summary's description for people. */
 export function summaryDescription({
   date,
   departmentId,
