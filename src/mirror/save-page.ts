@@ -108,7 +108,7 @@ interface Compared {
   shown: Touched[];
 }
 
-/** A record that was kept by another list of kept fields, with the text that is kept from now on. */
+/** A record that was stored with another list of kept fields, with the text that is kept from now on. */
 interface Rekept extends Touched {
   raw: string;
   hash: string;
@@ -118,8 +118,8 @@ interface Rekept extends Touched {
 
 /**
  * Sorts received records into new ones, later versions and unchanged ones. Records that are older than the stored ones
- * are left out. A record that was kept by another list of kept fields is compared by that list, so that a changed list does not
- * create versions.
+ * are left out. If a record was stored with another list of kept fields, it is compared by that list. A changed list
+ * therefore creates no versions.
  */
 async function compare(
   trx: Connection,
@@ -187,11 +187,11 @@ async function compare(
   return { added, replaced, unchanged, rekept, shown };
 }
 
-/** A received record that differs from the stored one, or that was kept by another list of kept fields. */
+/** A received record that differs from the stored one, or that was stored with another list of kept fields. */
 interface Differing {
   next: IncomingRecord;
   stored: StoredRecord;
-  /** What the stored record's list of kept fields keeps of the received one. */
+  /** The text of the received record, reduced to the stored record's list of kept fields. */
   known: string;
   isSame: boolean;
 }

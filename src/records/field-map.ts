@@ -29,8 +29,8 @@ export const wholeRecord = fieldMap('all', 'whole');
 const mapsOfDialect = new WeakMap<Dialect, Map<RecordKind, FieldMap>>();
 
 /**
- * The list of kept fields for one kind of record. It keeps the fields that the dialect maps and all of external_info, which is
- * sent back unchanged. It also keeps the reason that marks a record that was too large.
+ * The fields that are kept for one kind of record. These are the fields that the dialect maps, and all of
+ * external_info, which is sent back unchanged. The reason why a record was too large is kept, too.
  */
 export function fieldMapOf(dialect: Dialect, kind: RecordKind, keepRaw: RawKeeping = 'mapped'): FieldMap {
   if (keepRaw === 'all') return wholeRecord;

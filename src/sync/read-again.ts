@@ -94,7 +94,7 @@ export class PageReader {
     }
   }
 
-  /** Reads the whole list. A wanted record that it does not contain does not exist. */
+  /** Reads the whole list. The source does not have wanted records that are not in it. */
   async #walk(wanted: ReadonlySet<number>): Promise<ReadAgain> {
     const found = new Set<number>();
     await walkFor(this.#context, this.#kind, wanted, found);

@@ -60,7 +60,7 @@ describe('marking', () => {
     ]);
   });
 
-  test('a mark that is set while a document is being judged stays', async () => {
+  test('a document that is marked while it is being judged stays marked', async () => {
     await markDirty(db, installation, 'invoice', [1, 2]);
     await saveJudged(db, installation, [judged(1, 1), judged(2, 1)]);
     await markDirty(db, installation, 'invoice', [1]);

@@ -94,7 +94,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
   },
 );
 
-test('a server that died is started anew', async () => {
+test('a server that died is started again', async () => {
   const dataDir = temporaryFolder();
   const first = await acquire({ dataDir, ...quiet });
   const [pid] = (await rows(first.ownerUrl, `select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int`)) as [

@@ -31,14 +31,14 @@ function setting() {
   };
 }
 
-test('the one on the PATH goes first', async () => {
+test('a program on the PATH is used first', async () => {
   const { path, cache, options } = setting();
   program(join(cache, 'bin'), 'temporal', stub);
   const onPath = program(path, 'temporal', stub);
   expect(await temporalBinary(options, [])).toBe(onPath);
 });
 
-test('one on the PATH that does not run is passed over for the cached one', async () => {
+test('if the program on the PATH does not run, the cached one is used', async () => {
   const { path, cache, options } = setting();
   const cached = program(join(cache, 'bin'), 'temporal', stub);
   program(path, 'temporal', '#!/bin/sh\nexit 1\n');
@@ -68,7 +68,7 @@ test('Go builds it once, for two starts at once, and nothing half-built is left'
   expect(lines.filter((line) => line.includes('building'))).toHaveLength(1);
 });
 
-test('where nothing works, the error names every way', async () => {
+test('if no way works, the error names all of them', async () => {
   const { path, cache, options } = setting();
   program(path, 'go', '#!/bin/sh\necho no network >&2\nexit 1\n');
   const error = (await temporalBinary(options, [

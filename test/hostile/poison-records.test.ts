@@ -87,7 +87,7 @@ const poisons: [string, Poison][] = [
     {
       list: 'unallocatedpayment',
       fields: { client: '"http://x/client/90071992547409930000/"' },
-      ...{ document: 'prepayment', code: 'field_invalid', says: /client is no reference/ },
+      ...{ document: 'prepayment', code: 'field_invalid', says: /client is not a reference/ },
     },
   ],
 ];

@@ -112,7 +112,7 @@ test('every record of a page is another tenant’s: the window stops with a plai
   proxy.tamper = (answer) => ({ ...answer, body: answer.body.replaceAll(/\/4711\/api/g, '/4712/api') });
   const window = await clinic.sync();
   expect(window).toMatchObject({ outcome: 'failed', error: { code: 'other_tenant' } });
-  expect(window.error?.message).toMatch(/every record of a page of the \w+ list is of another installation/);
+  expect(window.error?.message).toMatch(/every record of a page of the \w+ list belongs to another installation/);
   expect(await clinic.rows('select from mirror_record')).toEqual([]);
   proxy.tamper = (answer) => answer;
   expect((await clinic.sync()).error ?? null).toBeNull();

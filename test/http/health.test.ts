@@ -49,7 +49,7 @@ test('metrics come as Prometheus reads them', async () => {
   expect(await answer.text()).toBe('one 1\n');
 });
 
-test('an error tells nothing of itself; other paths and methods are not there', async () => {
+test('an answer contains no details of an error; other paths and methods give 404', async () => {
   ready = async () => {
     throw new Error('password=secret');
   };

@@ -119,7 +119,7 @@ test('a wrong secret and an unknown installation are the same answer', async () 
   expect(unknown).toEqual(wrong);
 });
 
-test('who sends wrong secrets is told to go slower; a right one from the same address is not', async () => {
+test('a sender of wrong secrets gets 429; the right secret from the same address does not', async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 12; i++) statuses.push((await call({ path: `/4711/wrong-${i}` })).status);
   expect(statuses).toEqual([...Array<number>(10).fill(404), 429, 429]);
@@ -131,7 +131,7 @@ test('who sends wrong secrets is told to go slower; a right one from the same ad
   expect((await call({ path: '/4711/wrong' })).status).toBe(429);
 });
 
-test('what was refused is reported as a number, once a minute', async () => {
+test('the number of refused requests is reported once a minute', async () => {
   for (let i = 0; i < 3; i++) await call({ path: '/4711/wrong' });
   expect(reports).toEqual([1]);
   elapsed = 60_000;
@@ -195,7 +195,7 @@ describe('connections', () => {
     }
   });
 
-  test('a stranger takes no connection from another address', async () => {
+  test('a client with many connections does not affect other addresses', async () => {
     const over = new AbortController();
     try {
       const kept = connect({ port: Number(new URL(receiver.url).port), host: '127.0.0.1', localAddress: '127.0.0.9' });

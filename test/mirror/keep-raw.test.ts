@@ -136,7 +136,7 @@ describe('versions', () => {
   const stored = async () => (await inTable('mirror_record'))[0];
   const older = async () => (await inTable('mirror_version')).map(({ raw }) => ({ raw }));
 
-  test('a field that nothing reads makes none, and is stored nowhere', async () => {
+  test('a change of an unmapped field makes no version, and the field is not stored', async () => {
     installation++;
     expect(await answer('mapped', { ...client('A'), notes: 'one' })).toBe(1);
     expect(await answer('mapped', { ...client('A'), notes: 'two' })).toBe(0);

@@ -42,10 +42,10 @@ const oneRow = (...amounts: [string | null, string | null, string | null]) => [r
 const good = () => oneRow('100.00', '24.00', '124.00');
 const absent = (field: string): Defect[] => [{ code: 'amount_missing', field, message: 'is absent' }];
 const noNumber = (field: string): Defect[] => [
-  { code: 'amount_invalid', field, message: 'is no decimal number ("x")' },
+  { code: 'amount_invalid', field, message: 'is not a decimal number ("x")' },
 ];
 const noReference = (field: string): Defect[] => [
-  { code: 'field_invalid', field, message: 'is no reference to a record' },
+  { code: 'field_invalid', field, message: 'is not a reference to a record' },
 ];
 const foreign = (field: string): Defect[] => [
   { code: 'foreign_reference', field, message: 'names another installation or another resource' },
@@ -157,13 +157,13 @@ const cases: Case[] = [
     code: 'amount_invalid',
     what: 'a total that is no number',
     facts: invoiceFacts(invoiceOf(hundred, { total: null, defects: noNumber('total') }), good()),
-    says: 'total is no decimal number ("x")',
+    says: 'total is not a decimal number ("x")',
   },
   {
     code: 'amount_invalid',
     what: 'a prepayment whose amount is no number',
     facts: prepaymentFacts(0, null, { defects: noNumber('paid') }),
-    says: 'Prepayment 90: paid is no decimal number',
+    says: 'Prepayment 90: paid is not a decimal number',
   },
   {
     code: 'amount_precision',
@@ -182,13 +182,13 @@ const cases: Case[] = [
     code: 'field_invalid',
     what: 'a client that cannot be read',
     facts: invoice1001({ clientId: null, defects: noReference('client') }),
-    says: 'client is no reference to a record',
+    says: 'client is not a reference to a record',
   },
   {
     code: 'field_invalid',
     what: 'a payment on an invoice whose client cannot be read: not the cash customer',
     facts: paymentFacts(paymentOf(0, '1'), invoiceOf(hundred, { clientId: null, defects: noReference('client') })),
-    says: 'its invoice 1: client is no reference to a record',
+    says: 'its invoice 1: client is not a reference to a record',
   },
   {
     code: 'foreign_reference',

@@ -39,7 +39,7 @@ function issuing(life: string): Handler {
 
 const tenHours = ',"expires_in":36000';
 
-test('a fixed token stays what it is', async () => {
+test('a fixed token never changes', async () => {
   const auth = staticToken('fixed');
   expect(await auth.token()).toBe('fixed');
   expect(await auth.renew('fixed')).toBe(false);
@@ -78,7 +78,7 @@ describe('client credentials', () => {
     expect(server.requests).toHaveLength(fetched);
   });
 
-  test('one fetch at a time serves all who wait', async () => {
+  test('concurrent requests share one request for a token', async () => {
     const { auth, server } = await setup(issuing(tenHours));
     expect(await Promise.all([auth.token(), auth.token(), auth.token()])).toEqual(['t1', 't1', 't1']);
     expect(await Promise.all([auth.renew('t1'), auth.renew('t1')])).toEqual([true, true]);
@@ -88,20 +88,20 @@ describe('client credentials', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('the same token again is no renewal', async () => {
+  test('a renewal that returns the same token counts as none', async () => {
     const { auth } = await setup(json('{"access_token":"same","expires_in":100}'));
     await auth.token();
     expect(await auth.renew('same')).toBe(false);
   });
 
-  test('a failing server is asked again, a few times', async () => {
+  test('a request to a failing server is repeated a few times', async () => {
     const { auth, server, clock } = await setup(json('', 500), json('<html>'), issuing(tenHours));
     expect(await auth.token()).toBe('t1');
     expect(server.requests).toHaveLength(3);
     expect(clock.pauses).toEqual([375, 750]);
   });
 
-  test('after an error the next one asks anew', async () => {
+  test('after an error, the next request fetches a token again', async () => {
     const { auth } = await setup(json('{}', 401), issuing(tenHours));
     await expect(auth.token()).rejects.toMatchObject({ code: 'unauthorized' });
     expect(await auth.token()).toBe('t1');

@@ -156,7 +156,7 @@ describe('the rolling window', () => {
   );
 });
 
-describe('what the database hears of answers', () => {
+describe('reporting finished requests to the database', () => {
   const leftSeconds = async ({ db, installation }: VirtualBudgets) => {
     const { left } = await row(
       db,
@@ -206,7 +206,7 @@ describe('what the database hears of answers', () => {
   );
 });
 
-describe('who goes first', () => {
+describe('the order of waiting requests', () => {
   test(
     'weight 20 is not starved by a stream of weight 1 from another process',
     virtually(async (world) => {
@@ -464,7 +464,7 @@ describe('waiting', () => {
     }),
   );
 
-  test('is foretold for several requests', async () => {
+  test('the wait is estimated for several requests', async () => {
     const dialect = loadDialect({ limits: { actions: { [action]: 3 } } });
     const installation = 880_001;
     const budget = new Budget({

@@ -63,7 +63,7 @@ const unfolding = gzipSync(' '.repeat(30_000_000));
 const page = (...records: string[]) => json(`{"count":${records.length},"results":[${records.join(',')}]}`);
 
 describe('a list', () => {
-  test('is asked for at its address, with the token and the filters', async () => {
+  test('is requested at its address, with the token and the filters', async () => {
     const { client, server } = await setup([emptyList]);
     await client.list('invoice', { modified__gte: '2026-01-01T00:00:00+02:00', id__gt: '5' }, 100);
     const [request] = server.requests;
@@ -103,14 +103,14 @@ describe('a list', () => {
     expect(server.requests[0]!.target).toBe('/proxy/4711/api/0.1/invoice/');
   });
 
-  test('keeps the notation of what is sent back, and of nothing else', async () => {
+  test('keeps the notation of numbers in values that are sent back, and only there', async () => {
     const info = '{"external_id":null,"till":3.50,"x":[1e2,-0.0,{"paid":2.0}]}';
     const { client } = await setup([page(`{"id":7,"paid":2.50,"external_info":${info}}`)]);
     const { results } = await client.list('prepayment', {}, null);
     expect(stringifyJson(results[0]!.value)).toBe(`{"id":7,"paid":2.5,"external_info":${info}}`);
   });
 
-  test('gives each record with all its digits', async () => {
+  test('returns each record with all its digits', async () => {
     const record = '{"id":7,"sum_total":-1.25,"price":1.5,"big":12345678901234567890.1,"name":"a\\u0000\\ud800"}';
     const { client } = await setup([page(record)]);
     const answer = await client.list('row', {}, null);
@@ -120,7 +120,7 @@ describe('a list', () => {
     ]);
   });
 
-  test('gives what no document can be made of apart, with its page and its place', async () => {
+  test('returns unusable records separately, with their page and place', async () => {
     const url = '"https://clinic.example/4712/api/0.1/invoicepayment/9/"';
     const records = ['null', '{"id":3}', '{"name":"x"}', 'null', `{"id":9,"url":${url}}`, '{"id":5}', '{"id":-7}'];
     const { client } = await setup([page(...records)], { dialect: loadDialect({}, 4711) });
@@ -152,7 +152,7 @@ describe('a list', () => {
     expect(answer).toMatchObject({ weight, pageSizeAsked: pageSize });
   });
 
-  test('the default page size is learnt from an answer to a request without one', async () => {
+  test('an answer to a request without a page size shows the default page size', async () => {
     const { client } = await setup([json('{"count":9,"results":[{"id":1},{"id":2}]}')]);
     expect((await client.list('invoice', {}, 100)).weight).toBe(2);
     await client.list('invoice', {}, null);
@@ -177,7 +177,7 @@ describe('a list', () => {
     expect(clock).toBe('server');
   });
 
-  test('asked before it was sent and answered after it had come, by the clock of the database', async () => {
+  test('the times of a request are by the database’s clock: before it was sent, and after its answer arrived', async () => {
     const { client } = await setup([
       async (_, response) => {
         await new Promise((resolve) => setTimeout(resolve, 120));
@@ -354,7 +354,7 @@ describe('errors', () => {
     expect(told).not.toContain('31415');
   });
 
-  test('nobody there: nothing was sent, so nothing is counted', async () => {
+  test('without a server, nothing was sent, so the slot is free again', async () => {
     const gone = await startServer(emptyList);
     await gone.close();
     const { client, budget } = await setup([emptyList], { baseUrl: gone.url });
@@ -362,7 +362,7 @@ describe('errors', () => {
     expect(budget.finished).toEqual(['notSent', 'notSent', 'notSent', 'notSent']);
   });
 
-  test('the slot of an unanswered request is left to expire', async () => {
+  test('the slot of an unanswered request expires later', async () => {
     const { client, budget } = await setup([() => {}, emptyList]);
     await client.list('invoice', {}, null);
     expect(budget.finished).toEqual(['answered']);
@@ -378,7 +378,7 @@ describe('trying again', () => {
     expect(client.counters()).toMatchObject({ requests: 4, retries: { server_error: 2, not_json: 1 } });
   });
 
-  test('a Retry-After of a 503 is kept to; a long one is handed on', async () => {
+  test('a short Retry-After of a 503 is followed; a long one is left to the caller', async () => {
     const short = await setup([json('', 503, { 'retry-after': '7' }), emptyList]);
     await short.client.list('invoice', {}, null);
     expect(short.clock.pauses).toEqual([7000]);
@@ -433,7 +433,7 @@ describe('trying again', () => {
     await expect(asking).rejects.toThrow('the window is over');
   });
 
-  test('a signal that comes with the slot gives the slot back: nothing was sent with it', async () => {
+  test('a signal that aborts when the slot is granted frees the slot, since nothing was sent', async () => {
     const stop = new AbortController();
     const budget = roomyBudget();
     const take: FakeBudget['take'] = async (...request) => {
@@ -449,7 +449,7 @@ describe('trying again', () => {
 });
 
 describe('counters', () => {
-  test('by action, and of each window by itself', async () => {
+  test('counts are kept by action, and for each window separately', async () => {
     const { client } = await setup([emptyList]);
     const waits: [number, string][] = [];
     const window = client.forWindow({ onWait: (ms, action) => waits.push([ms, action]) });
@@ -464,7 +464,7 @@ describe('counters', () => {
     expect(client.forWindow().counters().requests).toBe(0);
   });
 
-  test('what was waited', async () => {
+  test('waiting times are counted', async () => {
     const budget = roomyBudget(250);
     const waits: [number, string][] = [];
     const { client } = await setup([emptyList], { budget, onWait: (ms, action) => waits.push([ms, action]) });
@@ -477,7 +477,7 @@ describe('counters', () => {
     ]);
   });
 
-  test('a client with a longer time-out than its budget knows is refused', () => {
+  test('a client with a longer time-out than its budget is refused', () => {
     const budget = { ...roomyBudget(), requestTimeoutSeconds: 0.1 };
     expect(() =>
       createPracticeClient({
@@ -500,7 +500,7 @@ describe('writing the external id', () => {
   );
   const toWrite = { kind: 'prepayment' as const, record: prepayment, externalId: 'E-1' };
 
-  test('sends every key there was, and gives the new record', async () => {
+  test('sends all existing keys, and returns the new record', async () => {
     const answer =
       '{"id":9,"paid":"1.00","external_info":{"external_id":"E-1","till":3.50,"seen":[-0,1e2,12345678901234567890.10,9007199254740993],"x":{"y":[1]}}}';
     const { client, server, budget } = await setup([json(answer)]);
@@ -524,7 +524,7 @@ describe('writing the external id', () => {
     expect(await client.writeExternalId(toWrite)).toBe(record);
   });
 
-  test('is not repeated where it may have taken effect: whoever asked looks first', async () => {
+  test('is not repeated if it may have taken effect: the caller reads the record first', async () => {
     const { client, server } = await setup([json('', 500), json('', 204)]);
     await expect(client.writeExternalId(toWrite)).rejects.toMatchObject({ code: 'server_error' });
     expect(server.requests).toHaveLength(1);

@@ -55,7 +55,7 @@ function clients(installation: number) {
   });
 }
 
-test('two processes in a hurry never meet a 429', async () => {
+test('two processes that send many requests never get a 429', async () => {
   const answers: { status: number }[] = [];
   server = await startServer(strict(answers, 0));
   const both = clients(1);
@@ -74,7 +74,7 @@ test('two processes in a hurry never meet a 429', async () => {
   await server.close();
 });
 
-test('while somebody else uses the installation too, it slows down and gets through', async () => {
+test('while another program uses the installation, requests slow down and succeed', async () => {
   const answers: { status: number }[] = [];
   server = await startServer(strict(answers, 12));
   const both = clients(2);

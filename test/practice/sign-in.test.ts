@@ -81,7 +81,7 @@ test('pauses grow from a minute to an hour', () => {
   expect([1, 2, 3, 6, 7, 50].map((n) => pauseAfterRefusals(n) / minute)).toEqual([1, 2, 4, 32, 60, 60]);
 });
 
-test('a day of windows with a revoked token asks the source some 30 times, not 288, and gets in when it is valid again', async () => {
+test('a day of windows with a revoked token sends about 30 requests, not 288, and signs in when the token is valid again', async () => {
   const { once, pass, rights, asked } = world({ secret: fixedSecret('revoked-token') });
   for (let window = 0; window < 288; window++) {
     expect(await once()).not.toBe('in');
@@ -135,7 +135,7 @@ test.each([
   expect(secret.current()).toBe('secret-as-it-was');
 });
 
-test('what somebody runs by hand asks at once, and lets the daemon in again', async () => {
+test('a command signs in at once, and ends the pause of the daemon', async () => {
   const store = memory();
   const secret = fixedSecret('locked-token');
   const daemon = world({ secret, store });
@@ -149,7 +149,7 @@ test('what somebody runs by hand asks at once, and lets the daemon in again', as
   expect(await daemon.once()).toBe('in');
 });
 
-test('a daemon that waits asks at once when somebody has asked for a window', async () => {
+test('a paused daemon signs in at once after a request for a window', async () => {
   const daemon = world({ secret: fixedSecret('wrong-token'), store: signInStore(db, 7) });
   const neighbour = world({ secret: fixedSecret('wrong-token'), store: signInStore(db, 8) });
   for (const { once } of [daemon, neighbour]) expect([await once(), await once()]).toEqual(['refused', 'left alone']);
@@ -159,7 +159,7 @@ test('a daemon that waits asks at once when somebody has asked for a window', as
   expect((await signInState(db, 7))?.refusals).toBe(2);
 });
 
-test('a restart goes on waiting; another secret after it is tried at once', async () => {
+test('the pause continues after a restart; a new secret is tried at once', async () => {
   const store = memory();
   expect(await world({ secret: fixedSecret('stale-token'), store }).once()).toBe('refused');
   expect(await world({ secret: fixedSecret('stale-token'), store }).once()).toBe('left alone');

@@ -11,7 +11,7 @@ describe('the description of the practice API', () => {
     expect(dialect.external_info.mode).toBe('patch');
   });
 
-  test('nothing changes it, since all of a process share it', () => {
+  test('it is frozen, since all parts of a process share it', () => {
     const parts: [string, unknown][] = [['', dialect]];
     const open: string[] = [];
     for (let next = parts.pop(); next; next = parts.pop()) {
@@ -58,7 +58,7 @@ describe('the description of the practice API', () => {
 });
 
 describe('overrides of an installation', () => {
-  test('lay over the parts they name, and leave the rest', () => {
+  test('replace the parts that they name, and leave the rest', () => {
     const dialect = loadDialect({
       fields: { row: { internal_account: 'invoice_row_extra.secondary_account' } },
       limits: { actions: { 'invoice.list': 30 } },

@@ -5,7 +5,7 @@ import { fieldMapOf, keptText, wholeRecord } from '../../src/records/field-map.t
 import { canonicalJson, exactNumber, readJson, readVerbatim, stringifyJson } from '../../src/records/json.ts';
 import { isReadAsItIs } from '../support/json-keys.ts';
 
-describe('what is read is written by value, and no digit is lost', () => {
+describe('numbers are written by value, without losing a digit', () => {
   test.each([
     ['decimals', '{"sum":1.50,"vat":0.2400}', '{"sum":1.5,"vat":0.24}'],
     ['negative zero', '{"sum":-0.0}', '{"sum":0}'],
@@ -35,7 +35,7 @@ describe('what is read is written by value, and no digit is lost', () => {
     expect(stringifyJson(readVerbatim(text))).toBe(text);
   });
 
-  test('a repeated key takes its last value', () => {
+  test('the last value of a repeated key counts', () => {
     expect(stringifyJson(readJson('{"a":1,"a":2}'))).toBe('{"a":2}');
   });
 

@@ -94,7 +94,7 @@ describe('reading JSON', () => {
     );
   });
 
-  test('gives the facts of a record as a lossless reader does, defects included', () => {
+  test('returns the same facts of a record as a lossless reader, including defects', () => {
     const dialect = loadDialect();
     const invoice = fc.record({ total: value, total_vat: number, status: value, number: string, client: value });
     fc.assert(

@@ -143,7 +143,7 @@ describe('a prepayment', () => {
   const parse = (changes: Record<string, string>) =>
     parseRecord('prepayment', wire({ ...prepayment, ...changes }), dialect);
 
-  test('with what it refunds and its external id', () => {
+  test('with the refunded prepayment and its external id', () => {
     const record = parse({
       refunds: `"${api}/unallocatedpayment/8/"`,
       external_info: '{"external_id":"E-1","till":3}',
@@ -250,11 +250,11 @@ test.each([
   expect(parseInvoice({ credit_note: json })).toMatchObject({ creditNote, defects: [] });
 });
 
-test('a flag that is neither is a defect', () => {
+test('a flag that is neither true nor false is a defect', () => {
   expect(parseInvoice({ credit_note: '"maybe"' })).toMatchObject({ defects: [{ field: 'credit_note' }] });
 });
 
-test('odd characters become what every store can hold; blank is nothing', () => {
+test('characters that PostgreSQL refuses are replaced; a blank text is null', () => {
   const record = parseInvoice({ payer_organization_name: '"  "', payer_name: '"a\\u0000b\\ud800"' });
   expect(record.payer.name).toBe('a\ufffdb\ufffd');
 });
@@ -269,7 +269,7 @@ test.each([
   expect(() => parseInvoice(changes)).toThrow(expect.objectContaining({ code: 'malformed_record' }));
 });
 
-test('a record that is no object is malformed', () => {
+test('a record that is not an object is malformed', () => {
   expect(() => parseRecord('payment', readJson('[1]'), dialect)).toThrow(
     expect.objectContaining({ code: 'malformed_record' }),
   );
@@ -297,7 +297,7 @@ describe('the envelope of a list', () => {
   });
 });
 
-test('an installation that names its fields otherwise', () => {
+test('an installation with other field names', () => {
   const other = loadDialect({ fields: { payment: { id: 'pk', paid: 'money.amount' } } });
   expect(String(parseRecord('payment', readJson('{"pk":3,"money":{"amount":"1.10"},"invoice":1}'), other).paid)).toBe(
     '1.1',

@@ -133,7 +133,7 @@ describe('records of which no document can be made', () => {
     ['no object but null', 'null', 'record_unusable'],
   ])('%s', (_, json, code) => expect(read(json)?.code ?? null).toBe(code));
 
-  test('they are named without people and secrets, in few words', () => {
+  test('their message is short and has no personal data or secrets', () => {
     const json = JSON.stringify({
       ...{ id: -7, status: 3, total: '12.50', payer_name: 'Aino Virtanen', payer_organization_name: 'Talli Oy' },
       ...{
@@ -150,7 +150,7 @@ describe('records of which no document can be made', () => {
     expect(why.length).toBeLessThan(400);
   });
 
-  test('the same record has the same number, another one another, and none is the id of a record', () => {
+  test('equal records have the same key, different records different keys, and no key is an id of a record', () => {
     const keys = ['{"id":-7,"paid":"1"}', '{"id":-7,"paid":"2"}', '{"id":-8,"paid":"1"}', '7', '"7"'].map(
       (json) => read(json)?.key ?? 0,
     );

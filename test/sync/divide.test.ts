@@ -162,7 +162,7 @@ describe('more records than offsets reach, each way in which they can be told ap
     expect([...saved].filter((id) => id > many - 10)).toHaveLength(10);
   });
 
-  test('where nothing serves, the error says what was tried', async () => {
+  test('if no way works, the error names the ways that were tried', async () => {
     const beyond = Array.from({ length: 11_500 }, (_, i) => ({ id: i + 1 }));
     const walked = server('payment', beyond, 'shuffled', []).walked();
     await expect(walked).rejects.toBeInstanceOf(ListUnprovable);

@@ -24,7 +24,7 @@ const invoices = Array.from({ length: 10 }, (_, i) => ({
 /** Two rows of each of five invoices. */
 const rows = Array.from({ length: 10 }, (_, i) => ({ id: 500 + i, invoice: 41 + Math.floor(i / 2) }));
 
-describe('the question', () => {
+describe('the request of a probe', () => {
   test.each<[string, SourceRecord[], string, number[]]>([
     ['id__gt', invoices.map(invoiceOf), '113', [115, 118, 121, 124, 127]],
     ['id__lt', invoices.map(invoiceOf), '114', [100, 103, 106, 109, 112]],
@@ -51,7 +51,7 @@ describe('the question', () => {
   const naive = (...times: string[]) =>
     times.map((time, i) => invoiceOf({ id: i + 1, modified: `2026-03-20T${time}` }));
 
-  test('without offsets it is asked in local time', () => {
+  test('without offsets the request uses local time', () => {
     const question = probeRequestOf(
       'modified__gte',
       naive('09:00:00', '12:00:00', '15:00:00', '18:00:00'),

@@ -59,7 +59,7 @@ describe('a pass', () => {
     expect(await clinic.rows('select from scrub_finding')).toEqual([]);
   });
 
-  test('goes on where it was, however often it is killed', async () => {
+  test('continues from its position, however often it is killed', async () => {
     const whole = sumOf(await newest(), 'requests');
     const client = clinic.app.practice(clinic.sandbox.installation).forWindow();
     let requests = 0;

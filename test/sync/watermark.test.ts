@@ -33,7 +33,7 @@ describe('a watermark is the earlier of the source’s clock and the database’
   });
 });
 
-describe('a clock that was put back is asked again from where its stamps can begin', () => {
+describe('after the clock was set back, the window reads from the earliest possible timestamp', () => {
   test('from right to behind', () => {
     expect(fromMs(moved(null, 0, 0), 5 * minute, -2 * hour)).toBe(-2 * hour);
   });

@@ -50,7 +50,7 @@ describe('a period that is closed in the ERP', () => {
     expect(writes.slice(3)).toEqual([11, 12, 13].map((department) => [department, '2026-03-01']));
   });
 
-  it('is left open where the department locks by itself, and never goes back', async () => {
+  it('is not set for a department that locks automatically, and never moves back', async () => {
     source.set(11, { lockDate: '2026-01-01', isAutomatic: true });
     source.set(12, { lockDate: '2026-04-01', isAutomatic: false });
     await closedThrough('2026-01-31');
@@ -62,7 +62,7 @@ describe('a period that is closed in the ERP', () => {
     expect(await states()).toEqual(['left', 'done', 'done']);
   });
 
-  it('is asked for again later where the practice software refuses it', async () => {
+  it('is tried again later if the practice software refuses it', async () => {
     refuses.add(12);
     await closedThrough('2026-01-31');
     await run();

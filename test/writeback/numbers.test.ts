@@ -30,7 +30,7 @@ beforeEach(() => {
   source = new Source(loadDialect());
 });
 
-describe('what to tell the source of a delivered document', () => {
+describe('the value to write to the source for a delivered document', () => {
   const ours = new Set(['M-1', '1/prepayment/7/1']);
   it.each([
     ['the source has no value', null, 'M-2', false, 'missing'],

@@ -51,8 +51,8 @@ export interface Unrepeatable {
 }
 
 /**
- * The span that a replay of a window reads. `settled` is an id that no payment exceeds that existed when the window
- * opened. Null: up to the present.
+ * The span that a replay of a window reads. `settled` is a payment id: all payments that existed when the window opened
+ * have an id up to it. Null: up to the present.
  */
 export function spanOf(
   { id, kind, openedAt, spans, unread }: NotedWindow,

@@ -184,7 +184,7 @@ describe('a gap', () => {
     expect(gaps).toEqual([{ stream: 'payment', from: 12, to: 15, since: new Date(20), until: new Date(30) }]);
   });
 
-  test('is not told of before a window has noted what it read', async () => {
+  test('is not reported before a window has stored what it read', async () => {
     expect(await gapsOf(db, installation)).toEqual({ since: null, gaps: [] });
   });
 });
