@@ -41,7 +41,7 @@ export interface StoredDocument extends DocumentRef {
 export interface StoredLate {
   atClose: boolean;
   version: string | null;
-  /** The decision about that version. */
+  /** The accountant's decision about this version. Null if there is none. */
   decision: string | null;
 }
 

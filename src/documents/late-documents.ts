@@ -18,7 +18,7 @@ export interface LateDocument extends DocumentRef {
   entryId: string | null;
   /** The version that a decision is about. Null if the document was not judged since decisions are recorded. */
   version: string | null;
-  /** The decision about that version. */
+  /** The accountant's decision about this version. Null if there is none. */
   decision: string | null;
 }
 

@@ -115,7 +115,7 @@ export interface PracticeClient {
    */
   departmentSettings(departmentId: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
   /**
-   * The same, and whether the practice software moves it automatically. The source then refuses to set it. Throws
+   * The department's lock date, and whether the practice software moves it automatically. The source then refuses to set it. Throws
    * PracticeError.
    */
   periodLock(departmentId: number): Promise<{ lockDate: CalendarDate | null; isAutomatic: boolean }>;

@@ -58,9 +58,9 @@ export interface ExchangeRequest<Body> {
 
 /** The time span of a request, by the database's clock. */
 export interface Asked {
-  /** Before it was sent. */
+  /** The time before the request was sent. */
   askedAt: Date;
-  /** After its answer arrived. */
+  /** The time after its answer arrived. */
   answeredAt: Date;
 }
 

@@ -45,7 +45,7 @@ export async function signInNow(db: Connection, installations: readonly number[]
   await execute(db, 'update sign_in set ask_again_at = since where installation = any(?)', [installations]);
 }
 
-/** The refused sign-ins of these installations. Installations with accepted sign-ins are not in the result. */
+/** The refused sign-ins of these installations. Installations whose sign-in was accepted are left out. */
 export async function signInStates(
   db: Connection,
   installations: readonly number[],

@@ -39,7 +39,10 @@ export async function pullNewPayments(context: PullContext, after: number | null
 /** If there are more payments above the cursor than this, they are read in any case. */
 const countedAtMost = 5_000;
 
-/** The payments of the mirror above a cursor: how many the source shows, and whether one of them may have settled. */
+/**
+ * The payments of the mirror above a cursor: how many the source shows, and whether one of them may have settled. An id has
+ * settled when no lower id can appear any more.
+ */
 function paymentsAbove({ db, installation, overlapMs }: PullContext, after: number | null) {
   return row(
     db,

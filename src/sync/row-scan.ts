@@ -17,7 +17,7 @@ import {
 import type { TimestampStyle } from './walk/timestamps.ts';
 import { stepToleranceMs } from './watermark.ts';
 
-/** Row sets that are accepted or marked stale in one transaction. */
+/** The number of row sets that one transaction accepts or marks as stale. */
 const settleBatch = 5_000;
 /** Clock resolution of source times. */
 const clockSecondMs = 1_000;

@@ -22,7 +22,7 @@ export interface ScanSoFar {
   read: ReadSpan;
   /** Every row with an id up to this was received. */
   provenRow: number;
-  /** The highest invoice id of the rows near that id. */
+  /** The highest invoice id of the last rows that the scan has read. */
   highestInvoice: number;
   /** The row sets of invoices that were not modified after this time are complete. */
   modifiedBy: Date;

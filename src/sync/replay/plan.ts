@@ -151,7 +151,7 @@ async function timesSpan(
 }
 
 /**
- * A payment id that no payment of an instant exceeds. It is the cursor after a window that began more than the overlap
+ * The id up to which all payments are that existed at an instant. It is the cursor after a window that began more than the overlap
  * after the first window that had read these payments. Null if there was no such window, so that payments are read up
  * to the present.
  */

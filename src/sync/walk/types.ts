@@ -24,9 +24,9 @@ export interface WalkState {
    * proof.
    */
   expected: number | null;
-  /** The number of records on that page. */
+  /** The number of records on the page that waits for its proof. */
   open: number | null;
-  /** How many of them are repetitions. Absent if there are none. */
+  /** The number of repeated records on that page. Absent if there are none. */
   copies?: number;
   received: number;
   /**
