@@ -3,8 +3,8 @@ import { formatAmount, type Listed } from './reconcile-report.ts';
 import { balance, type ReconciledInvoice } from './reconciled-documents.ts';
 
 /**
- * Gathers what E4 lists of the accounts that invoices clear among each other: `consolidation_clearing` per collector,
- * `credit_settlement` per invoice and its credit notes. Only invoices with such a balance are kept.
+ * Collects the balances that E4 lists of accounts that invoices clear among each other: `consolidation_clearing` per
+ * collector, `credit_settlement` per invoice and its credit notes. Keeps only invoices with such a balance.
  */
 export class ClearingBalances {
   readonly #consolidation = new Map<number, Money>();
@@ -23,7 +23,7 @@ export class ClearingBalances {
     if (creditNote && originalInvoiceId !== null) this.#originals.set(id, originalInvoiceId);
   }
 
-  /** Collectors whose clearing is not zero, and invoices cleared without a collector. */
+  /** Collectors with a clearing balance, and invoices with one that belong to no collector. */
   consolidation(decimals: number): Listed['consolidation_clearing'] {
     const left = new Map(this.#consolidation);
     const listed: Listed['consolidation_clearing'] = [];
@@ -39,7 +39,7 @@ export class ClearingBalances {
     return listed;
   }
 
-  /** Invoices whose settlement is not zero together with their credit notes, directly or over other credit notes. */
+  /** Invoices with a settlement balance, together with their direct and indirect credit notes. */
   settlement(decimals: number): Listed['credit_settlement'] {
     const families = Map.groupBy(this.#settlement, ([id]) => this.#root(id));
     return [...families].flatMap(([root, members]) => {

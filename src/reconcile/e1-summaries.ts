@@ -6,9 +6,9 @@ import { differencesOf, limitedRows } from './limited.ts';
 import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 
 /**
- * Part of equation E1, in posting mode `daily_summary`: each summary is the sum of its entries per account, role, side,
- * department and VAT group, in amounts and in VAT bases; it has entries of its own day and posting mode only; and no entry is in
- * no summary although a window has closed that could have summed it up.
+ * Part of equation E1, for posting mode `daily_summary`. Each summary is the sum of its entries per account, role,
+ * side, department and VAT group, in amounts and in VAT bases. It contains only entries of its own day and posting
+ * mode. No entry is left out of the summaries after a window that could have summarised it has closed.
  */
 export async function checkSummaries(db: Connection, input: ReconcileInput): Promise<FoundDifferences[]> {
   return [await unequalSummaries(db, input), await misplacedMembers(db, input), await overdueEntries(db, input)];
@@ -42,7 +42,10 @@ async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<
   });
 }
 
-/** Entries in a summary of another installation, day, VAT period or lateness, or of the posting mode that goes to the general ledger entry by entry. */
+/**
+ * Entries in a summary of another installation, day, VAT period or lateness, or in the posting mode that delivers each
+ * entry.
+ */
 async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
   const misplaced = await limitedRows(
     db,
@@ -63,7 +66,7 @@ async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<
   }));
 }
 
-/** Entries in no summary although a window has closed that opened after they were posted and their day was over. */
+/** Entries in no summary, although a window has closed that opened after their posting and after their day was over. */
 async function overdueEntries(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
   const overdue = await limitedRows(
     db,

@@ -4,7 +4,7 @@ import { Money } from '../domain/money.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 
-/** Equation E1: the trial balance is zero. It is the sum of the entries, so each entry that does not balance is a difference. */
+/** Equation E1: the trial balance is zero. It is the sum of the entries, so each unbalanced entry is a difference. */
 export async function checkTrialBalance(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
   const unbalanced = await limitedRows(
     db,

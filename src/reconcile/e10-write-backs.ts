@@ -7,18 +7,19 @@ import { externalIdField } from '../records/external-id.ts';
 import type { InstallationId } from '../terms.ts';
 import { BoundedList, type Equation, type Note, Tally } from './reconcile-report.ts';
 
-/** Prepayments read from the database at a time. */
+/** Prepayments per page read from the database. */
 const pageSize = 5_000;
-/** Characters of a value that a message quotes. */
+/** Limit of characters of a quoted value. */
 const longestQuoted = 60;
 const one = new Money(1);
 
-/** What the mirror shows where a prepayment was written back, when it is not right; and an id of ours where another document stands. */
+/** A wrong value in the mirror where a prepayment was written back, or one of our ids at another document. */
 export interface WriteBackFinding {
   prepayment: number;
   /**
-   * `another`: an id or number of another document of ours. `lost`: none, or an own one that does not belong there; `wasShown` if a read
-   * has shown the right one before. `foreign`: somebody else's. `unproven`: not read since it was written.
+   * `another`: an id or number of another document of ours. `lost`: no value, or one of ours that does not belong
+   * there; `wasShown` if a read has shown the right one before. `foreign`: a value of another program. `unproven`: not
+   * read since it was written.
    */
   found: 'another' | 'lost' | 'foreign' | 'unproven';
   wasShown: boolean;
@@ -29,20 +30,20 @@ const shape = {
   id: integer,
   value: nullable(text),
   isCarried: bool,
-  /** The entry id that was written back; null where none was accepted. */
+  /** The entry id that was written back; null if none was accepted. */
   entryId: nullable(text),
-  /** The number that was written back; null where none was accepted. */
+  /** The number that was written back; null if none was accepted. */
   number: nullable(text),
   isRead: bool,
   wasShown: bool,
-  /** Whether the value is the number of a unit that holds an entry of this prepayment, and of any unit of ours. */
+  /** Whether the value is the number of a unit with an entry of this prepayment, or of any unit. */
   isOwnNumber: bool,
   isOurNumber: bool,
 };
 
 /**
- * Equation E10 (ACCOUNTING): compares what the mirror shows with the journal and the ERP's units, for each prepayment that was written
- * back and read since, and finds ids of ours under other prepayments. By id.
+ * Equation E10 (ACCOUNTING): compares the mirror with the journal and the ERP's units, for each prepayment that was
+ * written back and read since. Also finds our ids at other prepayments. Ordered by id.
  */
 export async function* writeBackFindings(
   db: Connection,
@@ -61,7 +62,7 @@ export async function* writeBackFindings(
   }
 }
 
-/** The equation, whose difference is a count of prepayments, and what is listed beside it. */
+/** The equation, whose difference is a number of prepayments, and the lists beside it. */
 export async function checkWriteBacks(
   db: Connection,
   { id, dialect }: { id: InstallationId; dialect: Dialect },
@@ -81,7 +82,7 @@ function findingOf(installation: InstallationId, row: RowOf<typeof shape>): Writ
   const finding = (found: WriteBackFinding['found'], message: string) => ({ prepayment: id, found, wasShown, message });
   const due = number ?? entryId;
   if (due !== null && (!row.isRead || !row.isCarried)) {
-    // The sub-resource alone shows it: the read after the write is the last that is known.
+    // Only the sub-resource shows the value, so the read after the write is the last known one.
     if (row.isRead && wasShown) return null;
     return finding('unproven', `${quoted(due)} was written back, and no later read shows the record`);
   }
@@ -105,7 +106,9 @@ function findingOf(installation: InstallationId, row: RowOf<typeof shape>): Writ
     : finding('foreign', `${quoted(value)} stands there, which is not ours${instead}; it stays`);
 }
 
-/** `prepayment/7`: whose entry id a value is; null where it is none of this installation. */
+/**
+ * The document of an entry id, for instance `prepayment/7`; null if the value is not an entry id of this installation.
+ */
 function ownerOf(installation: InstallationId, value: string): string | null {
   const [, of, owner] = /^(\d+)\/((?:invoice|payment|prepayment)\/\d+)\/\d+$/.exec(value) ?? [];
   return of === String(installation) && owner !== undefined ? owner : null;

@@ -16,16 +16,16 @@ export interface ReceivableFinding {
   differences: Difference[];
   /** Posted payments on an invoice without an entry in force, unless their sum is zero. */
   withoutInvoice: Note[];
-  /** Documents whose posted facts differ from the present ones. */
+  /** Documents whose posted facts differ from the current ones. */
   heldChanges: Note[];
 }
 
 type Settings = Pick<ReconcileInput, 'decimals' | 'timezone' | 'startDate'>;
 
 /**
- * Equation E2 for one invoice: its `receivable` is the amount due plus its payments that are not posted, all under one party.
- * Without an entry in force it is minus the posted payments, in `opening_receivable` where the invoice is dated before
- * `start_date`.
+ * Equation E2 for one invoice: its `receivable` is the amount due plus its payments that are not posted, all under one
+ * party. Without an entry in force, it is minus the posted payments, and in `opening_receivable` if the invoice is
+ * dated before `start_date`.
  */
 export function checkReceivable(invoice: ReconciledInvoice, settings: Settings): ReceivableFinding {
   const finding: ReceivableFinding = { differences: [], withoutInvoice: [], heldChanges: [] };
@@ -106,7 +106,7 @@ function withEntry(
   wrongParty(invoice, inForce, settings, finding);
 }
 
-/** The balance that the invoice's receivable must have, and what it follows from; null where an amount is unreadable. */
+/** The balance that the invoice's receivable must have, and its origin; null if an amount is unreadable. */
 function expectedReceivable(
   invoice: ReconciledInvoice,
   inForce: NonNullable<ReconciledInvoice['inForce']>,
@@ -144,7 +144,7 @@ function expectedReceivable(
   };
 }
 
-/** The payment's amount in the source now; the posted one where that cannot be read. */
+/** The payment's current amount in the source; the posted amount if the current one is unreadable. */
 function presentAmount(payment: ReconciledPayment): Money {
   return payment.gone ? zero : (payment.record.paid ?? postedAmount('payment', payment.sums));
 }

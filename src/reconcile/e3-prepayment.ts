@@ -10,43 +10,43 @@ import {
   type ReconciledPrepayment,
 } from './reconciled-documents.ts';
 
-/** Whether a prepayment or refund is money in the source: neither gone nor pending, failed or aborted. */
+/** Whether a prepayment or refund is money in the source: not gone, pending, failed or aborted. */
 export function isMoney({ gone, record }: ReconciledPrepayment): boolean {
   return !gone && !isNoMoney(record.status);
 }
 
-/** Whose prepayment a payment used, as far as it is known (ACCOUNTING R7). */
+/** The client whose prepayment a payment used, as far as known (ACCOUNTING R7). */
 export interface KnownUse {
-  /** The client whose liability the payment lowers. */
+  /** The client whose liability the payment reduces. */
   clientId: number | null;
-  /** Whether the prepayments are known; otherwise the client is that of the invoice. */
+  /** Whether the prepayments are known. If not, the client is the one of the invoice. */
   matched: boolean;
 }
 
-/** Whose prepayment a payment of type 8 used, as stored; where it was never looked for, its invoice's client. */
+/** The stored use of a payment of type 8. Without a stored use, its invoice's client. */
 export function useOf({ used }: ReconciledPayment, clientOfInvoice: number | null): KnownUse {
   return { clientId: used?.clientId ?? clientOfInvoice, matched: (used?.prepaymentIds.length ?? 0) > 0 };
 }
 
-/** The terms of equation E3 for one client; amounts as the source signs them. */
+/** The terms of equation E3 for one client, with the signs of the source. */
 interface ClientPrepayments {
-  /** `unused_amount` of originals that are money. */
+  /** Sum of `unused_amount` of originals that are money. */
   unused: Money;
-  /** What their unused amounts have dropped by, less what linked refunds and matches explain. */
+  /** The decrease of their unused amounts that linked refunds and matches do not explain. */
   dropped: Money;
-  /** `paid` of prepayments that are money and not posted, refunds included. */
+  /** `paid` of prepayments and refunds that are money but not posted. */
   notPosted: Money;
-  /** Payments of type 8 not posted. */
+  /** Payments of type 8 that are not posted. */
   usesNotPosted: Money;
-  /** Refunds that are money: of an original named, and of none. */
+  /** Refunds that are money: with and without a named original. */
   refunds: Money;
   unnamedRefunds: Money;
-  /** Posted amounts minus the present ones of prepayments whose change is held; the opposite for uses. */
+  /** Posted amounts minus current amounts of prepayments with a held change; the opposite for uses. */
   heldChanges: Money;
-  /** `prepayment_liability`, credit positive. */
+  /** `prepayment_liability`; a credit is positive. */
   ledger: Money;
   used: boolean;
-  /** A payment without a match, or not posted, stands under this client. */
+  /** Whether a payment without a match, or without an entry, belongs to this client. */
   isUnproven: boolean;
   documents: DocumentRef[];
 }
@@ -55,11 +55,11 @@ interface ClientPrepayments {
 interface Original {
   client: string;
   paid: Money;
-  /** Null where the source does not say. */
+  /** Null if the source does not give it. */
   unused: Money | null;
 }
 
-/** A refund that names its original, whose client is known when all prepayments are. */
+/** A refund that names its original. Its client is known after all prepayments are read. */
 interface LinkedRefund {
   original: number;
   ownClient: string;
@@ -75,13 +75,14 @@ export interface PrepaymentFinding {
   clients: Listed['prepayment_clients'];
 }
 
-/** Payments that are named beside clients of which nothing is proven. */
+/** Limit of payments that are named beside clients without proof. */
 const namedAtMost = 20;
 
 /**
- * Equation E3: `prepayment_liability` is the unused amount of all prepayments that are money, less those and their refunds that
- * are not posted, plus uses (type 8) that are not posted. It must hold over all clients together, and for each client that no
- * payment without a match or entry can touch; other clients that differ are listed with those payments.
+ * Equation E3: `prepayment_liability` is the unused amount of all prepayments that are money, less those and their
+ * refunds that are not posted, plus uses (type 8) that are not posted. It must hold over all clients together. It must
+ * also hold for each client that no payment without a match or entry can affect; other clients that differ are listed
+ * with those payments.
  */
 export class PrepaymentEquation {
   readonly #clients = new Map<string, ClientPrepayments>();
@@ -93,7 +94,7 @@ export class PrepaymentEquation {
   addUse(payment: ReconciledPayment, { clientId, matched }: KnownUse): void {
     const client = this.#client(clientKey(clientId));
     const posted = this.#addLedger(payment.sums).negated();
-    // An amount that cannot be read counts as posted.
+    // An unreadable amount counts as posted.
     const present = payment.gone ? zero : (payment.record.paid ?? posted);
     client.used = true;
     client.documents.push({ kind: 'payment', id: payment.record.id });
@@ -106,7 +107,7 @@ export class PrepaymentEquation {
     if (this.#unproven.length < namedAtMost) this.#unproven.push(`payment ${payment.record.id}`);
   }
 
-  /** What is posted stands under the parties of its lines, what the source says under the client of the use. */
+  /** The posted amount belongs to the parties of its lines, the amount in the source to the client of the use. */
   #addHeldUse({ sums }: ReconciledPayment, client: ClientPrepayments, present: Money): void {
     client.heldChanges = client.heldChanges.plus(present);
     for (const { partyCode, amount } of liability(sums)) {
@@ -131,14 +132,15 @@ export class PrepaymentEquation {
       return;
     }
     client.heldChanges = client.heldChanges.plus(heldChange);
-    // A prepayment without a readable amount is held, and has nothing to add.
+    // A prepayment without a readable amount is held, and adds nothing.
     if (!counts || paid === null) return;
     client.notPosted = client.notPosted.plus(notPosted);
     if (paid.isNegative()) {
       client.unnamedRefunds = client.unnamedRefunds.plus(paid);
       return;
     }
-    // The unused amount starts equal to `paid` (practice-api: Unallocated payment), and is that where the source does not send it.
+    // The unused amount starts equal to `paid` (practice-api: Unallocated payment), which is also used if the source
+    // does not send it.
     const unused = record.unusedAmount ?? paid;
     client.unused = client.unused.plus(unused);
     client.dropped = client.dropped.plus(paid).minus(unused);
@@ -146,8 +148,8 @@ export class PrepaymentEquation {
   }
 
   /**
-   * Whether the source lowers a prepayment's `unused_amount` by its refunds: as set, or with `auto` inferred from prepayments whose
-   * clients used nothing. True where there is none.
+   * Whether the source reduces a prepayment's `unused_amount` by its refunds: as configured, or with `auto` inferred
+   * from prepayments whose clients used nothing. True if there are none.
    */
   refundsLowerUnused(setting: boolean | 'auto'): boolean {
     if (setting !== 'auto') return setting;
@@ -164,7 +166,7 @@ export class PrepaymentEquation {
   }
 
   check(refundsLowerUnused: boolean, decimals: number): PrepaymentFinding {
-    // A linked refund takes its original's client.
+    // A linked refund belongs to its original's client.
     for (const { original, ownClient, paid, notPosted, heldChange } of this.#refunds.splice(0)) {
       const client = this.#client(this.#originals.get(original)?.client ?? ownClient);
       client.refunds = client.refunds.plus(paid);
@@ -203,7 +205,7 @@ export class PrepaymentEquation {
     return { differences, disputed, clients };
   }
 
-  /** Whether a payment without a match or entry may have used a prepayment of this client, or stands under it. */
+  /** Whether a payment without a match or entry may have used a prepayment of this client, or belongs to the client. */
   #isTouched({ isUnproven, dropped }: ClientPrepayments): boolean {
     return isUnproven || (this.#unprovenCount > 0 && !dropped.isZero());
   }
@@ -213,7 +215,7 @@ export class PrepaymentEquation {
     return more > 0 ? [...this.#unproven, `${more} more`] : this.#unproven;
   }
 
-  /** Adds the liability lines to their parties; returns their sum, credit positive. */
+  /** Adds the liability lines to their parties. Returns their sum; a credit is positive. */
   #addLedger(sums: LedgerSum[]): Money {
     let total = zero;
     for (const { partyCode, amount } of liability(sums)) {
@@ -253,7 +255,7 @@ function clientKey(clientId: number | null): string {
   return clientId === null ? 'no client' : `client ${clientId}`;
 }
 
-/** `client:5` is the client 5; any other party, such as the cash customer, is no client. */
+/** `client:5` is client 5. Any other party, such as the cash customer, is not a client. */
 function partyKey(code: string | null): string {
   const id = /^client:(\d+)$/.exec(code ?? '')?.[1];
   return id === undefined ? 'no client' : `client ${id}`;

@@ -18,7 +18,7 @@ export interface PaymentFinding {
   heldChanges: Note[];
 }
 
-/** What E4 needs of a payment's invoice. */
+/** The fields of a payment's invoice that E4 needs. */
 export interface InvoiceOfPayment {
   departmentId: number | null;
   invoiceDate: string | null;
@@ -57,8 +57,8 @@ interface Tags {
 }
 
 /**
- * The document dates that a record may be posted under: its own; its invoice's where its own is before `start_date`; and the date
- * first posted, where either may have changed since (ACCOUNTING Dates).
+ * The document dates that a record may be posted with: its own date; its invoice's date if its own is before
+ * `start_date`; and the date first posted if either may have changed (ACCOUNTING Dates).
  */
 function datesOf(
   payment: ReconciledPayment | ReconciledPrepayment,

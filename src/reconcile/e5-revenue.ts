@@ -15,20 +15,23 @@ export interface RevenueFinding {
   residues: Residue[];
 }
 
-/** The cents by which an account's line differs from the exact sum of its rows, since an entry's cents are settled as a whole. */
+/**
+ * The cents by which an account's line differs from the exact sum of its rows. They occur because an entry's cents are
+ * settled as a whole.
+ */
 export interface Residue {
   account: string;
   date: CalendarDate;
   residue: Money;
 }
 
-/** Roles of net lines: revenue, and what the mapping sends to a liability instead (R1). */
+/** Roles of net lines: revenue, and the liabilities that the mapping uses instead (R1). */
 const netRoles: readonly LineRole[] = ['revenue', ...soldRoles];
 
 /**
- * Equation E5 for one invoice: each revenue and VAT line lies within one minor unit of the exact sum of its rows, net lines
- * add up to `total_with_vat - total_vat` and VAT lines to `total_vat`; no row is left out; earlier entries are undone on
- * every account and day. A collector (R10) has no revenue of its own. Held changes keep their facts as posted.
+ * Equation E5 for one invoice. Each revenue and VAT line is within one minor unit of the exact sum of its rows. Net
+ * lines add up to `total_with_vat - total_vat`, and VAT lines to `total_vat`. No row is left out. Earlier entries are
+ * reversed on every account and day. A collector (R10) has no revenue. Held changes keep their posted facts.
  */
 export function checkRevenue(invoice: ReconciledInvoice, decimals: number): RevenueFinding {
   const finding: RevenueFinding = { differences: [], residues: [] };
@@ -74,10 +77,10 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
   return finding;
 }
 
-/** A line with the exact sum of its rows, or rows without a line; credit positive, as the source signs them. */
+/** A line with the exact sum of its rows, or rows without a line. A credit is positive, as in the source. */
 interface Group {
   name: string;
-  /** Where its line is posted; null without a line. */
+  /** The account and date of its line; null without a line. */
   place: { account: string; date: CalendarDate } | null;
   ledger: Money;
   exact: Money;
@@ -114,8 +117,9 @@ function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[
 }
 
 /**
- * Rows that were deleted and entered again have new ids, and are not posted again when their facts are the same. They are the rows
- * of the group of the line's kept rows; without a kept row, those of a group with the line's VAT group and sum.
+ * Finds rows that were deleted and entered again: they have new ids, and are not posted again if their facts are the
+ * same. They are the rows of the group of the line's remaining rows; without one, the rows of a group with the line's
+ * VAT group and sum.
  */
 function enteredAgain(line: LineInForce, kept: RowRecord[], left: Map<number, RowRecord>, unit: Money): RowRecord[] {
   const groups = Map.groupBy(left.values(), groupOf);
@@ -165,7 +169,7 @@ function vatKey(name: string | null, rate: Money | null): string {
   return `${name?.trim() || 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
 }
 
-/** Over all entries of the document, each account and day must have the balance of the entry in force alone. */
+/** Over all entries of the document, each account and day must have only the balance of the entry in force. */
 function checkEarlierEntries(
   invoice: ReconciledInvoice,
   lines: LineInForce[],
@@ -191,7 +195,7 @@ function checkEarlierEntries(
   }
 }
 
-/** Adds up residues by account and day. */
+/** Sums residues by account and day. */
 export class Residues {
   readonly #sums = new Map<string, Residue>();
 
@@ -200,7 +204,7 @@ export class Residues {
     this.#sums.set(key, { account, date, residue: (this.#sums.get(key)?.residue ?? zero).plus(residue) });
   }
 
-  /** The sums that are not zero, by day and account. */
+  /** The non-zero sums, by day and account. */
   listed(decimals: number): Listed['residues'] {
     return [...this.#sums.values()]
       .filter(({ residue }) => !residue.isZero())

@@ -14,9 +14,9 @@ const plurals: Record<RecordKind, string> = {
 };
 
 /**
- * Equation E6, nothing lost: every record of the mirror that can be posted is a document in one final state; a document is posted
- * if and only if it has an entry in force; the source's count and the posted documents that it does not show any more are as many as
- * the mirror holds. The difference is a count of documents.
+ * Equation E6, nothing lost: every record of the mirror that can be posted is a document in one final state. A document
+ * is posted if and only if it has an entry in force. The source's count plus the posted documents that it no longer
+ * shows equals the number in the mirror. The difference is a number of documents.
  */
 export async function checkCompleteness(db: Connection, input: ReconcileInput): Promise<FoundDifferences[]> {
   const counts = await countDifferences(db, input);
@@ -24,7 +24,7 @@ export async function checkCompleteness(db: Connection, input: ReconcileInput): 
   return [await lostDocuments(db, input), { listed: counts, omitted: 0, total }];
 }
 
-/** The lists of documents whose count in the source is not known. */
+/** The lists of documents whose count in the source is unknown. */
 export function listsNotCounted({ sourceCounts }: Pick<ReconcileInput, 'sourceCounts'>): string[] {
   return documentKinds.filter((kind) => !sourceCounts[kind]).map((kind) => plurals[kind]);
 }
@@ -68,7 +68,7 @@ async function countDifferences(db: Connection, input: ReconcileInput): Promise<
   const counts = await rows(
     db,
     { kind: oneOf(recordKinds), count: integer, missing: integer },
-    // A record that was put aside is known, and its document held.
+    // A record that was put aside is known, and its document is held.
     `select kind, count(*) as count, count(missing_at) as missing from (
        select kind, missing_at from mirror_record where installation = ? and gone_at is null
        union all

@@ -20,21 +20,21 @@ import {
   Tally,
 } from './reconcile-report.ts';
 
-/** What E7 is told of, beside what was read back (src/erp/books). */
+/** The input of E7 besides the stored readings of the ERP (src/erp/books). */
 export interface ErpBooksInput {
   id: InstallationId;
   decimals: number;
   /** The company's key in our tables. */
   company: string;
-  /** Accounts on which only our entries stand. */
+  /** Accounts that only our entries use. */
   ownedAccounts: readonly string[];
-  /** Balances of the ERP per account, as they were just read. */
+  /** The ERP's balances per account, as just read. */
   balances: ReadonlyMap<string, MoneyType>;
 }
 
 /**
- * E7: the ERP holds every delivered unit once and as it was sent, and nothing else under our keys or on owned accounts. Told from
- * what `readBooks` has noted.
+ * E7: the ERP holds every delivered unit once and as it was sent, and nothing else under our keys or on owned accounts.
+ * Uses the stored results of `readBooks`.
  */
 export async function checkErpBooks(
   db: Connection,
@@ -82,7 +82,9 @@ export async function checkErpBooks(
   };
 }
 
-/** An entry of the company that this database did not send; its amount is the whole entry's, which is not asked for. */
+/**
+ * An entry of the company that this database did not send. Its amount is not read, so the difference counts as zero.
+ */
 function foreignDifference({ kind, unitId, number, date, key }: ReportedForeign): Difference {
   const said: Record<ReportedForeign['kind'], string> = {
     foreign: `${unitId} was posted by another database of vetledger (its key: ${key})`,
@@ -93,7 +95,7 @@ function foreignDifference({ kind, unitId, number, date, key }: ReportedForeign)
   return { document: documentOf(unitId), amount: zero, message: `${where}: ${said[kind]}` };
 }
 
-/** On owned accounts the ERP's balance is that of what was delivered. */
+/** On owned accounts, the ERP's balance must equal the delivered balance. */
 async function accountDifferences(
   db: Connection,
   { company, ownedAccounts, balances, decimals }: ErpBooksInput,
@@ -109,7 +111,7 @@ async function accountDifferences(
   });
 }
 
-/** States of units that the ERP was not given, or gave back. */
+/** States of units that must not be in the ERP. */
 const unexpected: Partial<Record<UnitState, string>> = {
   pending: 'was not sent',
   refused: 'was refused',
@@ -117,7 +119,7 @@ const unexpected: Partial<Record<UnitState, string>> = {
   excluded: 'is not to be delivered',
 };
 
-/** The difference that an entry is; null where it is none. `met`: units of which an entry was met before. */
+/** The difference that an entry makes; null if it makes none. `met` holds the units whose entry was already seen. */
 function differenceOf(entry: BookFinding, met: Set<string>): Difference | null {
   const { unitId, state, isEqual, copies, message } = entry;
   if (unitId === null) {
@@ -141,7 +143,7 @@ function whereOf({ erpNumber, erpDate }: { erpNumber: string | null; erpDate: Ca
   return `entry ${erpNumber ?? 'without number'} of ${erpDate ?? 'no date'}`;
 }
 
-/** The document that a unit is of: `invoice 7`; for a summary its day and department. */
+/** The document of a unit: `invoice 7`; for a summary, its day and department. */
 function documentOf(unitId: string | null): string {
   const [, kind = '', id = ''] = (unitId ?? '').split('/');
   return `${kind} ${id}`;

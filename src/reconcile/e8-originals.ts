@@ -16,18 +16,18 @@ import {
 interface Original {
   prepayment: ReconciledPrepayment;
   vat: Money;
-  /** The amount received, as posted. */
+  /** The received amount, as posted. */
   paid: Money;
 }
 
-/** A payment of type 8 of which it is not known which prepayment it used. */
+/** A payment of type 8 whose used prepayment is unknown. */
 interface UnmatchedUse {
   paymentId: number;
   clientId: number | null;
   amount: Money;
 }
 
-/** What E8 says of originals. */
+/** E8's findings about originals. */
 export interface OriginalsFinding {
   differences: Difference[];
   /** Originals that differ. */
@@ -35,21 +35,21 @@ export interface OriginalsFinding {
   listed: Note[];
 }
 
-/** Unmatched uses that are named beside an original. */
+/** Limit of unmatched uses that are named beside an original. */
 const namedAtMost = 20;
 
 /**
- * Equation E8 per original: `prepayment_vat` holds its VAT × unused / paid, within one minor unit. Unused is what the source says, with
- * the matched uses and refunds that are not posted; what is posted otherwise, because its change is held, counts as posted.
+ * Equation E8 per original: `prepayment_vat` holds its VAT × unused / paid, within one minor unit. The unused amount is
+ * the source's, plus matched uses and refunds that are not posted. Documents with a held change count as posted.
  */
 export class OriginalsVat {
   readonly #originals = new Map<number, Original>();
-  /** What linked refunds that are money took from each original. */
+  /** The amounts that linked refunds, which are money, took from each original. */
   readonly #refunded = new Map<number, Money>();
-  /** Matched payments, and refunds, that are money in the source and not posted as they are now. */
+  /** Matched payments, and refunds, that are money in the source and not posted in their current form. */
   readonly #usesOutside: number[] = [];
   readonly #refundsOutside: { original: number; amount: Money }[] = [];
-  /** Posted payments and refunds whose change is held, as `payment 12`. */
+  /** Posted payments and refunds with a held change, as `payment 12`. */
   readonly #held = new Set<string>();
   readonly #unmatched: UnmatchedUse[] = [];
   readonly #seen: number[] = [];
@@ -84,12 +84,15 @@ export class OriginalsVat {
     if (!vat.isZero() && paid.greaterThan(zero)) this.#originals.set(record.id, { prepayment, vat, paid });
   }
 
-  /** Payments whose matches `check` asks for, and prepayments whose shares. */
+  /** Payments whose matches `check` needs, and prepayments whose shares it needs. */
   get asked(): { matchesOf: number[]; sharesOf: number[] } {
     return { matchesOf: this.#usesOutside, sharesOf: this.#seen };
   }
 
-  /** After all documents. `shares` are those of entries in force, `matches` what payments took by their present match. */
+  /**
+   * Call it after all documents. `shares` are those of entries in force; `matches` are the amounts that payments took
+   * by their current match.
+   */
   check(
     shares: readonly ShareInForce[],
     matches: ReadonlyMap<number, Taken>,
@@ -129,7 +132,10 @@ export class OriginalsVat {
     return finding;
   }
 
-  /** By original: what the source has taken from it that the books have not, negative where the books have taken more. */
+  /**
+   * Per original, the amount that the source has taken from it and the books have not; negative if the books have taken
+   * more.
+   */
   #outside(shares: readonly ShareInForce[], matches: ReadonlyMap<number, Taken>): Map<number, Money> {
     const outside = new Map<number, Money>();
     const add = (id: number, amount: Money) => outside.set(id, (outside.get(id) ?? zero).plus(amount));
@@ -151,11 +157,12 @@ export class OriginalsVat {
   }
 }
 
-/** What the source says is unused; of an original whose change is held, as if it had the posted amount. */
+/** The unused amount in the source. For an original with a held change, it is computed with the posted amount. */
 function unusedInSource(prepayment: ReconciledPrepayment, posted: Money): Money {
   const { record } = prepayment;
   const counts = isMoney(prepayment);
-  // The unused amount starts equal to `paid` (practice-api: Unallocated payment), and is that where the source does not send it.
+  // The unused amount starts equal to `paid` (practice-api: Unallocated payment), which is also used if the source does
+  // not send it.
   const unused = counts ? (record.unusedAmount ?? record.paid ?? posted) : zero;
   if (!isHeldChange(prepayment)) return unused;
   return unused.plus(posted).minus(counts ? (record.paid ?? posted) : zero);

@@ -16,9 +16,10 @@ import {
 } from './reconciled-documents.ts';
 
 /**
- * Equation E8, for installations that post VAT on prepayments at receipt: of each original, `prepayment_vat` holds the VAT of what is
- * unused by the source; and `vat` over the whole books is what invoices owe, less `prepayment_vat`. An original that was received without
- * VAT and gives nothing back is listed, and so is an unmatched use of a client whose originals all agree.
+ * Equation E8, for installations that post VAT on prepayments at receipt. For each original, `prepayment_vat` holds the
+ * VAT of the amount that is unused in the source. Over the whole books, `vat` is the VAT of invoices less
+ * `prepayment_vat`. Listed besides: originals received without VAT that were used, and unmatched uses of clients whose
+ * originals all agree.
  */
 export class PrepaymentVatEquation {
   readonly #input: Pick<ReconcileInput, 'id' | 'decimals' | 'mapping'>;
@@ -29,7 +30,7 @@ export class PrepaymentVatEquation {
     this.#input = input;
   }
 
-  /** Whether the installation's mapping asks for VAT at receipt. */
+  /** Whether the installation's mapping posts VAT at receipt. */
   get isPosted(): boolean {
     const { mapping } = this.#input;
     return mapping !== undefined && mapping.policies.prepayment_vat !== 'listed';
@@ -50,7 +51,7 @@ export class PrepaymentVatEquation {
     if (this.isPosted) this.#originals.addPrepayment(prepayment);
   }
 
-  /** After all documents: what differs of originals. */
+  /** The differences of originals. Call it after all documents. */
   async checkOriginals(db: Connection, refundsLowerUnused: boolean): Promise<OriginalsFinding> {
     const { id, decimals } = this.#input;
     const { matchesOf, sharesOf } = this.#originals.asked;
@@ -59,7 +60,7 @@ export class PrepaymentVatEquation {
     return this.#originals.check(shares, matches, refundsLowerUnused, decimals);
   }
 
-  /** After all documents, invoices included: whether VAT is that of invoices, less `prepayment_vat`. */
+  /** Whether VAT equals that of invoices less `prepayment_vat`. Call it after all documents, including invoices. */
   async checkTotal(db: Connection): Promise<Difference[]> {
     const { decimals, id } = this.#input;
     const found = await rows(
@@ -85,8 +86,8 @@ export class PrepaymentVatEquation {
 }
 
 /**
- * What E8 finds of the originals of an installation, without the other equations; null where no VAT is posted on prepayments. `db` is one
- * snapshot for all of it.
+ * E8's differences of an installation's originals, without the other equations; null if no VAT is posted on
+ * prepayments. `db` must be one snapshot.
  */
 export async function differencesOfOriginals(
   db: Connection,

@@ -16,13 +16,13 @@ import {
   waitingHint,
 } from './reconciled-documents.ts';
 
-/** The terms of equation E9 for one role, credit positive. */
+/** The terms of equation E9 for one role; a credit is positive. */
 interface Terms {
-  /** Net lines of invoices in force that went there. */
+  /** Net lines of invoices in force with this role. */
   sold: Money;
-  /** What the source says of posted payments and prepayments that are posted there. */
+  /** Amounts in the source of payments and prepayments that are posted with this role. */
   redeemed: Money;
-  /** From the mirror alone: sold and redeemed before start_date, which the opening balance is made of. */
+  /** Sold and redeemed before start_date, from the mirror alone: the opening balance. */
   opening: Money;
   /** The differences of single documents. */
   apart: Money;
@@ -31,9 +31,9 @@ interface Terms {
 const noTerms: Terms = { sold: zero, redeemed: zero, opening: zero, apart: zero };
 
 /**
- * Equation E9: `gift_card_liability` and `voucher_liability` are what was sold to them less the posted payments by them. It must hold
- * in total; the documents that it does not hold for are named. Cards sold before `start_date` are in the opening balance, which is
- * listed as the source has it.
+ * Equation E9: `gift_card_liability` and `voucher_liability` are the sold amounts less the posted payments by them. It
+ * must hold in total; documents for which it does not hold are named. Cards sold before `start_date` belong to the
+ * opening balance, which is listed as in the source.
  */
 export class VoucherEquation {
   readonly #input: ReconcileInput;
@@ -43,7 +43,7 @@ export class VoucherEquation {
   };
   readonly #tell: (difference: Difference) => void;
 
-  /** `tell` is called with each difference. */
+  /** `report` is called with each difference. */
   constructor(input: ReconcileInput, tell: (difference: Difference) => void) {
     this.#input = input;
     this.#tell = tell;
@@ -77,7 +77,10 @@ export class VoucherEquation {
     }
   }
 
-  /** Tells what no document explains, and lists each role. `ledger`: the balances over the whole books, credit positive. */
+  /**
+   * Reports the difference that no document explains, and lists each role. `ledger` holds the balances over the whole
+   * books; a credit is positive.
+   */
   check(ledger: Record<SoldRole, Money>): Listed['vouchers'] {
     const { decimals } = this.#input;
     const listed: Listed['vouchers'] = [];
@@ -117,7 +120,7 @@ export class VoucherEquation {
     });
   }
 
-  /** What was sold and redeemed by an invoice that the opening balances include. */
+  /** Adds the sold and redeemed amounts of an invoice that the opening balances include. */
   #addOpening({ record, rows: own, payments }: ReconciledInvoice, mapping: Mapping): void {
     const date = record.invoiceDate === null ? null : businessDate(record.invoiceDate, this.#input.timezone);
     for (const row of own) {

@@ -9,10 +9,12 @@ import type {
   ReconciledPrepayment,
 } from './reconciled-documents.ts';
 
-/** Changes of one document that are told. */
+/** Limit of changes of one document that a message lists. */
 const toldAtMost = 8;
 
-/** A posted invoice whose present facts are not in the books: what it is posted with, and what the source says of it now. */
+/**
+ * A posted invoice whose current facts are not in the books: its posted amount, and its current facts in the source.
+ */
 export function heldInvoice(invoice: ReconciledInvoice, posted: Money, decimals: number): Note {
   const { id, status, totalWithVat } = invoice.record;
   const now =
@@ -24,7 +26,7 @@ export function heldInvoice(invoice: ReconciledInvoice, posted: Money, decimals:
   return note(`invoice ${id}`, invoice, posted, now, totalWithVat, decimals);
 }
 
-/** As `heldInvoice`, of a payment or prepayment. */
+/** As `heldInvoice`, for a payment or prepayment. */
 export function heldPayment(
   payment: ReconciledPayment | ReconciledPrepayment,
   posted: Money,

@@ -5,21 +5,25 @@ import type { InstallationReport, ReconcileInput, ReconcileReport } from './reco
 
 export type { InstallationReport, ReconcileInput, ReconcileReport } from './reconcile-report.ts';
 
-/** A report, and by installation the invoices and prepayments that E2 and E3 find a difference in, so that they can be fetched again. */
+/**
+ * A report, and by installation the invoices and prepayments with a difference in E2 or E3, so that they can be fetched
+ * again.
+ */
 export interface Reconciliation {
   report: ReconcileReport;
   disputed: Map<InstallationId, DocumentRef[]>;
 }
 
 /**
- * The equations E1-E6, E9 and E10 over the whole books (ACCOUNTING "Equations"; one file each), from one snapshot of the database. The ledger
- * is summed in SQL, the mirror is streamed: in memory are one page of invoices and one sum per client, account and day.
+ * Checks the equations E1-E6, E9 and E10 over the whole books (ACCOUNTING "Equations"; one file each), from one
+ * snapshot of the database. SQL sums the ledger, and the mirror is streamed. Memory holds only one page of invoices,
+ * and one sum per client, account and day.
  */
 export async function reconcile(db: Db, installations: ReconcileInput[]): Promise<ReconcileReport> {
   return (await reconcileBooks(db, installations)).report;
 }
 
-/** As `reconcile`, with the documents in dispute. Throws the signal's reason when it aborts. */
+/** As `reconcile`, with the disputed documents. Throws the signal's reason if it aborts. */
 export async function reconcileBooks(
   db: Db,
   installations: ReconcileInput[],
@@ -28,7 +32,7 @@ export async function reconcileBooks(
   const reports: InstallationReport[] = [];
   const disputed: Reconciliation['disputed'] = new Map();
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
-  // What is read after that fails at once, wherever the reading is.
+  // After the rollback, every further read of the transaction fails at once.
   const breakOff = () => void trx.rollback().catch(() => undefined);
   signal?.addEventListener('abort', breakOff, { once: true });
   try {
@@ -49,7 +53,6 @@ export async function reconcileBooks(
   return { report: reportOf(reports), disputed };
 }
 
-/** The report of several installations. */
 export function reportOf(installations: InstallationReport[]): ReconcileReport {
   return {
     ok: installations.every(({ ok }) => ok),

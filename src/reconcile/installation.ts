@@ -31,7 +31,7 @@ import {
 import { type ReconciledPayment, waitingHint } from './reconciled-documents.ts';
 import { UnusedPrepayments } from './unused-prepayments.ts';
 
-/** One installation's report, and its documents in dispute (E2, E3). `db` is one snapshot for all of it. */
+/** One installation's report, and its disputed documents (E2, E3). `db` must be one snapshot. */
 export async function reconcileInstallation(
   db: Connection,
   input: ReconcileInput,
@@ -107,7 +107,7 @@ export async function reconcileInstallation(
   return { report, disputed: checks.disputed.items };
 }
 
-/** The equations that are checked document by document (E2-E5), and the lists that are gathered on the way. */
+/** The equations that are checked document by document (E2-E5), and the lists that are collected with them. */
 class DocumentChecks {
   readonly tallies: Record<EquationName, Tally> = {
     E1: new Tally(),
@@ -131,7 +131,7 @@ class DocumentChecks {
   readonly #prepayments = new PrepaymentEquation();
   readonly #vouchers: VoucherEquation;
   readonly #prepaymentVat: PrepaymentVatEquation;
-  /** Known once all uses and prepayments were seen. */
+  /** Known after all uses and prepayments are read. */
   #refundsLower = true;
 
   constructor(input: ReconcileInput) {
@@ -181,7 +181,9 @@ class DocumentChecks {
     }
   }
 
-  /** After the payments: an original whose client used nothing shows best whether refunds lower the unused amount. */
+  /**
+   * Runs after the payments: an original whose client used nothing shows best whether refunds reduce the unused amount.
+   */
   async prepayments(db: Connection): Promise<void> {
     for await (const prepayment of loadPrepayments(db, this.#input)) {
       const found = checkPrepayment(prepayment, this.#input);
@@ -200,7 +202,7 @@ class DocumentChecks {
     this.prepaymentClients = found.clients;
   }
 
-  /** E8, after the prepayments; null where no VAT is posted on them. */
+  /** E8; runs after the prepayments. Null if no VAT is posted on them. */
   async prepaymentVat(db: Connection): Promise<Equation | null> {
     if (!this.#prepaymentVat.isPosted) return null;
     const found = await this.#prepaymentVat.checkOriginals(db, this.#refundsLower);
@@ -212,7 +214,7 @@ class DocumentChecks {
     return tally.equation(this.#input.decimals);
   }
 
-  /** After all documents. */
+  /** E9; runs after all documents. */
   async vouchers(db: Connection): Promise<Listed['vouchers']> {
     return this.#vouchers.check(await voucherBalances(db, this.#input));
   }

@@ -4,10 +4,10 @@ import { Money, zero } from '../domain/money.ts';
 import { type Role, type SoldRole, soldRoles } from '../terms.ts';
 import { formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
 
-/** Roles whose accounts owe something to clients: what is taken from them was put there before. */
+/** Roles of liabilities to clients. Their accounts must not have a debit balance. */
 const owing: readonly Role[] = [...soldRoles, 'prepayment_liability'];
 
-/** The balances of gift cards and vouchers over the whole books, credit positive. */
+/** The balances of gift cards and vouchers over the whole books; a credit is positive. */
 export async function voucherBalances(db: Connection, input: ReconcileInput): Promise<Record<SoldRole, Money>> {
   const found = await rows(
     db,
@@ -22,7 +22,7 @@ export async function voucherBalances(db: Connection, input: ReconcileInput): Pr
   return balances;
 }
 
-/** Accounts of gift cards, vouchers or prepayments that stand in debit: more was taken from them than the books put there. */
+/** Accounts of gift cards, vouchers or prepayments with a debit balance: more was taken than was added. */
 export async function liabilitiesInDebit(
   db: Connection,
   input: ReconcileInput,

@@ -4,17 +4,17 @@ import { codeOf, UserError } from '../domain/errors.ts';
 import { Money, zero } from '../domain/money.ts';
 import { type Difference, type FoundDifferences, type InstallationReport, listLimit } from './reconcile-report.ts';
 
-/** Rows that are listed, and what those beyond the limit come to. */
+/** Listed rows, and the totals including rows beyond the limit. */
 export interface Limited<Row> {
   listed: Row[];
   omitted: number;
-  /** Sum of the absolute amounts of all rows, the omitted ones included. */
+  /** Sum of the absolute amounts of all rows, including the omitted ones. */
   total: Money;
 }
 
 /**
- * The first rows of an ordered query, with the number and absolute sum of all of them: PostgreSQL counts, and memory holds the
- * rows that are listed, however great the disorder. `amount` is an expression over the query's columns.
+ * The first rows of an ordered query, with the number and absolute sum of all rows. PostgreSQL counts, so memory holds
+ * only the listed rows. `amount` is an expression over the query's columns.
  */
 export async function limitedRows<S extends Shape>(
   db: Connection,
@@ -44,7 +44,6 @@ export async function limitedRows<S extends Shape>(
   };
 }
 
-/** The rows of a limited query as differences. */
 export function differencesOf<Row>(
   { listed, omitted, total }: Limited<Row>,
   read: (row: Row) => Difference,
@@ -52,7 +51,7 @@ export function differencesOf<Row>(
   return { listed: listed.map(read), omitted, total };
 }
 
-/** Names the report whose query ran into the statement time-out. */
+/** Runs a query, and names its report if it exceeds the statement time-out. */
 export async function namingTimeouts<T>(
   installation: InstallationReport['installation'],
   report: string,

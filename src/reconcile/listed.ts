@@ -1,4 +1,7 @@
-/** What the report lists beside the equations, as far as it comes from the database alone (clearing.ts has the rest). */
+/**
+ * The lists of the report besides the equations, as far as the database alone provides them (clearing-balances.ts has
+ * others).
+ */
 import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
@@ -13,7 +16,7 @@ import {
   type TrialBalanceLine,
 } from './reconcile-report.ts';
 
-/** Debits, credits and balance of every account that was ever posted to, by account. */
+/** Debits, credits and balance of every account with entries, by account. */
 export async function trialBalance(db: Connection, input: ReconcileInput): Promise<TrialBalanceLine[]> {
   const accounts = await rows(
     db,
@@ -34,7 +37,7 @@ export async function trialBalance(db: Connection, input: ReconcileInput): Promi
   }));
 }
 
-/** Entries that wait for their day's summary, per day: the day is not over, or no window has come since. */
+/** Entries that wait for their day's summary, by day: the day is not over, or no window has run since. */
 export function unsummarisedByDay(db: Connection, input: ReconcileInput): Promise<Listed['unsummarised']> {
   return rows(
     db,
@@ -60,7 +63,7 @@ export function documentReports(db: Connection, input: ReconcileInput): Promise<
 
 const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
 
-/** How many documents of each kind are in each state. */
+/** The number of documents by kind and state. */
 export async function countStates(db: Connection, input: ReconcileInput): Promise<InstallationReport['states']> {
   const counts = await rows(
     db,

@@ -3,7 +3,10 @@ import { moneyOfDigits } from '../domain/money.ts';
 import { type CalendarDate, type LineRole, lineRoles } from '../terms.ts';
 import type { LedgerSum, LineInForce } from './reconciled-documents.ts';
 
-/** Expression: all entries of the mirrored record with this alias in their order, with their lines, as JSON; null without any. */
+/**
+ * SQL expression: all entries of the mirrored record with this alias, in order and with their lines, as JSON; null
+ * without any.
+ */
 export function entriesOf(record: string): string {
   return `(
   select json_agg(json_build_array(e.id, e.reverses, e.document_date, (
@@ -25,7 +28,7 @@ type GatheredLine = [
   rowIds: number[],
   amount: string,
 ];
-/** As `entriesOf` has it. */
+/** An entry as `entriesOf` returns it. */
 export type GatheredEntry = [
   id: string,
   reverses: string | null,
@@ -33,10 +36,9 @@ export type GatheredEntry = [
   lines: GatheredLine[] | null,
 ];
 
-/** A line with all that is compared; `amount` debit positive. */
+/** A line with all compared fields. In `amount`, a debit is positive. */
 type LedgerLine = LedgerSum & LineInForce;
 
-/** An entry with its lines. */
 export interface StoredEntry {
   id: string;
   reverses: string | null;
@@ -81,7 +83,7 @@ export function sumsByTags(entries: StoredEntry[]): LedgerSum[] {
   return [...sums.values()].filter(({ amount }) => !amount.isZero());
 }
 
-/** The entries that no other one reverses: one, or none. */
+/** The entries that no other entry reverses: at most one. */
 export function entriesInForce(entries: StoredEntry[]): StoredEntry[] {
   const reversed = new Set(entries.map(({ reverses }) => reverses));
   return entries.filter(({ id, reverses }) => reverses === null && !reversed.has(id));

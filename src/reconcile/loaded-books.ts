@@ -25,14 +25,15 @@ import type {
 
 const pageSize = 200;
 
-/** What loading needs of an installation. */
+/** The fields of an installation that loading needs. */
 export type LoadedBooks = Pick<ReconcileInput, 'id' | 'dialect'>;
 
-// PostgreSQL gathers what belongs to a document as JSON: a row of a result for each record and line costs more than reading them. What
-// is the source's stands apart from what is ours: its numbers may have any digits. Right after a first load the tables have no
-// statistics yet, and a join may be planned to read them whole for each page: so each part is a subquery for one record.
+// PostgreSQL collects the data of a document as JSON: a result row for each record and line would cost more. Data of
+// the source is kept separate from our own, since its numbers may have any digits. Right after a first load, the tables
+// have no statistics, so a join could read them completely for each page. Therefore each part is a subquery for one
+// record.
 
-/** What is ours of a mirrored record. */
+/** Our own data about a mirrored record. */
 type GatheredBook = [
   gone: boolean,
   version: number,
@@ -48,7 +49,7 @@ type GatheredDocument = [
   documentDate: CalendarDate | null,
 ];
 
-/** Expression: what is ours of the mirrored record with this alias, as JSON. */
+/** SQL expression: our own data about the mirrored record with this alias, as JSON. */
 function bookOf(m: string): string {
   return `json_build_array(${m}.gone_at is not null, ${m}.version, (
     select json_build_array(d.state, d.problem_code, d.problem_details, d.dirty, d.document_date) from document d
@@ -56,13 +57,16 @@ function bookOf(m: string): string {
     case ${m}.kind when 'payment' then ${storedUseOf(m)} end)`;
 }
 
-/** Expression: the mirrored records of a kind that belong to the invoice `m`, as one JSON list by id; null without any. */
+/**
+ * SQL expression: the mirrored records of a kind that belong to the invoice `m`, as one JSON list by id; null without
+ * any.
+ */
 function ofInvoice(kind: 'payment' | 'row', gathered: string, condition = ''): string {
   return `(select json_agg(${gathered} order by o.id) from mirror_record o
     where o.installation = m.installation and o.kind = '${kind}' and o.parent_id = m.id ${condition})`;
 }
 
-/** What is gathered of a record: the source's, and ours. */
+/** The expressions for a record: the source's data, and our own. */
 interface Gathering {
   mirrored: string;
   booked: string;
@@ -73,7 +77,7 @@ const ofWholeInvoice: Gathering = {
   booked: `json_build_array(${bookOf('m')}, ${ofInvoice('payment', bookOf('o'))})`,
 };
 
-/** Every mirrored invoice with its payments, present rows and ledger sums, by id. */
+/** All mirrored invoices with their payments, current rows and ledger sums, by id. */
 export async function* loadInvoices(db: Connection, input: LoadedBooks): AsyncGenerator<ReconciledInvoice> {
   for await (const found of gatheredPages(db, input, 'invoice', ofWholeInvoice)) {
     const page = found.map(({ mirrored, booked }) => ({
@@ -101,7 +105,7 @@ export async function* loadInvoices(db: Connection, input: LoadedBooks): AsyncGe
   }
 }
 
-/** Every mirrored payment whose invoice is not in the mirror. */
+/** All mirrored payments whose invoice is not in the mirror. */
 export async function* loadPaymentsWithoutInvoice(
   db: Connection,
   input: LoadedBooks,
@@ -113,7 +117,7 @@ export async function* loadPaymentsWithoutInvoice(
   }
 }
 
-/** Every mirrored prepayment with its ledger sums, by id. */
+/** All mirrored prepayments with their ledger sums, by id. */
 export async function* loadPrepayments(db: Connection, input: LoadedBooks): AsyncGenerator<ReconciledPrepayment> {
   for await (const page of gatheredPages(db, input, 'prepayment', ofRecord)) {
     for (const { mirrored, booked } of page) {
@@ -124,7 +128,7 @@ export async function* loadPrepayments(db: Connection, input: LoadedBooks): Asyn
   }
 }
 
-/** Every payment of type 8 that was followed, with its ledger sums, by id. */
+/** All payments of type 8 with a stored use, with their ledger sums, by id. */
 export async function* loadUses(
   db: Connection,
   input: LoadedBooks & Pick<ReconcileInput, 'timezone'>,
@@ -138,7 +142,10 @@ export async function* loadUses(
 
 const gatheredShape = { id: integer, mirrored: json, booked: json };
 
-/** The records of a kind by id; two pages are in memory, since PostgreSQL gathers the next one while one is compared. */
+/**
+ * The records of a kind by id. Memory holds two pages, since PostgreSQL reads the next one while the current one is
+ * compared.
+ */
 function gatheredPages(
   db: Connection,
   input: LoadedBooks,
@@ -178,7 +185,7 @@ function readPayment({ mirrored, booked }: RowOf<typeof gatheredShape>, input: L
   return paymentOf(readMirrored(mirrored), JSON.parse(booked) as GatheredBook, input);
 }
 
-/** A payment; one of type 8 with whose prepayment it used. */
+/** A payment. For type 8, also whose prepayment it used. */
 function paymentOf(raw: JsonValue, book: GatheredBook, { dialect }: LoadedBooks): ReconciledPayment {
   const payment = documentOf(parseRecord('payment', raw, dialect), book, readEntries(book[3]));
   const used = book[4];

@@ -5,8 +5,8 @@ import type { CalendarDate, InstallationId } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
 /**
- * The turns at which daemons reconcile by themselves (table `reconcile_turn`), one a day for each installation. Whoever begins one holds
- * the lease of the lane `reconcile`, so that no two daemons do.
+ * The turns at which daemons reconcile automatically (table `reconcile_turn`), one a day for each installation. A
+ * daemon that begins one holds the lease of the lane `reconcile`, so that only one daemon does.
  */
 export interface TurnState {
   installation: InstallationId;
@@ -16,19 +16,19 @@ export interface TurnState {
   beganAt: Date;
   notBefore: Date;
   isDone: boolean;
-  /** Why the last attempt that ended has failed. */
+  /** The error of the last attempt that ended; null if it succeeded. */
   error: PlainError | null;
 }
 
-/** Attempts of one day's turn at most, so long apart. */
+/** Limit of attempts per turn, and the pause between them. */
 export const attemptsAtMost = 3;
 const apart = `interval '1 hour'`;
 
-/** Condition: an attempt of the turn of a day may begin. */
+/** SQL condition: an attempt of a day's turn may begin. */
 const mayBegin = (day: string) => `(t.day < ${day} or
   t.day = ${day} and not t.is_done and t.attempts < ${attemptsAtMost} and t.not_before <= clock_timestamp())`;
 
-/** Those of these installations whose turn of the day is still to be taken. */
+/** Those of these installations whose turn of the day is due. */
 export async function dueTurns(
   db: Connection,
   turns: readonly { installation: InstallationId; day: CalendarDate }[],
@@ -44,7 +44,7 @@ export async function dueTurns(
   return new Set(due.map(({ installation }) => installation));
 }
 
-/** Begins an attempt of the turn of a day and returns its number; null where another daemon has taken the turn. */
+/** Begins an attempt of a day's turn and returns its number; null if another daemon has taken the turn. */
 export async function beginTurn(
   db: Connection,
   installation: InstallationId,
@@ -65,7 +65,7 @@ export async function beginTurn(
   return begun?.attempts ?? null;
 }
 
-/** Notes the end of an attempt, and why it failed. */
+/** Records the end of an attempt, and its error. */
 export async function endTurn(db: Connection, installation: InstallationId, error: PlainError | null): Promise<void> {
   await execute(
     db,
@@ -74,7 +74,7 @@ export async function endTurn(db: Connection, installation: InstallationId, erro
   );
 }
 
-/** Takes an attempt back that was broken off: the next one may begin at once. */
+/** Cancels an interrupted attempt, so that the next one may begin at once. */
 export async function giveTurnBack(db: Connection, installation: InstallationId): Promise<void> {
   await execute(
     db,

@@ -6,16 +6,19 @@ import { isMoney } from './e3-prepayment.ts';
 import { formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
 import type { ReconciledPayment, ReconciledPrepayment } from './reconciled-documents.ts';
 
-/** Months listed at most: the latest ones. A record dated in the year 1 must not make a list of 24,000 months. */
+/**
+ * Limit of listed months; the latest ones are kept. A record dated in the year 1 must not create a list of 24,000
+ * months.
+ */
 const monthsListed = 120;
 
 /**
- * What clients have paid in advance and not used at the end of each month (ACCOUNTING E4), by the source's own records: prepayments
- * and their refunds dated to then, less payments of type 8 dated to then. Those that are held or from before `start_date` count
- * too, because VAT on advances is declared on money received, wherever it is booked. In memory is one sum a month.
+ * The prepayments that are unused at the end of each month (ACCOUNTING E4), by the source's own records: prepayments
+ * and their refunds up to then, less payments of type 8 up to then. Held documents and those before `start_date` count
+ * too, because VAT on advances is declared on received money, wherever it is booked. Memory holds one sum per month.
  */
 export class UnusedPrepayments {
-  /** What each month adds, by its first seven characters (`2026-01`). */
+  /** The amount that each month adds, by its first seven characters (`2026-01`). */
   readonly #months = new Map<string, Money>();
   readonly #timezone: string;
 
@@ -35,7 +38,7 @@ export class UnusedPrepayments {
     this.#add(paid?.negated() ?? null, this.#dateOf(payment, dateAdded));
   }
 
-  /** The months that are over on the day `today` and at whose end something is unused; the latest of them. */
+  /** The latest past months, before `today`, with an unused amount at their end. */
   listed(today: CalendarDate, decimals: number): Listed['unused_prepayments'] {
     const present = monthOf(today);
     const over = [...this.#months].filter(([month]) => month < present).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -59,7 +62,7 @@ export class UnusedPrepayments {
     this.#months.set(month, (this.#months.get(month) ?? zero).plus(amount));
   }
 
-  /** The record's own date; the one taken at first where the record has changed since (ACCOUNTING Dates). */
+  /** The record's own date. If the record has changed, the date that was first used (ACCOUNTING Dates). */
   #dateOf(
     { changed, documentDate }: ReconciledPrepayment | ReconciledPayment,
     text: string | null,
@@ -73,7 +76,7 @@ function monthOf(date: CalendarDate): string {
   return date.slice(0, 7);
 }
 
-/** The month so many months before; after it where negative. The year 1 is the first that a date can have. */
+/** The month that is this number of months earlier; later if negative. It is never before the year 1. */
 function monthBefore(month: string, months: number): string {
   const [year = 0, ofYear = 0] = month.split('-').map(Number);
   const count = Math.max(12, year * 12 + ofYear - 1 - months);

@@ -2,12 +2,12 @@ import { type Connection, execute } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 import type { InstallationReport } from './reconcile-report.ts';
 
-/** Differences that `ledger verify` finds: a chain that is not as it was written, and seals that do not fit it. */
+/** Names of failed checks of `ledger verify`: a changed chain, and seals that do not match it. */
 export const chainNames = ['chain', 'seals'] as const;
 
 /**
- * Keeps what was found of each installation (table `reconcile_verdict`). Only reading the ERP's books back says anything of E7, and
- * only a walk of the chains of them: a difference that was found there stands until they are read again.
+ * Stores the results of each installation (table `reconcile_verdict`). Only reading the ERP's books gives a result of
+ * E7, and only checking the chains gives theirs: an earlier difference of these stays until they are checked again.
  */
 export async function saveVerdicts(db: Connection, reports: readonly InstallationReport[]): Promise<void> {
   for (const { installation, equations } of reports) {
@@ -28,7 +28,7 @@ export async function saveVerdicts(db: Connection, reports: readonly Installatio
   }
 }
 
-/** Keeps what a walk of the chains found, beside what was found of the equations. */
+/** Stores the result of a check of the chains, beside the results of the equations. */
 export async function saveChainVerdict(
   db: Connection,
   installation: InstallationId,

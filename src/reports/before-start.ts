@@ -13,7 +13,7 @@ const recordShape = { id: integer, parent_id: nullable(integer), raw: json };
 
 type Input = ReportInput & { dialect: Dialect };
 
-/** The records of the documents that are dated before the cut-over and still there, a page at a time. */
+/** The records of documents that are dated before the start date and not gone, a page at a time. */
 export async function* recordsBefore<Kind extends Exclude<DocumentKind, 'payment'>>(
   db: Connection,
   { id, dialect }: Input,
@@ -33,13 +33,13 @@ export async function* recordsBefore<Kind extends Exclude<DocumentKind, 'payment
   for await (const page of found) yield page.map(({ raw }) => readRecord(kind, raw, dialect));
 }
 
-/** Invoices of before the cut-over that are owed. */
+/** Final invoices from before the start date. */
 export async function* finalInvoicesBefore(db: Connection, input: Input): AsyncGenerator<RecordOf<'invoice'>[]> {
   for await (const page of recordsBefore(db, input, 'invoice'))
     yield page.filter(({ status }) => status === finalStatus);
 }
 
-/** The payments on these invoices that are dated before the cut-over. */
+/** The payments on these invoices that are dated before the start date. */
 export async function paymentsBefore(
   db: Connection,
   { id, dialect }: Input,

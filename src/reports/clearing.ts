@@ -2,7 +2,9 @@ import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts'
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { documentKinds, type LineRole, lineRoles } from '../terms.ts';
+import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import {
+  columnsOf,
   type Item,
   type Period,
   type ReportInput,
@@ -14,39 +16,25 @@ import { debitLessCredit } from './signed.ts';
 
 const shape: SectionShape = {
   name: 'clearing',
-  title: 'Payments by account, type, department and day',
-  keys: [
-    { name: 'account', title: 'account' },
-    { name: 'role', title: 'role' },
-    { name: 'payment_type', title: 'type' },
-    { name: 'department', title: 'department' },
-    { name: 'date', title: 'date' },
-  ],
+  title: sectionTitles.payments,
+  keys: columnsOf('account', 'role', 'payment_type', 'department', 'date'),
   facts: [],
-  amounts: [
-    { name: 'received', title: 'received' },
-    { name: 'paid_back', title: 'paid back' },
-    { name: 'open', title: 'open' },
-  ],
+  amounts: columnsOf('received', 'paid_back', 'open'),
 };
 
 const perAccount: SectionShape = {
   name: 'accounts',
-  title: 'Accounts: before the month, moved by payments and by other entries, and at its end as in the trial balance',
+  title: sectionTitles.accounts,
   keys: shape.keys.slice(0, 2),
   facts: [],
-  amounts: [
-    { name: 'before', title: 'before' },
-    ...shape.amounts.slice(0, 2),
-    { name: 'other', title: 'other entries' },
-    { name: 'balance', title: 'balance' },
-  ],
+  amounts: [...columnsOf('before'), ...shape.amounts.slice(0, 2), ...columnsOf('other'), ...columnsOf('balance')],
 };
 
 /**
- * What payments and prepayments (R4-R7, R10) have put on their accounts, by the date of the entry: received, paid back (cancelled and
- * refunded), and what is open, which is what a payout, a bank statement or a cash count has to match. What the ERP has booked against
- * it is not in our books. The sum of an account is what it moved by: its balances before and after stand above.
+ * Movements of payments and prepayments (R4-R7, R10) on their accounts, by entry date: received, paid back (cancelled
+ * and refunded), and open. The open amount must match a payout, a bank statement or a cash count. Entries that
+ * accountants made in the ERP are not in our books. The sum of an account is its movement; the first section has its
+ * balances before and after.
  */
 export async function clearing(db: Connection, input: ReportInput, { from, through }: Period): Promise<Section[]> {
   const found = await rows(
@@ -80,7 +68,7 @@ export async function clearing(db: Connection, input: ReportInput, { from, throu
   return [await balances(db, input, { from, through }, items), section(shape, items)];
 }
 
-/** What money comes to before a statement, a payout or a count shows it, and what has to come to zero. */
+/** Roles of money that a statement, a payout or a count must show, or whose balance must become zero. */
 const cleared: readonly LineRole[] = [
   'insurance_receivable',
   'financing_receivable',
@@ -95,8 +83,8 @@ const cleared: readonly LineRole[] = [
 ];
 
 /**
- * The accounts of these items, and those to be cleared that have a balance; a figure has one item, since the documents of the month
- * are those of the other section.
+ * The accounts of these items, and accounts of `cleared` roles with a balance. A figure has one item, since the other
+ * section lists the documents of the month.
  */
 async function balances(
   db: Connection,
@@ -124,7 +112,9 @@ async function balances(
     if (own === undefined && (balance.isZero() || !cleared.includes(role))) return [];
     const { received = zero, paid_back = zero } = own ?? {};
     const other = balance.minus(before).minus(received).plus(paid_back);
-    return [{ keys, document: 'every entry', facts: {}, amounts: { before, received, paid_back, other, balance } }];
+    return [
+      { keys, document: reportTexts.everyEntry, facts: {}, amounts: { before, received, paid_back, other, balance } },
+    ];
   });
   return section(perAccount, figures);
 }

@@ -4,54 +4,40 @@ import { type Money, sum, zero } from '../domain/money.ts';
 import { type StoredUse, usedPrepayments } from '../prepayments/used.ts';
 import type { RecordOf } from '../records/schema.ts';
 import { isNoMoney, prepaymentUse } from '../records/source-codes.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
 import { finalInvoicesBefore, paymentsBefore, recordsBefore } from './before-start.ts';
 import { openingVouchers } from './opening-vouchers.ts';
 import { customerNames } from './prepayment-records.ts';
-import { type Item, type ReportInput, type Section, type SectionShape, section } from './report-sections.ts';
+import { columnsOf, type Item, type ReportInput, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
-const customer = [
-  { name: 'customer', title: 'customer' },
-  { name: 'name', title: 'name' },
-];
+const customer = columnsOf('customer', 'name');
 
 const receivablesShape: SectionShape = {
   name: 'receivables',
-  title: 'Open invoices at the cut-over, to be the opening balance of opening_receivable',
+  title: sectionTitles.openInvoices,
   keys: customer,
-  facts: [
-    { name: 'number', title: 'number' },
-    { name: 'date', title: 'date' },
-    { name: 'due_date', title: 'due' },
-  ],
-  amounts: [
-    { name: 'total', title: 'total' },
-    { name: 'paid', title: 'paid' },
-    { name: 'open', title: 'open' },
-  ],
+  facts: columnsOf('number', 'date', 'due_date'),
+  amounts: columnsOf('total', 'paid', 'open'),
 };
 
 const prepaymentsShape: SectionShape = {
   name: 'prepayments',
-  title: 'Unused prepayments at the cut-over, to be the opening balance of prepayment_liability',
+  title: sectionTitles.unusedPrepayments,
   keys: customer,
-  facts: [{ name: 'date', title: 'date' }],
-  amounts: [
-    { name: 'received', title: 'received' },
-    { name: 'used', title: 'used' },
-    { name: 'unused', title: 'unused' },
-  ],
+  facts: columnsOf('date'),
+  amounts: columnsOf('received', 'used', 'unused'),
 };
 
 /**
- * What was open in the source at `start_date`, by its documents that are recorded as `before_start`: what the opening balances of the
- * ERP must hold, since later payments and uses are posted against them (ACCOUNTING Dates). A use of an old prepayment that is posted,
- * because its invoice is dated after the cut-over, does not lower the opening balance.
+ * What was open in the source at `start_date`, by its documents in the state `before_start`. The opening balances of
+ * the ERP must hold these amounts, since later payments and uses are posted against them (ACCOUNTING Dates). A posted
+ * use of an old prepayment, whose invoice is dated after the start, does not reduce the opening balance.
  */
 export async function cutover(db: Connection, input: VatInput): Promise<Section[]> {
   const open: Item[] = [];
   const uses: Item[] = [];
-  /** By customer, as the latest invoice of before the cut-over has it; a prepayment names nobody. */
+  /** Names by customer, from the latest invoice before the start date. Prepayments have no names. */
   const names = new Map<string, string>();
   for await (const owed of finalInvoicesBefore(db, input)) {
     const ids = owed.map(({ id }) => id);
@@ -101,7 +87,7 @@ export async function cutover(db: Connection, input: VatInput): Promise<Section[
   ];
 }
 
-/** The customers that no invoice of before the cut-over has named. */
+/** The customers that no invoice before the start date names. */
 function missing(items: readonly Item[], names: ReadonlyMap<string, string>): string[] {
   const codes = items.flatMap(({ keys: { customer: code } }) =>
     typeof code === 'string' && !names.has(code) ? [code] : [],
@@ -124,7 +110,7 @@ function openInvoice(invoice: RecordOf<'invoice'>, payments: RecordOf<'payment'>
   };
 }
 
-/** It lowers what the client has whose prepayment it used; where that is not known, the client of its invoice. */
+/** Reduces the prepayments of the client whose prepayment was used; if unknown, of the client of the invoice. */
 function useOf(
   { id, paid, dateAdded }: RecordOf<'payment'>,
   known: StoredUse | undefined,

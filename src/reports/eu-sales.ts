@@ -4,7 +4,9 @@ import { Money } from '../domain/money.ts';
 import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
 import {
+  columnsOf,
   type Item,
   type Period,
   type Section,
@@ -15,34 +17,30 @@ import {
 import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
-const keys = [
-  { name: 'period', title: 'VAT period' },
-  { name: 'country', title: 'country' },
-  { name: 'vat_number', title: 'VAT number' },
-  { name: 'kind', title: 'kind' },
-];
+const keys = columnsOf('period', 'country', 'vat_number', 'kind');
 const columns = {
-  facts: [{ name: 'date', title: 'date' }],
-  amounts: [{ name: 'base', title: 'base' }],
+  facts: columnsOf('date'),
+  amounts: columnsOf('base'),
 };
-const onTime: SectionShape = { name: 'eu_sales', title: 'Sales to companies of the EU, by buyer', keys, ...columns };
+const onTime: SectionShape = { name: 'eu_sales', title: sectionTitles.euSales, keys, ...columns };
 const late: SectionShape = {
   name: 'late',
-  title: 'Late: posted after their VAT period was first closed',
+  title: sectionTitles.euLate,
   keys,
   ...columns,
 };
 
 const settled: SectionShape = {
   name: 'cancelled_out',
-  title: 'In no return: settled against each other without being sent to the ERP',
-  keys: [...keys, { name: 'entry', title: 'entry' }],
+  title: sectionTitles.euSettled,
+  keys: [...keys, ...columnsOf('entry')],
   ...columns,
 };
 
 /**
- * The EU sales list of a period: bases of VAT groups that the mapping calls `eu_goods` or `eu_services`, per buyer's VAT number and
- * country as the invoice had them. A buyer without a number stands under none; the invoice has the remark `eu_without_vat_number`.
+ * The EU sales list of a period: bases of VAT groups of kind `eu_goods` or `eu_services` in the mapping, per buyer's
+ * VAT number and country on the invoice. Buyers without a number share one figure; their invoices have the remark
+ * `eu_without_vat_number`.
  */
 export async function euSales(
   db: Connection,

@@ -6,28 +6,23 @@ import { isUnmapped, paymentAccount, roleAccount, soldRole } from '../mapping/lo
 import { readRecord } from '../mirror/read.ts';
 import type { RecordOf } from '../records/schema.ts';
 import { type SoldRole, soldRoles } from '../terms.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
 import { finalInvoicesBefore, paymentsBefore } from './before-start.ts';
-import { type Item, type Section, type SectionShape, section } from './report-sections.ts';
+import { columnsOf, type Item, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
 const shape: SectionShape = {
   name: 'opening',
-  title: 'Gift cards and vouchers open at the cut-over, as far as the source’s records tell: to be an opening balance',
-  keys: [
-    { name: 'role', title: 'role' },
-    { name: 'account', title: 'account' },
-  ],
-  facts: [{ name: 'date', title: 'date' }],
-  amounts: [
-    { name: 'sold', title: 'sold' },
-    { name: 'redeemed', title: 'redeemed' },
-    { name: 'unused', title: 'unused' },
-  ],
+  title: sectionTitles.openingVouchers,
+  keys: columnsOf('role', 'account'),
+  facts: columnsOf('date'),
+  amounts: columnsOf('sold', 'redeemed', 'unused'),
 };
 
 /**
- * What was sold as gift cards and vouchers before `start_date` less what was redeemed before it (ACCOUNTING E9: the opening balance):
- * rows that the mapping sends to these roles, and payments of theirs. Cards of before the practice software are not known.
+ * Gift cards and vouchers sold before `start_date`, less those redeemed before it (ACCOUNTING E9: the opening balance).
+ * It uses rows that the mapping posts to these roles, and their payments. Cards from before the practice software are
+ * unknown.
  */
 export async function openingVouchers(db: Connection, input: VatInput, name = shape.name): Promise<Section> {
   const items: Item[] = [];

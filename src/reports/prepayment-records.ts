@@ -13,21 +13,21 @@ import type { VatInput } from './vat.ts';
 
 const pageSize = 500;
 
-/** A prepayment or refund as the source has it. */
+/** A prepayment or refund in the source. */
 export interface PrepaymentOfSource {
   id: number;
   clientId: number | null;
   refundsId: number | null;
   /** As the source signs it. */
   paid: Money | null;
-  /** Its business date, as taken when it was first judged. */
+  /** Its business date when it was first judged. */
   date: CalendarDate | null;
   state: string | null;
-  /** It is there, and neither pending, failed nor aborted. */
+  /** Whether it exists, and is not pending, failed or aborted. */
   isMoney: boolean;
 }
 
-/** Every prepayment and refund of the mirror, by id. */
+/** All prepayments and refunds of the mirror, by id. */
 export async function* prepaymentsOfSource(
   db: Connection,
   { id: installation, dialect, timezone }: VatInput,
@@ -53,22 +53,22 @@ export async function* prepaymentsOfSource(
   }
 }
 
-/** A payment of type 8 as the source has it. */
+/** A payment of type 8 in the source. */
 export interface UseOfSource {
   id: number;
   /** As the source signs it. */
   amount: Money;
-  /** Whose prepayment it used: without a match the client of its invoice. */
+  /** The client whose prepayment it used; without a match, the client of its invoice. */
   clientId: number | null;
   date: CalendarDate | null;
   state: string | null;
-  /** The invoice of a payment without a match and of its cancellation. */
+  /** The invoice of an unmatched payment with a cancellation; null otherwise. */
   cancelledOn: number | null;
-  /** Its match; empty where it has none. */
+  /** Its match; empty if there is none. */
   taken: { prepaymentId: number; amount: Money }[];
 }
 
-/** Every payment of type 8 with its match, by id. */
+/** All payments of type 8 with their matches, by id. */
 export async function* usesOfSource(
   db: Connection,
   { id: installation, timezone }: VatInput,
@@ -92,13 +92,13 @@ export async function* usesOfSource(
   }
 }
 
-/** What entries dated up to a day have put on `prepayment_liability` and `prepayment_vat`. */
+/** Amounts on `prepayment_liability` and `prepayment_vat` from entries dated up to a day. */
 export interface BookedOnPrepayments {
-  /** Per document, credit positive, with the client of its lines. */
+  /** Per document, with the client of its lines; a credit is positive. */
   liabilities: { kind: DocumentKind; id: number; amount: Money; clientId: number | null }[];
-  /** The VAT of originals, debit positive. */
+  /** The VAT of originals; a debit is positive. */
   vats: { id: number; vat: Money }[];
-  /** What refunds and uses gave back of it. */
+  /** VAT that refunds and uses gave back. */
   vatShares: { kind: DocumentKind; id: number; prepaymentId: number; vat: Money }[];
 }
 
@@ -129,7 +129,7 @@ export async function bookedOnPrepayments(
      order by e.kind, e.document_id, s.prepayment_id`,
     [installation, through, through],
   );
-  // What refunds and uses give back is told by their shares.
+  // The shares show the VAT that refunds and uses give back.
   const vats = await rows(
     db,
     { id: integer, vat: numeric },
@@ -153,13 +153,13 @@ export async function bookedOnPrepayments(
   };
 }
 
-/** `client:5` is the client 5; any other party is none. */
+/** `client:5` is client 5; any other party is not a client. */
 function clientOf(party: string | null): number | null {
   const id = /^client:(\d+)$/.exec(party ?? '')?.[1];
   return id === undefined ? null : Number(id);
 }
 
-/** The latest name that the books know of each of these parties. */
+/** The latest name in the books of each of these parties. */
 export async function customerNames(
   db: Connection,
   { id: installation }: VatInput,

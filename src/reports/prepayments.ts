@@ -2,6 +2,7 @@ import type { Connection } from '../db/rows.ts';
 import { daysBetween } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { CalendarDate, DocumentKind } from '../terms.ts';
+import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import {
   type BookedOnPrepayments,
   bookedOnPrepayments,
@@ -11,53 +12,49 @@ import {
   type UseOfSource,
   usesOfSource,
 } from './prepayment-records.ts';
-import { type Cell, type Item, type Period, type Section, type SectionShape, section } from './report-sections.ts';
+import {
+  type Cell,
+  columnsOf,
+  type Item,
+  type Period,
+  type Section,
+  type SectionShape,
+  section,
+} from './report-sections.ts';
 import type { VatInput } from './vat.ts';
 
-const customerColumns = [
-  { name: 'customer', title: 'customer' },
-  { name: 'name', title: 'name' },
-];
-const facts = [
-  { name: 'date', title: 'date' },
-  { name: 'state', title: 'state' },
-];
-const amounts = [
-  { name: 'received', title: 'received' },
-  { name: 'used', title: 'used' },
-  { name: 'refunded', title: 'refunded' },
-  { name: 'unused', title: 'unused' },
-  { name: 'in_books', title: 'in the books' },
-];
-const vatLeft = { name: 'vat_left', title: 'VAT left' };
+const customerColumns = columnsOf('customer', 'name');
+const facts = columnsOf('date', 'state');
+const amounts = columnsOf('received', 'used', 'refunded', 'unused', 'in_books');
+const vatLeft = columnsOf('vat_left');
 
 const perPrepayment: SectionShape = {
   name: 'prepayments',
-  title: 'Prepayments per client, oldest first; `unmatched`: it is not known which prepayment it is of',
+  title: sectionTitles.prepaymentsPerClient,
   keys: [
     ...customerColumns,
-    { name: 'prepayment', title: 'prepayment' },
-    { name: 'unmatched', title: 'unmatched' },
-    { name: 'date_received', title: 'received on' },
-    { name: 'age_days', title: 'age in days' },
+    ...columnsOf('prepayment'),
+    ...columnsOf('unmatched'),
+    ...columnsOf('date_received'),
+    ...columnsOf('age_days'),
   ],
   facts,
   amounts,
 };
 const perClient: SectionShape = {
   name: 'clients',
-  title: 'Prepayments in total per client',
+  title: sectionTitles.prepaymentTotals,
   keys: customerColumns,
   facts,
   amounts,
 };
 
 /**
- * What clients have paid in advance and not used at the end of a day, by the source's records and the matches of payments of type 8:
- * each original with its refunds and uses dated up to the day, from before `start_date` too. The total of `in_books` is
- * `prepayment_liability` of the ledger, the total of `unused` what E3 derives it from: they differ by documents that are not posted
- * or from before `start_date`. With VAT at receipt, `vat_left` is the VAT of E8. What is used up, and has nothing left in
- * the books, is left out.
+ * Unused prepayments at the end of a day, by the source's records and the matches of payments of type 8: each original
+ * with its refunds and uses up to the day, also from before `start_date`. The total of `in_books` is the ledger's
+ * `prepayment_liability`; the total of `unused` is the amount that E3 derives it from. They differ by documents that
+ * are not posted or from before `start_date`. With VAT at receipt, `vat_left` is the VAT of E8. Used-up prepayments
+ * without a balance in the books are left out.
  */
 export async function prepayments(db: Connection, input: VatInput, { through }: Period): Promise<Section[]> {
   const found = new PrepaymentLines(through);
@@ -71,7 +68,7 @@ export async function prepayments(db: Connection, input: VatInput, { through }: 
     return { ...item, keys: { ...item.keys, name: code === null ? null : (names.get(code) ?? null) } };
   });
   const hasVat = input.mapping.policies.prepayment_vat !== 'listed' || items.some((each) => !vatOf(each).isZero());
-  const columns = hasVat ? [...amounts, vatLeft] : amounts;
+  const columns = hasVat ? [...amounts, ...vatLeft] : amounts;
   const kept = hasVat
     ? items
     : items.map(({ amounts: { vat_left: _, ...own }, ...item }) => ({ ...item, amounts: own }));
@@ -93,7 +90,7 @@ function vatOf({ amounts: { vat_left } }: Item): Money {
   return vat_left ?? zero;
 }
 
-/** An original, or a document whose original is not known. */
+/** An original, or a document whose original is unknown. */
 interface Line {
   clientId: number | null;
   prepayment: number | null;
@@ -102,7 +99,7 @@ interface Line {
   shares: Map<string, Share>;
 }
 
-/** What one document adds to a line. */
+/** The amounts that one document adds to a line. */
 interface Share {
   date: CalendarDate | null;
   state: string | null;
@@ -113,12 +110,12 @@ interface Share {
   vat: Money;
 }
 
-/** Prepayments come first, then uses, then what is booked. */
+/** Add prepayments first, then uses, then booked amounts. */
 class PrepaymentLines {
   readonly #through: CalendarDate;
   readonly #lines = new Map<string, Line>();
   readonly #originals = new Map<number, PrepaymentOfSource>();
-  /** The lines that a document belongs to, and its part of each: what is booked of it goes there. */
+  /** The lines of a document, and its part of each. Its booked amounts are added to the same lines. */
   readonly #places = new Map<string, { line: Line; part: Money }[]>();
 
   constructor(through: CalendarDate) {
@@ -130,7 +127,7 @@ class PrepaymentLines {
     const document = `prepayment ${id}`;
     const isRefund = paid?.isNegative() ?? false;
     if (!isRefund) this.#originals.set(id, one);
-    // Ids of originals are lower than those of their refunds.
+    // Originals have lower ids than their refunds.
     const original = isRefund && refundsId !== null ? this.#originals.get(refundsId) : undefined;
     const line = original
       ? this.#ofPrepayment(original)
@@ -146,15 +143,15 @@ class PrepaymentLines {
     const document = `payment ${id}`;
     const parts = taken.map((one) => ({ line: this.#ofId(one.prepaymentId, clientId), part: one.amount }));
     const rest = amount.minus(sum(parts.map(({ part }) => part)));
-    // A payment and its cancellation, of which nothing is known, are one line, which comes to nothing.
-    const unmatched = cancelledOn === null ? document : `cancelled payments of invoice ${cancelledOn}`;
+    // An unmatched payment and its cancellation share one line, whose sum is zero.
+    const unmatched = cancelledOn === null ? document : reportTexts.cancelledPayments({ invoice: cancelledOn });
     if (!rest.isZero()) parts.push({ line: this.#unmatched({ document: unmatched, clientId, date }), part: rest });
     this.#places.set(document, parts);
     if (!this.#isDue(date)) return;
     for (const { line, part } of parts) this.#add(line, document, { date, state, used: part });
   }
 
-  /** What the entries of documents have put on the liability, and the VAT that they left or gave back. */
+  /** Adds the booked liabilities of documents, and the VAT that they left or gave back. */
   addBooked({ liabilities, vats, vatShares }: BookedOnPrepayments): void {
     for (const { kind, id, amount, clientId } of liabilities) {
       const places = this.#placesOf(kind, id, clientId);
@@ -173,7 +170,7 @@ class PrepaymentLines {
     }
   }
 
-  /** The shares of lines of which something is left, by client, day and id. */
+  /** The shares of lines with a remaining amount, by client, day and id. */
   open(): Item[] {
     const lines = [...this.#lines.values()].filter(({ shares }) => {
       const all = [...shares.values()];

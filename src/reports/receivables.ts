@@ -3,7 +3,9 @@ import { type Connection, rows } from '../db/rows.ts';
 import { daysBetween } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
 import {
+  columnsOf,
   type Item,
   type Period,
   type ReportInput,
@@ -13,35 +15,27 @@ import {
 } from './report-sections.ts';
 import { debitLessCredit } from './signed.ts';
 
-/** Days after the due date, each with the column that an open amount of that age stands in. */
+/** Ranges of days after the due date, each with the column of open amounts of that age. */
 const ages = [
-  { name: 'not_due', title: 'not due', upTo: 0 },
-  { name: 'days_1_30', title: '1-30 days', upTo: 30 },
-  { name: 'days_31_60', title: '31-60 days', upTo: 60 },
-  { name: 'days_61_90', title: '61-90 days', upTo: 90 },
-  { name: 'over_90', title: 'over 90', upTo: Number.POSITIVE_INFINITY },
+  { name: 'not_due', upTo: 0 },
+  { name: 'days_1_30', upTo: 30 },
+  { name: 'days_31_60', upTo: 60 },
+  { name: 'days_61_90', upTo: 90 },
+  { name: 'over_90', upTo: Number.POSITIVE_INFINITY },
 ] as const;
 
 const shape: SectionShape = {
   name: 'receivables',
-  title: 'Open items per customer, by days after their due date',
-  keys: [
-    { name: 'role', title: 'role' },
-    { name: 'customer', title: 'customer' },
-    { name: 'name', title: 'name' },
-  ],
-  facts: [
-    { name: 'number', title: 'number' },
-    { name: 'date', title: 'date' },
-    { name: 'due_date', title: 'due' },
-    { name: 'days_overdue', title: 'days overdue' },
-  ],
-  amounts: [{ name: 'open', title: 'open' }, ...ages.map(({ name, title }) => ({ name, title }))],
+  title: sectionTitles.openItems,
+  keys: columnsOf('role', 'customer', 'name'),
+  facts: columnsOf('number', 'date', 'due_date', 'days_overdue'),
+  amounts: [...columnsOf('open'), ...columnsOf(...ages.map(({ name }) => name))],
 };
 
 /**
- * What each customer owes at the end of a day, item by item: the balance of `receivable` and `opening_receivable` per invoice and
- * party, of entries dated to that day. The total is the left side of E2. An invoice without a due date is due on its own date.
+ * Open items of each customer at the end of a day: the balance of `receivable` and `opening_receivable` per invoice and
+ * party, of entries dated up to that day. The total is the left side of E2. An invoice without a due date is due on its
+ * own date.
  */
 export async function receivables(db: Connection, input: ReportInput, { through }: Period): Promise<Section[]> {
   const open = await rows(
@@ -84,7 +78,7 @@ export async function receivables(db: Connection, input: ReportInput, { through 
   return [section(shape, withCustomerNames(items))];
 }
 
-/** Puts the latest known name of a customer on each of the customer's items, so that they stay one figure. */
+/** Sets the latest known name of a customer on all the customer's items, so that they form one figure. */
 function withCustomerNames(items: readonly Item[]): Item[] {
   const names = new Map<string, string>();
   for (const { keys, facts } of items) {

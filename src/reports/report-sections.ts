@@ -1,35 +1,40 @@
 /**
- * A report is a list of items, each the share of one document in one figure. Figures are sums of items and totals sums of figures, so
- * that every figure comes with the documents that make it up, and adds up.
+ * A report is a list of items, each the share of one document in one figure. Figures are sums of items, and totals are
+ * sums of figures. So every figure comes with its documents, and adds up.
  */
 import { type Money, sum } from '../domain/money.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { columnTitles } from '../texts/reports/columns.ts';
 
 export type Cell = string | number | null;
 
 export interface Column {
-  /** As in `--json` and `--csv`. */
+  /** The name in `--json` and `--csv`. */
   name: string;
   title: string;
-  /** An amount that is zero nearly always: as text, its column stands only where it is not. */
+  /** An amount that is usually zero: the text output shows its column only if it is not zero. */
   isRare?: true;
 }
 
-/** Describes the items of a section. */
+/** The columns with these names, with their headings. */
+export function columnsOf(...names: (keyof typeof columnTitles)[]): Column[] {
+  return names.map((name) => ({ name, title: columnTitles[name] }));
+}
+
 export interface SectionShape {
   name: string;
   title: string;
-  /** What a figure is of: a customer; a VAT group and its rate. */
+  /** What identifies a figure: a customer, or a VAT group and its rate. */
   keys: readonly Column[];
-  /** What is told of each document beside its amounts. */
+  /** Further facts about each document besides its amounts. */
   facts: readonly Column[];
   amounts: readonly Column[];
 }
 
-/** The share of a document in a figure; its columns are those of the section. */
+/** The share of a document in a figure, with the columns of the section. */
 export interface Item {
   keys: Readonly<Record<string, Cell>>;
-  /** `invoice 123` */
+  /** For instance `invoice 123`. */
   document: string;
   facts: Readonly<Record<string, Cell>>;
   amounts: Readonly<Record<string, Money>>;
@@ -47,22 +52,21 @@ export interface Section {
   total: Readonly<Record<string, Money>>;
 }
 
-/** The days that a report is of: the state after `through`, or what happened from `from` to `through`. */
+/** The days of a report: the state after `through`, or the events from `from` to `through`. */
 export interface Period {
   from: CalendarDate | null;
   through: CalendarDate;
 }
 
-/** What a report needs to know of an installation. */
+/** The fields of an installation that a report needs. */
 export interface ReportInput {
   id: InstallationId;
   timezone: string;
-  /** Decimals of the currency's minor unit. */
   decimals: number;
   startDate: CalendarDate | null;
 }
 
-/** Sums items to figures; figures in the order of their first item. */
+/** Sums items into figures, in the order of their first item. */
 export function section(shape: SectionShape, items: readonly Item[]): Section {
   const groups = Map.groupBy(items, ({ keys }) => JSON.stringify(shape.keys.map(({ name }) => keys[name] ?? null)));
   const figures = [...groups.values()].flatMap((of): Figure[] => {
@@ -72,7 +76,7 @@ export function section(shape: SectionShape, items: readonly Item[]): Section {
   return { shape, figures, total: added(shape, figures) };
 }
 
-/** Items of a period, and those posted after their VAT period was first closed (ACCOUNTING "Dates"): a section of each. */
+/** Two sections: items of a period, and items posted after their VAT period was first closed (ACCOUNTING "Dates"). */
 export function timelyAndLate(
   [timely, late]: readonly [SectionShape, SectionShape],
   items: readonly { isLate: boolean; item: Item }[],
@@ -81,7 +85,7 @@ export function timelyAndLate(
   return [section(timely, of(false)), section(late, of(true))];
 }
 
-/** What was settled without being sent to the ERP: a section where there is any. */
+/** A section of items that were settled without being sent to the ERP; none if there are no such items. */
 export function settledUnsent(shape: SectionShape, items: readonly { isSettled: boolean; item: Item }[]): Section[] {
   const found = items.flatMap(({ isSettled, item }) => (isSettled ? [item] : []));
   return found.length === 0 ? [] : [section(shape, found)];

@@ -1,16 +1,16 @@
 /**
- * SQL sums over entry lines `l`, signed: each report says once which side is positive. `of` is a numeric column of `l`; the sum of no
- * lines is null.
+ * SQL sums over entry lines `l` with a sign, so that each report states once which side is positive. `of` is a numeric
+ * column of `l`. The sum of no lines is null.
  */
 
 type Amount = 'l.amount' | 'l.vat_base';
 
-/** Debits less credits: what assets have grown by. */
+/** Debits less credits: the increase of assets. */
 export function debitLessCredit(of: Amount = 'l.amount'): string {
   return `sum(case l.side when 'debit' then ${of} else -${of} end)`;
 }
 
-/** Credits less debits: what liabilities and revenue have grown by. */
+/** Credits less debits: the increase of liabilities and revenue. */
 export function creditLessDebit(of: Amount = 'l.amount'): string {
   return `sum(case l.side when 'credit' then ${of} else -${of} end)`;
 }

@@ -8,7 +8,9 @@ import { vatKindOf } from '../mapping/vat-groups.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { type CalendarDate, documentKinds } from '../terms.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
 import {
+  columnsOf,
   type Item,
   type Period,
   type ReportInput,
@@ -24,53 +26,42 @@ export interface VatInput extends ReportInput {
   mapping: Mapping;
 }
 
+const rare = (name: 'base_not_compared' | 'tax_not_compared') =>
+  columnsOf(name).map((column) => ({ ...column, isRare: true as const }));
+
 /** Invoices whose rows are read at once. */
 const invoicesAtOnce = 500;
 
-const keys = [
-  { name: 'period', title: 'VAT period' },
-  { name: 'documents_of', title: 'documents' },
-  { name: 'kind', title: 'kind' },
-  { name: 'code', title: 'code' },
-  { name: 'group', title: 'VAT group' },
-  { name: 'rate', title: 'rate' },
-];
+const keys = columnsOf('period', 'documents_of', 'kind', 'code', 'group', 'rate');
 const columns = {
-  facts: [
-    { name: 'date', title: 'date' },
-    { name: 'entries', title: 'entries' },
-  ],
+  facts: columnsOf('date', 'entries'),
   amounts: [
-    { name: 'base', title: 'base' },
-    { name: 'tax', title: 'tax' },
-    { name: 'source_base', title: 'source: base' },
-    { name: 'source_tax', title: 'source: tax' },
-    { name: 'base_difference', title: 'difference: base' },
-    { name: 'tax_difference', title: 'difference: tax' },
-    { name: 'base_not_compared', title: 'not compared: base', isRare: true as const },
-    { name: 'tax_not_compared', title: 'not compared: tax', isRare: true as const },
+    ...columnsOf('base'),
+    ...columnsOf('tax'),
+    ...columnsOf('source_base'),
+    ...columnsOf('source_tax'),
+    ...columnsOf('base_difference'),
+    ...columnsOf('tax_difference'),
+    ...rare('base_not_compared'),
+    ...rare('tax_not_compared'),
   ],
 };
-const onTime: SectionShape = { name: 'vat', title: 'VAT by group', keys, ...columns };
+const onTime: SectionShape = { name: 'vat', title: sectionTitles.vat, keys, ...columns };
 const late: SectionShape = {
   name: 'late',
-  title:
-    'Late: posted, or due in the ERP, after their VAT period was first closed; which return takes them is the accountant’s choice',
+  title: sectionTitles.vatLate,
   keys,
   ...columns,
 };
 const settled: SectionShape = {
   name: 'cancelled_out',
-  title: 'In no return: settled against each other without being sent to the ERP; listed so that the VAT accounts tie',
-  keys: [...keys, { name: 'entry', title: 'entry' }],
-  facts: [{ name: 'date', title: 'date' }],
-  amounts: [
-    { name: 'base', title: 'base' },
-    { name: 'tax', title: 'tax' },
-  ],
+  title: sectionTitles.vatSettled,
+  keys: [...keys, ...columnsOf('entry')],
+  facts: columnsOf('date'),
+  amounts: columnsOf('base', 'tax'),
 };
 
-/** What the entries of a document tell of one VAT group in a period; sales positive. */
+/** The amounts of a document's entries for one VAT group in a period; sales are positive. */
 interface VatOfDocument {
   kind: (typeof documentKinds)[number];
   document: number;
@@ -78,22 +69,28 @@ interface VatOfDocument {
   rate: string | null;
   period: string;
   isLate: boolean;
-  /** An entry that was settled in the ERP's outbox without being sent: it is alone here. */
+  /** Whether the entry was settled in the ERP's outbox without being sent. It is then the only entry here. */
   isSettled: boolean;
   day: CalendarDate;
   entries: string;
   base: Money;
   tax: Money;
-  /** The entries come to the document's entry in force, so its rows in the source are to be the same: no reversal of another time is among them. */
+  /**
+   * Whether these entries add up to the document's entry in force, so that its rows in the source must match. False if
+   * a reversal concerns an entry of another period.
+   */
   isWhole: boolean;
 }
 
 /**
- * Base and tax of each VAT group and rate, with the kind and code that the mapping gives them, of entries dated in the period, beside
- * what the rows of the same invoices say in the source. Lines of different original VAT periods, and late ones, stay apart (ACCOUNTING
- * "Dates"); what was never sent to the ERP, because it comes to nothing with others, is in no return and listed apart. Differences are cents that were settled, and changes that are held. What has no counterpart in the source stands as not
- * compared: VAT of prepayments, and entries of an invoice that come to something else than its rows now, because others of it lie in
- * another month or are late. So every figure is the source's, the difference and what is not compared.
+ * Base and tax of each VAT group and rate, with kind and code of the mapping, for entries dated in the period, beside
+ * the rows of the same invoices in the source. Lines of different original VAT periods, and late ones, are separate
+ * (ACCOUNTING "Dates"). Entries that cancel each other and were never sent to the ERP belong to no return, and are
+ * listed separately. Differences are settled cents and held changes.
+ *
+ * Amounts without a counterpart in the source are "not compared": VAT of prepayments, and entries of an invoice whose
+ * other entries are in another month or late. So every figure is the sum of the source, the difference and the amount
+ * not compared.
  */
 export async function vat(db: Connection, input: VatInput, period: Period): Promise<Section[]> {
   const found = await vatOfDocuments(db, input, period);
@@ -111,7 +108,7 @@ export async function vat(db: Connection, input: VatInput, period: Period): Prom
   return [...timelyAndLate([onTime, late], inReturns), ...settledUnsent(settled, items)];
 }
 
-/** By document, VAT group and original period: base and tax of entries dated in the period. */
+/** Base and tax of entries dated in the period, by document, VAT group and original period. */
 async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through }: Period) {
   const found = await rows(
     db,
@@ -156,7 +153,7 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
 
 function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): Item {
   const rate = one.rate === null ? null : new Money(one.rate);
-  // What prepayments are taxed with is no figure of the source, nor is a correction of what another month has.
+  // The source has no figure for the tax of prepayments, nor for a correction of another month's entries.
   const isCompared = one.kind === 'invoice' && one.isWhole;
   const theirs = isCompared ? source.take(one) : none;
   return {
@@ -184,7 +181,7 @@ function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): I
 
 const none = { base: zero, tax: zero };
 
-/** Base and tax by the rows of invoices as the source has them now; each group of an invoice is taken once. */
+/** Base and tax of invoice rows in the source. Each group of an invoice can be taken once. */
 class SourceVat {
   readonly #sums = new Map<string, { base: Money; tax: Money }>();
 

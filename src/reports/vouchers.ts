@@ -2,31 +2,24 @@ import { date, integer, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { documentKinds } from '../terms.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
 import { openingVouchers } from './opening-vouchers.ts';
-import { type Item, type Period, type Section, type SectionShape, section } from './report-sections.ts';
+import { columnsOf, type Item, type Period, type Section, type SectionShape, section } from './report-sections.ts';
 import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const shape: SectionShape = {
   name: 'vouchers',
-  title: 'Gift cards and vouchers sold and redeemed, by account and month',
-  keys: [
-    { name: 'role', title: 'role' },
-    { name: 'account', title: 'account' },
-    { name: 'month', title: 'month' },
-  ],
-  facts: [{ name: 'date', title: 'date' }],
-  amounts: [
-    { name: 'sold', title: 'sold' },
-    { name: 'redeemed', title: 'redeemed' },
-    { name: 'unused', title: 'unused' },
-  ],
+  title: sectionTitles.vouchers,
+  keys: columnsOf('role', 'account', 'month'),
+  facts: columnsOf('date'),
+  amounts: columnsOf('sold', 'redeemed', 'unused'),
 };
 
 /**
- * What gift cards and multi-purpose vouchers owe to those who hold them (R1, R4 types 5 and 9): sold by invoices, redeemed by payments,
- * and the difference. The total is the liability of E9; below zero, more was redeemed than the books saw sold, as it is while cards
- * from before `start_date` are redeemed: what the source's records tell of those is the section `opening`.
+ * The liability for gift cards and multi-purpose vouchers (R1, R4 types 5 and 9): sold by invoices, redeemed by
+ * payments, and the difference. The total is the liability of E9. It is negative while cards from before `start_date`
+ * are redeemed; the section `opening` shows these cards by the source's records.
  */
 export async function vouchers(db: Connection, input: VatInput, { through }: Period): Promise<Section[]> {
   const found = await rows(

@@ -1,0 +1,44 @@
+/** What each report shows (`vetledger report --help`). */
+export const reportDescriptions = {
+  vat: 'The VAT of a month’s entries, by original VAT period. Late items are listed separately: they were posted, or sent to the ERP, after their period was first closed. Entries that were settled without being sent to the ERP (`cancelled_out`) belong to no return, and follow at the end. Each figure is compared with the current rows of the same invoices in the practice software. Differences are settled cents and held changes. Not compared are VAT of prepayments, corrections of another month’s entries, and entries that late ones have changed.',
+  euSales:
+    'The bases of VAT groups of kind eu_goods and eu_services per VAT number and country, for the EU sales list.',
+  receivables:
+    'The open items of each customer at the end of a day, by days after the due date. Old receivables from before `start_date` (role opening_receivable) show only later postings.',
+  prepayments:
+    'The prepayments of clients at the end of a day, including those from before `start_date`. For each prepayment, it shows the amounts received, used, refunded and unused, and its age. These come from the records of the practice software and the known uses. A payment from a prepayment (type 8) that could not be matched has a separate line under its client. The column “in the books” adds up to prepayment_liability. Unused amounts that are not in the books are held, not yet posted, or from before `start_date`. With VAT at receipt, “VAT left” adds up to prepayment_vat.',
+  vouchers:
+    'The liability for gift cards and multi-purpose vouchers at the end of a day, by account and month. With a `start_date`, also the amount open at that date, by the records of the practice software.',
+  clearing:
+    'The balance of each account before and after the month, and the payments and prepayments on it, received and paid back. A payout, a bank statement or a cash count must match them. Entries that accountants made in the ERP are not in these books.',
+  cutover:
+    'The amounts that were open in the practice software at `start_date`. Later payments are posted against opening_receivable, prepayment_liability, gift_card_liability and voucher_liability. So the opening balances of the ERP must hold these amounts. For gift cards and vouchers, only sales and redemptions in the practice software are known.',
+};
+
+/** Headings of the sections of reports. */
+export const sectionTitles = {
+  payments: 'Payments by account, type, department and day',
+  accounts:
+    'Accounts: balance before the month, movements by payments and by other entries, and balance at its end as in the trial balance',
+  openInvoices: 'Open invoices at the start date: the opening balance of opening_receivable',
+  unusedPrepayments: 'Unused prepayments at the start date: the opening balance of prepayment_liability',
+  openingVouchers:
+    'Gift cards and vouchers open at the start date, as far as the source’s records show: the opening balance',
+  euSales: 'Sales to companies of the EU, by buyer',
+  euLate: 'Late: posted after their VAT period was first closed',
+  euSettled: 'In no return: settled against each other without being sent to the ERP',
+  prepaymentsPerClient: 'Prepayments per client, oldest first; `unmatched`: the used prepayment is unknown',
+  prepaymentTotals: 'Prepayments in total per client',
+  openItems: 'Open items per customer, by days after their due date',
+  vat: 'VAT by group',
+  vatLate:
+    'Late: posted, or due in the ERP, after their VAT period was first closed; the accountant chooses the return for them',
+  vatSettled:
+    'In no return: settled against each other without being sent to the ERP; listed so that the VAT accounts agree',
+  vouchers: 'Gift cards and vouchers sold and redeemed, by account and month',
+};
+
+export const reportTexts = {
+  everyEntry: 'every entry',
+  cancelledPayments: ({ invoice }: { invoice: number }) => `cancelled payments of invoice ${invoice}`,
+};
