@@ -1,4 +1,5 @@
 import { type Money, sum, zero } from '../domain/money.ts';
+import { reconcileTexts } from '../texts/findings/reconcile.ts';
 import { formatAmount, type Listed } from './reconcile-report.ts';
 import { balance, type ReconciledInvoice } from './reconciled-documents.ts';
 
@@ -34,7 +35,7 @@ export class ClearingBalances {
       if (!amount.isZero()) listed.push({ document: `invoice ${collector}`, balance: formatAmount(amount, decimals) });
     }
     for (const [id, amount] of left) {
-      listed.push({ document: `invoice ${id} (in no consolidated invoice)`, balance: formatAmount(amount, decimals) });
+      listed.push({ document: reconcileTexts.inNoConsolidation({ id }), balance: formatAmount(amount, decimals) });
     }
     return listed;
   }

@@ -2,6 +2,7 @@ import { date, numeric, oneOf, text } from '../db/columns.ts';
 import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { lineRoles, sides } from '../terms.ts';
+import { e1Texts } from '../texts/findings/reconcile.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 
@@ -37,7 +38,10 @@ async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<
     return {
       document: `summary ${id}`,
       amount: difference,
-      message: `its ${isBase ? 'VAT base' : side} on ${account} (${role}) is ${formatAmount(difference, input.decimals)} more than that of its entries`,
+      message: e1Texts.summaryDiffers({
+        ...{ what: isBase ? e1Texts.vatBase : side, account, role },
+        difference: formatAmount(difference, input.decimals),
+      }),
     };
   });
 }
@@ -62,7 +66,7 @@ async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<
   return differencesOf(misplaced, ({ id, summary_id, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
-    message: `it is not of the day of ${summary_id}, or not of its VAT period, or goes to the general ledger by itself`,
+    message: e1Texts.misplaced({ summary: summary_id }),
   }));
 }
 
@@ -84,6 +88,6 @@ async function overdueEntries(db: Connection, input: ReconcileInput): Promise<Fo
   return differencesOf(overdue, ({ id, entry_date, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
-    message: `it is in no daily summary, though ${entry_date} is over`,
+    message: e1Texts.overdue({ date: entry_date }),
   }));
 }

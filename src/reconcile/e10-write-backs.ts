@@ -5,6 +5,7 @@ import { clip, visible } from '../domain/text.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { externalIdField } from '../records/external-id.ts';
 import type { InstallationId } from '../terms.ts';
+import { e10Texts } from '../texts/findings/reconcile.ts';
 import { BoundedList, type Equation, type Note, Tally } from './reconcile-report.ts';
 
 /** Prepayments per page read from the database. */
@@ -84,26 +85,18 @@ function findingOf(installation: InstallationId, row: RowOf<typeof shape>): Writ
   if (due !== null && (!row.isRead || !row.isCarried)) {
     // Only the sub-resource shows the value, so the read after the write is the last known one.
     if (row.isRead && wasShown) return null;
-    return finding('unproven', `${quoted(due)} was written back, and no later read shows the record`);
+    return finding('unproven', e10Texts.unproven({ value: quoted(due) }));
   }
-  if (value === null)
-    return due === null ? null : finding('lost', `${quoted(due)} was written back, and none stands there`);
+  if (value === null) return due === null ? null : finding('lost', e10Texts.lost({ value: quoted(due) }));
   const owner = ownerOf(installation, value);
   if (row.isOwnNumber || owner === `prepayment/${id}`) {
     if (number === null || row.isOwnNumber) return null;
-    return finding(
-      'lost',
-      `the number ${quoted(number)} was written back, and the entry id ${quoted(value)} stands there`,
-    );
+    return finding('lost', e10Texts.entryIdInstead({ number: quoted(number), entry: quoted(value) }));
   }
-  const instead = due === null ? '' : `, where ${quoted(due)} was written back`;
-  if (owner !== null)
-    return finding('another', `${quoted(value)}, the entry id of another document of ours, stands there${instead}`);
-  if (row.isOurNumber)
-    return finding('another', `${quoted(value)}, the number of another document of ours, stands there${instead}`);
-  return due === null
-    ? null
-    : finding('foreign', `${quoted(value)} stands there, which is not ours${instead}; it stays`);
+  const values = { value: quoted(value), expected: due === null ? null : quoted(due) };
+  if (owner !== null) return finding('another', e10Texts.anotherEntryId(values));
+  if (row.isOurNumber) return finding('another', e10Texts.anotherNumber(values));
+  return due === null ? null : finding('foreign', e10Texts.foreign(values));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { LineRole } from '../terms.ts';
+import { e2Texts } from '../texts/findings/reconcile.ts';
 import { heldInvoice } from './held-changes.ts';
 import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
 import {
@@ -55,7 +56,9 @@ function withoutEntry(invoice: ReconciledInvoice, settings: Settings, finding: R
     for (const { id, amount } of payments) {
       finding.withoutInvoice.push({
         document: `payment ${id}`,
-        message: `${formatAmount(amount, decimals)} is posted on ${name}, which is ${invoice.state ?? 'not judged'}`,
+        message: e2Texts.paymentWithoutInvoice({
+          ...{ amount: formatAmount(amount, decimals), invoice: name, state: invoice.state ?? e2Texts.notJudged },
+        }),
       });
     }
   }
@@ -66,7 +69,11 @@ function withoutEntry(invoice: ReconciledInvoice, settings: Settings, finding: R
     finding.differences.push({
       document: name,
       amount: ledger.minus(expected),
-      message: `${each} is ${formatAmount(ledger, decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from its posted payments (it is ${invoice.state ?? 'not judged'})${waitingHint(invoice, ...invoice.payments)}`,
+      message:
+        e2Texts.withoutEntry({
+          ...{ role: each, ledger: formatAmount(ledger, decimals), expected: formatAmount(expected, decimals) },
+          state: invoice.state ?? e2Texts.notJudged,
+        }) + waitingHint(invoice, ...invoice.payments),
     });
   }
 }
@@ -91,7 +98,7 @@ function withEntry(
     finding.differences.push({
       document: name,
       amount: opening,
-      message: `opening_receivable is ${formatAmount(opening, decimals)} in the ledger, while the invoice itself is posted`,
+      message: e2Texts.openingWithEntry({ ledger: formatAmount(opening, decimals) }),
     });
   }
   const expected = expectedReceivable(invoice, inForce, settings, finding);
@@ -100,7 +107,11 @@ function withEntry(
     finding.differences.push({
       document: name,
       amount: ledger.minus(expected.amount),
-      message: `receivable is ${formatAmount(ledger, decimals)} in the ledger, while ${formatAmount(expected.amount, decimals)} follows from ${expected.from}${waitingHint(invoice, ...invoice.payments)}`,
+      message:
+        e2Texts.receivable({
+          ...{ ledger: formatAmount(ledger, decimals), expected: formatAmount(expected.amount, decimals) },
+          from: expected.from,
+        }) + waitingHint(invoice, ...invoice.payments),
     });
   }
   wrongParty(invoice, inForce, settings, finding);
@@ -118,14 +129,14 @@ function expectedReceivable(
     const total = balance(inForce, ({ role }) => role === 'receivable');
     const paid = sum(invoice.payments.map(({ sums }) => postedAmount('payment', sums)));
     finding.heldChanges.push(heldInvoice(invoice, total, decimals));
-    return { amount: total.minus(paid), from: 'its posted total and payments' };
+    return { amount: total.minus(paid), from: e2Texts.postedTotal };
   }
   const present = invoice.payments.filter((payment) => !payment.gone);
   const unreadable = present.find(({ record, state }) => record.paid === null && state !== 'posted');
   if (unreadable !== undefined) {
     finding.heldChanges.push({
       document: `payment ${unreadable.record.id}`,
-      message: `has no amount that could be read, so what is due on ${name} cannot be checked`,
+      message: e2Texts.unreadablePayment({ invoice: name }),
     });
     return null;
   }
@@ -137,10 +148,10 @@ function expectedReceivable(
   const asPosted = sum(
     heldChanges.map((payment) => presentAmount(payment).minus(postedAmount('payment', payment.sums))),
   );
-  const from = dueSum === null ? 'its total and payments' : `its due_sum of ${formatAmount(dueSum, decimals)}`;
+  const from = dueSum === null ? e2Texts.totalAndPayments : e2Texts.dueSum({ amount: formatAmount(dueSum, decimals) });
   return {
     amount: due.plus(notPosted).plus(asPosted),
-    from: notPosted.isZero() ? from : `${from} and ${formatAmount(notPosted, decimals)} of payments not posted`,
+    from: notPosted.isZero() ? from : e2Texts.withNotPosted({ from, amount: formatAmount(notPosted, decimals) }),
   };
 }
 
@@ -169,7 +180,9 @@ function wrongParty(
     finding.differences.push({
       document: `invoice ${id}`,
       amount,
-      message: `${formatAmount(amount, decimals)} of its receivable stands under ${other ?? 'no party'} instead of ${party}${waitingHint(invoice, ...invoice.payments)}`,
+      message:
+        e2Texts.wrongParty({ amount: formatAmount(amount, decimals), other, party }) +
+        waitingHint(invoice, ...invoice.payments),
     });
   }
 }
@@ -182,7 +195,10 @@ function misplacedLines(invoice: ReconciledInvoice, { decimals }: Settings, find
       finding.differences.push({
         document: `${record.kind} ${record.id}`,
         amount: each.amount,
-        message: `${formatAmount(each.amount, decimals)} of its ${each.role} names invoice ${each.invoiceId ?? 'none'} instead of ${invoice.record.id}`,
+        message: e2Texts.wrongInvoice({
+          ...{ amount: formatAmount(each.amount, decimals), role: each.role },
+          ...{ other: each.invoiceId, invoice: invoice.record.id },
+        }),
       });
     }
   }

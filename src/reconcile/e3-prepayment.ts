@@ -1,6 +1,7 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import { isNoMoney } from '../records/source-codes.ts';
 import type { DocumentRef } from '../terms.ts';
+import { e3Texts, reconcileTexts } from '../texts/findings/reconcile.ts';
 import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
 import {
   isHeldChange,
@@ -193,7 +194,9 @@ export class PrepaymentEquation {
     const differences = failing.map(({ client, expected, totals, amount }) => ({
       document: shortened(totals.documents),
       amount,
-      message: `prepayment_liability of ${client} is ${formatAmount(totals.ledger, decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from the unused amounts in the source`,
+      message: e3Texts.client({
+        ...{ client, ledger: formatAmount(totals.ledger, decimals), expected: formatAmount(expected, decimals) },
+      }),
     }));
     const clients = (isWhole ? touched : []).map(({ client, expected, totals }) => ({
       client,
@@ -212,7 +215,7 @@ export class PrepaymentEquation {
 
   #unprovenPayments(): string[] {
     const more = this.#unprovenCount - this.#unproven.length;
-    return more > 0 ? [...this.#unproven, `${more} more`] : this.#unproven;
+    return more > 0 ? [...this.#unproven, reconcileTexts.moreAlone({ count: more })] : this.#unproven;
   }
 
   /** Adds the liability lines to their parties. Returns their sum; a credit is positive. */
@@ -252,17 +255,20 @@ function liability(sums: LedgerSum[]): LedgerSum[] {
 }
 
 function clientKey(clientId: number | null): string {
-  return clientId === null ? 'no client' : `client ${clientId}`;
+  return clientId === null ? reconcileTexts.noClient : reconcileTexts.client({ id: clientId });
 }
 
 /** `client:5` is client 5. Any other party, such as the cash customer, is not a client. */
 function partyKey(code: string | null): string {
   const id = /^client:(\d+)$/.exec(code ?? '')?.[1];
-  return id === undefined ? 'no client' : `client ${id}`;
+  return id === undefined ? reconcileTexts.noClient : reconcileTexts.client({ id });
 }
 
 function shortened(documents: DocumentRef[]): string {
   const more = documents.length - 20;
-  const named = documents.slice(0, 20).map(({ kind, id }) => `${kind} ${id}`);
-  return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const named = documents
+    .slice(0, 20)
+    .map(({ kind, id }) => `${kind} ${id}`)
+    .join(', ');
+  return more > 0 ? reconcileTexts.more({ named, count: more }) : named;
 }

@@ -1,6 +1,7 @@
 import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
+import { e2Texts, e4Texts } from '../texts/findings/reconcile.ts';
 import { heldPayment } from './held-changes.ts';
 import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
 import {
@@ -92,12 +93,15 @@ function check(
   const wrong = side.filter((line) => !isTagged(line, tags));
   if (right.equals(expected) && wrong.length === 0) return { differences: [], heldChanges: [] };
 
-  const shown = side.map((line) => describe(line, decimals)).join(', ') || 'nothing';
+  const shown = side.map((line) => describe(line, decimals)).join(', ') || e4Texts.nothing;
   const source = expected.isZero()
-    ? `nothing to be there (it is ${payment.gone ? 'gone' : (payment.state ?? 'not judged')})`
-    : `${formatAmount(expected, decimals)} of type ${tags.paymentType} in department ${tags.departmentId ?? 'none'} on ${tags.dates[0] ?? 'no date'}`;
+    ? e4Texts.nothingExpected({ state: payment.gone ? e4Texts.gone : (payment.state ?? e2Texts.notJudged) })
+    : e4Texts.line({
+        ...{ amount: formatAmount(expected, decimals), type: tags.paymentType, department: tags.departmentId },
+        date: tags.dates[0] ?? null,
+      });
   const amount = sum([expected.minus(right).abs(), ...wrong.map((line) => line.amount.abs())]);
-  const message = `the ledger has ${shown}; the source asks for ${source}${waitingHint(payment)}`;
+  const message = e4Texts.differs({ ledger: shown, source }) + waitingHint(payment);
   return { differences: [{ document, amount, message }], heldChanges: [] };
 }
 
@@ -110,6 +114,6 @@ function isTagged(line: LedgerSum, tags: Tags): boolean {
 }
 
 function describe(line: LedgerSum, decimals: number): string {
-  const department = line.departmentId ?? 'none';
-  return `${formatAmount(line.amount, decimals)} of type ${line.paymentType ?? 'none'} in department ${department} on ${line.documentDate}`;
+  const { paymentType: type, departmentId: department, documentDate } = line;
+  return e4Texts.line({ amount: formatAmount(line.amount, decimals), type, department, date: documentDate });
 }

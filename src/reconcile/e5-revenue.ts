@@ -1,6 +1,7 @@
 import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
 import type { RowRecord } from '../records/types.ts';
 import { type CalendarDate, type LineRole, soldRoles } from '../terms.ts';
+import { e5Texts } from '../texts/findings/reconcile.ts';
 import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
 import {
   balance,
@@ -47,7 +48,7 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
   if (invoice.inForce === null || isHeldChange(invoice)) return finding;
   if (invoice.record.consolidatedInvoiceIds.length > 0) {
     const revenue = sum(lines.map((line) => line.amount.abs()));
-    if (!revenue.isZero()) difference(revenue, 'it collects other invoices, but has revenue or VAT lines of its own');
+    if (!revenue.isZero()) difference(revenue, e5Texts.collectorHasRevenue);
     return finding;
   }
   const unit = minorUnit(decimals);
@@ -57,21 +58,23 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
     if (residue.abs().greaterThan(unit)) {
       difference(
         residue,
-        `${name} is ${formatAmount(ledger, decimals)}, its rows sum to ${formatAmount(exact, decimals)}`,
+        e5Texts.lineDiffers({ name, ledger: formatAmount(ledger, decimals), rows: formatAmount(exact, decimals) }),
       );
     } else if (!residue.isZero() && place !== null) finding.residues.push({ ...place, residue });
   }
   const { totalVat, totalWithVat } = invoice.record;
   const net = (totalWithVat ?? zero).minus(totalVat ?? zero);
   for (const [isOne, expected, name] of [
-    [(role: LineRole) => role !== 'vat', net, 'net lines'],
-    [(role: LineRole) => role === 'vat', totalVat ?? zero, 'VAT lines'],
+    [(role: LineRole) => role !== 'vat', net, e5Texts.netLines],
+    [(role: LineRole) => role === 'vat', totalVat ?? zero, e5Texts.vatLines],
   ] as const) {
     const ledger = balance(lines, (line) => isOne(line.role)).negated();
     if (ledger.equals(expected)) continue;
     difference(
       ledger.minus(expected),
-      `its ${name} add up to ${formatAmount(ledger, decimals)}, its totals ask for ${formatAmount(expected, decimals)}`,
+      e5Texts.totalDiffers({
+        ...{ name, ledger: formatAmount(ledger, decimals), expected: formatAmount(expected, decimals) },
+      }),
     );
   }
   return finding;
@@ -99,7 +102,7 @@ function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[
   for (const { line, own: kept } of named) {
     const own = kept.length < line.rowIds.length ? [...kept, ...enteredAgain(line, kept, left, unit)] : kept;
     groups.push({
-      name: `the line on ${line.account}`,
+      name: e5Texts.lineOn({ account: line.account }),
       place: { account: line.account, date: line.documentDate },
       ledger: line.amount.negated(),
       exact: sum(own.map((row) => row.sum ?? zero)),
@@ -107,7 +110,7 @@ function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[
   }
   for (const own of Map.groupBy(left.values(), groupOf).values()) {
     groups.push({
-      name: `what was posted of row ${own.map((row) => row.id).join(', ')}`,
+      name: e5Texts.postedOfRows({ rows: own.map((row) => row.id).join(', ') }),
       place: null,
       ledger: zero,
       exact: sum(own.map((row) => row.sum ?? zero)),
@@ -150,11 +153,11 @@ function vatGroups(lines: LineInForce[], rows: RowRecord[]): Group[] {
   const groups = new Map<string, Group>();
   for (const [key, own] of Map.groupBy(rows, vatKeyOfRow)) {
     const exact = sum(own.map((row) => row.sumVat ?? zero));
-    groups.set(key, { name: `VAT of group ${key}`, place: null, ledger: zero, exact });
+    groups.set(key, { name: e5Texts.vatOfGroup({ group: key }), place: null, ledger: zero, exact });
   }
   for (const line of lines.filter(({ role }) => role === 'vat')) {
     const key = vatKey(line.vatGroup, line.vatRate);
-    const group = groups.get(key) ?? { name: `VAT of group ${key}`, ledger: zero, exact: zero };
+    const group = groups.get(key) ?? { name: e5Texts.vatOfGroup({ group: key }), ledger: zero, exact: zero };
     const place = { account: line.account, date: line.documentDate };
     groups.set(key, { ...group, place, ledger: group.ledger.minus(line.amount) });
   }
@@ -166,7 +169,7 @@ function vatKeyOfRow(row: RowRecord): string {
 }
 
 function vatKey(name: string | null, rate: Money | null): string {
-  return `${name?.trim() || 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
+  return e5Texts.vatGroup({ name: name?.trim() || null, rate: rate?.toFixed() ?? null });
 }
 
 /** Over all entries of the document, each account and day must have only the balance of the entry in force. */
@@ -178,7 +181,7 @@ function checkEarlierEntries(
 ): void {
   const rest = new Map<string, Money>();
   const add = (account: string, date: CalendarDate, amount: Money) => {
-    const key = `${account} on ${date}`;
+    const key = e5Texts.place({ account, date });
     rest.set(key, (rest.get(key) ?? zero).plus(amount));
   };
   for (const each of invoice.sums) {
@@ -187,10 +190,7 @@ function checkEarlierEntries(
   for (const line of lines) add(line.account, line.documentDate, line.amount.negated());
   for (const [place, amount] of rest) {
     if (!amount.isZero()) {
-      difference(
-        amount,
-        `earlier entries leave ${formatAmount(amount, decimals)} on account ${place} beside the entry in force`,
-      );
+      difference(amount, e5Texts.earlierEntries({ amount: formatAmount(amount, decimals), place }));
     }
   }
 }

@@ -2,6 +2,7 @@ import { integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, sum } from '../domain/money.ts';
 import { documentKinds, type RecordKind, recordKinds } from '../terms.ts';
+import { e6Texts } from '../texts/findings/reconcile.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import type { Difference, FoundDifferences, ReconcileInput } from './reconcile-report.ts';
 
@@ -40,21 +41,21 @@ async function lostDocuments(db: Connection, input: ReconcileInput): Promise<Fou
        in_force as (
          select kind, id, entry_id from entries e
          where reverses is null and not exists (select from entries r where r.reverses = e.entry_id))
-     select kind, id, 'it is in the mirror, but in no state' as message
+     select kind, id, 'it is in the mirror, but has no state' as message
        from record left join state using (kind, id) where state.id is null
      union all
-     select kind, id, 'it is pending: pulled, but not judged yet; run sync' from state where state = 'pending'
+     select kind, id, 'it was pulled, but is not judged yet: run sync' from state where state = 'pending'
      union all
      select kind, id, 'it has a state (' || state || '), but is not in the mirror'
        from state left join record using (kind, id) where record.id is null and not exists (
          select from put_aside a where a.installation = ? and a.kind = state.kind and a.record = state.id::text)
      union all
      select kind, id, 'it is ' || s.state || ' with ' || coalesce('the entry ' || s.entry_id, 'no entry')
-         || ', while the ledger has ' || coalesce(f.entry_id, 'none') || ' in force'
+         || ', but the ledger has ' || coalesce(f.entry_id, 'none') || ' in force'
        from state s left join in_force f using (kind, id)
        where s.entry_id is distinct from f.entry_id or (s.state = 'posted') <> (f.entry_id is not null)
      union all
-     select distinct kind, id, 'the ledger has entries of it, but it has no state'
+     select distinct kind, id, 'it has entries in the ledger, but no state'
        from entries left join state using (kind, id) where state.id is null
      union all
      select kind, id, 'it has ' || count(*) || ' entries in force' from in_force group by kind, id having count(*) > 1
@@ -82,8 +83,7 @@ async function countDifferences(db: Connection, input: ReconcileInput): Promise<
     const source = input.sourceCounts[kind]?.count;
     const { count: mirror = 0, missing = 0 } = mirrored.get(kind) ?? {};
     if (source === undefined || source + missing === mirror) return [];
-    const notShown = missing === 0 ? '' : `, ${missing} of them posted and not shown by it any more`;
-    const message = `the source counts ${source} ${plurals[kind]}, the mirror holds ${mirror}${notShown}`;
+    const message = e6Texts.count({ source, list: plurals[kind], mirror, missing });
     return [{ document: plurals[kind], amount: new Money(source + missing - mirror), message }];
   });
 }

@@ -10,6 +10,7 @@ import {
 import { type ReportedForeign, reportedForeign } from '../erp/claims/claim-store.ts';
 import type { UnitState } from '../erp/outbox/unit.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { e7Texts } from '../texts/findings/reconcile.ts';
 import {
   type Difference,
   type Equation,
@@ -49,7 +50,10 @@ export async function checkErpBooks(
     const found = differenceOf(entry, met);
     if (found !== null) tally.add(found);
     else if (entry.message !== null && entry.isEqual) {
-      withinTolerance.push({ document: documentOf(entry.unitId), message: `${whereOf(entry)}: ${entry.message}` });
+      withinTolerance.push({
+        document: documentOf(entry.unitId),
+        message: e7Texts.at({ where: whereOf(entry), text: entry.message }),
+      });
     }
   }
   tally.addFound({ listed: [], omitted, total: zero });
@@ -58,7 +62,7 @@ export async function checkErpBooks(
     tally.add({
       document: documentOf(unitId),
       amount: new Money(amount),
-      message: `${unitId} was delivered${erpNumber === null ? '' : ` as ${erpNumber}`}, and is not in the ERP any more (its key: ${key})`,
+      message: e7Texts.missing({ unit: unitId, number: erpNumber, key }),
     });
   }
   tally.addFound({ listed: [], omitted: moreMissing, total: zero });
@@ -69,7 +73,10 @@ export async function checkErpBooks(
   const unsettled = async (...states: UnitState[]) =>
     (await unsettledUnits(db, id, states, listLimit)).map(({ unitId, state, code, message }) => ({
       document: documentOf(unitId),
-      message: `${unitId} ${code === null ? `is ${state}` : `(${code}): ${message ?? ''}`}`,
+      message:
+        code === null
+          ? e7Texts.inState({ unit: unitId, state })
+          : e7Texts.withProblem({ unit: unitId, code, message: message ?? '' }),
     }));
   return {
     equation: tally.equation(decimals),
@@ -86,13 +93,12 @@ export async function checkErpBooks(
  * An entry of the company that this database did not send. Its amount is not read, so the difference counts as zero.
  */
 function foreignDifference({ kind, unitId, number, date, key }: ReportedForeign): Difference {
-  const said: Record<ReportedForeign['kind'], string> = {
-    foreign: `${unitId} was posted by another database of vetledger (its key: ${key})`,
-    doubled: `${unitId} was posted by another database of vetledger (its key: ${key}) and adopted, and ours is there, too: reverse one of them in the ERP, or ours with \`vetledger deliver undo\``,
-    behind: `${unitId} was posted by this database, which does not know it: it was restored from a backup (its key: ${key})`,
-  };
   const where = whereOf({ erpNumber: number, erpDate: date });
-  return { document: documentOf(unitId), amount: zero, message: `${where}: ${said[kind]}` };
+  return {
+    document: documentOf(unitId),
+    amount: zero,
+    message: e7Texts.at({ where, text: e7Texts[kind]({ unit: unitId, key }) }),
+  };
 }
 
 /** On owned accounts, the ERP's balance must equal the delivered balance. */
@@ -106,41 +112,40 @@ async function accountDifferences(
     const [own, theirs] = [new Money(ours.get(account) ?? 0), balances.get(account) ?? zero];
     const amount = theirs.minus(own);
     if (amount.isZero()) return [];
-    const message = `the ERP’s balance is ${formatAmount(theirs, decimals)}, that of what was delivered ${formatAmount(own, decimals)}`;
-    return { document: `account ${account}`, amount, message };
+    const message = e7Texts.balance({ erp: formatAmount(theirs, decimals), own: formatAmount(own, decimals) });
+    return { document: e7Texts.account({ account }), amount, message };
   });
 }
 
 /** States of units that must not be in the ERP. */
-const unexpected: Partial<Record<UnitState, string>> = {
-  pending: 'was not sent',
-  refused: 'was refused',
-  cancelled_out: 'was settled without being sent',
-  excluded: 'is not to be delivered',
-};
+const unexpected: Partial<Record<UnitState, string>> = e7Texts.states;
 
 /** The difference that an entry makes; null if it makes none. `met` holds the units whose entry was already seen. */
 function differenceOf(entry: BookFinding, met: Set<string>): Difference | null {
   const { unitId, state, isEqual, copies, message } = entry;
   if (unitId === null) {
-    const document = `ERP entry ${entry.erpNumber ?? 'without number'}`;
+    const document = e7Texts.erpEntry({ number: entry.erpNumber });
     return { document, amount: new Money(entry.amount), message: message ?? '' };
   }
   const isSurplus = met.has(unitId);
   met.add(unitId);
   const misplaced = state === null ? undefined : unexpected[state];
   const reasons = [
-    ...(isSurplus ? [`the ERP holds ${unitId} ${copies} times`] : []),
-    ...(misplaced === undefined ? [] : [`${unitId} ${misplaced}, and the ERP holds it`]),
+    ...(isSurplus ? [e7Texts.surplus({ unit: unitId, copies })] : []),
+    ...(misplaced === undefined ? [] : [e7Texts.unexpected({ unit: unitId, state: misplaced })]),
     ...(isEqual ? [] : [message ?? '']),
   ];
   if (reasons.length === 0) return null;
   const amount = new Money(isSurplus || misplaced !== undefined ? entry.amount : entry.difference);
-  return { document: documentOf(unitId), amount, message: `${whereOf(entry)}: ${reasons.join('; ')}` };
+  return {
+    document: documentOf(unitId),
+    amount,
+    message: e7Texts.at({ where: whereOf(entry), text: reasons.join('; ') }),
+  };
 }
 
 function whereOf({ erpNumber, erpDate }: { erpNumber: string | null; erpDate: CalendarDate | null }): string {
-  return `entry ${erpNumber ?? 'without number'} of ${erpDate ?? 'no date'}`;
+  return e7Texts.entryOf({ number: erpNumber, date: erpDate });
 }
 
 /** The document of a unit: `invoice 7`; for a summary, its day and department. */

@@ -2,6 +2,7 @@ import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
 import type { ShareInForce } from '../ledger/journal/shares.ts';
 import type { Taken } from '../prepayments/taken.ts';
 import type { DocumentRef } from '../terms.ts';
+import { e8Texts, reconcileTexts } from '../texts/findings/reconcile.ts';
 import { isMoney } from './e3-prepayment.ts';
 import { type Difference, formatAmount, type Note } from './reconcile-report.ts';
 import {
@@ -120,13 +121,17 @@ export class OriginalsVat {
       const text = (of: Money) => formatAmount(of, decimals);
       finding.differences.push({
         ...{ document: `prepayment ${id}`, amount },
-        message: `${text(left)} of its VAT is left, while ${text(exact.toDecimalPlaces(decimals))} belongs to the ${text(unused)} that is unused: ${text(amount.abs())} of VAT is at stake; ${unmatchedText(clientId, unmatched.get(clientId) ?? [], text)}${waitingHint(prepayment)}`,
+        message:
+          e8Texts.original({
+            ...{ left: text(left), expected: text(exact.toDecimalPlaces(decimals)), unused: text(unused) },
+            ...{ amount: text(amount.abs()), uses: unmatchedText(clientId, unmatched.get(clientId) ?? [], text) },
+          }) + waitingHint(prepayment),
       });
     }
     finding.listed.push(...this.#withoutVat(sharesOf, decimals));
     for (const { paymentId, clientId, amount } of this.#unmatched) {
       if (named.has(clientId)) continue;
-      const message = `it is not known from which prepayment it took ${formatAmount(amount, decimals)}; the VAT of no prepayment of ${clientText(clientId)} differs`;
+      const message = e8Texts.unknownUse({ amount: formatAmount(amount, decimals), client: clientText(clientId) });
       finding.listed.push({ document: `payment ${paymentId}`, message });
     }
     return finding;
@@ -151,7 +156,7 @@ export class OriginalsVat {
     return [...sharesOf].flatMap(([id, shares]) => {
       const taken = sum(shares.flatMap(({ hasVat, amount }) => (hasVat ? [] : [amount])));
       if (taken.isZero() || this.#originals.has(id)) return [];
-      const message = `${formatAmount(taken, decimals)} of it was used or paid back; it was received without VAT and gives none back`;
+      const message = e8Texts.withoutVat({ amount: formatAmount(taken, decimals) });
       return [{ document: `prepayment ${id}`, message }];
     });
   }
@@ -169,7 +174,7 @@ function unusedInSource(prepayment: ReconciledPrepayment, posted: Money): Money 
 }
 
 function clientText(clientId: number | null): string {
-  return clientId === null ? 'no client' : `client ${clientId}`;
+  return clientId === null ? reconcileTexts.noClient : reconcileTexts.client({ id: clientId });
 }
 
 function unmatchedText(
@@ -178,8 +183,11 @@ function unmatchedText(
   text: (amount: Money) => string,
 ): string {
   const client = clientText(clientId);
-  if (uses.length === 0) return `${client} has no use without a match`;
-  const named = uses.slice(0, namedAtMost).map(({ paymentId, amount }) => `payment ${paymentId} (${text(amount)})`);
-  const more = uses.length - named.length;
-  return `${client} has uses without a match: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  if (uses.length === 0) return e8Texts.noUnmatched({ client });
+  const first = uses
+    .slice(0, namedAtMost)
+    .map(({ paymentId: id, amount }) => e8Texts.use({ id, amount: text(amount) }));
+  const count = uses.length - first.length;
+  const named = first.join(', ');
+  return e8Texts.unmatched({ client, uses: count > 0 ? reconcileTexts.more({ named, count }) : named });
 }

@@ -3,6 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { sharesInForce } from '../ledger/journal/shares.ts';
 import { takenByUses } from '../prepayments/taken.ts';
+import { e8Texts } from '../texts/findings/reconcile.ts';
 import { PrepaymentEquation, useOf } from './e3-prepayment.ts';
 import { type OriginalsFinding, OriginalsVat } from './e8-originals.ts';
 import { type LoadedBooks, loadPrepayments, loadUses } from './loaded-books.ts';
@@ -79,7 +80,10 @@ export class PrepaymentVatEquation {
       {
         document: 'vat',
         amount: ledger.minus(expected),
-        message: `VAT is ${formatAmount(ledger, decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from invoices (${formatAmount(this.#ofInvoices, decimals)}) and unused prepayments`,
+        message: e8Texts.total({
+          ...{ ledger: formatAmount(ledger, decimals), expected: formatAmount(expected, decimals) },
+          invoices: formatAmount(this.#ofInvoices, decimals),
+        }),
       },
     ];
   }

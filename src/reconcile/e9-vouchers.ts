@@ -4,6 +4,7 @@ import { paymentAccount, soldRole } from '../mapping/look-ups.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { finalStatus } from '../records/source-codes.ts';
 import { type SoldRole, soldRoles } from '../terms.ts';
+import { e9Texts } from '../texts/findings/reconcile.ts';
 import { type Difference, formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
 import {
   balance,
@@ -41,12 +42,12 @@ export class VoucherEquation {
     gift_card_liability: { ...noTerms },
     voucher_liability: { ...noTerms },
   };
-  readonly #tell: (difference: Difference) => void;
+  readonly #report: (difference: Difference) => void;
 
   /** `report` is called with each difference. */
-  constructor(input: ReconcileInput, tell: (difference: Difference) => void) {
+  constructor(input: ReconcileInput, report: (difference: Difference) => void) {
     this.#input = input;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   addInvoice(invoice: ReconciledInvoice): void {
@@ -89,10 +90,12 @@ export class VoucherEquation {
       const expected = sold.minus(redeemed);
       const rest = ledger[role].minus(expected).minus(apart);
       if (!rest.isZero()) {
-        this.#tell({
+        this.#report({
           document: role,
           amount: rest,
-          message: `it is ${formatAmount(ledger[role], decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from what was sold and redeemed`,
+          message: e9Texts.total({
+            ...{ ledger: formatAmount(ledger[role], decimals), expected: formatAmount(expected, decimals) },
+          }),
         });
       }
       if ([sold, redeemed, opening, ledger[role]].every((amount) => amount.isZero())) continue;
@@ -113,10 +116,13 @@ export class VoucherEquation {
     const { decimals } = this.#input;
     const amount = ledger.minus(expected);
     this.#terms[role].apart = this.#terms[role].apart.plus(amount);
-    this.#tell({
+    this.#report({
       document,
       amount,
-      message: `${formatAmount(ledger, decimals)} stands on ${role}, while ${formatAmount(expected, decimals)} follows from the document${waitingHint(of)}`,
+      message:
+        e9Texts.document({
+          ...{ ledger: formatAmount(ledger, decimals), role, expected: formatAmount(expected, decimals) },
+        }) + waitingHint(of),
     });
   }
 

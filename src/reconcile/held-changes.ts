@@ -1,6 +1,7 @@
 import type { Money } from '../domain/money.ts';
 import { absenceProblems } from '../domain/problems.ts';
 import { finalStatus, isNoMoney, voidStatus } from '../records/source-codes.ts';
+import { heldTexts } from '../texts/findings/reconcile.ts';
 import { formatAmount, type Note } from './reconcile-report.ts';
 import type {
   ReconciledDocument,
@@ -10,19 +11,14 @@ import type {
 } from './reconciled-documents.ts';
 
 /** Limit of changes of one document that a message lists. */
-const toldAtMost = 8;
+const listedAtMost = 8;
 
 /**
  * A posted invoice whose current facts are not in the books: its posted amount, and its current facts in the source.
  */
 export function heldInvoice(invoice: ReconciledInvoice, posted: Money, decimals: number): Note {
   const { id, status, totalWithVat } = invoice.record;
-  const now =
-    status === voidStatus
-      ? 'that it is void'
-      : status !== finalStatus
-        ? `that it is not final any more (status ${status ?? 'unreadable'})`
-        : null;
+  const now = status === voidStatus ? heldTexts.void : status !== finalStatus ? heldTexts.notFinal({ status }) : null;
   return note(`invoice ${id}`, invoice, posted, now, totalWithVat, decimals);
 }
 
@@ -36,9 +32,9 @@ export function heldPayment(
   const { record } = payment;
   const status = record.kind === 'prepayment' ? (record.status ?? 'ready') : 'ready';
   const now = isNoMoney(status)
-    ? `that it is ${status}, which is no money`
+    ? heldTexts.noMoney({ status })
     : record.paymentType !== postedType && record.paid?.equals(posted)
-      ? `type ${record.paymentType ?? 'unreadable'} instead of ${postedType ?? 'none'}`
+      ? heldTexts.type({ type: record.paymentType, posted: postedType })
       : null;
   return note(`${record.kind} ${record.id}`, payment, posted, now, record.paid, decimals);
 }
@@ -51,20 +47,17 @@ function note(
   amount: Money | null,
   decimals: number,
 ): Note {
-  const begin = `posted with ${formatAmount(posted, decimals)}`;
-  const end = `(${problem})`;
-  if (gone) return { document, message: `${begin}; it is gone from the source ${end}` };
-  if (absenceProblems.some((code) => code === problem))
-    return { document, message: `${begin}; the source does not show it, or rows of it, any more ${end}` };
-  if (now !== null) return { document, message: `${begin}; the source now says ${now} ${end}` };
-  if (amount === null)
-    return { document, message: `${begin}; its amount in the source cannot be read any more ${end}` };
+  const of = { posted: heldTexts.posted({ amount: formatAmount(posted, decimals) }), problem: String(problem) };
+  if (gone) return { document, message: heldTexts.gone(of) };
+  if (absenceProblems.some((code) => code === problem)) return { document, message: heldTexts.notShown(of) };
+  if (now !== null) return { document, message: heldTexts.says({ ...of, now }) };
+  if (amount === null) return { document, message: heldTexts.unreadable(of) };
   if (amount.equals(posted)) {
-    const told = changes
-      .slice(0, toldAtMost)
-      .map(({ field, old, new: to }) => `${field} ${old ?? 'none'} → ${to ?? 'none'}`);
-    const facts = told.length === 0 ? 'other facts of it differ' : told.join(', ');
-    return { document, message: `${begin}, as the source still says; ${facts} ${end}` };
+    const listed = changes
+      .slice(0, listedAtMost)
+      .map(({ field, old: from = null, new: to = null }) => heldTexts.change({ field, from, to }));
+    const facts = listed.length === 0 ? heldTexts.otherFacts : listed.join(', ');
+    return { document, message: heldTexts.sameAmount({ ...of, facts }) };
   }
-  return { document, message: `${begin}; the source now says ${formatAmount(amount, decimals)} ${end}` };
+  return { document, message: heldTexts.says({ ...of, now: formatAmount(amount, decimals) }) };
 }

@@ -2,6 +2,7 @@ import type { Connection } from '../db/rows.ts';
 import { outsideBooks, outsideByKind } from '../documents/outside-books.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
 import type { DocumentRef } from '../terms.ts';
+import { e2Texts, reconcileParts } from '../texts/findings/reconcile.ts';
 import { ClearingBalances } from './clearing-balances.ts';
 import { checkSummaries } from './e1-summaries.ts';
 import { checkTrialBalance } from './e1-trial-balance.ts';
@@ -39,17 +40,19 @@ export async function reconcileInstallation(
   const checks = new DocumentChecks(input);
   const { tallies } = checks;
   const named = <T>(report: string, work: () => Promise<T>) => namingTimeouts(input.id, report, work);
-  tallies.E1.addFound(await named('E1 (trial balance)', () => checkTrialBalance(db, input)));
-  for (const found of await named('E1 (daily summaries)', () => checkSummaries(db, input))) tallies.E1.addFound(found);
-  await named('E2, E4 and E5 (invoices and their payments)', () => checks.invoices(db));
-  await named('E2 and E4 (payments without invoice)', () => checks.paymentsWithoutInvoice(db));
-  await named('E3 (prepayments)', () => checks.prepayments(db));
-  for (const found of await named('E6 (nothing lost)', () => checkCompleteness(db, input))) tallies.E6.addFound(found);
-  const prepaymentVat = await named('E8 (VAT on prepayments)', () => checks.prepaymentVat(db));
-  const vouchers = await named('E9 (gift cards and vouchers)', () => checks.vouchers(db));
-  const writeBacks = await named('E10 (write-backs)', () => checkWriteBacks(db, input));
+  tallies.E1.addFound(await named(reconcileParts.trialBalance, () => checkTrialBalance(db, input)));
+  for (const found of await named(reconcileParts.summaries, () => checkSummaries(db, input)))
+    tallies.E1.addFound(found);
+  await named(reconcileParts.invoices, () => checks.invoices(db));
+  await named(reconcileParts.payments, () => checks.paymentsWithoutInvoice(db));
+  await named(reconcileParts.prepayments, () => checks.prepayments(db));
+  for (const found of await named(reconcileParts.completeness, () => checkCompleteness(db, input)))
+    tallies.E6.addFound(found);
+  const prepaymentVat = await named(reconcileParts.prepaymentVat, () => checks.prepaymentVat(db));
+  const vouchers = await named(reconcileParts.vouchers, () => checks.vouchers(db));
+  const writeBacks = await named(reconcileParts.writeBacks, () => checkWriteBacks(db, input));
   const reports = new BoundedList<Listed['reports'][number]>();
-  const reported = await named('the list of reported problems', () => documentReports(db, input));
+  const reported = await named(reconcileParts.reports, () => documentReports(db, input));
   reports.addAll(reported.listed);
   reports.omit(reported.omitted);
 
@@ -75,8 +78,8 @@ export async function reconcileInstallation(
     write_backs_unproven: writeBacks.unproven,
   };
   const omitted = Object.entries(bounded).flatMap(([name, list]) => (list.omitted > 0 ? [[name, list.omitted]] : []));
-  const balances = await named('the trial balance', () => trialBalance(db, input));
-  const outside = outsideByKind(await named('what is not in the books', () => outsideBooks(db, [input.id])), decimals);
+  const balances = await named(reconcileParts.balances, () => trialBalance(db, input));
+  const outside = outsideByKind(await named(reconcileParts.outside, () => outsideBooks(db, [input.id])), decimals);
   const report: InstallationReport = {
     installation: input.id,
     ok: Object.values(equations).every(({ ok }) => ok),
@@ -85,7 +88,7 @@ export async function reconcileInstallation(
     outside,
     currency: input.currency,
     equations,
-    states: await named('the list of states', () => countStates(db, input)),
+    states: await named(reconcileParts.states, () => countStates(db, input)),
     trial_balance: balances,
     listed: {
       payments_without_invoice: checks.withoutInvoice.items,
@@ -97,7 +100,7 @@ export async function reconcileInstallation(
       ...(prepaymentVat ? { prepayment_vat: checks.prepaymentVatNotes.items } : {}),
       vouchers,
       write_backs: { foreign: writeBacks.foreign.items, unproven: writeBacks.unproven.items },
-      liabilities_in_debit: await named('the list of liabilities in debit', () => liabilitiesInDebit(db, input)),
+      liabilities_in_debit: await named(reconcileParts.liabilities, () => liabilitiesInDebit(db, input)),
       residues: checks.residues.listed(decimals),
       unsummarised: await unsummarisedByDay(db, input),
       reports: reports.items,
@@ -175,7 +178,7 @@ class DocumentChecks {
         this.tallies.E2.add({
           document: `payment ${payment.record.id}`,
           amount,
-          message: `${formatAmount(amount, decimals)} of ${role} is posted, but its invoice is not in the mirror${waitingHint(payment)}`,
+          message: e2Texts.invoiceNotMirrored({ amount: formatAmount(amount, decimals), role }) + waitingHint(payment),
         });
       }
     }

@@ -2,6 +2,7 @@ import { type Column, integer, nullable, numeric, type RowOf, type Shape } from 
 import { type Binding, type Connection, rows } from '../db/rows.ts';
 import { codeOf, UserError } from '../domain/errors.ts';
 import { Money, zero } from '../domain/money.ts';
+import { reconcileErrors } from '../texts/errors/reconcile.ts';
 import { type Difference, type FoundDifferences, type InstallationReport, listLimit } from './reconcile-report.ts';
 
 /** Listed rows, and the totals including rows beyond the limit. */
@@ -61,14 +62,6 @@ export async function namingTimeouts<T>(
     return await work();
   } catch (error) {
     if (codeOf(error) !== '57014') throw error;
-    throw new UserError(
-      {
-        code: 'query_timeout',
-        message: `PostgreSQL did not answer in time: ${report} of installation ${installation} was not finished. Nothing was changed.`,
-        todo: 'Run `analyze` in PostgreSQL and the command again with --installation, while no window is under way; if it stays so, give PostgreSQL more memory (work_mem) or a faster disk.',
-      },
-      3,
-      error,
-    );
+    throw new UserError(reconcileErrors.queryTimeout({ part: report, installation }), 3, error);
   }
 }

@@ -56,7 +56,7 @@ function ledgerLine(
   [account, role, invoiceId, partyCode, paymentType, departmentId, vatGroup, vatRate, rowIds, amount]: GatheredLine,
   documentDate: CalendarDate,
 ): LedgerLine {
-  if (!isLineRole(role)) throw new UnexpectedResult(`a line has the role ${role}, which is none`);
+  if (!isLineRole(role)) throw new UnexpectedResult(`a line has the unknown role ${role}`);
   return {
     ...{ account, role, invoiceId, partyCode, paymentType, departmentId, documentDate, vatGroup, rowIds },
     vatRate: vatRate === null ? null : moneyOfDigits(vatRate),

@@ -3,6 +3,7 @@ import { type Money, sum } from '../domain/money.ts';
 import type { StoredUse } from '../prepayments/used.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState, LineRole } from '../terms.ts';
+import { reconcileTexts } from '../texts/findings/reconcile.ts';
 
 /** The sum of a document's lines with the same tags, over all its entries; sums of zero are left out. */
 export interface LedgerSum {
@@ -95,5 +96,5 @@ export function isHeldChange({ state, problem }: ReconciledDocument): boolean {
  * The end of a difference's message if one of the documents waits to be judged again, which may remove the difference.
  */
 export function waitingHint(...documents: ReconciledDocument[]): string {
-  return documents.some(({ dirty }) => dirty) ? '; it waits to be judged again by the next sync' : '';
+  return documents.some(({ dirty }) => dirty) ? reconcileTexts.waitsForJudgement : '';
 }

@@ -25,6 +25,11 @@ export const reconcileErrors = {
     message: `The books of installation ${installation} could not be read from the ERP (${kind}): ${reason}`,
     todo: 'Run `vetledger erp check` to check whether the ERP can be reached and the API user may read. Then run the command again.',
   }),
+  queryTimeout: ({ part, installation }: { part: string; installation: number }): PlainError => ({
+    code: 'query_timeout',
+    message: `PostgreSQL did not answer in time: ${part} of installation ${installation} was not completed. Nothing was changed.`,
+    todo: 'Run `analyze` in PostgreSQL. Then run the command again with --installation while no window is open. If that does not help, give PostgreSQL more memory (work_mem) or a faster disk.',
+  }),
   entriesNotShown: 'it did not show all entries with keys of vetledger',
   noRoom: 'the rate budget had no room for them',
 };
