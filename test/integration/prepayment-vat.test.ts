@@ -80,7 +80,7 @@ test('what a clinic takes in advance has its VAT at receipt, and gives it back w
   expect(received).toBeGreaterThan(2);
   expect(report.listed.prepayment_vat).toContainEqual({
     document: 'prepayment 701',
-    message: '80.00 of it was used or paid back; it was received without VAT and gives none back',
+    message: '80.00 of it was used or refunded; it was received without VAT, so it gives no VAT back',
   });
   const left = await suspended(4801);
   const { mapping, dialect, timezone, decimals, startDate } = clinic.installation;
@@ -180,7 +180,7 @@ test('E8 names the prepayment whose VAT is not what belongs to its rest', async 
     documents: [
       {
         document: `prepayment ${prepayment.id}`,
-        message: `14.54 of its VAT is left, while 10.36 belongs to the 51.00 that is unused: 4.18 of VAT is at stake; client ${prepayment.client} has no use without a match`,
+        message: `14.54 of its VAT is left, but 10.36 belongs to the unused amount of 51.00: the difference is 4.18 of VAT; client ${prepayment.client} has no use without a match`,
       },
     ],
   });

@@ -231,7 +231,7 @@ describe('E7', () => {
       ok: false,
       difference: '20.00',
       documents: [
-        { document: 'payment 1', message: expect.stringContaining('was refused, and the ERP holds it') },
+        { document: 'payment 1', message: expect.stringContaining('was refused, but the ERP holds it') },
         { document: 'payment 2', message: expect.stringContaining('was settled without being sent') },
       ],
     });

@@ -162,12 +162,12 @@ describe('E8 per original', () => {
       uses: [use('119', []), stranger, cancelled],
     });
     expect(differences.map(({ message }) => message)).toEqual([
-      '40.64 of its VAT is left, while 16.46 belongs to the 81.00 that is unused: 24.18 of VAT is at stake; client 1 has uses without a match: payment 12 (119.00); it waits to be judged again by the next sync',
+      '40.64 of its VAT is left, but 16.46 belongs to the unused amount of 81.00: the difference is 24.18 of VAT; client 1 has uses without a match: payment 12 (119.00); it waits to be judged again by the next sync',
     ]);
     expect(listed).toEqual([
       {
         document: 'payment 13',
-        message: 'it is not known from which prepayment it took 81.00; the VAT of no prepayment of client 2 differs',
+        message: 'we could not determine from which prepayment it took 81.00; the VAT of no prepayment of client 2 differs',
       },
     ]);
   });

@@ -69,17 +69,17 @@ describe('held changes say what differs', () => {
     [
       'another account: the amount is the same',
       invoice({}),
-      'invoice 10: posted with 65.70, as the source still says; other facts of it differ (change_held)',
+      'invoice 10: posted with 65.70, as in the source; other facts differ (change_held)',
     ],
     [
       'another account, as it was told when judged',
       invoice({}, { changes: [{ field: 'net on 3000', old: '65.70', new: null }] }),
-      'invoice 10: posted with 65.70, as the source still says; net on 3000 65.70 → none (change_held)',
+      'invoice 10: posted with 65.70, as in the source; net on 3000 65.70 → none (change_held)',
     ],
     [
       'a total that cannot be read',
       invoice({ total_with_vat: 'x' }, { problem: 'amount_invalid' }),
-      'invoice 10: posted with 65.70; its amount in the source cannot be read any more (amount_invalid)',
+      'invoice 10: posted with 65.70; its amount in the source is no longer readable (amount_invalid)',
     ],
     [
       'a payment of another type',
@@ -99,7 +99,7 @@ describe('held changes say what differs', () => {
     [
       'a prepayment that failed after all',
       prepayment({ status: 'Failed' }),
-      'prepayment 10: posted with 9.00; the source now says that it is failed, which is no money (change_held)',
+      'prepayment 10: posted with 9.00; the source now says that it is failed, which is not money (change_held)',
     ],
   ];
   it.each(cases)('%s', async (_name, change, expected) => {

@@ -331,7 +331,7 @@ describe('E2: receivables', () => {
       { document: 'invoice 11', message: 'posted with 100.00; the source now says 120.00 (change_held)' },
       {
         document: 'payment 12',
-        message: 'has no amount that could be read, so what is due on invoice 12 cannot be checked',
+        message: 'has no readable amount, so the amount due on invoice 12 cannot be checked',
       },
     ]);
   });

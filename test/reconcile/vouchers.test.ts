@@ -91,7 +91,7 @@ test('E9 names the payment that redeems another amount than the source says', as
       {
         document: 'payment 5',
         difference: '1.00',
-        message: '-59.00 stands on gift_card_liability, while -60.00 follows from the document',
+        message: '-59.00 is posted on gift_card_liability, but must be -60.00 by the document',
       },
     ],
   });
@@ -116,7 +116,7 @@ test('E9 tells what no document in the mirror explains', async () => {
       {
         document: 'gift_card_liability',
         difference: '-10.00',
-        message: 'it is 30.00 in the ledger, while 40.00 follows from what was sold and redeemed',
+        message: 'it is 30.00 in the ledger, but must be 40.00 by the amounts sold and redeemed',
       },
     ],
   });
