@@ -53,7 +53,7 @@ export class LeaseBusy extends Error {
   }
 }
 
-/** The lease expired without a renewal, and nobody else took it. After a renewal the work may continue. */
+/** The lease expired without a renewal, and no other holder took it. After a renewal the work may continue. */
 export class LeaseExpired extends Error {
   readonly code: string;
   readonly todo: string;
@@ -155,7 +155,7 @@ export async function seizeLease<Scope extends LeaseScope>(
  */
 const renewedForSeconds = 10;
 
-/** Renews a lease, even an expired one that nobody else took; false if it is lost. */
+/** Renews a lease, even an expired one that no other holder took; false if it is lost. */
 export async function renewLease(db: Connection, lease: Lease): Promise<boolean> {
   const seconds = leaseSeconds(lease);
   const held = await maybeRow(
@@ -201,7 +201,7 @@ export async function holdLease(trx: Connection, lease: Lease): Promise<void> {
     [...bindingsOf(lease), lease.token],
   );
   if (held === null) throw new LeaseLost(lease);
-  // The result of a request to an ERP is stored even after the lease expired, as long as nobody else has taken the
+  // The result of a request to an ERP is stored even after the lease expired, as long as no other holder has the
   // lease.
   if (!held.alive && lease.company === undefined) throw new LeaseExpired(lease);
 }

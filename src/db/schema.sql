@@ -1248,7 +1248,7 @@ begin
   foreach age_seconds in array ages_seconds loop
     own_priority := asked_priority;
     if kept_free is not null then
-      -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
+      -- Its share is taken before other work; the rest only if no request waits.
       if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
         own_priority := 0;
       else
@@ -1260,7 +1260,7 @@ begin
             where c.installation = for_installation and c.action = for_action and c.expires_at > present);
       end if;
     end if;
-    -- Reckoned anew at each asking an age would waver with the time that the asking takes.
+    -- If the age were computed again at each try, it would vary with the duration of the try.
     select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
     from budget_claim c
     where c.installation = for_installation and c.action = for_action
@@ -1299,7 +1299,7 @@ begin
       from made order by id;
     return;
   end if;
-  -- A background request that is not to wait in the line.
+  -- A background request must not wait in the queue.
   if kept_free is not null and own_priority > 0 then
     return;
   end if;
@@ -1314,7 +1314,8 @@ begin
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
       expires_at = excluded.expires_at;
 
-  -- When enough has expired, or all of it. Responses shorten slots, so it can be sooner: the caller asks often.
+  -- When enough slots have expired, or all of them. Responses shorten slots, so it can be sooner: the caller tries
+  -- often.
   select min(freed.expires_at)
     filter (where freed.left_over + ahead + asked_weight <= allowed or freed.left_over = 0)
   into ready_at
@@ -1323,7 +1324,7 @@ begin
     from budget_slot s where s.installation = for_installation and s.action = for_action
   ) freed;
   ready_at := greatest(coalesce(ready_at, present), state.blocked_until);
-  -- Room enough, were it not for the claims ahead: their turn is now.
+  -- There would be enough room without earlier claims, which are served now.
   wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
   return next;
 end $function$;
@@ -1370,7 +1371,7 @@ begin
   select * into head from chain_head(closed.installation);
   closed.seq := head.seq + 1;
   closed.previous_hash := head.hash;
-  -- The chain has no gaps, so what is no close is an entry.
+  -- The chain has no gaps, so each place without a close has an entry.
   select head.seq - count(*) into closed.entries
   from ledger_close c where c.installation = closed.installation and c.seq is not null;
   select coalesce(max(s.seq), 0) into closed.summaries from summary_entry s where s.installation = closed.installation;
@@ -1417,7 +1418,7 @@ CREATE OR REPLACE FUNCTION vetledger.count_delivered()
  SET search_path TO 'vetledger', 'pg_temp'
 AS $function$
 begin
-  -- What a transition table is called depends on the statement, so that each has a branch of its own.
+  -- The name of a transition table depends on the statement, so each statement has a separate branch.
   if tg_op = 'INSERT' then
     insert into erp_delivered as known (installation, n)
     select installation, count(*) from after_it where state in ('delivered', 'handed_over', 'acknowledged')
@@ -1599,7 +1600,7 @@ declare
   refused record;
 begin
   perform hold_period(each.installation) from (select distinct installation from posted order by installation) each;
-  -- A statement of its own after the wait: it sees a close that has just been committed.
+  -- A separate statement after the wait, so that it sees a close that was just committed.
   select p.id, p.installation, p.entry_date, closed.through into refused
   from posted p
   join (select each.installation, closed_through(each.installation) as through

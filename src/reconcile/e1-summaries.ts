@@ -8,7 +8,7 @@ import { type FoundDifferences, formatAmount, type ReconcileInput } from './reco
 
 /**
  * Part of equation E1, for posting mode `daily_summary`. Each summary is the sum of its entries per account, role,
- * side, department and VAT group, in amounts and in VAT bases. It contains only entries of its own day and posting
+ * side, department and VAT group, in amounts and in VAT bases. It contains only entries of the same day and posting
  * mode. No entry is left out of the summaries after a window that could have summarised it has closed.
  */
 export async function checkSummaries(db: Connection, input: ReconcileInput): Promise<FoundDifferences[]> {

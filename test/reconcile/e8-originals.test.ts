@@ -167,7 +167,8 @@ describe('E8 per original', () => {
     expect(listed).toEqual([
       {
         document: 'payment 13',
-        message: 'we could not determine from which prepayment it took 81.00; the VAT of no prepayment of client 2 differs',
+        message:
+          'we could not determine from which prepayment it took 81.00; the VAT of no prepayment of client 2 differs',
       },
     ]);
   });

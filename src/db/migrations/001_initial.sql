@@ -1,48 +1,50 @@
--- The whole of vetledger's state. Times are timestamptz; amounts numeric; ids of the source bigint.
+-- All state of vetledger. Times are timestamptz; amounts numeric; ids of the source bigint.
 
 create table meta (
   key text primary key,
   value text not null
 );
--- Ids of workflows and task queues carry it, so that a Temporal cluster can be shared by several databases.
+-- Part of workflow ids and task queues, so that several databases can share a Temporal cluster.
 insert into meta (key, value) values ('database_id', substr(replace(gen_random_uuid()::text, '-', ''), 1, 8));
 
--- For tables that rows are only added to. `grantRuntime` (src/db/roles.ts) knows them by triggers of this function.
+-- For append-only tables. `grantRuntime` (src/db/roles.ts) finds them by triggers of this function.
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'the rows of % are never changed or deleted; a correction is a new entry', tg_table_name
     using errcode = 'restrict_violation';
 end $$;
 
--- Only a table's owner may analyze it before PostgreSQL 17; this lets the runtime role do so after work that outruns autovacuum.
--- A table that another process analyzes at this moment is left to it.
+-- Before PostgreSQL 17, only a table's owner may analyze it. This function lets the runtime role do so after work that
+-- outruns autovacuum. It skips a table that another process is analyzing.
 create function refresh_statistics(table_name text) returns void language plpgsql
   security definer set search_path = vetledger, pg_temp
-  -- A sample of 3,000 rows instead of 30,000: enough to tell a full table from an empty one. Autovacuum takes the large sample later.
+  -- A sample of 3,000 rows instead of 30,000 is enough to distinguish a full table from an empty one. Autovacuum takes
+  -- the large sample later.
   set default_statistics_target = 10 as $$
 begin
   execute format('analyze (skip_locked) vetledger.%I', table_name);
 end $$;
 
 ---------------------------------------------------------------------------------------------------- installations
--- What vetledger noted of an installation for its next windows: one row each, made by the first note.
+-- What vetledger stores about an installation for its next windows: one row each, created by the first window.
 create table installation_state (
   installation bigint primary key,
-  -- Of mapping, start date, time zone, closed period and locks, when documents were last marked for a change of them.
+  -- Hash of mapping, start date, time zone, closed period and locks when documents were last marked because one of them
+  -- changed.
   conditions_hash text,
-  -- The start date that the books were begun with: null is a value of its own once it has been noted.
+  -- The start date of the first window. Null is also a stored value.
   start_date date,
   start_date_noted_at timestamptz,
-  -- Windows that webhooks have asked for and that have not opened yet: two at most.
+  -- Windows that webhooks requested and that have not opened yet: at most two.
   pending_nudges int not null default 0 check (pending_nudges >= 0),
   nudged_at timestamptz,
-  -- Null while the next window is to take a census: none was taken yet, or a count has differed since.
+  -- Null if the next window must take a census: none was taken yet, or a count has differed since.
   census_taken_at timestamptz,
-  -- A count differed in a way that no census was asked for yet (`source_count.census_pairs`).
+  -- Whether a count differed in a way that no census has covered yet (`source_count.census_pairs`).
   census_asked boolean not null default false
 );
 
--- Each department's lock date in the source as last read; null where the source locks no period.
+-- Each department's lock date in the source as last read; null if the source locks no period.
 create table department_lock (
   installation bigint not null,
   department bigint not null,
@@ -50,13 +52,14 @@ create table department_lock (
   primary key (installation, department)
 );
 
--- Periods that are closed in the ERP, as the practice software's departments are told of them (src/writeback/close-periods.ts).
+-- Periods closed in the ERP that must also be closed in the practice software, by department
+-- (src/writeback/close-periods.ts).
 create table source_period (
   installation bigint not null,
   department bigint not null,
-  -- The last day that is to be closed there.
+  -- The last day that must be closed there.
   through date not null,
-  -- `left`: the department locks its periods by itself.
+  -- `left`: the department locks its periods automatically.
   state text not null default 'pending' check (state in ('pending', 'done', 'left', 'failed')),
   attempts integer not null default 0,
   not_before timestamptz,
@@ -64,7 +67,8 @@ create table source_period (
   primary key (installation, department)
 );
 
--- The practice software's account number list as it was last read, for warnings by name while the source does not answer.
+-- The practice software's list of account numbers as last read, for warnings with names while the source does not
+-- answer.
 create table source_account (
   installation bigint not null,
   number text not null,
@@ -74,51 +78,52 @@ create table source_account (
 );
 create index source_account_installation on source_account (installation);
 
--- What the last reconcile of an installation found, for `status` and the metrics (src/reconcile/verdict.ts).
+-- The result of the last reconciliation of an installation, for `status` and the metrics (src/reconcile/verdict.ts).
 create table reconcile_verdict (
   installation bigint not null primary key,
   ok boolean not null,
-  -- The equations that do not hold; `chain` and `seals` where the journal is not as it was written.
+  -- The equations that do not hold; `chain` and `seals` if the journal was changed.
   failing text[] not null,
   checked_at timestamptz not null default clock_timestamp()
 );
 
--- The newest day's turn at which a daemon reconciled an installation by itself (src/reconcile/turns.ts).
+-- The newest day on which a daemon reconciled an installation automatically (src/reconcile/turns.ts).
 create table reconcile_turn (
   installation bigint not null primary key,
   -- In the installation's time zone.
   day date not null,
   attempts integer not null,
   began_at timestamptz not null default clock_timestamp(),
-  -- A further attempt of the same day begins not before.
+  -- A further attempt on the same day begins no earlier.
   not_before timestamptz not null,
   is_done boolean not null default false,
-  -- Why the last attempt that ended has failed.
+  -- The error of the last attempt that ended; null if it succeeded.
   error json
 );
 
--- When deploy/postgres/backup.sh last succeeded, which writes it: one row, and none before. For the metrics.
+-- The last successful run of deploy/postgres/backup.sh, which writes the only row; no row before the first. For the
+-- metrics.
 create table backup (
   finished_at timestamptz not null,
   is_only boolean primary key default true check (is_only)
 );
 
 ---------------------------------------------------------------------------------------------------- actions
--- What persons do (src/actions): who asked for what, and what came of it, one outcome each. Both tables are links of one chain for
--- each installation, and of one for what concerns the whole database (installation null).
+-- Decisions of users (src/actions): who requested what, and its one outcome. Both tables are links of one hash chain
+-- per installation, and of one for decisions about the whole database (installation null).
 create sequence action_id;
 create table action (
   id bigint primary key,
   installation bigint,
   seq bigint not null,
   kind text not null,
-  -- Who answers for it.
+  -- The user who answers for the action.
   subject text not null check (subject <> ''),
-  -- JSON as it was hashed; nothing of it can be erased.
+  -- JSON as hashed; no part of it can be erased.
   input json not null,
-  -- Hash of the figures that were shown before, where some were.
+  -- Hash of the figures that were shown before the action; null if none were shown.
   shown_hash text,
-  -- Of the reason with its salt (`action_reason`).
+  -- Hash of the reason with its salt (`action_reason`).
   reason_hash text not null,
   asked_at timestamptz not null,
   previous_hash text not null,
@@ -141,14 +146,14 @@ create table action_outcome (
 create trigger action_outcome_immutable before update or delete or truncate on action_outcome
   for each statement execute function refuse_change();
 
--- Reasons are free text, and may name people: they stand apart from what the chain hashes, and are deleted with their salt.
+-- Reasons are free text and may name people. They are stored outside the hash chain, and deleted with their salt.
 create table action_reason (
   action_id bigint primary key references action (id),
   salt text not null,
   reason text not null check (reason <> '')
 );
 
--- The last link of each chain: who records the next one locks it, and a link taken off the end is missed.
+-- The last link of each chain. Recording the next action locks it, and a link removed from the end is noticed.
 create table action_head (
   installation bigint,
   seq bigint not null,
@@ -156,7 +161,7 @@ create table action_head (
   unique nulls not distinct (installation)
 );
 
--- Actions with their outcomes, as others read and join them.
+-- Actions with their outcomes, for other queries.
 create view action_done as
 select a.id, a.installation, a.kind, a.subject as acted_by, coalesce(r.reason, '(erased)') as reason, a.input, o.result,
   a.asked_at as acted_at
@@ -165,7 +170,7 @@ join action_outcome o on o.action_id = a.id
 left join action_reason r on r.action_id = a.id;
 
 ---------------------------------------------------------------------------------------------------- processes
--- Daemons and commands at work. One whose heartbeat stopped is forgotten.
+-- Running daemons and commands. A process without heartbeats is removed.
 create table daemon (
   id uuid primary key,
   command text not null,
@@ -173,34 +178,35 @@ create table daemon (
   process bigint not null,
   version text not null,
   task_queue text not null,
-  -- What it serves: the others leave the steps of these installations to it.
+  -- The installations that the process serves. It leaves steps of other installations to other processes.
   installations bigint[] not null,
   started_at timestamptz not null default clock_timestamp(),
   heard_at timestamptz not null default clock_timestamp(),
-  -- Since when a process has not reached Temporal (src/runtime/presence.ts): `status`, another process, tells it.
+  -- Since when the process cannot reach Temporal (src/runtime/presence.ts), for `status` in another process; null if it
+  -- can.
   temporal_gone_since timestamptz
 );
 
--- One lease per installation and lane, and one per company of an ERP (lane `delivery`, installation 0): they run beside each other, and
--- each has one holder at a time. `token` fences writers whose lease was lost.
+-- One lease per installation and lane, and one per company of an ERP (lane `delivery`, installation 0). The lanes run
+-- in parallel, and each has one holder at a time. `token` fences writers whose lease was lost.
 create table lease (
   installation bigint not null,
-  -- `books`: readings of what the ERP holds count on from each other and forget what they have not seen themselves, so that two
-  -- of them must not run at once (src/queries/reconcile-erp.ts).
+  -- `books`: two readings of an ERP's books must not run in parallel, since each continues from the last one and
+  -- removes what it has not seen (src/queries/reconcile-erp.ts).
   lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books', 'reconcile')),
   company text not null default '',
   token bigint not null,
   holder text not null,
   expires_at timestamptz not null,
-  -- The last holder ended in order; otherwise its requests may still be at work.
+  -- Whether the last holder ended cleanly. If not, its requests may still be running.
   is_in_order boolean not null default false,
   taken_at timestamptz not null default clock_timestamp(),
   primary key (installation, lane, company)
 );
 
 ---------------------------------------------------------------------------------------------------- whose database and books these are
--- What the entries of an installation mean: noted with its first entry. A configuration that says otherwise opens no window and
--- posts nothing until it is adopted.
+-- The books that an installation's entries belong to, stored with the first entry. With another configuration, no
+-- window opens and no entry is posted until it is adopted.
 create table book_identity (
   installation bigint primary key,
   currency text not null,
@@ -209,7 +215,8 @@ create table book_identity (
   source text not null
 );
 
--- Companies of ERPs, and addresses of practice APIs, that belong to the original of this copy: nothing is written there.
+-- Companies of ERPs and addresses of practice APIs that belong to the original of this copy. The copy writes nothing
+-- there.
 create table copy_bar (
   kind text not null check (kind in ('company', 'source')),
   key text not null,
@@ -217,19 +224,19 @@ create table copy_bar (
 );
 
 ---------------------------------------------------------------------------------------------------- mappings
--- The mapping of an installation in force is the version with the highest number. Who posts holds a lock of that name, shared; who
--- begins a version has it alone (src/bookkeeping/mapping-versions.ts).
+-- An installation's mapping in force is the version with the highest number. Posting holds an advisory lock on it in
+-- share mode; a new version takes it exclusively (src/bookkeeping/mapping-versions.ts).
 create table mapping_version (
   installation bigint not null,
   number integer not null,
-  -- SHA-256 of the content; entries keep it.
+  -- SHA-256 of the content; entries store it.
   mapping_hash text not null check (mapping_hash = encode(sha256(convert_to(content, 'UTF8')), 'hex')),
   -- The mapping file as canonical JSON.
   content text not null,
-  -- What the file says of itself.
+  -- The version that the file states.
   version text,
   approved_by text,
-  -- `vetledger mapping apply`; null where a start has followed the file.
+  -- The action `vetledger mapping apply`; null if a start took the version from the file.
   action_id bigint references action (id),
   began_at timestamptz not null default clock_timestamp(),
   primary key (installation, number)
@@ -238,12 +245,12 @@ create index mapping_version_hash on mapping_version (installation, mapping_hash
 create trigger mapping_version_immutable before update or delete or truncate on mapping_version
   for each statement execute function refuse_change();
 
--- What a mapping says of itself, by the hash of its content, which several versions may have.
+-- The content of a mapping by its hash, which several versions may share.
 create view mapping_content as
   select distinct installation, mapping_hash, version, approved_by from mapping_version;
 
 ---------------------------------------------------------------------------------------------------- the source
--- Whether the source's server honours a filter of a list (src/sync/capabilities/filters.ts).
+-- Whether the source's server supports a filter of a list (src/sync/capabilities/filters.ts).
 create table source_filter (
   installation bigint not null,
   list text not null check (list in ('invoice', 'row', 'payment', 'prepayment')),
@@ -253,7 +260,8 @@ create table source_filter (
   primary key (installation, list, filter)
 );
 
--- What else the source's server was seen to do (src/sync/capabilities/server.ts); `list` is null where it is the same for all.
+-- Other observed behaviour of the source's server (src/sync/capabilities/server.ts); `list` is null if it applies to
+-- all lists.
 create table source_capability (
   installation bigint not null,
   list text check (list in ('invoice', 'row', 'payment', 'prepayment')),
@@ -263,21 +271,22 @@ create table source_capability (
   unique nulls not distinct (installation, list, name)
 );
 
--- The source's own unfiltered counts, and the highest id they cover (ACCOUNTING E6).
+-- The source's own unfiltered counts, and the highest id that they cover (ACCOUNTING E6).
 create table source_count (
   installation bigint not null,
   kind text not null,
   count bigint not null,
   counted_at timestamptz not null,
-  -- Pairs of (the source's count, ours) that a census was asked for since the last daily one: each asks for one.
+  -- Pairs of counts (the source's, ours) for which a census was requested since the last daily one. Each pair requests
+  -- one.
   census_pairs text[] not null default '{}',
   primary key (installation, kind)
 );
 
--- Sources that have refused to let us in: they are asked again with growing pauses.
+-- Sources that refused the credentials. Requests are repeated with growing pauses.
 create table sign_in (
   installation bigint primary key,
-  -- Tells the secret that was refused from another one; the secret itself is not kept.
+  -- Identifies the refused secret. The secret itself is not stored.
   mark text not null,
   refusals integer not null,
   since timestamptz not null,
@@ -285,58 +294,58 @@ create table sign_in (
 );
 
 ---------------------------------------------------------------------------------------------------- mirror
--- The newest known version of every record of the source. `raw` is json, not jsonb: the wire's digits as they came.
+-- The newest known version of every record of the source. `raw` is json, not jsonb, to keep the digits as received.
 create table mirror_record (
   installation bigint not null,
   kind text not null check (kind in ('invoice', 'row', 'payment', 'prepayment')),
   id bigint not null,
-  -- The invoice of a row or payment, and the one that a credit note credits.
+  -- The invoice of a row or payment, or the invoice that a credit note credits.
   parent_id bigint,
   version int not null,
-  -- The record's own `modified`, when it has one.
+  -- The record's own `modified`; null if it has none.
   modified timestamptz,
-  -- Lower bound of the snapshot this version was read from (the server's clock); only a later answer replaces it.
+  -- Lower bound of the snapshot that this version was read from (the server's clock). Only a later answer replaces it.
   source_time timestamptz not null,
   first_seen_at timestamptz not null,
-  -- Which fields the text has (field_map); `all`: the whole record.
+  -- The version of the field map that the text was kept with; `all` for the whole record.
   field_map text not null default 'all',
-  -- SHA-256 of the text as it was received: the text itself loses what is erased.
+  -- SHA-256 of the text as received. The stored text may lose erased fields.
   content_hash text not null,
-  -- The canonical text of what is kept: equal content gives the same text.
+  -- Canonical text of the kept fields: equal content gives the same text.
   raw json not null,
-  -- For an invoice: whether its rows are needed (it is final), the source time its rows must reach to be fresh (proof P2:
-  -- its `modified` rounded up to the next second, never later than the answer that brought it), and that of the last
-  -- fetch of its whole row set.
+  -- For an invoice: whether its rows are needed (it is final), the source time that its rows must reach to be fresh
+  -- (proof P2: its `modified` rounded up to the next second, never later than the answer), and the source time of the
+  -- last fetch of its whole row set.
   needs_rows boolean not null default false,
   rows_fresh_from timestamptz,
   rows_source_time timestamptz,
-  -- Confirmed missing from the source by a second look-up.
+  -- When a second look-up confirmed that the source has deleted the record; null otherwise.
   gone_at timestamptz,
-  -- The request whose answer this version came from, by the database's clock: asked after asked_at, answered before answered_at.
-  -- Answers of all processes are put in order by them, whatever the clocks of the source and of our machines do.
+  -- The request that returned this version, by the database's clock: sent after asked_at, answered before answered_at.
+  -- These times order the answers of all processes, independently of other clocks.
   asked_at timestamptz not null default '1970-01-01T00:00:00Z',
   answered_at timestamptz not null default '1970-01-01T00:00:00Z',
-  -- Absence is a claim: a record whose document is in the books, and which a whole list of the source does not show any more,
-  -- counts as there, in its last version, until a person confirms that it is gone.
-  -- Since when it is not shown, by the database's clock as the list was asked for; null: it is shown, or it is gone.
+  -- Absence is not proof. A posted record that a whole list of the source no longer shows counts as existing, in its
+  -- last version, until a user confirms that it is gone. Since when it is not shown, by the database's clock at the
+  -- request of the list; null if it is shown, or gone.
   missing_at timestamptz,
-  -- What its id answered when it was looked up: evidence, and no proof. Null: it was not asked for.
+  -- The answer when its id was looked up; it is evidence, not proof. Null if it was not looked up.
   missing_answer text,
-  -- It is one of so many of its list that they are one problem (source_shrank).
+  -- Whether so many records of its list are missing that they are one problem (source_shrank).
   missing_many boolean not null default false,
   primary key (installation, kind, id)
 );
 create index mirror_record_parent on mirror_record (installation, kind, parent_id) where parent_id is not null;
--- What a window costs follows from what changed, not from what there is: each question that a window asks has an index that
--- holds only what is still to be done. Here stale row sets.
+-- The cost of a window depends on the changes, not on the size of the mirror: each query of a window has an index of
+-- only the rows that need work. This one finds stale row sets.
 create index mirror_record_stale_rows on mirror_record (installation, id)
   where kind = 'invoice' and needs_rows and gone_at is null and (rows_source_time is null or rows_source_time < rows_fresh_from);
--- Invoices changed since an instant, whose row sets are fetched again where the source does not tell changed rows.
+-- Invoices changed since an instant. Their row sets are fetched again if the source does not list changed rows.
 create index mirror_record_recent_invoices on mirror_record (installation, modified)
   where kind = 'invoice' and needs_rows and gone_at is null;
 create index mirror_record_missing on mirror_record (installation, kind, id) where missing_at is not null;
 
--- What was kept of records by each version of the field map, so that a record kept by an earlier one is compared alike.
+-- The fields that each version of the field map keeps, so that older records are compared alike.
 create table field_map (
   version text primary key,
   kept json not null
@@ -352,37 +361,37 @@ create table mirror_version (
   source_time timestamptz not null,
   content_hash text not null,
   raw json not null,
-  -- When it was replaced, by this database's clock: with it, what an entry was posted from is known.
+  -- When it was replaced, by this database's clock. It shows which version an entry was posted from.
   replaced_at timestamptz default clock_timestamp(),
   primary key (installation, kind, id, version)
 );
 
--- Records of the source that could not be stored, those without an id that serves, and those of another tenant. Each holds its
--- document; it leaves when an answer brings the record in a form that can be stored.
+-- Records of the source that could not be stored, those without a usable id, and those of another installation. Each
+-- holds its document. The row is deleted when an answer contains the record in a usable form.
 create table put_aside (
   installation bigint not null,
   kind text not null check (kind in ('invoice', 'row', 'payment', 'prepayment')),
-  -- The record's id as the source writes it, which may be no bigint; of a record without one, a hash of its text.
+  -- The record's id as the source writes it, which may not be a bigint; for a record without an id, a hash of its text.
   record text not null,
-  -- The invoice of a row or payment, where it could be read.
+  -- The invoice of a row or payment, if it is readable.
   parent_id bigint,
   code text not null,
   message text not null,
   since timestamptz not null default clock_timestamp(),
   seen_at timestamptz not null default clock_timestamp(),
-  -- A record without an id that serves has a negative number in its place, a hash of its text: no id of the source is negative.
-  -- It is looked for between the ids where it stood, among what the other filters of that question select.
+  -- A record without a usable id has a negative number instead, from a hash of its text: ids of the source are never
+  -- negative. It is searched between the ids where it was found, with the same other filters.
   above bigint,
   below bigint,
   filters jsonb not null default '{}',
-  -- When a window asked for it again last (src/sync/aside.ts); null: never.
+  -- When a window last requested it again (src/sync/aside.ts); null if never.
   asked_again_at timestamptz,
   primary key (installation, kind, record)
 );
 create index put_aside_parent on put_aside (installation, parent_id) where parent_id is not null;
 
 ---------------------------------------------------------------------------------------------------- sync
--- Where each stream's closed walks have reached; moved by compare-and-set on `revision`.
+-- The positions of closed walks by stream; updated by compare-and-set on `revision`.
 create table sync_cursor (
   installation bigint not null,
   stream text not null,
@@ -391,7 +400,7 @@ create table sync_cursor (
   primary key (installation, stream)
 );
 
--- A walk under way: committed with each page, so that a killed one goes on where it was.
+-- An unfinished walk. Each page commits it, so a killed walk continues from there.
 create table sync_walk (
   installation bigint not null,
   stream text not null,
@@ -401,7 +410,7 @@ create table sync_walk (
   primary key (installation, stream, owner)
 );
 
--- What a window leaves behind is evidence: how it ended and why, and what it has cost, for good.
+-- The permanent record of a window: how it ended and why, and its cost.
 create table sync_window (
   id bigint generated always as identity primary key,
   installation bigint not null,
@@ -416,21 +425,22 @@ create table sync_window (
   run_id text not null,
   opened_at timestamptz not null default clock_timestamp(),
   closed_at timestamptz,
-  -- What a window has to say beside its counts: a list of {code, message} (src/sync/clock-remarks.ts).
+  -- Remarks about the window besides its counts: a list of {code, message} (src/sync/clock-remarks.ts).
   remarks json not null default '[]',
-  -- The window whose workflow was reset after its end: this row is the reset's.
+  -- The ended window whose workflow was reset; this row belongs to the reset.
   reset_of bigint,
-  -- What it was to read of each stream: of one that it has read, what it has read. Two elements, `from` and `to`: of changes source
-  -- times in ms, of payments the ids above `from` through `to`; null: without that bound. A null column of changes is its own
-  -- interval, from_time to to_time. Without payment_span it has noted nothing.
+  -- The interval that the window reads of each stream; after reading, the interval that was read. Two elements, `from`
+  -- and `to`: source times in ms for changes; for payments, the ids above `from` through `to`; null means no bound. A
+  -- null column of changes means the window's own interval, from_time to to_time. Without payment_span, no interval is
+  -- stored.
   invoice_span bigint[] check (cardinality(invoice_span) = 2),
   prepayment_span bigint[] check (cardinality(prepayment_span) = 2),
   row_span bigint[] check (cardinality(row_span) = 2),
   payment_span bigint[] check (cardinality(payment_span) = 2),
-  -- Of these streams, those that it has not read.
+  -- The streams that were not read.
   unread_streams text[] not null default '{}',
-  -- So many windows in a row found nothing, and the row stands for all of them (src/sync/idle-windows.ts): its interval and its cost are
-  -- theirs, its times and its workflow the last one's, its run the first one's. Null: one window alone.
+  -- The number of windows in a row that found nothing and share this row (src/sync/idle-windows.ts). Interval and cost
+  -- cover all of them; times and workflow are the last one's, the run is the first one's. Null for one window alone.
   idle_windows int check (idle_windows > 0)
 );
 create index sync_window_recent on sync_window (installation, id desc);
@@ -438,8 +448,8 @@ create unique index sync_window_run on sync_window (run_id);
 create index sync_window_open on sync_window (installation, kind) where outcome = 'open';
 create index sync_window_failed on sync_window (installation, id) where outcome = 'failed';
 
--- What each failed window left unread, less what later windows have read since (src/sync/replay/coverage.ts). Ranges as the spans of
--- sync_window; those of payments, too, are written with `from` inclusive and `to` exclusive.
+-- The intervals that each failed window left unread, less what later windows have read (src/sync/replay/coverage.ts).
+-- Ranges as in sync_window; those of payments also have an inclusive `from` and an exclusive `to`.
 create table window_unread (
   window_id bigint primary key references sync_window (id) on delete cascade,
   installation bigint not null,
@@ -447,14 +457,14 @@ create table window_unread (
   prepayment_left int8multirange not null,
   row_left int8multirange not null,
   payment_left int8multirange not null,
-  -- The windows that have read some of it; the last one has closed where it is covered.
+  -- The windows that have read a part of it; when it is fully covered, the last of them has closed.
   covered_by bigint[] not null default '{}',
   is_covered boolean not null default false
 );
 create index window_unread_uncovered on window_unread (installation, window_id) where not is_covered;
 
--- A finished row is never changed, but for one of idle windows, which the next one joins. A daemon may note the same end a second time,
--- when the answer to its first note was lost: that changes nothing, and is no error. Deleting stays possible: the retention does.
+-- A finished row never changes, except that a further idle window may join it. A daemon may record the same end twice
+-- if the first answer was lost: that changes nothing and is not an error. The retention may delete rows.
 create function keep_finished_window() returns trigger language plpgsql as $$
 declare
   joined text[] := '{to_time,opened_at,closed_at,workflow_id,counts,invoice_span,prepayment_span,row_span,payment_span,idle_windows}';
@@ -471,55 +481,56 @@ end $$;
 create trigger sync_window_finished before update on sync_window for each row
   when (old.outcome <> 'open') execute function keep_finished_window();
 
--- Activities that do not simply go on: an attempt failed, waits or takes long. A row goes once its activity has succeeded, or with its
--- window, whose end tells what kept it and what it has cost.
+-- Activities with a failed attempt, a wait or a long run time. A row is deleted when its activity succeeds, or with its
+-- window, whose end records the reason and the cost.
 create table open_step (
-  -- By Temporal's ids: the run of a workflow, and the activity in it.
+  -- Temporal's ids: the run of a workflow, and the activity in it.
   run_id text not null,
   activity text not null,
   installation bigint not null,
   -- The activity's name.
   step text not null,
-  -- The attempt that wrote last, and whether it came to its end. Attempts in processes without the installation do not count.
+  -- The attempt that wrote last, and whether it recorded its end. Attempts in processes that do not serve the
+  -- installation do not count.
   attempt integer not null,
   is_ended boolean not null,
-  -- Attempts that ended for a reason that nothing explains.
+  -- Attempts that ended without an explanation.
   unexplained integer not null,
-  -- The last error, how often it came with no success between, and since when; null: nothing fails.
+  -- The last error, how often it occurred without a success in between, and since when; null if nothing fails.
   trouble json,
-  -- What all attempts have cost so far.
+  -- The cost of all attempts so far.
   api json not null,
-  -- Null where it goes on, or has waited for less than five seconds.
+  -- Null if the activity continues, or has waited less than five seconds.
   waits_for text,
   waits_since timestamptz,
   noted_at timestamptz not null default clock_timestamp(),
   primary key (run_id, activity)
 );
 
--- The Schedules that daemons have made in Temporal, and what these say about windows that did not open (src/sync/schedule-state.ts):
--- `status` asks no Temporal, and the watch finds a Schedule whose installation no process serves any more.
+-- The Schedules that daemons have created in Temporal, with their counters of windows that did not open
+-- (src/sync/schedule-state.ts). `status` reads them without Temporal, and the watch finds Schedules whose installation
+-- no process serves.
 create table schedule_watch (
   installation bigint not null,
-  -- Daemons with another task queue have schedules of their own.
+  -- Daemons with another task queue have separate schedules.
   task_queue text not null,
-  -- Ticks so far that opened no window: too late for the catch-up window, another window still under way, no room to wait. Null until a
-  -- daemon has asked.
+  -- Ticks so far that opened no window: later than the catch-up window, during another window, or without room to wait.
+  -- Null until a daemon has read them.
   missed bigint,
   skipped bigint,
   dropped bigint,
-  -- When the daemon last saw `missed` or `dropped` grow.
+  -- When the daemon last saw `missed` or `dropped` increase.
   missed_at timestamptz,
   paused boolean not null,
   note text,
   primary key (installation, task_queue)
 );
 
--- Whether an installation's windows are held back. The row is the truth; the Schedule in Temporal follows it, and a pause that is
--- made there is noted here.
+-- Whether an installation's windows are paused. The row decides, and the Schedule in Temporal follows it.
 create table window_pause (
   installation bigint primary key,
   is_paused boolean not null,
-  -- Who changed it last, and why.
+  -- The action of the last change.
   action_id bigint not null references action (id)
 );
 
@@ -529,12 +540,13 @@ create table scrub_pass (
   installation bigint not null,
   pass int not null,
   list text not null check (list in ('invoice', 'row', 'payment', 'prepayment')),
-  -- Everything up to this id has been read in this pass; of rows, those of the invoices up to it.
+  -- Everything up to this id was read in this pass; for rows, those of the invoices up to it.
   after_id bigint not null default 0,
-  -- What the mirror held when the pass began.
+  -- The number of records in the mirror when the pass began.
   expected bigint not null,
   records bigint not null default 0,
-  -- Records that differed from the mirror and that no window would have asked for, and those that the source no longer has.
+  -- Records that differed from the mirror although no window would have requested them, and records that the source no
+  -- longer has.
   differing bigint not null default 0,
   missing bigint not null default 0,
   requests bigint not null default 0,
@@ -545,12 +557,12 @@ create table scrub_pass (
   primary key (installation, pass, list)
 );
 
--- What a pass found, record by record.
+-- The findings of a pass, by record.
 create table scrub_finding (
   installation bigint not null,
   pass int not null,
   list text not null check (list in ('invoice', 'row', 'payment', 'prepayment')),
-  -- Of a row, the id of its invoice.
+  -- For a row, the id of its invoice.
   document_id bigint not null,
   what text not null check (what in ('changed', 'appeared', 'vanished')),
   records int not null,
@@ -566,9 +578,10 @@ create table document (
   id bigint not null,
   state text not null default 'pending',
   dirty boolean not null default true,
-  -- Counts marks, so that a mark set while the document was being judged is not lost.
+  -- Counts marks, so that a mark set during a judgement is not lost.
   dirty_mark bigint not null default 1,
-  -- A failed proof wants its parts fetched again first; a failure after that holds it (ACCOUNTING "Proofs").
+  -- After a failed proof, the parts are fetched again first. A further failure holds the document (ACCOUNTING
+  -- "Proofs").
   refetch text not null default 'no' check (refetch in ('no', 'wanted', 'done')),
   document_date date,
   entry_id text,
@@ -578,17 +591,18 @@ create table document (
   problem_message text,
   problem_since timestamptz,
   judged_at timestamptz,
-  -- A correction that `vetledger repost` was asked for and that a closed period holds: each judging of the document tries it again.
+  -- Whether `vetledger repost` requested a correction that a closed period holds. Each judgement tries it again.
   remap_held boolean not null default false,
-  -- The entry id that the source has been told of a prepayment, kept beside the one in force: what differs is to be written back.
+  -- For a prepayment, the entry id that was written to the source. If it differs from the entry in force, it must be
+  -- written back.
   written_entry_id text,
-  -- What a document with a problem keeps out of the books (src/documents/outside-books.ts): its amount and VAT, of a posted document
-  -- the differences to what is posted; null where they cannot be read.
+  -- The amount and VAT that a problem keeps out of the books (src/documents/outside-books.ts); for a posted document,
+  -- the differences to the posted amounts; null if unreadable.
   outside_amount numeric,
   outside_vat numeric,
   -- Causes that other documents share, changed fields, and the effect of a held correction on each account.
   problem_details jsonb,
-  -- Whether it was late when the books were closed, the version that it is late with, and what was decided about that version.
+  -- Whether the document was late at a close, the version that was late, and the decision about that version.
   late_at_close boolean not null default false,
   late_version text,
   late_decision text,
@@ -599,10 +613,10 @@ create index document_problem on document (installation) where problem_code is n
 create index document_refetch on document (installation) where refetch = 'wanted';
 create index document_to_write_back on document (installation, id)
   where kind = 'prepayment' and state = 'posted' and entry_id is not null and written_entry_id is distinct from entry_id;
--- Documents dated in the future, by the day on which they are judged again: looked at by each window.
+-- Documents dated in the future, by the day on which each window judges them again.
 create index document_in_future on document (installation, document_date) where problem_code = 'date_in_future';
 
--- Said of a document without holding it (due_sum_disagrees, vat_rate_disagrees, opening_changed).
+-- Reports about a document that do not hold it (due_sum_disagrees, vat_rate_disagrees, opening_changed).
 create table document_report (
   installation bigint not null,
   kind text not null,
@@ -613,16 +627,17 @@ create table document_report (
   primary key (installation, kind, id, code)
 );
 
--- What persons decided about late documents, doubtful dates and missing documents (ACCOUNTING "Dates"). The last one of a
--- version counts.
+-- Decisions of users about late documents, doubtful dates and missing documents (ACCOUNTING "Dates"). The last decision
+-- about a version counts.
 create table late_decision (
   id bigint generated always as identity primary key,
   installation bigint not null,
   kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
   document_id bigint not null,
-  -- `confirm_gone`: a person's word that the document is gone.
+  -- `confirm_gone`: a user has confirmed that the document is gone.
   decision text not null check (decision in ('wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone')),
-  -- The document's version that it is for: the entry in force, and the facts or the state that ask for another one.
+  -- The document's version that the decision is about: the entry in force, and the facts or the state that require
+  -- another one.
   version text not null,
   action_id bigint not null references action (id)
 );
@@ -638,8 +653,8 @@ create table entry (
   document_id bigint not null,
   n int not null,
   seq bigint not null,
-  -- The mode in force when the entry was appended, for ever: it decides whether the entry itself or a summary with it goes to
-  -- the general ledger, so that a changed setting never posts anything twice.
+  -- The mode when the entry was appended, which never changes. It decides whether the entry or a summary with it goes
+  -- to the general ledger, so that a changed setting never posts anything twice.
   posting_mode text not null default 'document' check (posting_mode in ('document', 'daily_summary')),
   entry_date date not null,
   document_date date not null,
@@ -654,7 +669,7 @@ create table entry (
   hash text not null,
   window_id bigint,
   created_at timestamptz not null default clock_timestamp(),
-  -- The VAT period of the document's date, whether it was closed when the entry was posted, and the mapping that it was posted by.
+  -- The VAT period of the document's date, whether it was closed at posting, and the mapping of the posting.
   vat_period text not null,
   is_late boolean not null,
   mapping_hash text,
@@ -693,12 +708,12 @@ create table entry_line (
   vat_base numeric,
   has_vat boolean not null default false,
   row_ids bigint[] not null default '{}',
-  -- Whether the line names its party: not every line of a party does (R7 knows a client by id alone).
+  -- Whether the line names its party; some lines have a client without a name (R7 knows only the id).
   party_named boolean not null default false,
   primary key (entry_id, line)
 );
 
--- Names of parties, apart from what the chain hashes.
+-- Names of parties, outside the hash chain.
 create table entry_party_name (
   entry_id text not null,
   party_code text not null,
@@ -707,23 +722,24 @@ create table entry_party_name (
 );
 create index entry_party_name_party on entry_party_name (party_code);
 
--- What each entry took from prepayments, for installations that post VAT on prepayments at receipt (src/ledger/journal/shares.ts).
+-- The amounts that each entry took from prepayments, for installations that post VAT on prepayments at receipt
+-- (src/ledger/journal/shares.ts).
 create table entry_share (
   entry_id text not null references entry (id),
   installation bigint not null,
   prepayment_id bigint not null,
-  -- Used and refunded before, in order of posting.
+  -- Used and refunded before, in posting order.
   used_before numeric not null,
-  -- Negative where it was given back.
+  -- Negative if it was given back.
   amount numeric not null,
-  -- The VAT that was given back for it, and whether the prepayment was received with any.
+  -- The VAT that was given back for it, and whether the prepayment was received with VAT.
   vat numeric not null,
   has_vat boolean not null,
   primary key (entry_id, prepayment_id)
 );
 create index entry_share_prepayment on entry_share (installation, prepayment_id);
 
--- Voucher numbers: for each journal and fiscal year from 1 without a gap, in the order of the chain. Given once, never changed.
+-- Voucher numbers, per journal and fiscal year from 1 without gaps, in chain order. A number never changes.
 create table voucher (
   entry_id text primary key,
   installation bigint not null,
@@ -734,10 +750,10 @@ create table voucher (
 );
 
 ---------------------------------------------------------------------------------------------------- daily summaries
--- What goes to the general ledger in posting mode `daily_summary`. The entries of single documents stay as they are; they are
--- the sub-ledger that the summaries are made of.
+-- Delivered to the general ledger in posting mode `daily_summary`. The entries of single documents stay unchanged as
+-- the sub-ledger of the summaries.
 
--- One day and department; `n` from 1 for the day itself, above for documents of that day posted later.
+-- One day and department. `n` is 1 for the day itself, and higher for documents of that day that are posted later.
 create table summary_entry (
   id text primary key,
   installation bigint not null,
@@ -749,7 +765,7 @@ create table summary_entry (
   hash text not null,
   window_id bigint,
   created_at timestamptz not null default clock_timestamp(),
-  -- A summary is of one original VAT period, and of late entries or of others.
+  -- A summary belongs to one original VAT period, and contains either late entries or others.
   vat_period text not null,
   is_late boolean not null,
   unique (installation, seq)
@@ -774,7 +790,7 @@ create table summary_line (
   vat_rate numeric,
   vat_base numeric,
   has_vat boolean not null,
-  -- Of the buyer, on zero-rated sales only (the recapitulative statement is per buyer).
+  -- The buyer's VAT number, only for zero-rated sales (the recapitulative statement lists buyers).
   vat_number text,
   country_code text,
   -- The entries summed up in this line.
@@ -782,14 +798,14 @@ create table summary_line (
   primary key (summary_id, line)
 );
 
--- Which summary an entry went to: one at most.
+-- The summary of an entry: at most one.
 create table summary_member (
   entry_id text primary key references entry (id),
   summary_id text not null references summary_entry (id)
 );
 create index summary_member_summary on summary_member (summary_id);
 
--- Entries for a daily summary that are in none yet: put here with the entry, taken out with its summary.
+-- Entries for a daily summary that are in none yet: inserted with the entry, deleted with its summary.
 create table summary_waiting (
   entry_id text primary key references entry (id),
   installation bigint not null,
@@ -822,9 +838,9 @@ create trigger summary_member_immutable before update or delete or truncate on s
   for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- closed periods
--- Our own books' closed periods. A close is an event of the journal's hash chain: it takes the next place after the entries that
--- were posted before it, and ties the chain of daily summaries to it. A reopening is a link of the same chain, and the last of
--- them counts.
+-- The closed periods of our own books. A close is an event of the journal's hash chain: it takes the next place after
+-- the entries posted before it, and links the chain of daily summaries to it. A reopening is a link of the same chain,
+-- and the last of them counts.
 create table ledger_close (
   installation bigint not null,
   through date not null,
@@ -838,16 +854,16 @@ create table ledger_close (
   previous_hash text not null,
   hash text not null,
   kind text not null default 'close' check (kind in ('close', 'reopen')),
-  -- JSON as it was hashed: the hash of the action that says who and why, and the checklist (src/ledger/close.ts).
+  -- JSON as hashed: the hash of the action with user and reason, and the checklist (src/ledger/close.ts).
   details text not null default '{}',
   action_id bigint references action (id),
   primary key (installation, closed_at),
   unique (installation, seq)
 );
 
--- Who posts holds the period of the installation in share mode until its transaction ends, who closes it holds it alone. So a
--- close waits for the postings under way, and the ones after it see it. An advisory lock is granted in the order of asking; a
--- row locked in share mode is granted to each new poster at once, and a close would wait as long as anybody posts.
+-- Posting holds the installation's period in share mode until its transaction ends; closing holds it exclusively. So a
+-- close waits for running postings, and later ones see it. An advisory lock is granted in the order of requests. A row
+-- lock in share mode would be granted to each new posting at once, and a close could wait for ever.
 create function hold_period(for_installation bigint) returns void language sql volatile as $$
   select pg_advisory_xact_lock_shared(hashtextextended('vetledger period ' || for_installation, 0))
 $$;
@@ -856,18 +872,18 @@ create function hold_period_alone(for_installation bigint) returns void language
   select pg_advisory_xact_lock(hashtextextended('vetledger period ' || for_installation, 0))
 $$;
 
--- One writer at a time: two would both continue from the same head, and the chain would fork.
+-- One writer at a time: two would continue from the same head, and the chain would fork.
 create function hold_chain(for_installation bigint) returns void language sql volatile as $$
   select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || for_installation, 0))
 $$;
 
--- The last day that is closed; null where none ever was.
+-- The last closed day; null if none was ever closed.
 create function closed_through(for_installation bigint) returns date language sql stable
   set search_path = vetledger, pg_temp as $$
   select c.through from ledger_close c where c.installation = for_installation order by c.seq desc limit 1
 $$;
 
--- The head of the chain of an installation: the latest of its entries and closes.
+-- The head of an installation's chain: the latest of its entries and closes.
 create function chain_head(for_installation bigint, out seq bigint, out hash text) language sql stable
   set search_path = vetledger, pg_temp as $$
   select head.seq, head.hash from (
@@ -880,7 +896,7 @@ create function chain_head(for_installation bigint, out seq bigint, out hash tex
   ) head order by head.seq desc limit 1
 $$;
 
--- The place of a close in the chain of its installation, and its hash.
+-- The place of a close in its installation's chain, and its hash.
 create function chain_close(closed ledger_close) returns ledger_close language plpgsql volatile
   set search_path = vetledger, pg_temp as $$
 declare
@@ -889,7 +905,7 @@ begin
   select * into head from chain_head(closed.installation);
   closed.seq := head.seq + 1;
   closed.previous_hash := head.hash;
-  -- The chain has no gaps, so what is no close is an entry.
+  -- The chain has no gaps, so each place without a close has an entry.
   select head.seq - count(*) into closed.entries
   from ledger_close c where c.installation = closed.installation and c.seq is not null;
   select coalesce(max(s.seq), 0) into closed.summaries from summary_entry s where s.installation = closed.installation;
@@ -926,16 +942,16 @@ create trigger ledger_close_immutable before update or delete or truncate on led
   for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- guards of the journal
--- The database itself refuses what would break the books, whoever writes: an entry dated in a closed period, a period that is
--- closed back, an entry that does not balance, a line added later. Each guard looks for our tables in our schema first: a
--- temporary table of the same name is not taken for ours.
+-- The database itself refuses statements that would break the books, from any client: an entry dated in a closed
+-- period, a period that is closed backwards, an entry that does not balance, a line that is added later. Each guard
+-- searches our schema first, so that a temporary table of the same name is not used.
 
 create function refuse_closed_period() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
   refused record;
 begin
   perform hold_period(each.installation) from (select distinct installation from posted order by installation) each;
-  -- A statement of its own after the wait: it sees a close that has just been committed.
+  -- A separate statement after the wait, so that it sees a close that was just committed.
   select p.id, p.installation, p.entry_date, closed.through into refused
   from posted p
   join (select each.installation, closed_through(each.installation) as through
@@ -952,8 +968,8 @@ end $$;
 create trigger entry_in_open_period after insert on entry referencing new table as posted
   for each statement execute function refuse_closed_period();
 
--- An entry comes with its lines in one statement, and they balance. Here and below, a subquery for each row is answered by the key, however
--- large the table: a join might read all of it.
+-- An entry is inserted with its lines in one statement, and they balance. Here and below, a subquery for each row uses
+-- the key of a large table; a join might read all of it.
 create function refuse_unbalanced() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
   refused record;
@@ -976,7 +992,7 @@ end $$;
 create trigger entry_lines_balance after insert on entry referencing new table as posted
   for each statement execute function refuse_unbalanced();
 
--- An entry in the books takes no more lines.
+-- A stored entry accepts no more lines.
 create function refuse_added_lines() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
   refused text;
@@ -994,8 +1010,8 @@ end $$;
 create trigger entry_line_with_entry after insert on entry_line referencing new table as added
   for each statement execute function refuse_added_lines();
 
--- What belongs to an entry needs one. A foreign key asks for each row, which took a third of the time of posting; entries stay for ever,
--- so that asking once a statement is as strict.
+-- Each of these rows requires its entry. A foreign key would check each row, which took a third of the posting time.
+-- Entries are never deleted, so one check per statement is as strict.
 create function refuse_without_entry() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
   refused text;
@@ -1025,8 +1041,8 @@ create trigger voucher_immutable before update or delete or truncate on voucher
   for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- seals
--- Signatures over the head of an installation's books, made with a key that is not in the database: whoever rewrites a chain here
--- cannot make the seals fit it. Numbered without a gap, so that a seal taken out of the middle shows.
+-- Signatures over the head of an installation's books, made with a key outside the database. A changed chain cannot get
+-- matching seals. They are numbered without gaps, so that a removed seal is noticed.
 create table seal (
   installation bigint not null,
   -- Number of the seal within the installation, from 1.
@@ -1035,7 +1051,7 @@ create table seal (
   seq bigint not null,
   entries bigint not null,
   head text not null,
-  -- The same of the daily summaries' chain.
+  -- The same for the chain of daily summaries.
   summaries bigint not null,
   summary_head text not null,
   sealed_at timestamptz not null,
@@ -1052,25 +1068,25 @@ create function hold_seals(for_installation bigint) returns void language sql vo
 $$;
 
 ---------------------------------------------------------------------------------------------------- uses of prepayments
--- Which prepayments each payment of type 8 used (src/prepayments), and what is needed to find out.
+-- The prepayments that each payment of type 8 used (src/prepayments), and the data to determine them.
 
--- Prepayments that were paid in, as last followed.
+-- Received prepayments, as last followed.
 create table prepayment_balance (
   installation bigint not null,
   prepayment_id bigint not null,
   client_id bigint,
-  -- Zero while it is no money: pending, failed, aborted or gone.
+  -- Zero while it is not money: pending, failed, aborted or gone.
   paid numeric not null,
   unused numeric not null,
   created_at timestamptz,
-  -- The version of the record last followed, and its `modified`: what changes later happened after it.
+  -- The version of the record last followed, and its `modified`: later changes happened after it.
   version int not null,
   modified_at timestamptz,
   primary key (installation, prepayment_id)
 );
 create index prepayment_balance_client on prepayment_balance (installation, client_id);
 
--- Drops of `unused_amount` that no linked refund and no match explains.
+-- Decreases of `unused_amount` that no linked refund and no match explains.
 create table prepayment_change (
   installation bigint not null,
   prepayment_id bigint not null,
@@ -1099,7 +1115,7 @@ create table prepayment_use (
   installation bigint not null,
   payment_id bigint not null,
   invoice_id bigint,
-  -- As the source signs it: a cancellation is negative.
+  -- With the sign of the source: a cancellation is negative.
   amount numeric not null,
   recorded_at timestamptz,
   -- The version of the record last followed.
@@ -1107,9 +1123,9 @@ create table prepayment_use (
   -- The client of its invoice: now, and when the payment was first posted.
   invoice_client_id bigint,
   first_client_id bigint,
-  -- `cancelled`: it and its cancellation, of which nothing was matched.
+  -- `cancelled`: the payment and its cancellation, neither of which was matched.
   state text not null default 'open' check (state in ('open', 'matched', 'set', 'cancelled')),
-  -- The person's action that set its match, or said that none is known.
+  -- The user's action that set its match, or stated that none is known.
   action_id bigint references action (id),
   primary key (installation, payment_id)
 );
@@ -1117,7 +1133,7 @@ create index prepayment_use_amount on prepayment_use (installation, amount) wher
 create index prepayment_use_client on prepayment_use (installation, invoice_client_id) where state = 'open';
 create index prepayment_use_invoice on prepayment_use (installation, invoice_id);
 
--- What a payment took from a prepayment; negative where it gave it back.
+-- The amount that a payment took from a prepayment; negative if it gave it back.
 create table prepayment_match (
   installation bigint not null,
   payment_id bigint not null,
@@ -1128,51 +1144,52 @@ create table prepayment_match (
 create index prepayment_match_prepayment on prepayment_match (installation, prepayment_id);
 
 ---------------------------------------------------------------------------------------------------- write-back
--- What the source is to be told of each document: the entry id of a prepayment, or the ERP's number. An answer does not prove that it
--- was stored: a later read of the list does (src/writeback/write-back.ts).
+-- The value that the source must store for each document: the entry id of a prepayment, or the ERP's number. An answer
+-- does not prove that it was stored; a later read of the list does (src/writeback/write-back.ts).
 create table write_back (
   installation bigint not null,
   kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
   document_id bigint not null,
-  -- The entry, or the unit that the document is in the ERP by; of a document without entry in force, the unit of its reversal.
+  -- The entry, or the unit of the document in the ERP; without an entry in force, the unit of its reversal.
   unit_id text not null,
-  -- `former`: what stood there before ours is put back, which may be nothing.
+  -- `former`: our value is replaced by the value that was there before, which may be empty.
   value_is text not null check (value_is in ('entry_id', 'erp_number', 'former')),
   value text,
-  -- Everything that was sent or is being sent: what stands in the source and is among it is ours.
+  -- All values that were sent or are being sent. A value in the source that is among them is ours.
   own_values text[] not null default '{}',
-  -- What somebody else wrote, and an entry id has replaced.
+  -- A value of another program that our entry id has replaced.
   previous_value text,
-  -- `done`: the source has accepted it, or shows it already, or somebody else's value stands in the place of an entry id.
+  -- `done`: the source has accepted the value or already shows it, or the field holds another program's value instead
+  -- of an entry id.
   state text not null default 'pending' check (state in ('pending', 'done', 'failed', 'taken', 'absent')),
   attempts int not null default 0,
   not_before timestamptz,
   error_code text,
   error text,
   error_since timestamptz,
-  -- When the source accepted it last.
+  -- When the source last accepted it.
   written_at timestamptz,
-  -- A request whose outcome no read has shown yet: since when, and the value that stood there before it. What stands there later and
-  -- is neither that nor ours was written by somebody else since, and stays.
+  -- A request without a known outcome: since when, and the value before it. A later value that is neither that one nor
+  -- ours was written by another program, and stays.
   sent_at timestamptz,
   value_before text,
-  -- Which lane's work is about to tell the source, under which lease: no other lane's sends it then.
+  -- The lane that is about to write to the source, with its lease. No other lane sends it then.
   claimed_lane text,
   claimed_token bigint,
-  -- What the read after it was accepted showed.
+  -- The value in the read after it was accepted.
   read_back text check (read_back in ('shown', 'foreign', 'unseen', 'given_up')),
-  -- When it was looked for last since it was accepted.
+  -- When it was last looked up after it was accepted.
   read_back_at timestamptz,
-  -- Times in a row that it was accepted and not shown by a later read.
+  -- How often in a row it was accepted, but not shown by a later read.
   unseen integer not null default 0,
   primary key (installation, kind, document_id)
 );
 create index write_back_open on write_back (installation, kind, document_id) where state in ('pending', 'failed', 'taken');
--- What is still to be looked for.
+-- Values that must still be looked up.
 create index write_back_unread on write_back (installation, kind, document_id)
   where (state = 'done' and read_back is null) or read_back = 'given_up';
 
--- One that was given up is not sent again by itself.
+-- A value that was given up is not sent again automatically.
 create function note_written_back() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
   settled text = case when new.value_is = 'entry_id' and (new.state = 'done' or new.read_back = 'given_up') then new.value end;
@@ -1185,26 +1202,27 @@ end $$;
 create trigger written_back after insert or update on write_back for each row execute function note_written_back();
 
 ---------------------------------------------------------------------------------------------------- rate budget
--- One per installation and endpoint action of the practice API, shared by every process. Every instant is clock_timestamp():
--- now() would be the start of the transaction, before the wait for the lock.
+-- One budget per installation and endpoint action of the practice API, shared by all processes. Every instant is
+-- clock_timestamp(): now() would be the start of the transaction, before the wait for the lock.
 --
--- One round trip a request at most: a take asks for as many slots as wait, and brings along which of its process's slots were answered since its last one. A request's age
--- is its own, not its process's claim's: the oldest goes first whichever process it waits in. What may be lost in a crash
--- without harm (claims, and that slots end sooner) does not wait for the disk; a grant does.
+-- A request costs at most one round trip: a take requests as many slots as there are waiting requests, and reports
+-- which of its process's slots were answered since the last take. The age counts per request, not per process: the
+-- oldest request goes first. Data that a crash may lose without harm (claims, earlier ends of slots) does not wait for
+-- the disk; a grant does.
 
 create table budget (
   installation bigint not null,
   action text not null,
-  -- As last asked with; for showing.
+  -- The limit of the last request, for display.
   full_limit int not null,
   window_seconds double precision not null,
-  -- The share of the limit in force at regains_from, from when it regains a tenth of the whole per window.
+  -- The share of the limit at regains_from. From then on it regains a tenth of the whole limit per window.
   share double precision not null default 1,
   regains_from timestamptz not null default '-infinity',
   throttled_at timestamptz not null default '-infinity',
   -- The latest Retry-After.
   blocked_until timestamptz not null default '-infinity',
-  -- The latest asked_at given out, and the clock's reading with it, which is earlier only where the clock was put back.
+  -- The latest granted asked_at, and the clock's value with it, which is earlier only if the clock was put back.
   asked_at timestamptz not null default '-infinity',
   clock_at timestamptz not null default '-infinity',
   primary key (installation, action)
@@ -1218,13 +1236,14 @@ create table budget_slot (
   weight int not null,
   taken_at timestamptz not null,
   expires_at timestamptz not null,
-  -- Slots of requests that nobody waits for.
+  -- Slots of background requests.
   background boolean not null default false,
-  -- The one index: that a slot ends sooner then changes none.
+  -- The only index, so that an earlier end of a slot changes no index.
   primary key (installation, action, id)
 );
 
--- Who waits, one row per process and budget. A claim not renewed expires, so that a killed process holds nobody up.
+-- Waiting requests, one row per process and budget. A claim expires without renewal, so that a killed process blocks no
+-- other one.
 create table budget_claim (
   installation bigint not null,
   action text not null,
@@ -1236,7 +1255,7 @@ create table budget_claim (
   primary key (installation, action, claimant)
 );
 
--- The limit in force: the share left by the last 429 plus a tenth per window since, never under 1.
+-- The limit in force: the share left by the last 429 plus a tenth per window since, at least 1.
 create function budget_limit(full_limit int, share double precision, regains_from timestamptz, window_seconds double precision)
 returns int language sql volatile as $$
   select greatest(1, floor(full_limit * least(1, share + 0.1 * floor(
@@ -1244,8 +1263,9 @@ returns int language sql volatile as $$
   )) + 1e-9))::int
 $$;
 
--- Serialises all that decides about one budget, until the end of the transaction. Where the database's clock was put back since
--- the last grant, everything noted by it is put back as far, so that slots, claims and pauses end when they would have.
+-- Serialises all decisions about one budget until the end of the transaction. If the database's clock was put back
+-- since the last grant, the stored times are shifted by the same amount, so that slots, claims and pauses keep their
+-- durations.
 create function budget_lock(for_installation bigint, for_action text) returns void language plpgsql volatile as $$
 declare
   put_back interval;
@@ -1265,12 +1285,12 @@ begin
   end if;
 end $$;
 
--- Gives up a claim: granted, or no longer wanted.
+-- Removes a claim that was granted or is not needed any more.
 create function budget_withdraw(for_installation bigint, for_action text, for_claimant uuid) returns void language sql volatile as $$
   delete from budget_claim where installation = for_installation and action = for_action and claimant = for_claimant
 $$;
 
--- Answered slots count for so many seconds yet: the server cannot have counted their requests later than it answered.
+-- Answered slots count for this many more seconds: the server counted their requests no later than it answered.
 create function budget_shorten(
   for_installation bigint, for_action text, slots bigint[], keep_seconds double precision[]
 ) returns void language sql volatile as $$
@@ -1290,9 +1310,9 @@ begin
   perform budget_shorten(for_installation, for_action, slots, keep_seconds);
 end $$;
 
--- A longer window than the one asked with so far: slots that still count do so for longer, and until those that expired under
--- the shorter one are out of the longer one, too, nobody asks (and a little more: clocks differ in pace). A shorter one is
--- recorded once it is granted something.
+-- Handles a longer window than before: slots that still count do so for longer. Until slots that expired under the
+-- shorter window have also expired under the longer one, no request is granted (plus a margin, since clocks differ in
+-- speed). A shorter window is stored when it is first granted a slot.
 create function budget_lengthen(
   for_installation bigint, for_action text, by_seconds double precision, hold_seconds double precision
 ) returns void language sql volatile as $$
@@ -1303,19 +1323,19 @@ create function budget_lengthen(
   where installation = for_installation and action = for_action;
 $$;
 
--- Grants slots to requests of one weight, and returns a row for each, or records a claim and returns the milliseconds after which
--- to ask again. ages_seconds has how long each request has waited, in their order; those are granted that fit now, one after the
--- other, and the first that does not fit ends it: what is left asks again. A slot counts for hold_seconds unless it is finished
--- sooner. Claims of better priority (lower), then of greater age, count as used, so that a heavy request is not starved by light
--- ones. A weight above the limit in force is granted when nothing else is under way. First, the slots `answered` are shortened (see
--- budget_finish). With a grant comes `asked_at`: the request is sent after it. No two grants of a budget have the same, and a later
--- grant has a later one, even where the clock was put back.
+-- Grants slots to requests of one weight, and returns a row for each; or stores a claim and returns the milliseconds
+-- until the next try. ages_seconds holds the waiting time of each request, in order. Requests that fit now are granted
+-- one after the other; the first that does not fit ends this, and the rest tries again. A slot counts for hold_seconds
+-- unless it is finished sooner. Claims of better priority (lower), then of greater age, count as used, so that light
+-- requests do not starve a heavy one. A weight above the limit in force is granted when no other request is running.
+-- First, the slots `answered` are shortened (see budget_finish). Each grant has an `asked_at`, and the request is sent
+-- after it. Grants of a budget never share it, and a later grant has a later one, even if the clock was put back.
 --
--- A background request (kept_free given) is granted only where no claim stands and kept_free is left beside it, and where those
--- before it that still count stay within kept_free together with it. It leaves no claim and says no time to ask again (no row), so
--- that nobody waits for it. Work that takes no more in a rolling window than the limit less kept_free is therefore granted what it
--- asks for as if there were no background requests. Only a background_share above 0 takes that share of the limit in turn,
--- before other work.
+-- A background request (kept_free given) is granted only if there is no claim and kept_free remains free beside it, and
+-- if background requests that still count stay within kept_free together with it. It leaves no claim and returns no
+-- time (no row), so that no request waits for it. Work that uses at most the limit less kept_free in a rolling window
+-- is therefore granted as if there were no background requests. Only a background_share above 0 takes that share of the
+-- limit before other work.
 create function budget_take(
   for_installation bigint,
   for_action text,
@@ -1329,7 +1349,7 @@ create function budget_take(
   claim_seconds double precision,
   answered bigint[],
   keep_seconds double precision[],
-  -- Null: a request of ordinary work.
+  -- Null for a request of ordinary work.
   kept_free int default null,
   background_share double precision default null,
   out slot_id bigint,
@@ -1382,7 +1402,7 @@ begin
   foreach age_seconds in array ages_seconds loop
     own_priority := asked_priority;
     if kept_free is not null then
-      -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
+      -- Its share is taken before other work; the rest only if no request waits.
       if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
         own_priority := 0;
       else
@@ -1394,7 +1414,7 @@ begin
             where c.installation = for_installation and c.action = for_action and c.expires_at > present);
       end if;
     end if;
-    -- Reckoned anew at each asking an age would waver with the time that the asking takes.
+    -- If the age were computed again at each try, it would vary with the duration of the try.
     select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
     from budget_claim c
     where c.installation = for_installation and c.action = for_action
@@ -1433,7 +1453,7 @@ begin
       from made order by id;
     return;
   end if;
-  -- A background request that is not to wait in the line.
+  -- A background request must not wait in the queue.
   if kept_free is not null and own_priority > 0 then
     return;
   end if;
@@ -1448,7 +1468,8 @@ begin
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
       expires_at = excluded.expires_at;
 
-  -- When enough has expired, or all of it. Responses shorten slots, so it can be sooner: the caller asks often.
+  -- When enough slots have expired, or all of them. Responses shorten slots, so it can be sooner: the caller tries
+  -- often.
   select min(freed.expires_at)
     filter (where freed.left_over + ahead + asked_weight <= allowed or freed.left_over = 0)
   into ready_at
@@ -1457,17 +1478,18 @@ begin
     from budget_slot s where s.installation = for_installation and s.action = for_action
   ) freed;
   ready_at := greatest(coalesce(ready_at, present), state.blocked_until);
-  -- Room enough, were it not for the claims ahead: their turn is now.
+  -- There would be enough room without earlier claims, which are served now.
   wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
   return next;
 end $$;
 
--- The longest Retry-After that is heeded as it is, in seconds. After a longer one, the source is asked once it is over whether
--- it still stands: by one request in the first rate window (a share of 0 is a limit of 1), then by more from window to window.
+-- The longest Retry-After, in seconds, that is followed fully. After a longer one, the source is tried when this time
+-- is over: with one request in the first rate window (a share of 0 is a limit of 1), then with more from window to
+-- window.
 create function budget_longest_block() returns double precision language sql immutable as $$ select 900.0::double precision $$;
 
--- A 429: nothing before the latest Retry-After, and half the limit. Requests already under way when the limit was halved say
--- nothing new when they are refused too: they do not halve it again.
+-- After a 429: no request before the latest Retry-After, and half the limit. Requests that were sent before and are
+-- also refused do not halve it again.
 create function budget_throttled(
   for_installation bigint, for_action text, for_slot bigint, retry_after_seconds double precision
 ) returns void language plpgsql volatile as $$
@@ -1491,7 +1513,7 @@ begin
   where b.installation = for_installation and b.action = for_action;
 end $$;
 
--- Forgets what 429s have done to a budget: its block and its lowered limit. Requests under way and answered still count.
+-- Removes the effects of 429s on a budget: its block and its reduced limit. Running and answered requests still count.
 create function budget_forget(for_installation bigint, for_action text) returns void language plpgsql volatile as $$
 begin
   perform budget_lock(for_installation, for_action);
@@ -1500,44 +1522,44 @@ begin
 end $$;
 
 ---------------------------------------------------------------------------------------------------- delivery: companies of ERPs
--- What is known of each company; one holder of its lease at a time delivers to it.
+-- The state of each company. One holder of its lease at a time delivers to it.
 create table erp_company (
   company text primary key,
   kind text not null,
   name text not null,
-  -- Nothing is sent before: the ERP throttles, or is locked or down.
+  -- No request is sent before this time: the ERP throttles, is locked, or is down.
   not_before timestamptz,
   last_error_code text,
   last_error_message text,
   last_error_at timestamptz,
   last_answer_at timestamptz,
-  -- The text that was read: only json keeps it as it is.
+  -- The text as read; only json keeps it unchanged.
   periods json,
   periods_read_at timestamptz,
-  -- Set by a take-over: every unit that was being sent is looked up first, from this time on.
+  -- Set by a takeover: every unit that was being sent is looked up first, from this time on.
   look_up_from timestamptz,
-  -- Failures of the way to it in a row.
+  -- Connection failures in a row.
   failures integer not null default 0,
-  -- How many drafts that came late were deleted (`erp_sweep`).
+  -- The number of late drafts that were deleted (`erp_sweep`).
   drafts_swept bigint not null default 0
 );
 
--- Companies of ERPs as configurations name them, and which company the ERP says that is: two names of one company must never be
--- delivered to side by side.
+-- Companies of ERPs as named in configurations, and the company that the ERP reports for each name. Two names of one
+-- company must never be delivered to in parallel.
 create table erp_company_identity (
-  -- As `companyKey` makes it of the configured name, whose parts follow.
+  -- The key of the configured name (`companyKey`); its parts follow.
   company text not null primary key,
   kind text not null,
   url text not null,
   id text not null,
-  -- The same key, made of what the ERP answered.
+  -- The same key for the company that the ERP reports.
   identity text not null,
-  -- Whether it is the one name under which the company's lease, limits and units are.
+  -- Whether this name owns the company's lease, limits and units.
   is_in_use boolean not null default false
 );
 create unique index erp_company_identity_in_use on erp_company_identity (identity) where is_in_use;
 
--- Requests as sent, so that a restart does not refill a limit per minute or day.
+-- Sent requests, so that a restart does not reset a limit per minute or day.
 create table erp_request (
   id bigint generated always as identity primary key,
   company text not null,
@@ -1548,17 +1570,18 @@ create table erp_request (
 create index erp_request_company on erp_request (company, sent_at);
 create index erp_request_error on erp_request (company, sent_at) where is_error;
 
--- Days that were seen closed in an ERP, so that a period that is opened there again is known to have been closed.
+-- Days that were seen closed in an ERP, so that a reopened period is known to have been closed.
 create table erp_closed_days (
   installation bigint not null,
-  -- -infinity: since ever.
+  -- -infinity: from the beginning.
   from_day date not null,
   through date not null,
   primary key (installation, from_day, through)
 );
 
--- How far this database is sure that a company's entries of an installation are its own. `looked_at`: when the last complete look
--- began. `first_sent_at`: when the first entry of ours was known to be there. `is_claimed`: a look was made after that.
+-- How far a company's entries of an installation are known to be this database's own. `looked_at`: when the last
+-- complete look-up began. `first_sent_at`: when our first entry was known to be there. `is_claimed`: a look-up was made
+-- after that.
 create table erp_claim (
   company text not null,
   installation bigint not null,
@@ -1568,8 +1591,8 @@ create table erp_claim (
   primary key (company, installation)
 );
 
--- Entries of a company with a key of our form that this database has not sent: made by another database, or by this one at a time
--- that it does not remember (`is_ours`). `adopted_at`: somebody has said that the other database's entry stands.
+-- Entries of a company with a key of our form that this database has not sent: another database made them, or this one
+-- at a time that it does not remember (`is_ours`). `adopted_at`: a user stated that the other database's entry stays.
 create table erp_keyed_entry (
   company text not null,
   installation bigint not null,
@@ -1594,21 +1617,21 @@ create table erp_unit (
   -- Position in the chain of its kind.
   seq bigint not null,
   unit_date date not null,
-  -- The unit before it of the same document: nothing is sent before what it corrects.
+  -- The previous unit of the same document. It must be sent first, since this unit corrects it.
   follows text,
   reverses text,
-  -- In the ERP's record, for ever.
+  -- Permanent, since it is in the ERP's record.
   erp_key text not null unique,
   company text not null,
   state text not null default 'pending' check (state in ('pending', 'sending', 'uncertain', 'drafted', 'delivered',
     'refused', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')),
-  -- What a first load or a backfill brought is sent after consent only.
+  -- Units of a first load or a backfill are sent only after consent.
   needs_consent boolean not null default false,
   not_before timestamptz,
   attempt_id uuid,
   attempts integer not null default 0,
   sent_at timestamptz,
-  -- How often in a row the ERP refused it alone, with a message that is not known, and a look-up found nothing.
+  -- How often in a row the ERP refused the unit alone with an unknown message, and a look-up did not find it.
   unknown_refusals integer not null default 0,
   erp_id text,
   erp_number text,
@@ -1618,24 +1641,24 @@ create table erp_unit (
   problem_message text,
   problem_since timestamptz,
   settled_at timestamptz,
-  -- Live work goes first: what a first load or a backfill brought is sent after it.
+  -- Live work is sent before units of a first load or a backfill.
   is_backlog boolean not null default false,
-  -- Entries at most in the batch that it is sent with next; null: as many as the ERP takes.
+  -- Limit of entries in the unit's next batch; null for as many as the ERP accepts.
   batch_limit integer,
-  -- Why it is uncertain, which decides what absence means.
+  -- Why the unit is uncertain, which determines the meaning of its absence.
   doubt text check (doubt in ('no_answer', 'refused', 'unknown', 'duplicate', 'unseen')),
-  -- Answers that refused it: a request after one is a new attempt, so that no ERP replays the old answer.
+  -- Answers that refused the unit. A request after one is a new attempt, so that no ERP repeats the old answer.
   answered integer not null default 0,
-  -- An undone delivery (src/erp/outbox/undo.ts) is a unit of its own: `<unit>/undo/<n>`, which reverses what came before it. Odd
-  -- ones reverse the unit, even ones send it again. `undo_of` is the unit of the general ledger that it undoes or sends again;
-  -- null for a unit of the general ledger itself.
+  -- An undone delivery (src/erp/outbox/undo.ts) is a separate unit `<unit>/undo/<n>`, which reverses the previous one.
+  -- Odd numbers reverse the unit, even numbers send it again. `undo_of` is the unit of the general ledger; null for
+  -- such a unit itself.
   undo_of text,
   undo_n integer,
-  -- It was not sent yet when it was undone, and is not sent before `deliver retry`.
+  -- The unit was not sent when it was undone, and is not sent before `deliver retry`.
   is_undone boolean not null default false,
   enqueued_at timestamptz not null default clock_timestamp(),
-  -- Since when an entry, or a day's summary, that was not sent yet has been late, because its period was closed in the ERP
-  -- (ACCOUNTING "Dates"). It stays when the entry is sent after all.
+  -- Since when an unsent entry or summary has been late, because its period was closed in the ERP (ACCOUNTING "Dates").
+  -- The value stays when the unit is sent later.
   late_since timestamptz,
   primary key (installation, unit_id),
   constraint erp_unit_undo check ((undo_of is null) = (undo_n is null))
@@ -1647,59 +1670,59 @@ create index erp_unit_consent on erp_unit (installation, unit_date) where state 
 create index erp_unit_doubt on erp_unit (installation, kind, seq) where state in ('sending', 'uncertain');
 create index erp_unit_drafted on erp_unit (installation, kind, seq) where state = 'drafted';
 create index erp_unit_handed_over on erp_unit (installation, batch) where state = 'handed_over';
--- One that waits for another: few, since most documents have one entry.
+-- Units that wait for another one: few, since most documents have one entry.
 create index erp_unit_waiting on erp_unit (installation, kind, seq)
   where state = 'pending' and not needs_consent and follows is not null;
 create index erp_unit_undo_of on erp_unit (installation, undo_of, undo_n) where undo_of is not null;
 create index erp_unit_batch on erp_unit (installation, batch) where batch is not null;
 create index erp_unit_hand_over on erp_unit (installation, kind, seq) where state = 'pending' and not needs_consent;
--- All states in which the ERP has a unit, or a file holds it: what was delivered since an instant is counted by it.
+-- All states in which the ERP has a unit, or a file holds it. Delivered units since an instant are counted with it.
 create index erp_unit_settled on erp_unit (installation, settled_at) where state in ('delivered', 'handed_over', 'acknowledged');
 create index erp_unit_timely on erp_unit (company, unit_date) where late_since is null and state in ('pending', 'refused');
 
--- Up to where the chains were put into the outbox.
+-- How far the chains were put into the outbox.
 create table erp_cursor (
   installation bigint primary key,
   entry_seq bigint not null default 0,
   summary_seq bigint not null default 0,
-  -- The mapping by which units were refused last: another one sends them again.
+  -- The mapping of the last refusals. Under another mapping, the units are sent again.
   mapping_hash text not null default '',
   company text not null default ''
 );
 
--- Units whose request ended without an answer, in an ERP whose drafts can be deleted: a draft that the server makes later than
--- it is known to be at work is looked for, some times and no more (src/erp/outbox/unwanted-drafts.ts).
+-- Units without an answer in an ERP whose drafts can be deleted. A draft that the server creates late is searched for a
+-- limited number of times (src/erp/outbox/unwanted-drafts.ts).
 create table erp_sweep (
   installation bigint not null,
   unit_id text not null,
   looks integer not null default 0,
   not_before timestamptz not null,
-  -- Drafts that were to be deleted, by their id in the ERP, with a digest of what they were then: those that the ERP did not let
-  -- go, or that a broken way to it left there, are swept as late ones are.
+  -- Drafts to be deleted, by their id in the ERP, with a digest of their content. Drafts that could not be deleted,
+  -- because the ERP refused or the connection broke, are treated like late ones.
   drafts jsonb not null default '{}',
-  -- Whether a draft may come late; otherwise the row is there for `drafts` alone.
+  -- Whether a draft may come late; otherwise the row exists only for `drafts`.
   is_late boolean not null default true,
   primary key (installation, unit_id)
 );
 create index erp_sweep_due on erp_sweep (installation, not_before);
 
--- Installations of a restored database whose entries the ERP may have already: they are looked up before they are sent.
+-- Installations of a restored database whose entries the ERP may already have. They are looked up before they are sent.
 create table erp_look_up (
   installation bigint primary key,
   since timestamptz not null default clock_timestamp(),
-  -- The first window that opened and closed since: what it posted is the last that the ERP may have.
+  -- The first window that opened and closed since. The ERP may have entries up to those of this window.
   until_window bigint
 );
 
--- Installations whose deliveries are paused, and the action that says who and why.
+-- Installations whose deliveries are paused, with the action that holds user and reason.
 create table erp_pause (
   installation bigint primary key,
   action_id bigint not null references action (id)
 );
 
--- How many units of an installation the ERP has, or stand in written files: counted as they come, since counting them anew after
--- each slice of a delivery would cost more with each year of the clinic. Windows put units into the outbox and never move this
--- figure, so that they and deliveries do not wait for each other here.
+-- The number of an installation's units in the ERP or in written files. It is updated with each change, since counting
+-- after each slice would cost more with each year. Windows never change this number, so they and deliveries do not wait
+-- for each other here.
 create table erp_delivered (
   installation bigint primary key,
   n bigint not null
@@ -1707,7 +1730,7 @@ create table erp_delivered (
 
 create function count_delivered() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 begin
-  -- What a transition table is called depends on the statement, so that each has a branch of its own.
+  -- The name of a transition table depends on the statement, so each statement has a separate branch.
   if tg_op = 'INSERT' then
     insert into erp_delivered as known (installation, n)
     select installation, count(*) from after_it where state in ('delivered', 'handed_over', 'acknowledged')
@@ -1740,8 +1763,8 @@ create trigger erp_unit_delivered_delete after delete on erp_unit
   referencing old table as before_it for each statement execute function count_delivered();
 
 ---------------------------------------------------------------------------------------------------- delivery: files
--- Batches of units that are handed over as files. A batch is stored whole before its file is written: after a crash the same bytes
--- are written again.
+-- Batches of units that are handed over as files. A batch is stored completely before its file is written, so that a
+-- crash leads to the same bytes.
 create table erp_batch (
   installation bigint not null,
   number bigint not null,
@@ -1750,19 +1773,19 @@ create table erp_batch (
   file text not null,
   sha256 text not null,
   units bigint not null,
-  -- The text of the manifest, as it stands beside the file.
+  -- The text of the manifest file.
   manifest text not null,
   created_at timestamptz not null,
   -- Null until the file and its manifest are on the disk.
   written_at timestamptz,
-  -- Its units were taken out of it before it was written: no file is.
+  -- Its units were removed before it was written, so it has no file.
   withdrawn_at timestamptz,
   acknowledged_at timestamptz,
   primary key (installation, number)
 );
 create index erp_batch_open on erp_batch (installation, number) where acknowledged_at is null;
 
--- The bytes of a file that is not on the disk yet, in order; removed once it is, since they hold personal data.
+-- The bytes of an unwritten file, in order. They are deleted after writing, since they hold personal data.
 create table erp_batch_piece (
   installation bigint not null,
   number bigint not null,
@@ -1774,7 +1797,7 @@ create table erp_batch_piece (
 ---------------------------------------------------------------------------------------------------- delivery: open items
 -- Matching of receivable lines in the ERP.
 
--- A line that a delivered unit has on an invoice's receivable, as the ERP was given it.
+-- A line of a delivered unit on an invoice's receivable, as the ERP got it.
 create table erp_open_line (
   installation bigint not null,
   invoice_id bigint not null,
@@ -1782,22 +1805,22 @@ create table erp_open_line (
   -- Position in the unit.
   line integer not null,
   account text not null,
-  -- Debit positive.
+  -- A debit is positive.
   amount numeric not null,
   primary key (installation, invoice_id, unit_id, line)
 );
 
--- An invoice with such lines. Only those that a delivery has touched since they were matched last are looked at.
+-- An invoice with such lines. Only invoices that a delivery has touched since their last matching are checked.
 create table erp_open_item (
   installation bigint not null,
   invoice_id bigint not null,
   touched bigint not null default 1,
   touched_at timestamptz not null default clock_timestamp(),
-  -- The value of `touched` that was matched last.
+  -- The value of `touched` at the last matching.
   matched bigint not null default 0,
   not_before timestamptz,
   failures integer not null default 0,
-  -- Why lines that would settle it stay unmatched.
+  -- Why lines that would settle the invoice stay unmatched.
   remark text,
   remark_since timestamptz,
   primary key (installation, invoice_id)
@@ -1806,19 +1829,19 @@ create index erp_open_item_touched on erp_open_item (installation, touched_at, i
   where touched <> matched or remark is not null;
 create index erp_open_item_remark on erp_open_item (installation, invoice_id) where remark is not null;
 
--- Groups that we matched, or were about to: what anybody else matched is left alone.
+-- Groups that vetledger matched, or was about to match. Groups of other users are left alone.
 create table erp_item_match (
   installation bigint not null,
   invoice_id bigint not null,
   -- The ERP's ids of the lines, sorted.
   line_ids text[] not null,
-  -- The ERP's name of the group, once it was read back.
+  -- The ERP's name of the group, after it was read back.
   group_id text,
   primary key (installation, invoice_id, line_ids)
 );
 
--- Whoever delivers a unit, or finds that it is not in the ERP after all, touches the items of its lines. For thousands of units
--- at once: joining the rows before and after a statement would take time by their square.
+-- Delivering a unit, or finding that it is not in the ERP, touches the items of its lines. It handles thousands of
+-- units at once: joining the rows before and after a statement would take quadratic time.
 create function note_open_items() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 begin
   with has as (
@@ -1847,9 +1870,9 @@ create trigger erp_unit_open_items after update on erp_unit
   referencing old table as before_it new table as after_it for each statement execute function note_open_items();
 
 ---------------------------------------------------------------------------------------------------- delivery: document numbers
--- The ERP's document number, written back into the practice software (src/writeback/outbox.ts).
+-- The ERP's document number, written back to the practice software (src/writeback/outbox.ts).
 
--- Units that got a number, or were settled without being sent: what the practice software is told of their documents may change.
+-- Units that got a number, or were settled without being sent: the value in the practice software may change.
 create table erp_number_due (
   installation bigint not null,
   unit_id text not null,
@@ -1867,42 +1890,43 @@ create trigger erp_unit_has_number after update of state, erp_number on erp_unit
   execute function note_number_due();
 
 ---------------------------------------------------------------------------------------------------- delivery: what the ERP holds
--- As it was last read back (src/erp/books): the equation E7 is reckoned from these tables.
+-- The ERP's books as last read back (src/erp/books). Equation E7 is computed from these tables.
 
--- The last reading that came to its end.
+-- The last completed reading.
 create table erp_books_reading (
   installation bigint primary key,
-  -- Counts the readings; what a row was last seen by.
+  -- Number of the reading, which rows refer to.
   run bigint not null,
-  -- When it began: the next one asks for what was written since, less an overlap.
+  -- When it began. The next one reads later changes, with an overlap.
   began_at timestamptz not null,
   -- When the last reading of everything began.
   full_began_at timestamptz not null
 );
 
--- Counts and balances of all posted entries of a month in the ERP, whoever made them: unchanged, nothing was added or deleted.
+-- Counts and balances of all posted entries of a month in the ERP, by any author. If they are unchanged, no entry was
+-- added or deleted.
 create table erp_books_month (
   installation bigint not null,
   month date not null,
   entries integer not null,
-  -- Balance by account, and the owned accounts that entries were looked for on.
+  -- Balance by account, and the owned accounts whose entries were read.
   balances json not null,
-  -- When all of its entries were read last.
+  -- When all its entries were last read.
   read_at timestamptz not null default clock_timestamp(),
   primary key (installation, month)
 );
 
--- An entry of the ERP that carries the key of one of our units, or that one of them was delivered as.
+-- An entry of the ERP with the key of one of our units, or as which one was delivered.
 create table erp_books_unit (
   installation bigint not null,
   unit_id text not null,
   erp_id text not null,
   erp_number text,
   erp_date date not null,
-  -- Of what is compared: an entry that has not changed is not compared again.
+  -- Digest of the compared data: an unchanged entry is not compared again.
   content_hash text not null,
   is_equal boolean not null,
-  -- What it differs in; of an equal one, what differs within the tolerance.
+  -- The differences; for an equal entry, differences within the tolerance.
   message text,
   difference numeric not null,
   -- Debits of the whole entry.
