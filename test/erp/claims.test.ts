@@ -355,7 +355,7 @@ describe('E7 reports', () => {
     ]);
     await one.db.transaction((trx) => adoptForeign(trx, one.of));
     await one.delivers();
-    expect(await told(one)).toEqual([expect.stringContaining('and ours is there, too: reverse one of them')]);
+    expect(await told(one)).toEqual([expect.stringContaining('and ours is also there: reverse one of them')]);
     expect((await e7(one)).ok).toBe(false);
   });
 

@@ -112,7 +112,7 @@ describe('E7', () => {
       (id) => erp.change(id, (entry) => Object.assign(entry, { state: 'void' })),
       { difference: '10.00', message: /void/ },
     ],
-    ['its existence', (id) => erp.delete(id), { difference: '10.00', message: /is not in the ERP any more/ }],
+    ['its existence', (id) => erp.delete(id), { difference: '10.00', message: /is no longer in the ERP/ }],
     [
       'its being there once',
       (id) => erp.add({ ...structuredCloneOf(erp.entry(id)), id: 'copy', number: 'N-copy' }),

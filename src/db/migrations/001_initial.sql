@@ -307,7 +307,7 @@ create table mirror_record (
   -- Lower bound of the snapshot that this version was read from (the server's clock). Only a later answer replaces it.
   source_time timestamptz not null,
   first_seen_at timestamptz not null,
-  -- The version of the field map that the text was kept with; `all` for the whole record.
+  -- Which fields the text keeps (table `field_map`); `all` for the whole record.
   field_map text not null default 'all',
   -- SHA-256 of the text as received. The stored text may lose erased fields.
   content_hash text not null,
@@ -345,7 +345,7 @@ create index mirror_record_recent_invoices on mirror_record (installation, modif
   where kind = 'invoice' and needs_rows and gone_at is null;
 create index mirror_record_missing on mirror_record (installation, kind, id) where missing_at is not null;
 
--- The fields that each version of the field map keeps, so that older records are compared alike.
+-- The fields of records that each version keeps, so that older records are compared alike.
 create table field_map (
   version text primary key,
   kept json not null
