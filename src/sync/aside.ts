@@ -19,10 +19,11 @@ import { isWholeList } from './walk/count-proof.ts';
 const placesAtMost = 4;
 
 /**
- * Requests records that were put aside and are due, in a window, because most of them were a single wrong answer. For
- * other records it requests the ids between their neighbours. For rows it marks the row sets as stale, so that the
- * window fetches them. Records that this does not find, or whose request fails, are left to the census. It runs before
- * rows are pulled, so that the rows of a recovered invoice are fetched, too. It sends no request if nothing is due.
+ * Requests records that were put aside again if they are due, since the source may have sent a wrong answer only once.
+ * Rows come with the row sets of their invoices, which are marked as stale, so that the window fetches them. Any other
+ * record is requested by the range of ids in which it was. The census handles records that this does not find, or whose
+ * request fails. It runs before rows are pulled, so that the rows of a recovered invoice are fetched, too. It sends no
+ * request if nothing is due.
  */
 export async function pullDueAside(context: PullContext): Promise<void> {
   const { db, installation, transact } = context;

@@ -14,7 +14,7 @@ export interface PauseState {
   n: number;
   actedBy: string;
   reason: string;
-  /** The time of the action. */
+  /** The time of the action that paused or resumed the windows. */
   since: Date;
 }
 
