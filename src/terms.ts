@@ -7,8 +7,10 @@ export type InstallationId = number;
 export const recordKinds = ['invoice', 'row', 'payment', 'prepayment'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
-/** The kinds of documents, each a record of the source that is posted. Rows are part of their invoice. */
-/** In the order in which documents are locked, which is that of their names (src/documents). */
+/**
+ * The kinds of documents: records of the source that are posted. Rows are part of their invoice. The order is that of names, in which
+ * documents are locked (src/documents).
+ */
 export const documentKinds = ['invoice', 'payment', 'prepayment'] as const;
 export type DocumentKind = (typeof documentKinds)[number];
 
@@ -19,7 +21,7 @@ export interface DocumentRef {
 
 /**
  * The states of a document; it is in exactly one (ACCOUNTING E6). `gone`: never posted, and no longer in the source. `pending`:
- * pulled but not yet judged, between two steps of a window.
+ * read but not yet judged, between two steps of a window.
  */
 export const documentStates = [
   'posted',
@@ -57,7 +59,7 @@ export const roles = [
 ] as const;
 export type Role = (typeof roles)[number];
 
-/** Roles that a net group of an invoice can be sent to instead of revenue: what was sold is owed, not earned (ACCOUNTING R1). */
+/** Roles to which a sale can be posted instead of revenue, because the clinic owes it until it is used (ACCOUNTING R1). */
 export const soldRoles = ['gift_card_liability', 'voucher_liability'] as const satisfies readonly Role[];
 export type SoldRole = (typeof soldRoles)[number];
 
@@ -75,7 +77,7 @@ export type Side = (typeof sides)[number];
 export const postingModes = ['document', 'daily_summary'] as const;
 export type PostingMode = (typeof postingModes)[number];
 
-/** What the mirror keeps of a record: the members that the dialect maps, or the whole text. */
+/** What the mirror stores of a record: the fields that the dialect maps, or the complete text. */
 export const rawKeepings = ['mapped', 'all'] as const;
 export type RawKeeping = (typeof rawKeepings)[number];
 
@@ -85,7 +87,7 @@ export type CalendarDate = string;
 /** Instant, ISO 8601 with `Z`. */
 export type Instant = string;
 
-/** What a window has to say beside its counts, stored with it (table `sync_window`). */
+/** A fact about a window besides its counts, stored with it (table `sync_window`). */
 export interface Remark {
   code: string;
   message: string;

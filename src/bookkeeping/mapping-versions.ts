@@ -7,6 +7,7 @@ import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { UserError } from '../domain/errors.ts';
 import { mappingVersionText } from '../ledger/journal/entry-records.ts';
 import type { InstallationId } from '../terms.ts';
+import { booksErrors } from '../texts/errors/books.ts';
 
 /**
  * The mapping in force of an installation is its newest version in the database, whatever the mapping files contain.
@@ -34,14 +35,7 @@ export class MappingSuperseded extends UserError {
   override readonly name = 'MappingSuperseded';
 
   constructor(installation: InstallationId) {
-    super(
-      {
-        code: 'mapping_superseded',
-        message: `The mapping of installation ${installation} was changed meanwhile: nothing is posted by the one before any more.`,
-        todo: 'Nothing: a window goes on by the new mapping. Run a command again.',
-      },
-      3,
-    );
+    super(booksErrors.mappingSuperseded({ installation }), 3);
   }
 }
 

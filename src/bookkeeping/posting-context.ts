@@ -11,9 +11,9 @@ import type { LockDateOf } from './lock-dates.ts';
 export type ContextFor = (db: Connection, facts: readonly DocumentFacts[]) => Promise<PostingContext>;
 
 /**
- * The posting context of an installation. Departments' lock dates are asked for only where the mapping follows them, and once
- * each; the closed period is read each time, since it may be closed between two batches.
- * `clock` tells what lies in the future; without one nothing does.
+ * The posting context of an installation. Lock dates of departments are requested only if the mapping follows them, and
+ * once each. The closed period is read each time, since it may change between two batches. `clock` decides which dates
+ * are in the future; without it none is.
  */
 export function postingContexts(
   installation: InstallationConfig,

@@ -26,8 +26,9 @@ export function postsVatAtReceipt({ mapping }: Pick<InstallationConfig, 'mapping
 }
 
 /**
- * Before documents are judged in a transaction that posts: one at a time gives shares of an installation's prepayments. Where the mapping
- * asks for no VAT on prepayments, only those that were received with it by an earlier mapping have shares to give.
+ * Locks the prepayments of an installation before a transaction judges and posts documents, so that only one
+ * transaction at a time assigns shares. If the mapping posts no VAT on prepayments, only prepayments that an earlier
+ * mapping posted with VAT have shares.
  */
 export async function holdSharesIfGiven(
   trx: Connection,
@@ -53,17 +54,17 @@ export async function holdSharesIfGiven(
   if (given) await holdShares(trx, installation.id);
 }
 
-/** VAT of originals as decided, by prepayment; null: none. For decisions that are not in the database. */
+/** The decided VAT of originals, by prepayment; null for none. For decisions that are not in the database. */
 export type DecidedVats = Map<number, OriginalVat | null>;
 
 /**
- * The shares of prepayments that a batch's documents take (ACCOUNTING R5): each begins where those end whose documents were posted
- * before its own. They follow the entries in force of the prepayments, whatever the mapping asks for now.
+ * The shares of prepayments that the documents of a batch take (ACCOUNTING R5). Each share begins after those of
+ * documents that were posted before. Shares depend on the prepayments' entries in force, not on the present mapping.
  */
 export class PrepaymentShares {
   readonly #taken: ReadonlyMap<DocumentFacts, Taken>;
   readonly #originals: Map<number, OriginalVat>;
-  /** Of each prepayment, in the order of their places. */
+  /** For each prepayment, its takers in the order of posting. */
   readonly #takers: Map<number, PlacedTaker[]>;
   readonly #decided: DecidedVats;
 
@@ -79,7 +80,10 @@ export class PrepaymentShares {
     this.#decided = decided;
   }
 
-  /** Null where nothing of the batch has to do with VAT on prepayments. `decided`: what was decided before and not written; kept up. */
+  /**
+   * Returns null if the batch has no VAT on prepayments. `decided` are earlier decisions that were not written; this
+   * class adds to it.
+   */
   static async of(
     db: Connection,
     installation: InstallationConfig,
@@ -114,7 +118,7 @@ export class PrepaymentShares {
     return { ...facts, shares };
   }
 
-  /** Notes what was decided about a document, for those after it. */
+  /** Stores the decision about a document for the documents after it. */
   decided(facts: DocumentFacts, { entries }: Decision): void {
     const last = entries.at(-1);
     if (last === undefined || facts.kind === 'invoice') return;
@@ -138,7 +142,7 @@ function refOf(facts: Exclude<DocumentFacts, { kind: 'invoice' }>): DocumentRef 
   return { kind: facts.kind, id: facts.kind === 'payment' ? facts.payment.id : facts.prepayment.id };
 }
 
-/** What was decided about a document, with the shares that it was told of. */
+/** The decision about a document, and the shares that it used. */
 interface DecidedDocument {
   document: DocumentRef & { before: PostedBefore };
   decision: Decision;
@@ -146,16 +150,17 @@ interface DecidedDocument {
 }
 
 /**
- * After decisions were written: marks what was taken from the same prepayments and gives back another VAT now, or at other accounts, so
- * that it is posted anew. A decision that wrote nothing marks no document that has a problem: of two such documents each would mark the
- * other for ever.
+ * After decisions were written, marks documents that take from the same prepayments and now return another VAT, or on
+ * other accounts, so that they are posted again. A decision without entries does not mark documents with a problem,
+ * because two such documents would mark each other forever.
  */
 export async function markOtherTakers(
   trx: Connection,
   { id, decimals }: InstallationConfig,
   decided: readonly DecidedDocument[],
 ): Promise<void> {
-  // Prepayments whose own VAT is another one now; those of which another document took; and those of which one is to take, and is held.
+  // Prepayments whose own VAT changed, prepayments that another document took from, and prepayments that a held
+  // document is to take from.
   const moved = new Set<number>();
   const touched = new Set<number>();
   const awaited = new Set<number>();
@@ -198,7 +203,7 @@ export async function markOtherTakers(
   await markEach(trx, id, withoutProblem, { withoutProblem: true });
 }
 
-/** Whether a document is to give back another VAT than its entry in force does. */
+/** Whether a document must return another VAT than its entry in force. */
 function isOtherVat(given: readonly EntryShare[], shares: readonly PrepaymentShare[], decimals: number): boolean {
   const vats = new Map(given.map(({ prepaymentId, vat }) => [prepaymentId, vat]));
   for (const share of shares) {
@@ -208,7 +213,7 @@ function isOtherVat(given: readonly EntryShare[], shares: readonly PrepaymentSha
   return [...vats.values()].some((left) => !left.isZero());
 }
 
-/** Two originals' VAT is the same where nothing that is given back of it differs. */
+/** Whether two originals return the same VAT in all respects. */
 function textOf(vat: OriginalVat | null): string {
   return JSON.stringify(
     vat && [vat.account, vat.suspendedAccount, storable(vat.group ?? ''), vat.rate, vat.amount, vat.paid],

@@ -9,7 +9,9 @@ import { type DocumentRef, documentKinds, type InstallationId, lineRoles, sides 
 
 export type OriginalVat = NonNullable<PrepaymentShare['vat']>;
 
-/** What payments of type 8 and linked refunds take from which prepayments; facts of other documents are left out. */
+/**
+ * The amounts that payments of type 8 and linked refunds take from prepayments. Facts of other documents are left out.
+ */
 export async function takenBy(
   db: Connection,
   installation: InstallationId,
@@ -36,14 +38,17 @@ export async function takenBy(
   return taken;
 }
 
-/** What takes from a prepayment, and was posted; without an entry in force it counts for nothing, and keeps its place. */
+/**
+ * A posted document that takes from a prepayment. Without an entry in force it takes nothing, but keeps its place in
+ * the order.
+ */
 export interface PlacedTaker extends Taker {
   isInForce: boolean;
 }
 
 /**
- * What takes from these prepayments, by prepayment, in the order in which the documents were first posted: a place that a document keeps
- * when it is posted anew (ACCOUNTING R5). What was never posted is left out.
+ * The documents that take from these prepayments, by prepayment, in the order of their first posting, which a
+ * correction does not change (ACCOUNTING R5). Documents that were never posted are left out.
  */
 export async function takersInOrder(
   db: Connection,
@@ -71,7 +76,7 @@ export async function takersInOrder(
 
 export const keyOf = ({ kind, id }: DocumentRef): string => `${kind}/${id}`;
 
-/** What the entries in force of prepayments say of their VAT; those without VAT are left out. */
+/** The VAT in the prepayments' entries in force. Prepayments without VAT are left out. */
 export async function originalVats(
   db: Connection,
   installation: InstallationId,
@@ -102,7 +107,7 @@ export async function originalVats(
   return vats;
 }
 
-/** The VAT of a prepayment's own entry; null where it has none, as a refund's never counts. */
+/** The VAT of a prepayment's own entry. Null if it has none, and for a refund. */
 export function vatOf(
   lines: readonly Pick<Line, 'account' | 'role' | 'side' | 'amount' | 'vat'>[],
 ): OriginalVat | null {

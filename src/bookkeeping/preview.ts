@@ -23,10 +23,10 @@ import { postingContexts } from './posting-context.ts';
 import type { DecidedVats } from './prepayment-shares.ts';
 import { requireStart } from './start-date.ts';
 
-/** A judged document; `entryIds` are the ids that its entries would get. */
+/** A judged document. `entryIds` are the ids that its entries would get. */
 export type PreviewedDocument = Appended<JudgedDocument>;
 
-/** A document in the books and what a mapping makes of it; `entryIds` of the correction's entries, in order. */
+/** A posted document and its judgement under a mapping. `entryIds` are those of the correction's entries, in order. */
 export interface RemappedDocument {
   document: DocumentWithHistory;
   remap: Remap;
@@ -34,8 +34,8 @@ export interface RemappedDocument {
 }
 
 /**
- * What the next window would post, by what is in the mirror now: every document that waits is judged as a window judges it,
- * and given the ids that its entries would get. A batch at a time, from one read-only snapshot.
+ * Yields what the next window would post from the present mirror: judges every waiting document as a window does and
+ * gives its entries their ids. Reads one batch at a time from one read-only snapshot.
  */
 export async function* previewPosting(
   db: Db,
@@ -59,7 +59,7 @@ export async function* previewPosting(
   });
 }
 
-/** What `repost` would post with the installation's mapping, in the same way. */
+/** Yields what `repost` would post under the installation's mapping, in the same way. */
 export async function* previewRemap(
   db: Db,
   installation: InstallationConfig,
@@ -86,7 +86,7 @@ export async function* previewRemap(
   });
 }
 
-/** Reads from one snapshot that cannot be written to; it ends with the reader, who may stop early. */
+/** Reads from one read-only snapshot, which ends with the reader; the reader may stop early. */
 async function* fromSnapshot<One>(
   db: Db,
   read: (trx: Connection) => AsyncGenerator<One>,

@@ -11,20 +11,23 @@ import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { moveEntries } from './move-entries.ts';
 import { openDayFor } from './open-day.ts';
 
-/** Summaries of one day and department that are moved to another day. */
+/** Summaries of one day and department that are to be moved to another day. */
 export interface LateDay {
   date: CalendarDate;
   departmentId: number | null;
   summaries: [DailySummary, ...DailySummary[]];
 }
 
-/** What moving a day's summaries has appended. */
+/** The entries that moving a day's summaries appended. */
 interface MovedDay {
   /** The documents whose entries were moved. */
   documents: DocumentRef[];
-  /** Take the summaries out of the books on their day, one for each VAT period; none where they come to nothing by themselves. */
+  /**
+   * Summaries that reverse the moved ones on their own day, one for each VAT period. Empty if the moved ones cancel
+   * each other.
+   */
   reversals: DailySummary[];
-  /** Stand on the open day in their place; none where nothing is left to post. */
+  /** Summaries on the open day that replace the moved ones. Empty if nothing is left to post. */
   successors: DailySummary[];
 }
 
@@ -37,9 +40,9 @@ export async function daysOf(trx: Connection, summaryIds: string[]): Promise<Lat
 }
 
 /**
- * Moves the entries of a day's summaries to the first open day: each is taken out of the books on its own day and put in on the
- * open one. What takes out is summed up in summaries of its own and what is put in in others, at once and with nothing else in
- * them: so the first ones and the day's summaries come to nothing together, and late sales are not mixed with those of the open day.
+ * Moves the entries of a day's summaries to the first open day: reverses each on its own day and posts it again on the
+ * open day. The reversals get separate summaries, and so do the new entries. So the reversals cancel the day's
+ * summaries, and late sales are not mixed with sales of the open day.
  */
 export async function appendOnDay(trx: Connection, installation: InstallationConfig, day: LateDay): Promise<MovedDay> {
   const { id } = installation;
@@ -60,7 +63,10 @@ export async function appendOnDay(trx: Connection, installation: InstallationCon
   return { documents, reversals, successors };
 }
 
-/** What is settled without being sent comes to nothing, account by account and with its VAT; anything else is an error of ours. */
+/**
+ * Summaries that are settled without being sent must cancel each other, by account and VAT. Anything else is a defect
+ * of vetledger.
+ */
 function refuseRemainder(name: string, summaries: readonly DailySummary[]): void {
   const sums = new Map<string, { amount: Money; base: Money }>();
   for (const line of summaries.flatMap(({ lines }) => lines)) {

@@ -19,12 +19,12 @@ import { moveEntries } from './move-entries.ts';
 import { openDayFor } from './open-day.ts';
 import { appendOnDay, daysOf, type LateDay } from './redate-summaries.ts';
 
-/** What was decided of an entry, or a day's summary, whose period is closed in the ERP. */
+/** The result for an entry or daily summary whose period is closed in the ERP. */
 export interface Redated {
   unit: string;
-  /** What took it out of the books; neither is sent. Null for a summary that comes to nothing by itself or with others. */
+  /** The reversal; neither the unit nor the reversal is sent. Null for a summary that is cancelled without one. */
   reversal: string | null;
-  /** The entry, or the summary, on an open day; null where nothing is left to post. */
+  /** The entry or summary on an open day. Null if nothing is left to post. */
   entry: string | null;
   date: CalendarDate | null;
 }
@@ -38,11 +38,10 @@ export interface RedatePorts {
 }
 
 /**
- * Posts entries and daily summaries whose period was closed in the ERP before they were sent on the first open day: a reversal at
- * the original date and a new one. The original and its reversal, of which neither was sent, are settled against each other. A
- * reversal whose original the ERP has is moved in the same way. All of
- * them, or none where one cannot be. Summaries of one day and department are decided together. Holds the lease of the live lane.
- * Throws UserError.
+ * Posts unsent entries and daily summaries, whose period was closed in the ERP, on the first open day: a reversal on
+ * the original date, and a new entry. The original and its reversal cancel each other and are not sent. A reversal
+ * whose original is in the ERP is moved in the same way. Moves all units, or none if one cannot be moved. Summaries of
+ * one day and department are moved together. Takes the lease of the live lane. Throws UserError.
  */
 export async function redateClosed(
   { db, databaseId, signal }: RedatePorts,
@@ -59,7 +58,7 @@ export async function redateClosed(
     return await leasedTransactions(db, lease, { signal })(async (trx) => {
       await holdPeriod(trx, id);
       await holdIdentity(trx, installation, { posting: false });
-      // A correction that is not in the outbox yet may come to nothing with what it corrects.
+      // A correction that is not in the outbox yet may cancel the entry that it corrects.
       await enqueue(trx, databaseId, installation);
       const redated: Redated[] = [];
       const summaryIds: string[] = [];
@@ -85,8 +84,8 @@ export async function redateClosed(
 }
 
 /**
- * Entries of one document. One whose reversal, or whose original, was not sent either is settled against it; the others are moved
- * together, so that what is in force is taken out and put back once.
+ * Moves entries of one document. An unsent entry and its unsent reversal cancel each other. The others are moved
+ * together, so that the entry in force is reversed and posted again only once.
  */
 async function redateDocument(
   trx: Connection,
@@ -130,10 +129,10 @@ async function redateDocument(
   return [...pairs, ...redated];
 }
 
-/** Of `<installation>/<kind>/<id>/<n>`. */
+/** The document's part of `<installation>/<kind>/<id>/<n>`. */
 const documentOf = (unitId: string) => unitId.slice(0, unitId.lastIndexOf('/'));
 
-/** Summaries of one day and department. */
+/** Moves summaries of one day and department. */
 async function redateDay(
   trx: Connection,
   databaseId: string,
@@ -151,12 +150,12 @@ async function redateDay(
   }));
 }
 
-/** Null for none; there are several where entries of several VAT periods are moved. */
+/** Null if there is none; several ids if the moved entries have several VAT periods. */
 function idsOf(summaries: readonly { id: string }[]): string | null {
   return summaries.length === 0 ? null : summaries.map(({ id }) => id).join(', ');
 }
 
-/** A change that the closed period held is told again, or posted, by the next window. */
+/** Marks the documents, so that the next window posts changes that the closed period held, or reports them again. */
 async function judgeAgain(
   trx: Connection,
   { id }: InstallationConfig,

@@ -38,20 +38,20 @@ import { requireStart } from './start-date.ts';
 
 export interface RepostOptions {
   selection: DocumentSelection;
-  /** Checked between batches: what is posted by then stays, and the next repost goes on from there. */
+  /** Checked between batches. Batches that were posted stay, and the next repost continues after them. */
   signal: AbortSignal;
   clock: Clock;
-  /** How long to wait for a window under way. */
+  /** How long to wait for a running window. */
   waitSeconds: number;
-  /** Called once when there is one to wait for. */
+  /** Called once if a window is running. */
   onWait: () => void;
 }
 
 /**
- * Posts the corrections that the installation's mapping asks for, a batch a transaction; each batch is yielded once it is in
- * the books. A document that makes its batch fail unexpectedly keeps its entry and is held for it (`internal_error`). The repost holds the lease of the live lane, so that it never runs beside a window, and renews it with each batch,
- * so that it posts nothing more once the lease is lost. A second repost posts nothing. Throws UserError when the lease cannot
- * be had or was lost.
+ * Posts the corrections for the installation's mapping, one transaction per batch; yields each batch after its commit.
+ * A document that makes its batch fail unexpectedly keeps its entry and is held (`internal_error`). The repost takes
+ * the lease of the live lane, so that no window runs at the same time, and renews it with each batch. Without the lease
+ * it posts nothing. A second repost posts nothing. Throws UserError if the lease is taken or was lost.
  */
 export async function* repost(
   db: Db,
@@ -93,7 +93,10 @@ interface Reposted {
   last: DocumentCursor;
 }
 
-/** Posts the corrections of the next documents in a transaction; where it fails for what is in it, part by part. */
+/**
+ * Posts the corrections of the next documents in one transaction. If it fails because of its data, posts them part by
+ * part.
+ */
 async function repostBatch(
   transact: Transact,
   installation: InstallationConfig,
@@ -147,7 +150,9 @@ async function repostLocked(
   return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));
 }
 
-/** The next window judges what has new facts, and what is held: parts of it may have to be fetched first. */
+/**
+ * Marks documents with new facts and held documents for the next window, which may fetch their rows and payments first.
+ */
 async function markLeft(trx: Connection, installation: number, remapped: readonly RemappedCase[]): Promise<void> {
   const isLeft = ({ remap: { outcome } }: RemappedCase) => outcome === 'left' || outcome === 'held';
   const left = remapped.filter(isLeft).map(({ document }) => document);
@@ -157,7 +162,9 @@ async function markLeft(trx: Connection, installation: number, remapped: readonl
   }
 }
 
-/** Whether the mapping and the parts at hand say all that there is to remark; of others the next window says it. */
+/**
+ * Whether the remarks are complete without fetching anything again. For other documents the next window reports them.
+ */
 function isProven({ remap: { outcome, decision } }: Pick<RemappedDocument, 'remap'>): boolean {
   return outcome !== 'left' && outcome !== 'held' && !decision.refetch;
 }
@@ -166,7 +173,7 @@ function reportsOf({ document: { kind, id }, remap }: Pick<RemappedDocument, 'do
   return { kind, id, reports: remap.decision.reports };
 }
 
-/** A document whose correction fails keeps its entry, its marks and its state, with the problem. */
+/** Holds a document whose correction fails. It keeps its entry, its marks and its state. */
 async function holdUncorrected(
   trx: Connection,
   installation: number,
@@ -192,7 +199,9 @@ async function holdUncorrected(
   return held;
 }
 
-/** Corrections, those that a closed period or the document's problem holds, and held ones that are not asked for any more. */
+/**
+ * Documents to save: corrections, corrections that are held, and documents whose held correction is no longer required.
+ */
 function isToSave({ document, remap: { outcome } }: Pick<RemappedDocument, 'document' | 'remap'>): boolean {
   return outcome === 'same' ? document.remapHeld : outcome !== 'left';
 }

@@ -79,7 +79,7 @@ function completeRow(row: WrittenRecord, index: number, invoice: number, dialect
   return { ...defaults, ...row };
 }
 
-/** An invoice's totals as the source calculates them: each sum is rounded half-even by itself (field-notes: Invoice row). */
+/** An invoice's totals as the source calculates them: each sum is rounded half-even separately (field-notes: Invoice row). */
 function totalsOf(rows: WrittenRecord[], decimals: number, { fields }: Dialect): WrittenRecord {
   const total = (field: string) => roundHalfEven(sumOf(rows, field), decimals).toFixed(decimals);
   return {

@@ -1,3 +1,4 @@
+import { practiceTodos } from '../texts/errors/practice-todos.ts';
 import { redact } from './redact.ts';
 import type { RequestIds } from './request-ids.ts';
 import { storable } from './text.ts';
@@ -19,67 +20,25 @@ export type PracticeErrorCode =
   | 'refused'
   | 'redirected';
 
-/** `retryable` is true if the same request may succeed later without a correction. */
-const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }> = {
-  unreachable: {
-    retryable: true,
-    todo: 'Check base_url and the network; it is tried again by itself in the next window.',
-  },
-  timeout: {
-    retryable: true,
-    todo: 'The practice API is slow; it is tried again by itself in the next window.',
-  },
-  unauthorized: {
-    retryable: false,
-    todo: 'Check the token, or the client id and secret, of this installation.',
-  },
-  forbidden: {
-    retryable: false,
-    todo: 'Give the application the permission for this endpoint in the practice software.',
-  },
-  not_found: {
-    retryable: false,
-    todo: 'Check base_url and the installation id; if they are right, the record or the endpoint does not exist there.',
-  },
-  throttled: {
-    retryable: true,
-    todo: 'Another program may be using this installation too; it is tried again by itself in the next window.',
-  },
-  server_error: {
-    retryable: true,
-    todo: 'The fault is in the practice API; it is tried again by itself, report it to the vendor if it stays.',
-  },
-  not_json: {
-    retryable: true,
-    todo: 'Check that base_url names the practice API itself, not a login or maintenance page.',
-  },
-  malformed_response: {
-    retryable: false,
-    todo: 'Check base_url and mappings/practice-api.yaml; if they are right, report the answer to the vendor.',
-  },
-  malformed_record: {
-    retryable: false,
-    todo: 'Check the field names in mappings/practice-api.yaml; if they are right, report the record to the vendor.',
-  },
-  other_tenant: {
-    retryable: false,
-    todo: 'Check base_url, the id of the installation and its token: the practice API answers with the records of another one.',
-  },
-  answer_too_large: {
-    retryable: false,
-    todo: 'Find the record in the practice software that is so large and shorten it, or report the answer to the vendor.',
-  },
-  refused: {
-    retryable: false,
-    todo: 'The message names the fields that the practice API objects to, where it says so; correct them in the practice software or the settings.',
-  },
-  redirected: {
-    retryable: false,
-    todo: 'Correct base_url: the practice API must answer there itself (https instead of http, for example).',
-  },
+/** True if the same request may succeed later without a correction. */
+const retryable: Record<PracticeErrorCode, boolean> = {
+  unreachable: true,
+  timeout: true,
+  unauthorized: false,
+  forbidden: false,
+  not_found: false,
+  throttled: true,
+  server_error: true,
+  not_json: true,
+  malformed_response: false,
+  malformed_record: false,
+  other_tenant: false,
+  answer_too_large: false,
+  refused: false,
+  redirected: false,
 };
 
-export const practiceErrorCodes: ReadonlySet<string> = new Set(Object.keys(catalogue));
+export const practiceErrorCodes: ReadonlySet<string> = new Set(Object.keys(retryable));
 
 export interface PracticeErrorDetails {
   method?: string;
@@ -112,8 +71,8 @@ export class PracticeError extends Error {
     const where = details.method && details.path ? `${details.method} ${details.path}: ` : '';
     super(storable(redact(`${where}${message}`)));
     this.code = code;
-    this.todo = catalogue[code].todo;
-    this.retryable = details.retryable ?? catalogue[code].retryable;
+    this.todo = practiceTodos[code];
+    this.retryable = details.retryable ?? retryable[code];
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
     this.fields = details.fields ?? [];

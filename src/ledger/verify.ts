@@ -9,7 +9,7 @@ import { entriesBySeq } from './journal/read-entries.ts';
 import { summariesBySeq } from './summaries/read-summaries.ts';
 import { summaryHash } from './summaries/summary-hash.ts';
 
-/** The first entry, close, summary or action that is not as it was written. */
+/** The first entry, close, summary or action that differs from what was written. */
 export interface BrokenLink {
   /** Position in the chain of entries, of daily summaries or of actions; null when the chain's end is missing. */
   seq: number | null;
@@ -18,7 +18,7 @@ export interface BrokenLink {
   message: string;
 }
 
-/** What a walk of an installation's chains found. */
+/** The result of checking an installation's chains. */
 export interface VerifiedChain {
   broken: BrokenLink | null;
   /** The head of the journal's chain: its latest entry or close. */
@@ -28,14 +28,14 @@ export interface VerifiedChain {
   summaryHead: ChainHead;
 }
 
-/** Is told each sound link of a chain: the journal's, or that of the daily summaries. */
+/** Called with each intact link of the journal's chain and of the chain of daily summaries. */
 export type OnLink = (chain: 'journal' | 'summaries', link: ChainHead) => void;
 
 /**
- * Walks an installation's hash chain from its first entry to its head, or to the first broken link. Closes of the books are
- * links of it. A chain without its last entries is still sound, so each entry that anything else names must exist, too. Then the
- * chain of daily summaries is walked: each is hashed over its lines and its entries' hashes; a close ties that chain's head. At last the
- * chains of what persons did are walked: that of the installation, and that of the whole database.
+ * Checks an installation's hash chains up to the first broken link. The journal's chain contains entries and closes. A chain
+ * that lost its last entries is still intact, so every entry that another table names must exist. The chain of daily summaries
+ * covers their lines and their entries' hashes; each close contains its head. Last come the chains of actions: those of the
+ * installation and of the database.
  */
 export async function walkChains(
   db: Connection,
@@ -104,7 +104,7 @@ async function walkJournal(db: Connection, installation: InstallationId, closes:
   return { broken: followCloses(Number.POSITIVE_INFINITY), head, entries };
 }
 
-/** What names entries and daily summaries outside of the chains, in words, and the one named. */
+/** SQL: tables that name entries and daily summaries, each as a text, and the named unit. */
 const namedUnits = `
   select d.kind || ' ' || d.id as by, d.entry_id as unit from document d where d.installation = ? and d.entry_id is not null
   union all select 'voucher ' || journal || ' ' || fiscal_year || '/' || number, entry_id from voucher where installation = ?

@@ -4,7 +4,7 @@ import { defaultPaymentRole } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
 import type { SourceUsage } from './source-usage.ts';
 
-/** An account that lines are written to, what for, and the mapping's line that says so. */
+/** An account of lines, with its role and the path in the mapping that gave it. */
 export interface WrittenAccount {
   account: string;
   role: LineRole;
@@ -13,7 +13,7 @@ export interface WrittenAccount {
 
 const same = 'same';
 
-/** The accounts that a mapping names, each place of it; what is left empty or to the source is not there. */
+/** The accounts in a mapping, each with its place. Empty places and `same` are left out. */
 export function accountsNamed(mapping: Mapping): WrittenAccount[] {
   const found: WrittenAccount[] = [];
   const add = (account: string | undefined, role: LineRole, path: string) => {
@@ -29,7 +29,7 @@ export function accountsNamed(mapping: Mapping): WrittenAccount[] {
   for (const [path, table] of tables) {
     if (table === same) continue;
     for (const [key, account] of Object.entries(table)) {
-      // `same` beside an account number is that number itself.
+      // `same` in a line for one account number is that number.
       add(account === same && key !== '*' ? key : account, 'revenue', `${path}.${key}`);
     }
   }
@@ -53,7 +53,7 @@ export function accountsNamed(mapping: Mapping): WrittenAccount[] {
   return found;
 }
 
-/** The accounts that the source's documents come to by a mapping, those that the source itself names included. */
+/** The accounts to which a mapping posts the source's documents, including accounts that the source names. */
 export function accountsUsed({ rows, money }: SourceUsage, mapping: Mapping): WrittenAccount[] {
   const found = new Map<string, WrittenAccount>();
   const add = (result: LookUp<Found & { role?: LineRole }>, role: LineRole, of: string) => {

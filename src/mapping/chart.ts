@@ -17,9 +17,9 @@ const yes = ['yes', 'true', '1', 'open'];
 const no = ['no', 'false', '0', 'closed'];
 
 /**
- * A chart as CSV: a heading with `number`, `name`, `type` and `open` in any order, other columns aside; divided by commas or semicolons;
- * lines that begin with `#` are comments. `open` is yes or no, and yes where it is empty or has no column. Or every fault with its
- * line.
+ * Parses a chart in CSV. The heading has `number`, `name`, `type` and `open` in any order; other columns are ignored.
+ * Cells are divided by commas or semicolons; lines that begin with `#` are comments. `open` is yes or no; empty or
+ * absent means yes. Returns every fault with its line if there is one.
  */
 export function parseChart(text: string): { chart: Chart } | { errors: string[] } {
   const lines = text
@@ -51,7 +51,7 @@ export function parseChart(text: string): { chart: Chart } | { errors: string[] 
   return errors.length > 0 ? { errors } : { chart };
 }
 
-/** The cells of a line (RFC 4180, without line breaks in cells); null where a quotation mark is not closed. */
+/** The cells of a line (RFC 4180, without line breaks in cells). Null if a quotation mark is not closed. */
 function cellsOf(line: string, separator: string): string[] | null {
   const cells: string[] = [];
   for (let at = 0; at <= line.length; ) {

@@ -5,7 +5,7 @@ import type { AccountType, Chart } from './chart.ts';
 
 export type ChartFaultCode = 'account_unknown' | 'account_closed' | 'account_type_wrong';
 
-/** An account of the mapping that the chart does not have as it is needed. */
+/** An account of the mapping that is absent from the chart, closed, or of a wrong type. */
 export interface ChartFault {
   code: ChartFaultCode;
   path: string;
@@ -27,7 +27,7 @@ const typesOf: Record<LineRole, readonly AccountType[]> = {
   card_clearing: clearing,
   mobile_clearing: clearing,
   cheque_clearing: clearing,
-  // Accounts that come to zero stand on either side of a chart.
+  // Accounts that are cleared to zero may be assets or liabilities.
   other_clearing: either,
   consolidation_clearing: either,
   credit_settlement: either,
@@ -35,13 +35,16 @@ const typesOf: Record<LineRole, readonly AccountType[]> = {
   prepayment_vat: either,
   voucher_liability: ['liability'],
   gift_card_liability: ['liability'],
-  // Profit or loss; or an account that is cleared by hand, where a chart has none for it.
+  // Profit or loss, or an account that is cleared by hand if the chart has no such account.
   rounding: ['income', 'expense', 'asset'],
   revenue: ['income'],
   vat: ['liability'],
 };
 
-/** Accounts that are not in the chart, closed there, or of a type that their role cannot have; each place once, by path. */
+/**
+ * Accounts that are absent from the chart, closed there, or of a type that does not fit their role. Each place is
+ * listed once, by path.
+ */
 export function checkAgainstChart(accounts: readonly WrittenAccount[], chart: Chart): ChartFault[] {
   const faults = accounts.flatMap(({ account, role, path }): ChartFault[] => {
     const found = chart.get(account);
@@ -61,7 +64,7 @@ export function checkAgainstChart(accounts: readonly WrittenAccount[], chart: Ch
   return [...byPlace.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** An account that the role could have: another one would be a wrong turn. */
+/** The nearest account of a type that fits the role, for a hint. */
 function hint(account: string, role: LineRole, chart: Chart): string {
   const fitting = [...chart].filter(([, { isOpen, type }]) => isOpen && typesOf[role].includes(type));
   const near = nearest(
@@ -72,7 +75,7 @@ function hint(account: string, role: LineRole, chart: Chart): string {
   return near === null ? '' : `; did you mean ${near}${name ? ` (${name})` : ''}?`;
 }
 
-/** Accounts on which more than one role stands: what each of them holds can then only be told by the lines' roles. */
+/** Accounts with more than one role. Only the lines' roles then show what the account's balance consists of. */
 export function sharedAccounts(accounts: readonly WrittenAccount[]): string[] {
   const byAccount = Map.groupBy(accounts, ({ account }) => account);
   const found = [...byAccount].flatMap(([account, its]) => {

@@ -1,7 +1,10 @@
 import { type Role, roles, soldRoles } from '../terms.ts';
 import { defaultPaymentRole, fixedPaymentRoles } from './payment-types.ts';
 
-/** Roles whose lines are cleared by other documents. A payment type cannot be sent there: its lines would never be cleared. */
+/**
+ * Roles whose lines are cleared by other documents. A payment type cannot have such a role, since its lines would never
+ * be cleared.
+ */
 export const closingRoles: readonly Role[] = [
   'receivable',
   'opening_receivable',
@@ -10,10 +13,13 @@ export const closingRoles: readonly Role[] = [
   'credit_settlement',
   'consolidation_clearing',
 ];
-/** Roles that a payment type can be sent to. */
+/** Roles that a payment type can have. */
 export const openRoles = roles.filter((role) => !closingRoles.includes(role));
 
-/** Roles with one account each: what they open is closed on it, which on several accounts it never would be. */
+/**
+ * Roles that have only one account, because their lines clear each other on it. On several accounts they would stay
+ * open.
+ */
 export const oneAccountRoles: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles, 'prepayment_vat'];
 export const neverCloses = 'has one account: on several, it would never close';
 
@@ -22,12 +28,12 @@ interface Target {
   account?: string | undefined;
 }
 
-/** What a mapping says of a payment type. */
+/** A payment type in a mapping. */
 interface TypeTarget extends Target {
   departments?: Record<string, Target> | undefined;
 }
 
-/** Where the `payment_types` of a mapping would spread lines that close each other over several accounts. */
+/** Faults in `payment_types`: places that would spread lines that clear each other over several accounts. */
 export function faultsOfPaymentTypes(types: Record<string, TypeTarget>): { path: string[]; message: string }[] {
   const fixed = Object.keys(types).flatMap((type) => {
     const role = fixedPaymentRoles.get(type);
@@ -43,7 +49,7 @@ export function faultsOfPaymentTypes(types: Record<string, TypeTarget>): { path:
   return [...fixed, ...spread];
 }
 
-/** Payment types with an account of their own, with the role whose account it stands in for. */
+/** Payment types with a separate account, and the role whose account it replaces. */
 function ownAccounts(types: Record<string, TypeTarget>): { path: string[]; role: Role | null }[] {
   return Object.entries(types).flatMap(([type, { departments = {}, ...general }]) => {
     const role = general.role ?? defaultPaymentRole(Number(type));

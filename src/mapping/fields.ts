@@ -3,18 +3,18 @@ import { isCalendarDate } from '../domain/dates.ts';
 import { parseMoney } from '../domain/money.ts';
 import { isNear } from '../domain/nearest.ts';
 
-/** The kinds of values that a mapping file has, with their messages. */
+/** Schemas of the values in a mapping file, with their messages. */
 
-/** In a mapping: what the source itself names. */
+/** In a mapping: the value of the source. */
 const same = 'same';
 
 export const notOne = 'must be an account code (put it in quotes)';
 export const account = accountOr(notOne);
-/** A word of the ERP, such as the name of a tax; as an account, but of any text. */
+/** A name in the ERP, such as a tax: any text. */
 export const word = wordOr(notOne);
 
 function wordOr(several: string) {
-  // YAML reads 1700 as a number. Any other number has lost the digits that it was written with.
+  // YAML reads 1700 as a number. Other numbers have lost the digits as they were written.
   return z
     .union([z.string(), z.int().nonnegative(), z.null()], {
       error: ({ input }) => (typeof input === 'object' ? several : notOne),
@@ -27,21 +27,21 @@ export function accountOr(several: string) {
   return wordOr(several).superRefine((code, context) => {
     const add = (message: string) => context.addIssue({ code: 'custom', message });
     if (/\s/.test(code)) add(`must not have a blank inside: "${code}"; did you mean "${code.replaceAll(/\s/g, '')}"?`);
-    // A code with a digit is hardly the word `same`, however much like it.
+    // A code with a digit is not a misspelt `same`.
     else if (code !== same && !/\d/.test(code) && isNear(code, same)) add(`is "${code}"; did you mean \`same\`?`);
   });
 }
 
 export const code = z.union([z.string(), z.int()], { error: 'must be a code (put it in quotes)' }).transform(String);
 
-/** A condition: one value or a list of alternatives; null matches rows that name none. */
+/** A condition: one value or a list of alternatives. Null matches rows without a value. */
 export function oneOrMore<Item extends z.ZodType>(item: Item) {
   return z
     .union([item, z.array(item).min(1, 'must not be empty')], { error: (issue) => conditionError(issue) })
     .transform((value): z.output<Item>[] => (Array.isArray(value) ? value : [value]));
 }
 
-/** The item's own message instead of the union's "invalid input". */
+/** Shows the item's message instead of "invalid input" of the union. */
 function conditionError(issue: z.core.$ZodRawIssue): string {
   const inner = issue.code === 'invalid_union' ? (issue.errors as z.core.$ZodIssue[][]).flat() : [];
   return inner.find(({ code }) => code === 'custom')?.message ?? 'must be a text, a number or a list of them';
@@ -70,7 +70,7 @@ export const rateCondition = oneOrMore(
   }),
 );
 
-/** An amount that is not negative; YAML's numbers keep their digits as texts (src/config/yaml.ts). */
+/** An amount of zero or more. Numbers in YAML keep their digits as texts (src/config/yaml.ts). */
 export function amount(without: string) {
   return z
     .union([z.string(), z.number()])

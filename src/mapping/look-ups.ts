@@ -8,11 +8,11 @@ import { vatGroupOf, vatKindOf } from './vat-groups.ts';
 /** An account of the ERP. */
 export interface Found {
   account: string;
-  /** Path of the mapping's line that gave it: `roles.receivable`. */
+  /** Path in the mapping that gave the account: `roles.receivable`. */
   mappedBy: string;
 }
 
-/** Why the mapping gives no account (proof P4). */
+/** Why the mapping has no account (proof P4). */
 export interface Unmapped {
   code: ProblemCode;
   message: string;
@@ -24,7 +24,7 @@ export function isUnmapped(result: LookUp): result is Unmapped {
   return 'code' in result;
 }
 
-/** In a mapping: the account that the source itself names. */
+/** In a mapping: the account that the source names. */
 const same = 'same';
 
 /** The account of a role. */
@@ -34,12 +34,12 @@ export function roleAccount(mapping: Mapping, role: Role): LookUp {
   return { code: 'role_unmapped', message: `the mapping has no account for roles.${role}` };
 }
 
-/** What the conditions of a revenue rule can test, besides account and department. */
+/** The values that the conditions of a revenue rule test, besides account and department. */
 export interface RevenueDetails {
   dimensions: readonly (string | null)[];
   internal: { account: string | null; dimension1: string | null; dimension2: string | null };
   vat: { name: string | null; rate: Money | null };
-  /** Decides about conditions `from` and `to`, which hold where it is absent. */
+  /** The date for conditions `from` and `to`. If absent, these conditions match. */
   date?: CalendarDate | null;
 }
 
@@ -50,8 +50,9 @@ const noDetails: RevenueDetails = {
 };
 
 /**
- * The role that a mapping sends a net group to instead of revenue (ACCOUNTING R1); null for revenue. Such rules come before the
- * others, wherever they stand: a rule by rate above one by account would post the sale of a gift card as revenue.
+ * The role to which a mapping posts a net group instead of revenue (ACCOUNTING R1); null for revenue. Such rules come
+ * before all others, whatever their order: an earlier rule by rate would otherwise post the sale of a gift card as
+ * revenue.
  */
 export function soldRole(
   mapping: Mapping,
@@ -65,7 +66,9 @@ export function soldRole(
   return rule?.role ?? null;
 }
 
-/** The account of a net line: of the role it is sent to, by the first rule that matches, the department's table, or the common table. */
+/**
+ * The account of a net line: from its role, the first rule that matches, the department's table, or the common table.
+ */
 export function revenueAccount(
   mapping: Mapping,
   accountNumber: string | null,
@@ -151,15 +154,15 @@ function textOrNull(text: string | null | undefined): string | null {
 export interface VatGroupKey {
   name: string | null;
   rate: Money | null;
-  /** The distinct VAT accounts that the group's rows name; more than one is a contradiction. */
+  /** The distinct VAT accounts in the group's rows; more than one is a contradiction. */
   accounts: string[];
-  /** Decides about dates of validity; absent: the latest. */
+  /** The date that selects a line by its validity. If absent, the latest line counts. */
   date?: CalendarDate | null;
 }
 
 /**
- * The account of a VAT group: by the first rule that matches, its line in `vat_groups`, its name in `vat`, or `*`; name and `*` may
- * have a table by rate.
+ * The account of a VAT group: from the first rule that matches, its line in `vat_groups`, its name in `vat`, or `*`. In
+ * `vat`, a name and `*` may have a table by rate.
  */
 export function vatAccount(mapping: Mapping, group: VatGroupKey, departmentId: number | null = null): LookUp {
   const own = group.accounts.length === 1 ? (group.accounts[0] ?? null) : null;
@@ -213,7 +216,9 @@ export function paymentAccount(
   return isUnmapped(found) ? found : { role, ...found };
 }
 
-/** The table's account for `key`, otherwise for `*`. `same`, as the table or as an entry, is the source's `own` account. */
+/**
+ * The table's account for `key`, otherwise for `*`. The value `same` means `own`, the account that the source names.
+ */
 function fromTable(
   table: 'same' | Record<string, string>,
   key: string | null,
@@ -227,7 +232,7 @@ function fromTable(
   return account ? { account, mappedBy: `${path}.${used}` } : null;
 }
 
-// Own properties only: a key of the source may be "constructor".
+// Reads own properties only, because a key from the source may be "constructor".
 function entryOf<Value>(table: Record<string, Value>, key: string): Value | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -16,28 +16,31 @@ import type { Mapping } from './schema.ts';
 import type { SourceUsage } from './source-usage.ts';
 import { vatGroupOf } from './vat-groups.ts';
 
-/** Something that the source uses and the mapping has no account for: documents that need it are held. */
+/** A value of the source without an account in the mapping. Documents with this value are held. */
 export interface MappingGap {
   code: ProblemCode;
   message: string;
-  /** Records that use it: rows, payments, prepayments or invoices. */
+  /** Number of records with this value: rows, payments, prepayments or invoices. */
   count: number;
-  /** Their exact sums; net and VAT only where rows use it. */
+  /** Their exact sums. Net and VAT are null if no rows have the value. */
   net: Money | null;
   vat: Money | null;
   gross: Money;
   departments: (number | null)[];
-  /** Where it is used, most records first: `payment type 9 (Gift card), department 11`. */
+  /** Where the value occurs, most records first: `payment type 9 (Gift card), department 11`. */
   uses: { what: string; count: number; gross: Money }[];
 }
 
-/** Something that rows have and the mapping does not name although it names others of its kind. Its rows do have an account. */
+/**
+ * A value in rows that no rule of the mapping names, although rules name other values of its kind. Its rows do have an
+ * account.
+ */
 export interface UnnamedValue {
   message: string;
   count: number;
-  /** What they are of: the net of rows, the amounts of payments. */
+  /** The sum: the net of rows, or the amounts of payments. */
   net: Money;
-  /** What is counted. */
+  /** The kind of records in `count`. */
   unit: 'row' | 'payment';
 }
 
@@ -51,7 +54,7 @@ interface Use {
   gross: Money;
 }
 
-/** What the source uses and the mapping has no account for, most records first. */
+/** The values of the source without an account in the mapping, most records first. */
 export function mappingGaps(usage: SourceUsage, mapping: Mapping): MappingGap[] {
   const byMessage = new Map<string, MappingGap>();
   for (const { result, what, department, count, net, vat, gross } of lookUps(usage, mapping)) {
@@ -77,7 +80,7 @@ export function mappingGaps(usage: SourceUsage, mapping: Mapping): MappingGap[] 
   return gaps.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
 }
 
-/** Of the look-ups on the first and the last day of use, the one that finds nothing, if any. */
+/** Looks up on the first and the last day of use. Returns a look-up without an account if there is one. */
 function onDays(dates: SourceUsage['rows'][number]['dates'], lookUp: (date: CalendarDate | null) => LookUp): LookUp {
   const [first, last] = dates ?? [null, null];
   const early = lookUp(first);
@@ -145,7 +148,7 @@ const ruleDimensions = [
   ['internal_dimension_2', (row: SourceUsage['rows'][number]) => row.internal.dimension2],
 ] as const;
 
-/** Values of tested dimensions that no rule names, perhaps since a rule was forgotten; and VAT groups of no known kind. */
+/** Values of dimensions that no rule names, perhaps because a rule was forgotten, and VAT groups of unknown kind. */
 export function unnamedValues(usage: SourceUsage, mapping: Mapping): UnnamedValue[] {
   const found = [
     ...unnamedDimensions(usage, mapping),
@@ -180,7 +183,7 @@ function ofRows(message: string, rows: SourceUsage['rows']): UnnamedValue {
   return { message, count, net: sum(rows.map(({ net }) => net)), unit: 'row' };
 }
 
-/** Gift cards and vouchers that are taken as payment although, by the mapping, none is ever sold: the sale would be revenue. */
+/** Gift cards and vouchers that are taken as payment although the mapping never posts their sale to a liability. */
 function neverSold({ money }: SourceUsage, { revenue_rules: rules }: Mapping): UnnamedValue[] {
   return soldRoles.flatMap((role): UnnamedValue[] => {
     const taken = money.filter(

@@ -6,12 +6,15 @@ import { isUnmapped, revenueAccount } from './look-ups.ts';
 import type { Mapping } from './schema.ts';
 import type { RowUse } from './source-usage.ts';
 
-/** What a practice sells now and owes until it is used (ACCOUNTING R1); prepayments belong in the source's list of them, not in rows. */
+/**
+ * Sales that the clinic owes until they are used (ACCOUNTING R1). Prepayments are in the source's list of prepayments,
+ * not in rows.
+ */
 export type OwedRole = SoldRole | 'prepayment_liability';
 
 /**
- * Names of accounts and VAT groups, by what they are for. A gift voucher is a gift card. "Gift" inside a word, or as a word's
- * beginning, is poison in German and in Scandinavian languages.
+ * Names of accounts and VAT groups by purpose. A gift voucher is a gift card. "Gift" inside a word is not matched: it
+ * means poison in German and in Scandinavian languages.
  */
 const names: Record<OwedRole, RegExp> = {
   gift_card_liability:
@@ -22,20 +25,20 @@ const names: Record<OwedRole, RegExp> = {
 };
 const longestName = 500;
 
-/** What a name says is owed; null where it says no such thing. */
+/** The role that a name suggests; null if it suggests none. */
 export function owedByName(name: string | null): OwedRole | null {
   const text = clip(name ?? '', longestName).normalize('NFC');
   return ([...soldRoles, 'prepayment_liability'] as const).find((role) => names[role].test(text)) ?? null;
 }
 
-/** Rows with VAT are those of a voucher for one rate alone, which is revenue when it is sold. */
+/** Rows with VAT are vouchers for one rate, which are revenue at the sale. */
 function isTaxed({ hasVat, hasNet, vat: { rate } }: RowUse): boolean {
   return hasVat || (hasNet && !(rate ?? zero).isZero());
 }
 
 /**
- * The account numbers that by their names are owed, for a proposal: those whose rows have no VAT. `accounts` is the practice
- * software's account number list.
+ * The account numbers whose names suggest a liability and whose rows have no VAT, for a proposal. `accounts` is the
+ * practice software's list of account numbers.
  */
 export function owedAccounts(rows: readonly RowUse[], accounts: readonly AccountNumber[]): Map<string, OwedRole> {
   const used = Map.groupBy(rows, ({ account }) => account);
@@ -48,9 +51,9 @@ export function owedAccounts(rows: readonly RowUse[], accounts: readonly Account
   return found;
 }
 
-/** Rows that a mapping posts as revenue although their account, or VAT group, is named as something owed. */
+/** Rows that a mapping posts as revenue although the name of their account or VAT group suggests a liability. */
 export interface OwedAsRevenue {
-  /** What `accepted` of the mapping names: the account number of the rows, or their VAT group. */
+  /** The key for `accepted` in the mapping: the account number of the rows, or their VAT group. */
   key: string;
   of: 'account' | 'VAT group';
   /** The account's name in the practice software; null for a VAT group. */
@@ -58,11 +61,14 @@ export interface OwedAsRevenue {
   looks_like: OwedRole;
   rows: number;
   net: Money;
-  /** The accounts of the books that they are posted to. */
+  /** The accounts to which the rows are posted. */
   posted_to: string[];
 }
 
-/** Those rows by account number and VAT group, without what the mapping's `accepted` names. No posting depends on this. */
+/**
+ * Those rows by account number and VAT group, without the keys in `accepted` of the mapping. Posting does not depend on
+ * this.
+ */
 export function owedAsRevenue(
   rows: readonly RowUse[],
   accounts: readonly AccountNumber[],
@@ -105,7 +111,10 @@ function recognised(
   return role === null || vat.name === null ? null : { key: vat.name, of: 'VAT group', name: null, looks_like: role };
 }
 
-/** The accounts that a row's net is posted to as revenue, on the first and the last day of use; none where it is owed, or held. */
+/**
+ * The revenue accounts of a row's net, on the first and the last day of use. Empty if it is posted to a liability or
+ * held.
+ */
 function revenueAccountsOf(
   { account, department, dimensions, internal, vat, dates }: RowUse,
   mapping: Mapping,
@@ -116,7 +125,7 @@ function revenueAccountsOf(
   });
 }
 
-/** What stands in a warning, as a sentence without its full stop. */
+/** The text of a warning, without a full stop. */
 export function owedAsRevenueText({ key, of, name, looks_like: role, posted_to: accounts }: OwedAsRevenue): string {
   const called = name === null ? `of VAT group ${key}` : `on account ${key} "${name}"`;
   const todo =

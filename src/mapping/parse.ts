@@ -11,13 +11,13 @@ import {
   vatConditions,
 } from './schema.ts';
 
-/** A mapping file's parsed YAML as a Mapping, or every fault with its path. */
+/** Parses a mapping file's YAML. Returns every fault with its path if there is one. */
 export function parseMapping(data: unknown): { mapping: Mapping } | { errors: string[] } {
   const result = mappingSchema.safeParse(withoutEmpty(data ?? {}));
   return result.success ? { mapping: result.data } : { errors: result.error.issues.flatMap(describe) };
 }
 
-/** A section without content, of which only comments are left, counts as left out. */
+/** A section that contains only comments counts as absent. */
 function withoutEmpty(data: unknown): unknown {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return data;
   return Object.fromEntries(Object.entries(data).filter(([, section]) => section !== null));
@@ -35,7 +35,7 @@ function describe(issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** What is wrong within one of the forms that a place may have; empty where it has none of them. */
+/** The faults inside the form that the value has, of several possible forms. Empty if it has none of them. */
 function ownFaults(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
   if (issue.code !== 'invalid_union') return [];
   return issue.errors.flat().flatMap((inner) => {

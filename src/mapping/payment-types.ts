@@ -1,8 +1,8 @@
 import type { Role } from '../terms.ts';
 
 /**
- * The source's payment types (practice-api: Payment types): the practice software's name of each, and the role that it posts to
- * unless the mapping says otherwise (ACCOUNTING "Payment types and default roles"). Accounts: `paymentAccount` in look-ups.ts.
+ * The source's payment types (practice-api: Payment types): the name of each in the practice software, and its default
+ * role (ACCOUNTING "Payment types and default roles"). `paymentAccount` in look-ups.ts gives the accounts.
  */
 const paymentTypes: ReadonlyMap<number, { name: string; role: Role }> = new Map([
   [0, { name: 'Card', role: 'card_clearing' }],
@@ -21,15 +21,15 @@ const paymentTypes: ReadonlyMap<number, { name: string; role: Role }> = new Map(
   [15, { name: 'Insurance', role: 'insurance_receivable' }],
 ]);
 
-/** Types that a mapping cannot override: their payments clear each other, so all of them must be on the role's one account. */
+/** Types that a mapping cannot change, because their payments clear each other on one account. */
 const fixedTypes: readonly number[] = [6, 8, 12];
 
-/** Role of each fixed type, by the type as a mapping file writes it. */
+/** Role of each fixed type. The key is the type as in a mapping file. */
 export const fixedPaymentRoles: ReadonlyMap<string, Role> = new Map(
   [...paymentTypes].flatMap(([type, { role }]) => (fixedTypes.includes(type) ? [[String(type), role] as const] : [])),
 );
 
-/** The role of a payment type without an override; null for a type that the source does not have. */
+/** The default role of a payment type; null for an unknown type. */
 export function defaultPaymentRole(type: number): Role | null {
   return paymentTypes.get(type)?.role ?? null;
 }

@@ -4,7 +4,10 @@ import type { OwedRole } from './owed.ts';
 import { commented, groupBy, key, mark, money, oneLine, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
-/** The `revenue` section, and rules for what is sold and owed, and for rows without an account number. Adds the marked places to `toChoose`. */
+/**
+ * Proposes the `revenue` section, and rules for liabilities and for rows without an account number. Adds the marked
+ * places to `toChoose`.
+ */
 export function revenueLines(
   rows: RowUse[],
   accounts: AccountNumber[],
@@ -55,7 +58,7 @@ export function revenueLines(
   return dimensions.length > 0 ? [...lines, ...dimensions] : lines;
 }
 
-/** The descriptions of the accounts of one number, each with its department. */
+/** The descriptions of all accounts with one number, each with its department. */
 function describeAccounts(accounts: AccountNumber[]): string {
   return accounts
     .map(({ description, departmentId, archived }) => {
@@ -85,7 +88,7 @@ function dimensionLines(rows: RowUse[]): string[] {
   ];
 }
 
-/** The `vat` section. Adds the marked places to `toChoose`. */
+/** Proposes the `vat` section. Adds the marked places to `toChoose`. */
 export function vatLines(rows: RowUse[], toChoose: string[]): string[] {
   const lines = [
     '# VAT by the name and rate of the group: `same` posts to the VAT group’s own account; write another one instead.',

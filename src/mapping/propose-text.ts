@@ -1,7 +1,7 @@
 import { type Money, sum } from '../domain/money.ts';
 import type { RowUse } from './source-usage.ts';
 
-/** Marks the places that only the accountant can fill. */
+/** Marks the places that the accountant must fill in. */
 export const mark = 'TO CHOOSE';
 
 export function rowTally(uses: RowUse[]): string {
@@ -36,18 +36,18 @@ export function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) =
   return groups;
 }
 
-/** Far below the 1024 characters that YAML allows a key on the line of its value. */
+/** Well below YAML's limit of 1024 characters for a key on the line of its value. */
 const longestPlainKey = 500;
 
-/** A YAML key that reads back as `text`, whatever characters it contains, with its colon. */
+/** A YAML key with its colon, for any text. */
 export function key(indent: string, text: string): string {
   const name = quoted(text);
   return name.length > longestPlainKey ? `${indent}? ${name}\n${indent}:` : `${indent}${name}:`;
 }
 
-/** A YAML text that reads back as `text`, whatever characters it contains. */
+/** A YAML string for any text. */
 export function quoted(text: string): string {
-  // JSON allows characters in a text that YAML reads as the end of a line, or not at all.
+  // JSON strings may contain characters that YAML reads as line ends, or does not allow.
   return JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, escapeOf);
 }
 

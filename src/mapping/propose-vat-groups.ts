@@ -3,8 +3,9 @@ import { groupBy, mark, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
 /**
- * The `vat_groups` section: a group with a rate is domestic; what one without VAT is, only the accountant knows, so its line is left
- * out, marked, and its place added to `toChoose`. No document is held for it: reports show it without a kind.
+ * Proposes the `vat_groups` section. A group with a rate is domestic. Only the accountant knows the kind of a group
+ * without VAT, so its line is a marked comment, and its place is added to `toChoose`. It holds no document: reports
+ * show it without a kind.
  */
 export function vatGroupLines(rows: RowUse[], toChoose: string[]): string[] {
   const lines = [

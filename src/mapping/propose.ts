@@ -13,20 +13,20 @@ export interface ProposalInput {
   installation: number;
   /** Path of the JSON schema in the file's first line. */
   schemaPath: string;
-  /** Null where the list could not be read. */
+  /** Null if the list could not be read. */
   accounts: AccountNumber[] | null;
   uses: SourceUsage;
 }
 
 export interface Proposal {
   yaml: string;
-  /** Paths of the marked places; documents that need them are held until they are filled. */
+  /** Paths of the marked places. Documents that require them are held until the accountant fills them in. */
   toChoose: string[];
 }
 
 /**
- * A mapping file for everything that the source uses. Accounts that the source names are passed through; each place that only
- * the accountant can fill is left empty and marked. The same input gives the same text.
+ * Proposes a mapping file for everything that the source uses. Accounts that the source names are kept; places that the
+ * accountant must fill in are empty and marked. The same input gives the same text.
  */
 export function propose({ installation, schemaPath, accounts, uses }: ProposalInput): Proposal {
   const toChoose: string[] = [];

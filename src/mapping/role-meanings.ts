@@ -1,6 +1,6 @@
 import type { Role } from '../terms.ts';
 
-/** What each role's account is for, for people who fill a mapping in. */
+/** The purpose of each role's account, for the author of a mapping. */
 export const roleMeanings: Readonly<Record<Role, string>> = {
   receivable: 'what clients owe on invoices',
   opening_receivable: 'payments of invoices dated before start_date, which are part of the opening balances',

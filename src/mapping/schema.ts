@@ -27,7 +27,7 @@ function rateTable<Leaf extends z.ZodType<string>>(leaf: Leaf) {
   return z.record(z.string(), leaf).transform((table, context) => {
     const byRate: Record<string, string> = {};
     for (const [rate, code] of Object.entries(table)) {
-      // Normalised, since look-ups use the shortest form: 25.50 becomes 25.5.
+      // Look-ups use the shortest form of a rate: 25.50 becomes 25.5.
       const exact = rate === '*' ? rate : parseMoney(rate)?.toFixed();
       if (exact === undefined)
         context.addIssue({ code: 'custom', path: [rate], message: 'must be a rate in per cent, or "*"' });
@@ -109,7 +109,7 @@ export const paymentType = z.strictObject({
     .optional()
     .describe('another role or account by department'),
 });
-/** Our dimensions that an ERP can be given. */
+/** Dimensions of vetledger that can be delivered to an ERP. */
 export const mappedDimensions = [
   'department',
   'dimension_1',
@@ -285,12 +285,12 @@ function roleAccount(role: Role) {
 type RoleShape = Record<Role, z.ZodOptional<typeof account>>;
 
 /**
- * The accounts of the ERP for roles, revenue accounts, VAT groups and payment types (DESIGN "A short mapping file"). An account
- * that is left out or empty holds the documents that need it.
+ * The accounts of the ERP for roles, revenue accounts, VAT groups and payment types (DESIGN "A short mapping file"). An
+ * absent or empty account holds the documents that require it.
  */
 export type Mapping = z.output<typeof mappingSchema>;
 
-/** The JSON schema of a mapping file, as editors complete and check it. */
+/** The JSON schema of a mapping file, for editors. */
 export function mappingJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(mappingSchema, { io: 'input', target: 'draft-7' });
   const paymentTypes = schema.properties?.payment_types;

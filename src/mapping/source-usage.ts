@@ -1,7 +1,7 @@
 import type { Money } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
 
-/** The rows of final invoices that have these fields in common: their number and exact sums. */
+/** Rows of final invoices that have the same values in these fields: their number and exact sums. */
 export interface RowUse {
   account: string | null;
   department: number | null;
@@ -12,10 +12,10 @@ export interface RowUse {
   net: Money;
   vatAmount: Money;
   gross: Money;
-  /** Whether any of them has a net amount, or VAT, that is not zero: zero needs no account. */
+  /** Whether any row has a net amount, or VAT, other than zero. Zero requires no account. */
   hasNet: boolean;
   hasVat: boolean;
-  /** The first and last invoice dates; null where no date can be read. */
+  /** The first and last invoice dates; null if no date is readable. */
   dates: [CalendarDate, CalendarDate] | null;
 }
 
@@ -24,7 +24,7 @@ export interface MoneyUse {
   kind: 'payment' | 'prepayment';
   type: number | null;
   department: number | null;
-  /** Payments on invoices that belong to the opening balances. */
+  /** Payments on invoices that are part of the opening balances. */
   opening: boolean;
   count: number;
   paid: Money;
@@ -39,7 +39,10 @@ export interface InvoiceUse {
   gross: Money;
 }
 
-/** What posting needs accounts for, summed up from the mirror; documents dated before start_date are left out. */
+/**
+ * The values of the mirror for which posting requires accounts, with their sums. Documents dated before start_date are
+ * left out.
+ */
 export interface SourceUsage {
   rows: RowUse[];
   money: MoneyUse[];

@@ -6,10 +6,10 @@ import { nearest } from '../domain/nearest.ts';
 import { exactNumber } from '../records/json.ts';
 import { type ExpectedEntry, parseEntries, writtenTags } from './written-entries.ts';
 
-/** A record in the source's field names; amounts keep the digits that they were written with. */
+/** A record with the source's field names. Amounts keep their digits as written. */
 export type WrittenRecord = Record<string, unknown>;
 
-/** One case: records of the source, and the entries and problems that are expected of them. */
+/** A test case of a mapping: records of the source, and the expected entries and problems. */
 export interface SpecCase {
   name: string;
   invoices: (WrittenRecord & { rows: WrittenRecord[] })[];
@@ -18,7 +18,7 @@ export interface SpecCase {
   entries: ExpectedEntry[];
   /** Problem code by document (`invoice 1`). */
   held: Record<string, string>;
-  /** Codes by document of what is remarked; null where the case does not say. */
+  /** Expected remark codes by document. Null if the case does not compare remarks. */
   remarks: Record<string, string[]> | null;
 }
 
@@ -79,11 +79,11 @@ export function specsJsonSchema(): Record<string, unknown> {
   };
 }
 
-/** A specs file's text as Specs, or every fault with its path. */
+/** Parses a specs file. Returns every fault with its path if there is one. */
 export function parseSpecs(text: string): { specs: Specs } | { errors: string[] } {
   const document = parseDocument<ParsedNode>(text, { prettyErrors: true });
   if (document.errors.length > 0) return { errors: document.errors.map(({ message }) => message.replace(/\n.*/s, '')) };
-  // Numbers keep the digits that they were written with: an amount must not become a float.
+  // Numbers keep their digits as written, because an amount must not become a float.
   visit(document, {
     Scalar(_, node) {
       if (typeof node.value !== 'number' || node.source === undefined) return;

@@ -3,8 +3,8 @@ import type { CalendarDate } from '../terms.ts';
 import { account, code, date, rateCondition, textCondition } from './fields.ts';
 
 /**
- * What a VAT group is to the VAT return (ACCOUNTING "The mapping knows validity and kind"): taxed at home; taxed at home by the buyer;
- * goods and services to companies of other EU countries; exports; exempt at home; outside VAT, and in no return.
+ * The kind of a VAT group in the VAT return (ACCOUNTING "The mapping knows validity and kind"). Domestic; reverse
+ * charge; goods and services to companies of other EU countries; exports; exempt; outside VAT, which is in no return.
  */
 export const vatKinds = [
   'domestic',
@@ -38,7 +38,10 @@ const line = z
   })
   .transform(({ rate, ...rest }) => ({ ...rest, rate: rate ?? ['0'] }));
 
-/** A line of `vat_groups`. `rate` has the shortest form of each rate, null for none; `group` null for rows that name none. */
+/**
+ * A line of `vat_groups`. Each rate has its shortest form, or is null for no rate. `group` is null for rows without a
+ * group name.
+ */
 export type VatGroupLine = z.output<typeof line>;
 
 /** The section `vat_groups`. Two lines for the same group and rate must not be valid on the same day. */

@@ -11,13 +11,13 @@ interface WithVatGroups {
 export interface FoundVatGroup {
   line: VatGroupLine;
   index: number;
-  /** Whether the line is valid on the day that was asked for; true where none was. */
+  /** Whether the line is valid on the requested day; true if no day was given. */
   isValid: boolean;
 }
 
 /**
- * The line of a VAT group on a day: of lines that name the group, otherwise of those for any name; the one that is valid on the day,
- * otherwise the nearest to it. Null where the mapping has none for its name and rate.
+ * The line of a VAT group on a day. Lines with the group's name come before lines for any name. Of these, the line that
+ * is valid on the day, otherwise the nearest. Null if no line has its name and rate.
  */
 export function vatGroupOf(
   { vat_groups: lines }: WithVatGroups,
@@ -30,7 +30,7 @@ export function vatGroupOf(
   const found = named.length > 0 ? named : atRate.filter(({ line: { group } }) => group === undefined);
   const last = found.at(-1);
   if (last === undefined) return null;
-  // Without a day the latest validity tells best what the group is.
+  // Without a day, the latest line counts.
   if (day === null) return { ...(byStart(found).at(-1) ?? last), isValid: true };
   const valid = found.find(({ line: { from, to } }) => (from ?? day) <= day && day <= (to ?? day));
   if (valid !== undefined) return { ...valid, isValid: true };
@@ -43,7 +43,7 @@ function byStart<Found extends { line: VatGroupLine }>(found: readonly Found[]):
   return found.toSorted((a, b) => ((a.line.from ?? '') < (b.line.from ?? '') ? -1 : 1));
 }
 
-/** What a VAT group is to the VAT return; null where the mapping does not say. */
+/** The kind of a VAT group; null if the mapping has none. */
 export function vatKindOf(
   mapping: WithVatGroups,
   group: { name: string | null; rate: Money | null },

@@ -90,11 +90,11 @@ function parseLine(line: string): ExpectedLine | string {
   return { account, amount, tags };
 }
 
-/** Expected lines that are absent, and lines that were not expected. */
+/** Expected lines that are missing, and lines that were not expected. */
 export function compareLines(expected: ExpectedLine[], lines: Line[]): { absent: ExpectedLine[]; surplus: Line[] } {
   const surplus = [...lines];
   const absent: ExpectedLine[] = [];
-  // Lines with most tags first, so that a line with fewer does not take the only match of another.
+  // Lines with the most tags come first, so that a line with fewer tags does not take their only match.
   const byTagCount = [...expected].sort((a, b) => b.tags.size - a.tags.size);
   for (const wanted of byTagCount) {
     const found = surplus.findIndex((line) => fits(wanted, line));

@@ -4,14 +4,14 @@ import { storable } from '../domain/text.ts';
 import type { DocumentKind } from '../terms.ts';
 import { amountsOf, receivables } from './entry-amounts.ts';
 
-/** A posted fact that the source has otherwise now; amounts and dates as text, null where there is none. */
+/** A posted fact with another value in the source now. Amounts and dates are texts; null if there is no value. */
 export interface FieldChange {
   field: string;
   old: string | null;
   new: string | null;
 }
 
-/** What a correction does to an account; debit positive. */
+/** The change of an account's balance by a correction; debit positive. */
 export interface AccountEffect {
   account: string;
   amount: Money;
@@ -27,7 +27,10 @@ export function changedFields(posted: DraftEntry, present: DraftEntry, decimals:
   });
 }
 
-/** What reversing `posted` and posting `present`, if anything, does to each account; accounts without effect are left out. */
+/**
+ * The effect on each account of reversing `posted` and posting `present`, if there is one. Accounts without effect are
+ * left out.
+ */
 export function effectOf(
   posted: Pick<DraftEntry, 'lines'>,
   present: Pick<DraftEntry, 'lines'> | null,
@@ -42,7 +45,7 @@ export function effectOf(
     .sort((a, b) => (a.account < b.account ? -1 : 1));
 }
 
-/** Changes that a message names; the others are counted. */
+/** At most this many changes are named in a message; the rest is counted. */
 const named = 8;
 
 /** `total 181.00 → 171.00, department 11 → 12`; empty without changes. */
@@ -66,15 +69,15 @@ function listed(parts: readonly string[]): string {
 
 const totals: Record<DocumentKind, string> = { invoice: 'total', payment: 'amount', prepayment: 'amount' };
 
-/** The posted facts of an entry by name. The payer's name is none (ACCOUNTING R8). */
+/** The posted facts of an entry by name. The payer's name is not one of them (ACCOUNTING R8). */
 function fieldsOf(entry: DraftEntry, decimals: number): Map<string, string | null> {
   const { document, documentDate, original, lines } = entry;
   const fields = new Map<string, string | null>();
   const set = (field: string, value: string | number | null | undefined) => {
-    // The database stores no NUL, so lines from the books have lost theirs.
+    // Lines from the database contain no NUL, so both sides are compared without it.
     fields.set(field, value === null || value === undefined ? null : storable(String(value)));
   };
-  // The line of the receivable names the payer; a prepayment has none, and names its client on each line.
+  // The receivable line names the payer. A prepayment has no such line, and names its client on each line.
   const head = lines.find(({ role }) => receivables.includes(role)) ?? lines[0];
   const liability = lines.find(({ role }) => role === 'prepayment_liability');
   set('date', documentDate);
@@ -100,7 +103,7 @@ function clientOf(line: Line | undefined): string | undefined {
   return line?.party?.code.replace(/^client:/, '');
 }
 
-/** The net and VAT lines by what they stand for, signed as the source signs them. */
+/** The amounts of net and VAT lines by account, dimensions and VAT group, signed as in the source. */
 function lineAmounts(lines: readonly Line[]): Map<string, Money> {
   const amounts = new Map<string, Money>();
   for (const line of lines) {
@@ -116,7 +119,7 @@ function lineAmounts(lines: readonly Line[]): Map<string, Money> {
   return amounts;
 }
 
-/** A VAT group's name, and its rate where the name does not say it: `VAT 25.5 %`, `Standard 25.5 %`. */
+/** A VAT group's name, and its rate if the name does not contain it: `VAT 25.5 %`, `Standard 25.5 %`. */
 function groupText(name: string | null, rate: string | null): string {
   if (rate === null) return name ?? '';
   const said: string[] = name?.replaceAll(',', '.').match(/\d+(?:\.\d+)?/g) ?? [];

@@ -11,7 +11,7 @@ import { usedPrepaymentFacts } from './payment.ts';
 import { givesBackTheSame } from './prepayment-vat.ts';
 import type { Decision, Judgement, LateStanding, PostedBefore, PostingContext } from './types.ts';
 
-/** Why a posted document is reversed when it comes to one of these states (ACCOUNTING R3). */
+/** The reason for reversing a posted document in each of these states (ACCOUNTING R3). */
 const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
   voided: 'voided',
   not_final: 'not_final_any_more',
@@ -22,12 +22,13 @@ const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
 };
 
 /**
- * Decides what to write, given what the books hold (ACCOUNTING R3, R8, "Locked"): nothing while the posted facts and the shares of
- * prepayments are unchanged, a reversal and its successor when they changed. A held judgement never reverses an entry.
+ * Decides which entries to append, given the document's history in the books (ACCOUNTING R3, R8, "Locked"). Unchanged
+ * facts and shares of prepayments append nothing; changed ones append a reversal and its successor. A held judgement
+ * never reverses an entry.
  */
 export function decide(judgement: Judgement, before: PostedBefore, context: PostingContext): Decision {
   const { inForce } = before;
-  // It may be late all the same: what holds it now says nothing of that.
+  // The document may also be late; its present problem does not change that.
   if (judgement.state === 'held')
     return { ...keep(judgement, inForce ? 'posted' : 'held'), late: before.late?.atClose ? before.late : null };
   if (judgement.entry) {
@@ -50,7 +51,7 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
     const reversed = before.everPosted && judgement.state !== 'before_start';
     return keep(judgement, reversed ? 'reversed' : judgement.state);
   }
-  // One that was decided to be posted has another date than its document, and is reversed.
+  // A document that was posted on another day by a decision has an entry after the start date; that entry is reversed.
   if (judgement.state === 'before_start' && isBeforeStart(inForce.date, context)) {
     return keepPostedBeforeStart(judgement, inForce, context);
   }
@@ -59,19 +60,19 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
 
 type InForce = NonNullable<PostedBefore['inForce']>;
 
-/** Whether the facts are those that the entry in force was posted from. */
+/** Whether the entry in force was posted from the same facts. */
 export function postsSameFacts({ entry }: Judgement, inForce: InForce): boolean {
   return entry?.inputHash === inForce.inputHash;
 }
 
-/** Whether nothing but the client whose prepayment was used is another one than in the entry in force (R7). */
+/** Whether the only difference from the entry in force is the client whose prepayment was used (R7). */
 function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boolean {
   const line = inForce.lines.find(({ rule, role }) => rule === 'R7' && !receivables.includes(role));
   if (!entry || !postedFacts || line === undefined) return false;
   const client = /^client:(\d+)$/.exec(line.party?.code ?? '')?.[1];
   const [invoiceClient = null] = postedFacts.payer ?? [];
   if (invoiceClient !== null && typeof invoiceClient !== 'number') return false;
-  // Without a match, a use on a counter sale stands under the cash customer.
+  // Without a match, the liability of a use on a counter sale is under the cash customer.
   const liable = client === undefined ? null : Number(client);
   const before = { ...postedFacts, after: usedPrepaymentFacts(liable, invoiceClient) };
   return inForce.inputHash !== entry.inputHash && inForce.inputHash === hashOfPosted(before);
@@ -91,8 +92,9 @@ function postNew(judgement: Judgement, entry: DraftEntry, before: PostedBefore, 
 }
 
 /**
- * Whether something is posted now, on the first open day: by its decision; without one, by the policy where its day is locked,
- * and where it is not unless it was late at a close of our own books (ACCOUNTING "Late documents").
+ * Whether to post now, on the first open day. A decision comes first. Without one, the policy decides if the day is
+ * locked; if it is open, the document is posted unless it was late at a close of our books (ACCOUNTING "Late
+ * documents").
  */
 function mayPost(isLocked: boolean, { lock }: Decided, { late }: PostedBefore, context: PostingContext): boolean {
   if (lock === 'wait') return false;
@@ -109,15 +111,15 @@ function openAgain(date: string, { atClose }: LateStanding): string {
   return atClose ? `${date} is open again, but it was late when the books were closed` : `${date} is open`;
 }
 
-/** The end of the message of what is held. */
+/** The last part of a held document's message. */
 function asDecided({ decision }: LateStanding): string {
   if (decision === 'wait') return '; it waits, as decided';
   return decision === 'as_dated' ? '; it posts as dated once that is open, as decided' : '';
 }
 
 /**
- * Reverses the entry in force and posts its successor, if any; both on one open day when either date is locked, or not at all
- * where the policy is to hold.
+ * Reverses the entry in force and posts its successor, if any. If either date is locked, both get the first open day,
+ * or are held if the policy says so.
  */
 export function correct(
   judgement: Judgement,
@@ -153,7 +155,7 @@ export function correct(
   return write(judgement, judgement.state === 'before_start' ? 'before_start' : 'reversed', [reversal]);
 }
 
-/** The entry that takes another one out of the books, on a day. */
+/** A draft that reverses an entry on a given day. */
 export function reversalOf(inForce: InForce, date: CalendarDate, reason: EntryReason): DraftEntry {
   return {
     document: inForce.document,
@@ -168,7 +170,7 @@ export function reversalOf(inForce: InForce, date: CalendarDate, reason: EntryRe
   };
 }
 
-/** The document's date has not changed, so a new start_date has put it before the cut-over: reported, not reversed. */
+/** Only start_date changed, not the document: the entry is reported, not reversed. */
 function keepPostedBeforeStart(judgement: Judgement, inForce: InForce, context: PostingContext): Decision {
   const message = `${inForce.id} is in the books, dated before the new start_date ${context.startDate}`;
   const report = problem('opening_changed', inForce.document, message);
@@ -206,7 +208,7 @@ function change(reason: EntryReason): string {
   return words[reason];
 }
 
-/** Writes nothing. */
+/** A decision that appends no entry. */
 function keep(judgement: Judgement, state: DocumentState): Decision {
   const { problem, reports, refetch, documentDate } = judgement;
   return { state, entries: [], problem, reports, refetch, documentDate, late: null };

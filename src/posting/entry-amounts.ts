@@ -2,7 +2,10 @@ import { type DraftEntry, signed } from '../domain/entry.ts';
 import { type Money, zero } from '../domain/money.ts';
 import type { LineRole } from '../terms.ts';
 
-/** What a document's entry says: its total (a payment's or prepayment's amount), and its VAT, null where its kind has none. */
+/**
+ * The amounts of a document's entry: its total (or a payment's or prepayment's amount), and its VAT, null for kinds
+ * without VAT.
+ */
 export interface EntryAmounts {
   amount: Money;
   vat: Money | null;
@@ -11,7 +14,7 @@ export interface EntryAmounts {
 /** Roles of the line that opens or settles an invoice. */
 export const receivables: readonly LineRole[] = ['receivable', 'opening_receivable'];
 
-/** The total and VAT of an entry, signed as the source signs them. */
+/** The total and VAT of an entry, signed as in the source. */
 export function amountsOf({ document: { kind }, lines }: Pick<DraftEntry, 'document' | 'lines'>): EntryAmounts {
   const balanceOf = (roles: readonly LineRole[]) =>
     lines.filter(({ role }) => roles.includes(role)).reduce((sum, line) => sum.plus(signed(line)), zero);

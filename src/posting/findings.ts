@@ -9,7 +9,7 @@ import type { ProblemCode } from '../texts/problems.ts';
 import type { PostedFacts } from './hash.ts';
 import type { Dating, Judgement, PostingContext } from './types.ts';
 
-/** Problems whose message names what is missing, and no document: one line of the mapping mends them for all documents. */
+/** Problems that one line of the mapping solves for all documents, so their messages name no document. */
 const sharedCodes: ReadonlySet<ProblemCode> = new Set([
   'role_unmapped',
   'account_unmapped',
@@ -18,13 +18,13 @@ const sharedCodes: ReadonlySet<ProblemCode> = new Set([
   'cash_customer_unmapped',
 ]);
 
-/** Collects the problems of one document while it is judged: those that hold it, and those that are only reported. */
+/** Collects the problems of a document during judging: problems that hold it, and remarks. */
 export class Findings {
   readonly holding: Problem[] = [];
   readonly reports: Problem[] = [];
   refetch = false;
   documentDate: CalendarDate | null = null;
-  /** Set by the rules of each kind of document. */
+  /** Set when the rules of the document's kind have read its dates. */
   dating: Dating | null = null;
   readonly #document: DocumentRef;
   readonly #name: string;
@@ -39,7 +39,7 @@ export class Findings {
     return null;
   }
 
-  /** Holds for a failed proof that may pass once the parts are fetched again (ACCOUNTING Proofs). */
+  /** Holds for a failed proof that may succeed after the rows or payments are fetched again (ACCOUNTING Proofs). */
   holdAndRefetch(code: ProblemCode, message: string): null {
     this.refetch = true;
     return this.hold(code, message);
@@ -49,21 +49,24 @@ export class Findings {
     this.reports.push(this.#problem(code, `${this.#name}: ${message}`));
   }
 
-  /** Reports a document from before the cut-over that is gone from the source: the opening balances still include it. */
+  /**
+   * Reports a document dated before the start date that is gone from the source, since the opening balances still
+   * include it.
+   */
   goneOpening({ startDate }: PostingContext): void {
     if (this.documentDate === null || startDate === null || this.documentDate >= startDate) return;
     const dated = `it is dated ${this.documentDate}, before start_date ${startDate}`;
     this.report('opening_changed', `${dated}, and is gone from the source`);
   }
 
-  /** Holds for each unreadable field of the record; `part` is put before the field's name: `row 5: `. */
+  /** Holds for each unreadable field of the record. `part` precedes the field's name: `row 5: `. */
   defects(defects: Defect[], part = ''): void {
     for (const { code, field, message } of defects) this.hold(code, `${part}${field} ${message}`);
   }
 
-  /** An amount that posting needs; holds when it is absent or finer than the minor unit. */
+  /** A required amount. Holds if it is absent or has more decimals than the currency. */
   amount(amount: Money | null, field: string, context: PostingContext): Money | null {
-    // Parsing has listed an absent amount as a defect already, under the source's field name.
+    // If parsing already reported the absent amount under the source's field name, it is not reported twice.
     if (amount === null) return this.holding.length > 0 ? null : this.hold('amount_missing', `${field} is absent`);
     if (amount.decimalPlaces() <= context.decimals) return amount;
     return this.hold(
@@ -72,13 +75,15 @@ export class Findings {
     );
   }
 
-  /** A date of the source as a calendar date in the installation's time zone; `whose` names the field in messages. */
+  /**
+   * A date of the source as a calendar date in the installation's time zone. `whose` is the field's name in messages.
+   */
   date(text: string | null, whose: string, context: PostingContext): CalendarDate | null {
     if (text === null) return this.hold('date_missing', `${whose} is absent`);
     return businessDate(text, context.timezone) ?? this.hold('date_invalid', `${whose} is no date (${text})`);
   }
 
-  /** The account of a look-up; holds once for each thing that the mapping lacks. */
+  /** The account of a look-up. Holds once for each part that the mapping lacks. */
   account<Result extends Found>(result: LookUp<Result>): Result | null {
     if (!isUnmapped(result)) return result;
     if (this.holding.some(({ message }) => message === result.message)) return null;
@@ -86,8 +91,8 @@ export class Findings {
   }
 
   /**
-   * Held: the first problem, with the messages of all of them, so that whoever mends it need not come again. Those that other
-   * documents share, such as a role without an account, are its causes, too.
+   * A held judgement: the first problem, with the messages of all, so that one correction can solve them all. Problems
+   * that other documents share, such as a role without an account, also become its causes.
    */
   held(): Judgement {
     const [first] = this.holding;
@@ -98,14 +103,14 @@ export class Findings {
     return { ...this.#judgement('held'), problem: causes.length > 0 ? { ...problem, causes } : problem };
   }
 
-  /** Posted as `entry`, or `nothing_to_post` for an entry without lines. */
+  /** A posted judgement with `entry`, or `nothing_to_post` if the entry has no lines. */
   posted(entry: DraftEntry, postedFacts?: PostedFacts): Judgement {
     if (entry.lines.length === 0) return this.#judgement('nothing_to_post');
     const dating = this.dating === null ? {} : { dating: this.dating };
     return { ...this.#judgement('posted'), entry, ...dating, ...(postedFacts ? { postedFacts } : {}) };
   }
 
-  /** A state without entry and without problem. */
+  /** A judgement with only a state: no entry, no problem. */
   state(state: Exclude<DocumentState, 'posted' | 'held'>): Judgement {
     return { ...this.#judgement(state), refetch: false };
   }
@@ -120,7 +125,7 @@ export class Findings {
   }
 }
 
-/** The number printed on the document: prefix and number; for a draft its id (practice-api: Invoice). */
+/** The number printed on the document: prefix and number. A draft has its id (practice-api: Invoice). */
 export function documentNumber(invoice: InvoiceRecord): string {
   if (invoice.number === null) return String(invoice.id);
   return invoice.prefix ? `${invoice.prefix}-${invoice.number}` : invoice.number;
@@ -131,7 +136,6 @@ export function invoiceName(invoice: InvoiceRecord): string {
   return `${invoice.creditNote ? 'credit note' : 'invoice'} ${documentNumber(invoice)}`;
 }
 
-/** The text with a capital first letter. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -3,7 +3,7 @@ import type { VatGroupKey } from '../mapping/look-ups.ts';
 import type { RowRecord } from '../records/types.ts';
 import type { CentGroup } from './settle.ts';
 
-/** A row whose amounts could all be read. */
+/** A row with readable amounts. */
 export type CompleteRow = RowRecord & { sum: Money; sumVat: Money; sumTotal: Money };
 
 /** Rows that become one VAT line: a VAT group is (name, rate). */
@@ -18,17 +18,19 @@ export interface NetGroup extends CentGroup {
   dimensions: RowRecord['dimensions'];
   internal: RowRecord['internal'];
   vat: VatGroup;
-  /** The VAT of its own rows. */
+  /** The VAT of these rows. */
   exactVat: Money;
   rowIds: number[];
 }
 
-/** A row's VAT rate in per cent: its group's, or its own where the server does not expose groups. */
+/** A row's VAT rate in per cent: that of its group, or of the row if the server does not send groups. */
 export function rateOf(row: RowRecord): Money | null {
   return row.vatGroup?.rate ?? row.vatPercentage;
 }
 
-/** The rows in order of the id that decides ties: the credited row's where every row names one, otherwise their own. */
+/**
+ * The rows in the order that decides ties: by the credited row's id if every row has one, otherwise by their own id.
+ */
 export function inTieOrder(rows: CompleteRow[]): { row: CompleteRow; tie: number }[] {
   const credits = rows.every((row) => row.creditedRowId !== null);
   return rows
@@ -36,7 +38,7 @@ export function inTieOrder(rows: CompleteRow[]): { row: CompleteRow; tie: number
     .sort((a, b) => a.tie - b.tie || a.row.id - b.row.id);
 }
 
-/** The exact sums of the groups, in tie order; groups that sum to zero are included. */
+/** The exact sums of the groups, in the order of ties. Groups with the sum zero are included. */
 export function groupRows(rows: CompleteRow[]): { net: NetGroup[]; vat: VatGroup[] } {
   const net = new Map<string, NetGroup>();
   const vat = new Map<string, VatGroup>();
@@ -78,9 +80,9 @@ function internalKey(row: RowRecord): (string | null)[] {
 }
 
 /**
- * Whether the signs are turned while the cents are settled (ACCOUNTING "Settling the cents", 2): the first amount that is not
- * zero is negative, of the total, the VAT total, the rows' nets in tie order and the rows' VATs. Without the rows a credit
- * note that totals zero would not mirror its invoice.
+ * Whether the signs are inverted while the cents are settled (ACCOUNTING "Settling the cents", 2). True if the first
+ * amount other than zero is negative: of the total, the VAT total, the rows' nets in the order of ties, and the rows'
+ * VATs. The rows count so that a credit note with the total zero mirrors its invoice.
  */
 export function flips(totalWithVat: Money, totalVat: Money, rows: CompleteRow[]): boolean {
   if (!totalWithVat.isZero()) return totalWithVat.lessThan(0);

@@ -1,42 +1,42 @@
 import { hash } from 'node:crypto';
 import { Decimal } from 'decimal.js';
 
-/** A value that goes into the input hash. */
+/** A value of the input hash. */
 export type Fact = string | number | boolean | null | Decimal | readonly Fact[];
 
 /**
- * SHA-256 of the posted facts, in hex (ACCOUNTING R8). Amounts enter by value: 1.50 and 1.5 are equal. Accounts and
- * counterparties from the mapping do not belong in it: a changed mapping alone must not repost a document.
+ * SHA-256 of the posted facts, in hex (ACCOUNTING R8). Amounts are compared by value: 1.50 equals 1.5. Accounts and
+ * counterparties of the mapping are left out, because a changed mapping alone must not post a document again.
  */
 export function inputHash(facts: readonly Fact[]): string {
   return hash('sha256', JSON.stringify(facts.map(plain)), 'hex');
 }
 
-/** Facts as they are hashed: `payer` begins with the client, and is one fact among the others; null where there is none. */
+/** Facts in the order of the hash. `payer` begins with the client and is one fact; null if there is no payer. */
 export interface PostedFacts {
   before: readonly Fact[];
   payer: readonly Fact[] | null;
   after: readonly Fact[];
 }
 
-/** The input hash of posted facts. */
 export function hashOfPosted({ before, payer, after }: PostedFacts): string {
   return inputHash(payer === null ? [...before, ...after] : [...before, payer, ...after]);
 }
 
 /**
- * The register number of a payer who has no VAT number as a posted fact: with the client it is the payer's key (ACCOUNTING R8).
+ * The register number as a posted fact of a payer without a VAT number: with the client it identifies the payer
+ * (ACCOUNTING R8).
  */
 export function registerFacts(register: string | null, vatNumber: string | null): readonly Fact[] {
   return register === null || vatNumber !== null ? [] : [['register number', register]];
 }
 
-/** Input hash of the reversal of an entry; by the entry's id, because an entry is reversed at most once. */
+/** Input hash of a reversal, from the reversed entry's id, because an entry is reversed at most once. */
 export function reversalHash(entryId: string): string {
   return inputHash(['reversal of', entryId]);
 }
 
-/** Facts in a canonical order, for lists whose order has no meaning. */
+/** Facts of a list whose order has no meaning, in a canonical order. */
 export function unordered(facts: readonly Fact[]): Fact {
   return facts
     .map((fact) => ({ fact, text: JSON.stringify(plain(fact)) }))

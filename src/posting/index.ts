@@ -11,8 +11,9 @@ import { weigh } from './weigh-outside.ts';
 export type { Remap, RemapOutcome } from './remap.ts';
 
 /**
- * Judges a document by its present facts alone (ACCOUNTING Rules, Proofs). Bad data is held, never thrown. `takenDate` is the
- * date of a payment's or prepayment's first judgement, which it keeps; an invoice's date follows the invoice.
+ * Judges a document by its present facts only (ACCOUNTING Rules, Proofs). Bad data holds the document and never throws.
+ * `takenDate` is the date of the first judgement, which payments and prepayments keep; an invoice's date follows the
+ * invoice.
  */
 export function judge(facts: DocumentFacts, context: PostingContext, takenDate: CalendarDate | null = null): Judgement {
   switch (facts.kind) {
@@ -25,7 +26,7 @@ export function judge(facts: DocumentFacts, context: PostingContext, takenDate: 
   }
 }
 
-/** Judges a document and decides what to write, given what the books hold of it. */
+/** Judges a document and decides which entries to append, given its history in the books. */
 export function post(facts: DocumentFacts, before: PostedBefore, context: PostingContext): Decision {
   const judgement = judge(facts, context, before.documentDate);
   const decision = before.remapHeld
@@ -34,7 +35,7 @@ export function post(facts: DocumentFacts, before: PostedBefore, context: Postin
   return nameAbsence(facts, judgement, before, weigh(facts, judgement, before, decision, context), context);
 }
 
-/** Judges a document in the books and decides what a changed mapping makes of it. */
+/** Judges a posted document under a changed mapping and decides which entries to append. */
 export function remap(facts: DocumentFacts, before: PostedBefore, context: PostingContext): Remap {
   const judgement = judge(facts, context, before.documentDate);
   const remapped = decideRemap(judgement, before, context);

@@ -37,7 +37,8 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   findings.dating = dating;
   const isEarly =
     findings.documentDate !== null && context.startDate !== null && findings.documentDate < context.startDate;
-  // Recorded since the cut-over, so no opening balance holds it: `decide` has it decided (ACCOUNTING "Dates").
+  // The document was recorded after the start date, so the opening balances do not contain it; `decide` requires a
+  // decision (ACCOUNTING "Dates").
   const isLate = isEarly && invoice.status === finalStatus && isSinceStart(dating.recorded, context);
   if (isEarly && !isLate && context.startDate !== null) {
     reviewOpening(facts, context.startDate, context, findings);
@@ -103,8 +104,8 @@ function datingOf(
 }
 
 /**
- * R10: a consolidated invoice opens the receivable that its members' payments of type 6 have cleared. It has no revenue of its
- * own.
+ * R10: a consolidated invoice opens the receivable that its members' payments of type 6 have cleared. It has no
+ * revenue.
  */
 function collect(
   facts: InvoiceFacts,
@@ -132,8 +133,9 @@ function originalOf(invoice: InvoiceRecord): DocumentRef | null {
 }
 
 /**
- * A document dated before the cut-over is part of the opening balances: reports when it was created or changed since. Each
- * payment moves the invoice's `modified`, too, so a change counts only where no later payment explains it.
+ * A document dated before the start date is part of the opening balances, so it is reported if it was created or
+ * changed later. A payment also changes the invoice's `modified`, so a change counts only if no later payment explains
+ * it.
  */
 function reviewOpening(facts: InvoiceFacts, startDate: string, context: PostingContext, findings: Findings): void {
   const { invoice } = facts;

@@ -13,23 +13,23 @@ import type {
   PostingContext,
 } from './types.ts';
 
-/** Whether the source recorded a document on or after the cut-over. */
+/** Whether the source recorded a document on or after the start date. */
 export function isSinceStart(recorded: CalendarDate | null, { startDate }: PostingContext): boolean {
   return recorded !== null && startDate !== null && recorded >= startDate;
 }
 
 /**
- * The version of a document that a decision is about: the entry in force, and the facts, or the state, that ask for another
- * one. A change of either needs a decision of its own.
+ * The version of a document to which a decision applies: the entry in force, and the new facts or state. If either
+ * changes, a new decision is required.
  */
 export function versionOf(judgement: Judgement, { inForce }: Pick<PostedBefore, 'inForce'>): string {
   return `${inForce?.id ?? 'new'} ${judgement.entry?.inputHash ?? judgement.state}`;
 }
 
-/** What was decided about the present version of a document. */
+/** The decisions about the present version of a document. */
 export interface Decided {
   version: string;
-  /** About the lock: the last decision. */
+  /** The last decision about the lock. */
   lock: LockDecision | null;
   acceptsDate: boolean;
 }
@@ -48,19 +48,22 @@ function isOfLock(decision: LateDecision['decision']): decision is LockDecision 
   return decision !== 'accept_date' && decision !== 'confirm_gone';
 }
 
-/** The standing of a document that is held now. `isOurLock`: by a close of our own books. */
+/** The late state of a held document. `isOurLock` is true if a close of our books holds it. */
 export function standing(decided: Decided, before: PostedBefore, isOurLock: boolean): LateStanding {
   const atClose = isOurLock || (before.late?.atClose ?? false);
   return { version: decided.version, atClose, decision: decided.lock };
 }
 
-/** A date that posting does not take as it is. `from`: the day from which it would be posted instead; null: none. */
+/**
+ * A date on which a document is not posted without a decision. `from` is the day on which it can be posted instead, or
+ * null.
+ */
 export interface DateDoubt {
   problem: Problem;
   from: CalendarDate | null;
 }
 
-/** What is doubtful about the date of an entry; null where nothing is (ACCOUNTING "Dates"). */
+/** The doubt about the date of an entry, or null (ACCOUNTING "Dates"). */
 export function doubtOf(entry: DraftEntry, dating: Dating | undefined, context: PostingContext): DateDoubt | null {
   const { startDate, today = null, mapping } = context;
   const { documentDate: date, document, description } = entry;
@@ -83,8 +86,8 @@ export function doubtOf(entry: DraftEntry, dating: Dating | undefined, context: 
 }
 
 /**
- * The entry with a date that can be posted, by what was decided about a doubtful one; null where nothing was: it stays held. A
- * date in the future is not decided about.
+ * The entry with the date that was decided, or null without a decision: then the document stays held. Dates in the
+ * future cannot be decided.
  */
 export function withoutDoubt(entry: DraftEntry, { problem, from }: DateDoubt, decided: Decided): DraftEntry | null {
   if (from === null) return null;
@@ -93,7 +96,7 @@ export function withoutDoubt(entry: DraftEntry, { problem, from }: DateDoubt, de
   return problem.code === 'date_implausible' && isAccepted ? entry : null;
 }
 
-/** The same day so many months before; the month's last day where it has fewer. */
+/** The same day `months` earlier, or the last day of a shorter month. */
 function monthsBefore(date: CalendarDate, months: number): CalendarDate {
   const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
   const index = year * 12 + month - 1 - months;

@@ -4,30 +4,31 @@ import { reversalOf } from './correct.ts';
 
 type Posted = DraftEntry & { id: string };
 
-/** What the books hold of a document whose entries are moved to another day. */
+/** The history in the books of a document whose entries are moved to another day. */
 export interface DocumentToMove {
   installation: InstallationId;
-  /** Entries that the document has, reversals included; the next one gets the next number. */
+  /** Number of the document's entries, including reversals. */
   entryCount: number;
   inForce: Posted | null;
-  /** Its entries that are moved, in the order of their chain. */
+  /** The entries to move, in the order of their chain. */
   moved: readonly Posted[];
 }
 
-/** What becomes of an entry that is moved, by ids. */
+/** A moved entry and the entries that replace it, by id. */
 export interface EntryMove {
   moved: string;
-  /** Takes it out of the books on its own day. */
+  /** The entry that reverses it on its own day. */
   settledBy: string;
-  /** Stands on the other day in its place. */
+  /** The entry that replaces it on the other day. */
   successor: string;
 }
 
 /**
- * The entries that take `moved` out of the books on their own days and put them in on `day`, in order. Afterwards the document has
- * the same entry in force, or none, as before. An entry that is moved with its reversal stays where it is, since the two come to
- * nothing. One whose reversal is not moved is brought in on `day` and taken out on its own; for a reversal it is the other way
- * round. As a document has one entry in force at most, the one in force is taken out first and put back last.
+ * The entries that reverse `moved` on their own days and post them again on `day`, in order. Afterwards the document
+ * has the same entry in force, or none, as before. An entry that is moved together with its reversal stays, since the
+ * two cancel each other. An entry without its reversal is posted on `day` and reversed on its own day; for a reversal
+ * it is the other way round. Because a document has at most one entry in force, that entry is reversed first and posted
+ * again last.
  */
 export function movedToDay(
   day: CalendarDate,

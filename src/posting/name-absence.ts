@@ -5,8 +5,8 @@ import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext }
 import { weigh } from './weigh-outside.ts';
 
 /**
- * Names a document that stays posted though the source does not show it, or rows of it, any more (ACCOUNTING "Absence"). It keeps its
- * entry, and what it keeps out of the books is what a confirmation would do: its reversal.
+ * Reports a document that stays posted although the source no longer shows it or its rows (ACCOUNTING "Absence"). Its
+ * entry stays; its unposted effect is the reversal that a confirmation would post.
  */
 export function nameAbsence(
   facts: DocumentFacts,
@@ -19,10 +19,10 @@ export function nameAbsence(
   const isInForce = last === undefined ? before.inForce !== null : last.reverses === null;
   const found = isInForce ? problemOf(facts) : null;
   if (found === null) return decision;
-  // What else is the matter with it waits until the absence is settled.
+  // Other problems wait until the absence is decided.
   const besides = decision.problem === null ? '' : `; besides: ${decision.problem.message}`;
   const problem = { ...found, message: `${found.message}${besides}` };
-  // Beside what is in force from now on.
+  // The entry that is in force after this decision.
   const inForce = last === undefined ? before.inForce : { ...last, id: '' };
   const wanted: Judgement = facts.absence ? { ...judgement, state: 'gone', entry: null } : judgement;
   return weigh(facts, wanted, { ...before, inForce }, { ...decision, problem }, context);

@@ -1,18 +1,21 @@
 import { longestChain } from '../records/source-codes.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 
-/** What a credit note goes back to. */
+/** The chain of documents that a credit note credits. */
 export interface CreditChain {
   /**
-   * The invoice that the chain begins with; null where the chain leads out of what is known, into a circle, or to a credit note without
-   * an original.
+   * The invoice at the start of the chain. Null if the chain leads to an unknown document, into a circle, or to a
+   * credit note without an original.
    */
   first: InvoiceRecord | null;
-  /** The credit notes of the circle of which this one is part, from it on; null where it is part of none (ACCOUNTING P6). */
+  /**
+   * The credit notes of the circle that contains this one, beginning with it. Null if there is no such circle
+   * (ACCOUNTING P6).
+   */
   circle: readonly number[] | null;
 }
 
-/** Follows a credit note to its original, over at most `longestChain` credit notes. `find` gives those at hand. */
+/** Follows a credit note to its original, over at most `longestChain` credit notes. `find` returns a known invoice. */
 export function creditChain(invoice: InvoiceRecord, find: (id: number) => InvoiceRecord | undefined): CreditChain {
   const seen = new Set<number>();
   let current: InvoiceRecord | undefined = invoice;

@@ -5,20 +5,20 @@ import { documentNumber, type Findings } from './findings.ts';
 import { type Fact, registerFacts } from './hash.ts';
 import type { PostingContext } from './types.ts';
 
-/** What the lines of an invoice and of its payments have in common (ACCOUNTING "Who and where"). */
+/** The common fields of the lines of an invoice and of its payments (ACCOUNTING "Who and where"). */
 export interface InvoiceParty {
-  /** The payer: the client, or on a counter sale without a client the mapping's cash customer (R11). */
+  /** The client, or the mapping's cash customer for a counter sale without a client (R11). */
   party: Party;
   departmentId: number | null;
   /** Further fields of a line that opens or settles the invoice's receivable. */
   receivable: Pick<LineFields, 'invoiceId' | 'documentNumber' | 'dueDate' | 'bankReference'>;
-  /** The source's facts behind these fields, for the input hash. The payer's name is none (ACCOUNTING R8). */
+  /** The source's facts of these fields, for the input hash. The payer's name is not included (ACCOUNTING R8). */
   facts: readonly Fact[];
-  /** The same for an entry without a receivable, which shows neither due date nor bank reference. */
+  /** The same facts for an entry without a receivable, which has no due date and no bank reference. */
   factsWithoutReceivable: readonly Fact[];
 }
 
-/** The invoice's party and the fields of its receivable lines; null when a finding holds the document. */
+/** The invoice's party and the fields of its receivable lines. Null if a finding holds the document. */
 export function invoiceParty(invoice: InvoiceRecord, context: PostingContext, findings: Findings): InvoiceParty | null {
   const { clientId, departmentId, payer, bankReference } = invoice;
   const number = documentNumber(invoice);
@@ -39,8 +39,8 @@ export function invoiceParty(invoice: InvoiceRecord, context: PostingContext, fi
 }
 
 /**
- * A client by id alone. Prepayments have no payer snapshot, and the lines of a prepayment and of its use clear each other only
- * if they name the same party.
+ * The party of a client, with the id only. Prepayments have no payer snapshot, and the lines of a prepayment and its
+ * use must have the same party to clear each other.
  */
 export function clientParty(clientId: number): Party {
   return { code: `client:${clientId}`, name: null, vatNumber: null, countryCode: null };

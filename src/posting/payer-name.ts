@@ -5,7 +5,9 @@ import type { Judgement, PostedBefore } from './types.ts';
 
 type InForce = NonNullable<PostedBefore['inForce']>;
 
-/** A changed name alone posts nothing (ACCOUNTING R8): it is remarked. A name that was erased on either side is no change. */
+/**
+ * Adds a remark if only the payer's name changed, which posts nothing (ACCOUNTING R8). An erased name is not a change.
+ */
 export function remarkingName(judgement: Judgement, entry: DraftEntry, inForce: InForce): Judgement {
   const [now, posted] = [payerName(entry), payerName(inForce)];
   if (now === null || posted === null || storable(now) === storable(posted)) return judgement;
@@ -16,7 +18,7 @@ export function remarkingName(judgement: Judgement, entry: DraftEntry, inForce: 
   };
 }
 
-/** The name of the payer snapshot, which stands on the line of the receivable, if there is one. */
+/** The payer's name on the receivable line, or on the first line if there is no receivable. */
 function payerName({ lines }: Pick<DraftEntry, 'lines'>): string | null {
   const line = lines.find(({ role }) => receivables.includes(role)) ?? lines[0];
   return line?.party?.name ?? null;

@@ -16,12 +16,12 @@ import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 const rounding = 3;
 const netting = 12;
 
-/** Defects of an invoice that may have cost a field which its payments need. */
+/** Invoice defects that may affect a field that its payments require. */
 const holdsPayments: ReadonlySet<DefectCode> = new Set(['field_invalid', 'foreign_reference', 'record_too_large']);
 
 /**
- * Judges a payment on an invoice by its present facts (ACCOUNTING R4, R7, R10). Party, department and receivable are those of
- * its invoice, whether that is posted or not. `takenDate` is the date of its first judgement, which never changes.
+ * Judges a payment on an invoice by its present facts (ACCOUNTING R4, R7, R10). Party, department and receivable are
+ * those of its invoice, posted or not. `takenDate` is the date of its first judgement, which never changes.
  */
 export function judgePayment(
   facts: PaymentFacts,
@@ -46,7 +46,7 @@ export function judgePayment(
       payment.invoiceId === null ? 'it names no invoice' : `its invoice ${payment.invoiceId} has not been seen yet`,
     );
   }
-  // Unreadable amounts hold the invoice only; the payment needs the invoice's other fields.
+  // Unreadable amounts hold only the invoice; the payment requires its other fields.
   const unreadable = invoice?.defects.filter(({ code }) => holdsPayments.has(code)) ?? [];
   findings.defects(unreadable, `its invoice ${invoice?.id}: `);
   if (invoice === null || findings.documentDate === null) return findings.held();
@@ -86,7 +86,7 @@ export function judgePayment(
   const receivable = findings.account(roleAccount(context.mapping, period.role));
   if (!shared || !money || !receivable) return findings.held();
 
-  // R7: the prepayment's liability stands under the client whose prepayment it was, whoever pays the invoice.
+  // R7: the liability is under the client of the prepayment, even if another client has the invoice.
   const liable = type === prepaymentUse ? (facts.prepayment?.clientId ?? invoice.clientId) : null;
   const client = liable === null ? shared.party : clientParty(liable);
   const rule = type === prepaymentUse ? 'R7' : type === consolidatedPayment ? 'R10' : 'R4';
@@ -130,14 +130,14 @@ export function judgePayment(
 }
 
 /**
- * The posted fact of whose prepayment was used. Left out where it is the invoice's client, as entries had it before it was a fact of
- * its own.
+ * The client whose prepayment was used, as a posted fact. Left out if it is the invoice's client, so that the hashes of
+ * earlier entries stay the same.
  */
 export function usedPrepaymentFacts(liable: number | null, invoiceClient: number | null): readonly Fact[] {
   return liable === null || liable === invoiceClient ? [] : ['prepayment of client', liable];
 }
 
-/** What a payment of these types is, whatever its sign: nothing is cancelled or refunded where one of them is negative. */
+/** Titles of payment types that are not cancellations or refunds when they are negative. */
 const titlesByType: Partial<Record<number, string>> = {
   3: 'Cash rounding',
   6: 'Consolidation',
@@ -151,9 +151,9 @@ function titleOf(type: number, paid: Money): string {
 type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_receivable'> };
 
 /**
- * The posting date and receivable of a payment around the cut-over (ACCOUNTING Dates, `start_date`). A payment made before it
- * on an invoice dated after it takes the invoice's date. One before it on an invoice before it is part of the opening balances,
- * unless it was recorded since (`isLate`). Null when the invoice's date is needed and missing.
+ * The posting date and receivable of a payment around the start date (ACCOUNTING Dates, `start_date`). A payment before
+ * it on an invoice after it gets the invoice's date. A payment and invoice both before it are part of the opening
+ * balances, unless the payment was recorded later (`isLate`). Null if the invoice's date is required and missing.
  */
 function startPeriod(
   invoice: InvoiceRecord,
@@ -167,7 +167,7 @@ function startPeriod(
   const invoiceDate = invoice.invoiceDate === null ? null : businessDate(invoice.invoiceDate, timezone);
   const early = date < startDate;
   if (invoiceDate === null) {
-    // An undated invoice is a draft or held. Only a payment from before the cut-over needs its date.
+    // An undated invoice is a draft or held. Only a payment from before the start date requires its date.
     if (!early) return { date, role: 'receivable' };
     findings.date(invoice.invoiceDate, 'the date of its invoice', context);
     return null;

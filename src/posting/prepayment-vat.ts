@@ -9,7 +9,7 @@ import type { PostingContext, PrepaymentShare } from './types.ts';
 
 const hundred = new Money(100);
 
-/** What the lines of VAT on a prepayment have in common. */
+/** The common fields of VAT lines on a prepayment. */
 interface Common {
   rule: string;
   party: Party;
@@ -17,8 +17,8 @@ interface Common {
 }
 
 /**
- * R5 with `at_receipt`: VAT of a prepayment that is in the amount received, half-even, against `prepayment_vat`. Empty where the
- * policy does not ask for it on that day, or where no group is named for it; a group without a VAT account holds.
+ * R5 with `at_receipt`: the VAT included in the amount received, rounded half-even, against `prepayment_vat`. Empty if
+ * the policy does not apply on that day or names no group. A group without a VAT account holds the document.
  */
 export function vatAtReceipt(
   { paymentType, departmentId }: PrepaymentRecord,
@@ -45,8 +45,8 @@ export function vatAtReceipt(
 }
 
 /**
- * R6 and R7 with `at_receipt`: the VAT that each original gives back, at the accounts, group and rate of its own entry. An original
- * without VAT in its entry gives nothing back.
+ * R6 and R7 with `at_receipt`: the VAT that each original returns, with the accounts, group and rate of its entry.
+ * An original that was posted without VAT returns none.
  */
 export function vatGivenBack(
   shares: readonly PrepaymentShare[],
@@ -70,7 +70,7 @@ export function vatGivenBack(
   return { lines, shares: kept };
 }
 
-/** The VAT that a share gives back: what belongs to all that is used up to it, less what belongs to what is used before it. */
+/** The VAT that a share returns: the VAT of all use up to it, less the VAT of the use before it. */
 export function vatOfShare(
   { usedBefore, amount, vat: of }: Omit<PrepaymentShare, 'prepaymentId'>,
   decimals: number,
@@ -81,8 +81,8 @@ export function vatOfShare(
 }
 
 /**
- * Whether two entries of a document give back the same VAT at the same accounts. This is no fact of the source: it follows the entries in
- * force of the prepayments, and what was taken from them before (ACCOUNTING R5).
+ * Whether two entries of a document return the same VAT on the same accounts. This is not a fact of the source: it
+ * depends on the prepayments' entries in force and on earlier use (ACCOUNTING R5).
  */
 export function givesBackTheSame(one: Pick<DraftEntry, 'lines'>, other: Pick<DraftEntry, 'lines'>): boolean {
   return givenBackText(one) === givenBackText(other);
@@ -102,8 +102,8 @@ function givenBackText({ lines }: Pick<DraftEntry, 'lines'>): string {
 const givingBack: ReadonlySet<string> = new Set(['R6', 'R7']);
 
 /**
- * The part of an original's VAT that belongs to what is used of it. More than all of it where a use is seen before the one that it
- * replaces is known to be gone: that one's reversal brings the rest back.
+ * The part of an original's VAT that belongs to the used amount. It may exceed the VAT while a replaced use is not yet
+ * known to be gone; the reversal of that use corrects it.
  */
 function partOf(vat: Money, used: Money, paid: Money, decimals: number): Money {
   return roundHalfEven(vat.times(used).dividedBy(paid), decimals);
@@ -114,7 +114,7 @@ interface Accounts {
   owed: { account: string; mappedBy: string };
 }
 
-/** Both lines of an amount of VAT; `gross` is the amount that it is part of. The base stands on the VAT line, in its direction. */
+/** The two lines of an amount of VAT. `gross` includes the VAT. The base is on the VAT line, in its direction. */
 function vatLines(
   vat: Money,
   gross: Money,

@@ -10,12 +10,13 @@ import { vatAtReceipt, vatGivenBack } from './prepayment-vat.ts';
 import { provePlausible } from './proofs.ts';
 import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
 
-/** Consolidated invoice and prepayment: payment types that bring no money in. */
+/** Payment types that bring in no money: consolidated invoice and prepayment. */
 const refusedTypes = [6, 8];
 
 /**
- * Judges a prepayment or its refund by its present facts (ACCOUNTING R5, R6, R12): money against the liability to the client,
- * without VAT unless policies.prepayment_vat asks for it. `takenDate` is the date of its first judgement, which never changes.
+ * Judges a prepayment or its refund by its present facts (ACCOUNTING R5, R6, R12): money against the liability to the
+ * client, with VAT only under policies.prepayment_vat. `takenDate` is the date of its first judgement, which never
+ * changes.
  */
 export function judgePrepayment(
   facts: PrepaymentFacts,
@@ -48,7 +49,7 @@ export function judgePrepayment(
   if (findings.holding.length > 0 || !paid || date === null) return findings.held();
   if (paid.isZero()) return findings.state('nothing_to_post');
   const { departmentId, paymentType: type } = prepayment;
-  // What is paid back goes out of the liability that its original came into.
+  // A refund reduces the liability that its original created.
   const clientId = facts.originalClientId ?? prepayment.clientId;
   if (clientId === null) findings.hold('client_missing', 'it names no client');
   if (type === null) findings.hold('payment_type_unknown', 'it names no payment type');
@@ -97,7 +98,9 @@ export function judgePrepayment(
   return findings.posted(entry, postedFacts);
 }
 
-/** Reports a prepayment from before the cut-over that stopped being money since: the opening balances may include it. */
+/**
+ * Reports a prepayment from before the start date whose status is no longer money: the opening balances may include it.
+ */
 function reviewOpening(
   { prepayment }: PrepaymentFacts,
   status: string,

@@ -7,7 +7,7 @@ import type { InvoiceFacts } from './types.ts';
 
 // Multiplying is much faster than dividing by 100.
 const perCent = new Money('0.01');
-/** Ids that a message names. */
+/** At most this many ids are named in a message. */
 const longestTold = 8;
 
 /** An invoice's totals, all present. */
@@ -48,7 +48,7 @@ export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: numbe
 /** In major units of any currency. */
 const largestPlausible = new Money(10_000_000);
 
-/** P6: no amount is above what a document of a practice can be. Each has the name that the message has. Holds otherwise. */
+/** P6: holds if an amount is above what a document of a clinic can have. Each amount has its name for the message. */
 export function provePlausible(amounts: readonly (readonly [string, Money | null])[], findings: Findings): void {
   for (const [name, amount] of amounts) {
     if (amount === null || amount.abs().lessThanOrEqualTo(largestPlausible)) continue;
@@ -56,12 +56,15 @@ export function provePlausible(amounts: readonly (readonly [string, Money | null
   }
 }
 
-/** An amount of few characters, however long it is. */
+/** The amount in few characters, even if it has many digits. */
 function shortened(amount: Money): string {
   return amount.precision(true) > 20 ? amount.toExponential(3) : amount.toFixed();
 }
 
-/** P6: of an invoice, its totals and the amounts of its rows; a credit note is in no circle of credit notes. Holds otherwise. */
+/**
+ * P6 for an invoice: its totals and the amounts of its rows are plausible, and a credit note is in no circle. Holds
+ * otherwise.
+ */
 export function provePlausibleInvoice({ invoice, rows, creditCircle }: InvoiceFacts, findings: Findings): void {
   const { total, totalVat, totalWithVat } = invoice;
   provePlausible(
@@ -116,7 +119,7 @@ export function reviewCollector(totalWithVat: Money, memberPayments: PaymentReco
   );
 }
 
-/** Remark `overpaid`: due_sum is below zero, and not because the total itself is (an open credit note). */
+/** Remark `overpaid`: due_sum is below zero although the total is not (an open credit note has both below zero). */
 export function reviewOverpaid({ dueSum }: InvoiceRecord, totalWithVat: Money, findings: Findings): void {
   if (dueSum === null || !dueSum.lessThan(0) || dueSum.greaterThanOrEqualTo(totalWithVat)) return;
   findings.report(
@@ -125,7 +128,7 @@ export function reviewOverpaid({ dueSum }: InvoiceRecord, totalWithVat: Money, f
   );
 }
 
-/** P3: the source's due sum, where there is one, is the total minus the payments. Reported, does not hold. */
+/** P3: the source's due sum, if it sends one, is the total minus the payments. Reported, does not hold. */
 export function reviewDueSum(
   invoice: InvoiceRecord,
   totalWithVat: Money,
@@ -133,7 +136,7 @@ export function reviewDueSum(
   findings: Findings,
 ): void {
   const paid = payments.map((payment) => payment.paid);
-  // A payment with an unreadable amount is held itself; without it the due sum cannot be checked.
+  // A payment with an unreadable amount is held; without that amount the due sum cannot be checked.
   if (invoice.dueSum === null || !paid.every((amount) => amount !== null)) return;
   const expected = totalWithVat.minus(sum(paid));
   if (invoice.dueSum.equals(expected)) return;

@@ -17,25 +17,25 @@ export type RemapOutcome = 'same' | 'corrected' | 'change_held' | 'held' | 'left
 export interface Remap {
   outcome: RemapOutcome;
   decision: Decision;
-  /** The entry that facts and mapping ask for now; null when they ask for none. */
+  /** The entry for the present facts and mapping. Null if there is none. */
   wanted: DraftEntry | null;
 }
 
 /**
- * Decides what to write after a changed mapping: a document whose posted facts are those in the books, but whose lines differ,
- * is reversed and posted again with the reason `mapping_changed` (dates: ACCOUNTING "Locked").
+ * Decides which entries to append after the mapping changed. A document with unchanged facts but other lines is
+ * reversed and posted again with the reason `mapping_changed` (dates: ACCOUNTING "Locked").
  */
 export function decideRemap(judgement: Judgement, before: PostedBefore, context: PostingContext): Remap {
   const { inForce, remapHeld = false } = before;
   const { entry: wanted } = judgement;
   const otherwise = decide(judgement, before, context);
   const waiting = { ...otherwise, remapHeld: remapHeld && otherwise.entries.length === 0 };
-  // Once it can be posted, it is posted as the mapping asks for.
+  // When the problem is solved, the document is posted with the new mapping.
   if (judgement.state === 'held')
     return { outcome: 'held', decision: { ...otherwise, remapHeld: inForce !== null }, wanted };
   if (!inForce || !wanted || !postsSameFacts(judgement, inForce)) return { outcome: 'left', decision: waiting, wanted };
   if (sameLines(inForce.lines, wanted.lines)) return { outcome: 'same', decision: otherwise, wanted };
-  // A doubtful date was settled when it was posted: the correction stays on that day.
+  // A doubtful date was decided when the entry was posted, so the correction keeps the entry's day.
   const isDoubtful = doubtOf(wanted, judgement.dating, context) !== null;
   const successor = isDoubtful ? { ...wanted, date: inForce.date } : wanted;
   const decision = correct(judgement, before, inForce, successor, 'mapping_changed', context);
@@ -43,13 +43,16 @@ export function decideRemap(judgement: Judgement, before: PostedBefore, context:
   return { outcome: 'change_held', decision: { ...decision, remapHeld: true }, wanted };
 }
 
-/** Whether two sets of lines are equal in the books, regardless of order and of the mapping's line behind each. */
+/** Whether two sets of lines are equal in the books. The order, and the mapping's path of each line, do not count. */
 function sameLines(some: Line[], others: Line[]): boolean {
   const texts = (lines: Line[]) => lines.map(lineText).sort().join('\n');
   return texts(some) === texts(others);
 }
 
-/** The posted fields of a line as one text. The party's name, row ids, rule and `mappedBy` are its provenance and not compared. */
+/**
+ * The posted fields of a line as one text. The party's name, row ids, rule and `mappedBy` only explain the line and are
+ * not compared.
+ */
 function lineText(line: Line): string {
   const { party, internal, vat } = line;
   const said = [
@@ -68,6 +71,6 @@ function lineText(line: Line): string {
     line.bankReference,
     vat && [vat.group, vat.rate?.toFixed() ?? null, vat.base?.toFixed() ?? null],
   ];
-  // The database stores no NUL, so lines from the books have lost theirs.
+  // Lines from the database contain no NUL, so both sides are compared without it.
   return JSON.stringify(said, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value));
 }

@@ -14,15 +14,15 @@ import type { InvoiceFacts, PostingContext } from './types.ts';
 import { reviewBuyer, reviewValidity, vatDay } from './vat-groups.ts';
 import { proveVouchers } from './vouchers.ts';
 
-/** The lines of an entry, and the facts behind them for the input hash. */
+/** The lines of an entry, and their facts for the input hash. */
 export interface Posting {
   lines: Line[];
   facts: Fact[];
 }
 
 /**
- * R1, R2, R11: receivable against revenue, or the liability that the mapping sends it to, for each net group and VAT for each VAT
- * group. Null when a finding holds the document.
+ * R1, R2, R11: the receivable, against revenue or a liability for each net group, and VAT for each VAT group. Null if a
+ * finding holds the document.
  */
 export function sell(
   facts: InvoiceFacts,
@@ -42,7 +42,8 @@ export function sell(
 
   const groups = groupRows(rows);
   const day = vatDay(facts, context);
-  // Where the first original of a credit note is not known, its own date decides about rules; validity is not checked.
+  // If the first original of a credit note is unknown, the credit note's date selects the rules, and validity is not
+  // checked.
   const on = day ?? findings.documentDate;
   const liabilities = proveVouchers(groups.net, shared.departmentId, on, context, findings);
   reviewValidity(taking(groups, liabilities), day, context, findings);
@@ -74,12 +75,13 @@ export function sell(
     findings,
   );
   if (findings.holding.length > 0) return null;
-  // Which group gets a cent may depend on the mapping. What is hashed must not: a changed mapping alone posts nothing anew.
+  // The mapping may decide which group gets a cent. The hashed facts must not depend on it, so that a changed mapping
+  // alone posts nothing again.
   const regardless = liabilities.size === 0 ? null : settle(net, totalWithVat.minus(totalVat), decimals, flip);
   return { lines, facts: ['sale', ...saleFacts(regardless ?? settledNet, settledVat)] };
 }
 
-/** The rows once they are proven complete and fresh (P1, P2). */
+/** The rows, if they are complete and fresh (P1, P2). Null otherwise. */
 function proveRows(
   facts: InvoiceFacts,
   totals: Totals,
@@ -109,13 +111,13 @@ function isComplete(row: RowRecord): row is CompleteRow {
 interface Sold {
   net: Settled<NetGroup>[];
   vat: Settled<VatGroup>[];
-  /** Net groups that go to a liability. */
+  /** Net groups that are posted to a liability. */
   liabilities: ReadonlySet<NetGroup>;
-  /** The day whose rules decide. */
+  /** The day that selects the rules of the mapping. */
   on: CalendarDate | null;
 }
 
-/** The VAT groups that a sale is part of; those of gift cards and vouchers alone are not. */
+/** The VAT groups of a sale, without those that only gift cards and vouchers have. */
 function taking(groups: ReturnType<typeof groupRows>, liabilities: ReadonlySet<NetGroup>): VatGroup[] {
   const sold = new Set(groups.net.filter((one) => !one.exact.isZero() && !liabilities.has(one)).map(({ vat }) => vat));
   return groups.vat.filter((group) => sold.has(group) || !group.exact.isZero());
@@ -143,10 +145,10 @@ function saleLines(
       revenueAccount(mapping, group.accountNumber, shared.departmentId, { ...group, date: on }),
     );
     if (!account) continue;
-    // A group without a VAT line carries its base on the revenue line: the base of a 0 % group belongs in the VAT return.
+    // A group without a VAT line has its base on the revenue line, because the VAT return also includes 0 % groups.
     const hasVatLine = vat.some(({ group: { key }, amount: tax }) => key === group.vat.key && !tax.isZero());
     const { dimensions, internal, rowIds } = group;
-    // What is outside VAT, as all that is sent to a liability, is in no return: it has no base.
+    // Groups outside VAT and liabilities are in no VAT return, so they have no base.
     const isOutside = liabilities.has(group) || vatKindOf(mapping, group.vat, on) === 'outside';
     const base = hasVatLine || isOutside ? null : amount.abs();
     const tags = { group: group.vat.name, rate: group.vat.rate, base };
@@ -165,7 +167,7 @@ function saleLines(
   return lines.filter((line) => line !== null);
 }
 
-/** The facts behind the lines; a group that is settled to zero has no line, hence no facts. */
+/** The facts of the lines. A group that is settled to zero has no line and no facts. */
 function saleFacts(net: Settled<NetGroup>[], vat: Settled<VatGroup>[]): Fact[] {
   return [
     unordered(

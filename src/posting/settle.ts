@@ -1,22 +1,22 @@
 import { Decimal } from 'decimal.js';
 import { type Money, minorUnit, sum } from '../domain/money.ts';
 
-/** One group of rows, summed exactly, whose amount is to be settled to the minor unit. */
+/** A group of rows with its exact sum, which is to be rounded to the minor unit. */
 export interface CentGroup {
   exact: Money;
-  /** Decides ties: the lowest row id of the group, or the lowest credited row's. */
+  /** Decides ties: the lowest row id of the group, or the lowest credited row's id. */
   tie: number;
 }
 
 export interface Settled<Group> {
   group: Group;
-  /** At the minor unit. */
+  /** Rounded to the minor unit. */
   amount: Money;
 }
 
 /**
- * As `settle`, with the groups that `atExact` picks settled first, at their exact amounts where those are whole minor units
- * (ACCOUNTING R1); the others share what is left.
+ * Does the same as `settle`, but first gives the groups that `atExact` selects their exact amounts, if these are whole
+ * minor units (ACCOUNTING R1). The other groups share the rest.
  */
 export function settleAfter<Group extends CentGroup>(
   groups: Group[],
@@ -39,10 +39,11 @@ export function settleAfter<Group extends CentGroup>(
 }
 
 /**
- * Settling the cents (ACCOUNTING Amounts): each group's amount at the minor unit, adding up to `target`, none moved by more than
- * one unit. Every amount is rounded down; missing units go to the largest remainders (ties: the lowest row id first), surplus
- * units are taken from the smallest (ties: the last first). `flip` turns every sign before and back after, so that a full
- * credit note mirrors its invoice. Null when the target is out of reach. No group may be zero; the result is in their order.
+ * Settles the cents (ACCOUNTING Amounts): rounds each group to the minor unit, so that the sum is `target` and no group
+ * moves by more than one unit. Every amount is rounded down. Missing units go to the largest remainders (ties: the
+ * lowest row id first); surplus units come from the smallest (ties: the last first). `flip` inverts the signs during
+ * the work, so that a full credit note mirrors its invoice. Null if the target cannot be reached. No group may be zero.
+ * The result has the order of `groups`.
  */
 export function settle<Group extends CentGroup>(
   groups: Group[],
@@ -57,7 +58,7 @@ export function settle<Group extends CentGroup>(
     const floor = exact.toDecimalPlaces(decimals, Decimal.ROUND_FLOOR);
     return { group, exact, floor, remainder: exact.minus(floor) };
   });
-  // In units: minorUnit(-2) is 100, the number of cents in 1.
+  // The rest in minor units: minorUnit(-2) is 100, the number of cents in 1.
   const left = turned(target)
     .minus(sum(shares.map(({ floor }) => floor)))
     .times(minorUnit(-decimals));

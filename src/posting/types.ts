@@ -9,7 +9,7 @@ import type { CalendarDate, DocumentState } from '../terms.ts';
 import type { AccountEffect, FieldChange } from './changed-fields.ts';
 import type { PostedFacts } from './hash.ts';
 
-/** What posting needs besides the document's facts: plain data. */
+/** The plain data that posting requires besides a document's facts. */
 export interface PostingContext {
   installation: number;
   timezone: string;
@@ -18,26 +18,34 @@ export interface PostingContext {
   decimals: number;
   startDate: CalendarDate | null;
   mapping: Mapping;
-  /** Last closed day of our own books; null when none is closed. */
+  /** Last closed day of our books; null if none is closed. */
   closedThrough: CalendarDate | null;
   /** Earliest open day of each department that the source has locked; used only with `policies.follow_source_lock`. */
   sourceLockDates: ReadonlyMap<number, CalendarDate>;
-  /** Days that are closed in the ERP, as delivery last read them, in order; those before the first one delivered left out. */
+  /**
+   * Days that are closed in the ERP, as delivery last read them, in order. Days before the first delivered day are left
+   * out.
+   */
   closedInErp?: readonly ClosedDays[];
-  /** The day it is in the installation's time zone; null or absent: nothing is taken for dated in the future. */
+  /** Today in the installation's time zone. If null or absent, no date counts as in the future. */
   today?: CalendarDate | null;
 }
 
-/** When the source's record was first seen by us; null when that was in the first load, which tells nothing. */
+/**
+ * When vetledger first read the record. Null if that was in the first load, since it then says nothing about its age.
+ */
 interface Seen {
   firstSeenAt?: Date | null;
 }
 
 /** Whether the source shows the record. */
 interface Shown {
-  /** It is taken for gone: never posted and looked up twice, or confirmed by a person. */
+  /** True if it was never posted and two look-ups did not find it, or if the accountant confirmed it as gone. */
   gone: boolean;
-  /** A whole list does not show it any more; its facts are those of its last version. Null or absent: it is shown. */
+  /**
+   * Set if a complete list no longer shows it; its facts are then those of its last version. Null or absent if it is
+   * shown.
+   */
   absence?: Absence | null;
 }
 
@@ -51,49 +59,54 @@ export interface InvoiceFacts extends Seen, Shown {
   payments: PaymentRecord[];
   /** Payments of type 6 of a consolidated invoice's members, for P1 (R10). */
   memberPayments: PaymentRecord[];
-  /** Of a credit note: the invoice date of the first original of its chain, as the source has it; absent where it is not known. */
+  /** The invoice date of the first original in a credit note's chain. Absent if unknown. */
   originalDate?: string | null;
-  /** Ids of rows that the source does not show any more, though its `modified` has not moved; they are among `rows`. */
+  /** Ids of rows that the source no longer shows although `modified` did not change. These rows are in `rows`. */
   missingRows?: readonly number[];
-  /** The credit notes that credit each other in a circle with it; null or absent: none (ACCOUNTING P6). */
+  /** The credit notes of the circle that contains this one. Null or absent if there is none (ACCOUNTING P6). */
   creditCircle?: readonly number[] | null;
 }
 
 export interface PaymentFacts extends Seen, Shown {
   kind: 'payment';
   payment: PaymentRecord;
-  /** Its invoice is dated before the cut-over and was decided to be posted all the same. */
+  /** True if its invoice is dated before the start date and a decision posted it on another day. */
   invoiceDecidedIn?: boolean;
   /** Null while the invoice is not in the mirror. */
   invoice: InvoiceRecord | null;
-  /** Of a payment of type 8, whose prepayment it used; absent where nobody has looked: the invoice's client. */
+  /**
+   * The prepayments that a payment of type 8 used. Absent if no match was tried yet; then the invoice's client counts.
+   */
   prepayment?: UsedPrepayment;
-  /** Of a payment of type 8 whose prepayments are known, with `at_receipt`. */
+  /** The shares that a matched payment of type 8 takes, with `at_receipt`. */
   shares?: readonly PrepaymentShare[];
 }
 
-/** Whose prepayment a payment of type 8 used: a stored fact (ACCOUNTING "Who and where"). */
+/** The stored result of matching a payment of type 8 (ACCOUNTING "Who and where"). */
 export interface UsedPrepayment {
-  /** The client of the matched prepayments; without a match that of the invoice when first posted; null: the present one. */
+  /**
+   * The client of the matched prepayments. Without a match, the client of the invoice at the first posting; null means
+   * the present one.
+   */
   clientId: number | null;
-  /** The matched prepayments; empty without a match. */
+  /** Ids of the matched prepayments; empty without a match. */
   prepaymentIds: readonly number[];
 }
 
-/** What a payment of type 8 or a refund takes from a prepayment that was received with VAT (ACCOUNTING R5). */
+/** The amount that a payment of type 8 or a refund takes from a prepayment that was posted with VAT (ACCOUNTING R5). */
 export interface PrepaymentShare {
   prepaymentId: number;
-  /** Negative where it is given back. */
+  /** Negative if it returns money to the prepayment. */
   amount: Money;
-  /** What was used and refunded of it before, in order of posting. */
+  /** The amount of the prepayment that was used and refunded before, in order of posting. */
   usedBefore: Money;
-  /** Of the entry in force of the prepayment; null where that has no VAT. */
+  /** The VAT of the prepayment's entry in force; null if it has none. */
   vat: {
     account: string;
     suspendedAccount: string;
     group: string | null;
     rate: Money | null;
-    /** The VAT of the whole, and the amount received. */
+    /** The VAT of the complete prepayment, and the amount received. */
     amount: Money;
     paid: Money;
   } | null;
@@ -102,47 +115,50 @@ export interface PrepaymentShare {
 export interface PrepaymentFacts extends Shown {
   kind: 'prepayment';
   prepayment: PrepaymentRecord;
-  /** Of a linked refund: the client of its original; null where there is none, or it is not in the mirror. */
+  /** The client of a linked refund's original. Null if there is no original, or if it is not in the mirror. */
   originalClientId?: number | null;
-  /** Of a linked refund, with `at_receipt`. */
+  /** The share that a linked refund takes, with `at_receipt`. */
   shares?: readonly PrepaymentShare[];
 }
 
 export type DocumentFacts = InvoiceFacts | PaymentFacts | PrepaymentFacts;
 
-/** What the rules make of a document's present facts, regardless of what was posted before. */
+/** The result of the rules for a document's present facts, without its history in the books. */
 export interface Judgement {
   state: DocumentState;
-  /** The entry its facts ask for; null unless `state` is `posted`. */
+  /** The entry for these facts; null unless `state` is `posted`. */
   entry: DraftEntry | null;
-  /** The facts behind the entry's input hash, the payer's in the middle; absent where it has no payer. */
+  /** The facts of the entry's input hash. Absent if no entry is posted. */
   postedFacts?: PostedFacts;
-  /** Why it is held; null unless `state` is `held`. */
+  /** The problem that holds it; null unless `state` is `held`. */
   problem: Problem | null;
-  /** Problems that do not hold it (P3, VAT rate). */
+  /** Problems that do not hold the document (P3, VAT rate). */
   reports: Problem[];
-  /** A proof failed that may pass once invoice, rows and payments are fetched again: fetch before holding (ACCOUNTING Proofs). */
+  /**
+   * A failed proof may succeed after invoice, rows and payments are fetched again, so fetch before holding (ACCOUNTING
+   * Proofs).
+   */
   refetch: boolean;
-  /** The document's business date; null when it is unknown. */
+  /** The document's business date; null if unknown. */
   documentDate: CalendarDate | null;
-  /** What the date of its entry is judged by; absent where it is never in doubt. */
+  /** Dates to check the entry's date with. Absent if it is never in doubt. */
   dating?: Dating;
 }
 
-/** When a document was recorded in the source, as far as that can be told, to judge its own date by. */
+/** When the source recorded a document, to check the document's own date. */
 export interface Dating {
-  /** Null: unknown. */
+  /** Null if unknown. */
   recorded: CalendarDate | null;
-  /** Its date may lie as far back as it likes (ACCOUNTING "Dates": credit notes, payments of type 12). */
+  /** True if an old date is not doubtful (ACCOUNTING "Dates": credit notes, payments of type 12). */
   mayBeOld: boolean;
 }
 
 export const lateDecisions = ['wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone'] as const;
 export type LateDecisionKind = (typeof lateDecisions)[number];
-/** What is decided about a lock. */
+/** The decisions about a locked date. */
 export type LockDecision = Exclude<LateDecisionKind, 'accept_date' | 'confirm_gone'>;
 
-/** What a person decided about one version of a document. */
+/** The accountant's decision about one version of a document. */
 export interface LateDecision {
   decision: LateDecisionKind;
   version: string;
@@ -150,51 +166,54 @@ export interface LateDecision {
 
 /** A document that waits for a lock or for a decision. */
 export interface LateStanding {
-  /** What a decision would be about (`versionOf`). */
+  /** The version to which a decision would apply (`versionOf`). */
   version: string;
-  /** It was late when our own books were closed, or came after it: opening them again does not post it. */
+  /** True if it was late at a close of our books, or arrived after it. Reopening the books does not post it. */
   atClose: boolean;
-  /** What was decided of this version, if anything. */
+  /** The decision about this version, or null. */
   decision: LockDecision | null;
 }
 
-/** What the books hold of a document so far. */
+/** The history of a document in the books. */
 export interface PostedBefore {
-  /** The entry in force, as stored; null after a reversal or when nothing was posted. */
+  /** The stored entry in force. Null after a reversal, or if nothing was posted. */
   inForce: (DraftEntry & { id: string }) | null;
   /** True once any entry was posted. */
   everPosted: boolean;
-  /** Why its last entry was reversed; null or absent where one is in force or there is none. */
+  /** Why its last entry was reversed. Null or absent if an entry is in force or nothing was posted. */
   reversedFor?: EntryReason | null;
-  /** Null when first seen. */
+  /** The stored state; null if the document is new. */
   state: DocumentState | null;
   /** The date of the first judgement, which a payment or prepayment keeps (ACCOUNTING Dates). */
   documentDate: CalendarDate | null;
-  /** A correction after a changed mapping is held by a closed period. */
+  /** True if a closed period holds a correction after the mapping changed. */
   remapHeld?: boolean;
-  /** Where it is late: since before. */
+  /** The stored late state, if the document is late. */
   late?: LateStanding | null;
-  /** The newest first. */
+  /** Decisions, the newest first. */
   decisions?: readonly LateDecision[];
 }
 
-/** What a document with a problem keeps out of the books (ACCOUNTING E6 "Reconciled is not complete"). */
+/** The effect that a problem keeps out of the books (ACCOUNTING E6 "Reconciled is not complete"). */
 export interface Outside {
-  /** The document's amount; of a posted document the difference to what is posted. Null where it cannot be read. */
+  /** The document's amount, or for a posted document the difference from its entry. Null if unreadable. */
   amount: Money | null;
-  /** Its VAT, or the difference; null where it cannot be read, and for payments and prepayments. */
+  /** The document's VAT, or the difference. Null if unreadable, and for payments and prepayments. */
   vat: Money | null;
-  /** Of a posted document: which of its posted facts the source has otherwise now, as far as that can be told. */
+  /** For a posted document: its posted facts that have other values in the source now, as far as known. */
   changes: readonly FieldChange[];
-  /** Of a posted document: what its correction would do to each account. */
+  /** For a posted document: the effect of its correction on each account. */
   effect: readonly AccountEffect[];
 }
 
-/** What to write: the state after it, the entries in order (a reversal before its successor), and the problems. */
+/**
+ * The result of a decision: the new state, the entries to append in order (a reversal before its successor), and the
+ * problems.
+ */
 export interface Decision {
   state: DocumentState;
   entries: DraftEntry[];
-  /** Why it is held. With state `posted`: why its present facts are not in the books (`change_held`, or a failed proof). */
+  /** Why it is held. For state `posted`: why the present facts are not posted (`change_held`, or a failed proof). */
   problem: Problem | null;
   reports: Problem[];
   refetch: boolean;

@@ -3,7 +3,7 @@ import { changedFields, effectOf, type FieldChange } from './changed-fields.ts';
 import { amountsOf } from './entry-amounts.ts';
 import type { Decision, DocumentFacts, Judgement, Outside, PostedBefore, PostingContext } from './types.ts';
 
-/** The decision, with what the document keeps out of the books where it has a problem. */
+/** The decision with `outside`: the effect that a problem keeps out of the books. */
 export function weigh(
   facts: DocumentFacts,
   judgement: Judgement,
@@ -25,7 +25,7 @@ export function weigh(
   return { ...decision, outside };
 }
 
-/** A document that asks for no entry any more has another state; one whose facts are in doubt has no changes that can be told. */
+/** A document without an entry has changed its state. For doubtful facts the changes are unknown. */
 function changesOf(
   posted: NonNullable<PostedBefore['inForce']>,
   { entry, state }: Judgement,
@@ -35,7 +35,7 @@ function changesOf(
   return state === 'held' ? [] : [{ field: 'state', old: 'posted', new: state.replaceAll('_', ' ') }];
 }
 
-/** What the source asks for: by the entry where the facts make one, otherwise as the record says. */
+/** The amounts in the source: from the entry if the facts give one, otherwise from the record. */
 function sourceAmounts(facts: DocumentFacts, { entry, state }: Judgement): Pick<Outside, 'amount' | 'vat'> {
   if (entry !== null) return amountsOf(entry);
   if (state !== 'held') return { amount: zero, vat: facts.kind === 'invoice' ? zero : null };

@@ -5,11 +5,11 @@ import type { DraftEntry, LedgerEntry } from '../../domain/entry.ts';
 import { isPeriodClosed, type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import type { InstallationId } from '../../terms.ts';
 
-/** How VAT periods are told, and which are closed beside those that our own books closed. */
+/** The length of VAT periods, and closed days besides those that a close of our books closed. */
 export interface VatPeriods {
   /** `month` unless given. */
   length: VatPeriodLength;
-  /** Days that are closed in the ERP, were once, or lie before the cut-over. */
+  /** Days that are or were closed in the ERP, and days before the start date. */
   closedDays: readonly ClosedDays[];
 }
 

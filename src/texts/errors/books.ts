@@ -49,6 +49,11 @@ export const booksErrors = {
   }),
   processDifference: (of: { setting: string; opener: string; own: string }): string =>
     `${of.setting} is ${of.opener} there and ${of.own} here`,
+  mappingSuperseded: ({ installation }: { installation: number }): PlainError => ({
+    code: 'mapping_superseded',
+    message: `The mapping of installation ${installation} changed during the work. Nothing more is posted with the earlier one.`,
+    todo: 'In a window, nothing: it continues with the new mapping. Otherwise run the command again.',
+  }),
   copyBarred: ({ installation }: { installation: number }): PlainError => ({
     code: 'copy_barred',
     message: `This database is a copy, and the company of installation ${installation} belongs to its original.`,
