@@ -2,7 +2,7 @@ import { changedIdentity } from '../src/bookkeeping/identity.ts';
 import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load-config.ts';
-import { storable } from '../src/domain/text.ts';
+import { postgresText } from '../src/domain/text.ts';
 import { companyKeyOf } from '../src/erp/company.ts';
 import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/outbox-queries.ts';
 import { pauseDelivery, resumeDelivery } from '../src/erp/outbox/state.ts';
@@ -41,7 +41,7 @@ export function deliverActivities(deps: ActivityDeps) {
      * --delivery` does the same.
      */
     async holdDelivery({ installation }: DeliveryInput, isPause: boolean, { reason, by }: HoldNote): Promise<void> {
-      const actedBy = { reason: storable(reason), actedBy: storable(by) };
+      const actedBy = { reason: postgresText(reason), actedBy: postgresText(by) };
       await withSimpleHeartbeat(() =>
         deps.db.transaction((trx) => (isPause ? pauseDelivery : resumeDelivery)(trx, installation, actedBy)),
       );

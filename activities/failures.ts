@@ -7,7 +7,7 @@ import { UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
 import { causeOfRefusal } from '../src/domain/refusals.ts';
-import { storable } from '../src/domain/text.ts';
+import { postgresText } from '../src/domain/text.ts';
 import { isPlainError } from '../src/domain/trouble.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
 import { serviceErrors } from '../src/texts/errors/services.ts';
@@ -121,7 +121,7 @@ function cleanForHistory(error: Error): void {
   const { message, stack = '' } = error;
   const cleaned = errorText(error);
   error.message = cleaned;
-  error.stack = storable(redact(stack.replace(message, () => cleaned)));
+  error.stack = postgresText(redact(stack.replace(message, () => cleaned)));
   if (error.cause instanceof Error) cleanForHistory(error.cause);
   else if (error.cause !== undefined) error.cause = undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { instant, integer, text } from '../db/columns.ts';
 import { type Connection, execute, row } from '../db/rows.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
@@ -81,7 +81,7 @@ export async function recordAction(
      returning seq, hash, nextval('action_id') as id, date_trunc('milliseconds', clock_timestamp()) as at`,
     [installation, chainStart],
   );
-  const [subject, reason, salt] = [storable(by.actedBy), storable(by.reason), randomBytes(16).toString('hex')];
+  const [subject, reason, salt] = [postgresText(by.actedBy), postgresText(by.reason), randomBytes(16).toString('hex')];
   const action = {
     ...{ seq: seq + 1, actionId: id, kind, subject, input: textOf(input), askedAt: at },
     ...{ shownHash: shown === undefined ? null : sha256(shown), reasonHash: reasonHash(salt, reason) },
@@ -113,5 +113,5 @@ export async function recordAction(
 
 /** The JSON as PostgreSQL stores it, so that the hash matches the text that is read later. */
 function textOf(content: object): string {
-  return storable(JSON.stringify(content));
+  return postgresText(JSON.stringify(content));
 }

@@ -53,12 +53,18 @@ export async function judgeDocuments(
     cases.map(({ facts }) => facts),
   );
   const decide = ({ document, facts }: Case) => {
-    const told = shares?.add(facts) ?? facts;
-    const found = post(told, document.before, context);
+    const completeFacts = shares?.add(facts) ?? facts;
+    const found = post(completeFacts, document.before, context);
     const awaitsParts = found.refetch && document.refetch !== 'done';
     const decision = awaitsParts && !finalRound ? undecided(document, found) : found;
     shares?.decided(facts, decision);
-    return { document, decision, awaitsParts, shares: sharesOf(told), isCertain: isCertainInLoad(told, found) };
+    return {
+      document,
+      decision,
+      awaitsParts,
+      shares: sharesOf(completeFacts),
+      isCertain: isCertainInLoad(completeFacts, found),
+    };
   };
   return [...held, ...(await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide)))];
 }
@@ -142,10 +148,10 @@ export async function remapDocuments(
     decided,
   );
   return cases.map(({ document, facts }) => {
-    const told = shares?.add(facts) ?? facts;
-    const found = remap(told, document.before, context);
+    const completeFacts = shares?.add(facts) ?? facts;
+    const found = remap(completeFacts, document.before, context);
     shares?.decided(facts, found.decision);
-    return { document, remap: found, shares: sharesOf(told) };
+    return { document, remap: found, shares: sharesOf(completeFacts) };
   });
 }
 

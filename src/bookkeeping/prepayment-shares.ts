@@ -4,7 +4,7 @@ import { type Connection, row } from '../db/rows.ts';
 import { type MarkOptions, markKnown } from '../documents/mark.ts';
 import type { EntryShare } from '../domain/entry.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import { holdShares, sharesInForce } from '../ledger/journal/shares.ts';
 import { vatOfShare } from '../posting/prepayment-vat.ts';
 import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../posting/types.ts';
@@ -216,7 +216,7 @@ function isOtherVat(given: readonly EntryShare[], shares: readonly PrepaymentSha
 /** Whether two originals return the same VAT in all respects. */
 function textOf(vat: OriginalVat | null): string {
   return JSON.stringify(
-    vat && [vat.account, vat.suspendedAccount, storable(vat.group ?? ''), vat.rate, vat.amount, vat.paid],
+    vat && [vat.account, vat.suspendedAccount, postgresText(vat.group ?? ''), vat.rate, vat.amount, vat.paid],
   );
 }
 

@@ -1,7 +1,7 @@
 import knex, { type Knex } from 'knex';
 import { codeOf } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import type { Transact } from './lease.ts';
 
 // SQLSTATE class 08 (connection), 57P (shutdown) and 25P03 (PostgreSQL ended the session of an idle transaction). The
@@ -90,13 +90,13 @@ const longestText = 8 * 1024;
  * 22), and they may be personal data. The error's details, which quote whole rows, are not part of the message.
  */
 export function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return storable(redact(String(error), longestText));
+  if (!(error instanceof Error)) return postgresText(redact(String(error), longestText));
   if (error instanceof AggregateError && error.errors.length > 0) return errorText(error.errors[0]);
   const code = codeOf(error) ?? '';
   const message = error.message || error.name;
-  if (!sqlState.test(code)) return storable(redact(message, longestText));
+  if (!sqlState.test(code)) return postgresText(redact(message, longestText));
   const withoutValues = code.startsWith('22') ? withoutQuoted(message) : message;
-  return storable(redact(`${withoutValues} (SQLSTATE ${code})`, longestText));
+  return postgresText(redact(`${withoutValues} (SQLSTATE ${code})`, longestText));
 }
 
 /**

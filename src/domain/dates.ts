@@ -74,7 +74,7 @@ export function hasOffset(timestamp: string): boolean {
 }
 
 /** Whether this local time occurs again an hour later (end of daylight saving time). `instantOf` returns the first. */
-export function isToldTwice(instant: Date, timezone: string): boolean {
+export function occursTwice(instant: Date, timezone: string): boolean {
   const ms = instant.getTime();
   const hourMs = 60 * minuteMs;
   return offsetMs(ms + hourMs, timezone) === offsetMs(ms, timezone) - hourMs;

@@ -1,7 +1,7 @@
 import { practiceTodos } from '../texts/errors/practice-todos.ts';
 import { redact } from './redact.ts';
 import type { RequestIds } from './request-ids.ts';
-import { storable } from './text.ts';
+import { postgresText } from './text.ts';
 
 /** Failures of a request to the practice API, and of reading its answer. */
 export type PracticeErrorCode =
@@ -69,7 +69,7 @@ export class PracticeError extends Error {
 
   constructor(code: PracticeErrorCode, message: string, details: PracticeErrorDetails = {}) {
     const where = details.method && details.path ? `${details.method} ${details.path}: ` : '';
-    super(storable(redact(`${where}${message}`)));
+    super(postgresText(redact(`${where}${message}`)));
     this.code = code;
     this.todo = practiceTodos[code];
     this.retryable = details.retryable ?? retryable[code];

@@ -2,7 +2,7 @@
  * The text as PostgreSQL can store it: without NUL, and with lone surrogates replaced. Hash and compare this form,
  * since the database returns it.
  */
-export function storable(text: string): string {
+export function postgresText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '');
 }
 

@@ -6,7 +6,7 @@ import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { dayAfter, daysFrom } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import type { Ed25519Key } from '../domain/signature.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { booksErrors } from '../texts/errors/books.ts';
 import { type BooksHead, booksHead } from './head.ts';
@@ -164,7 +164,7 @@ async function record(
   const shown = checklist === null ? {} : { shown: JSON.stringify(checklist) };
   const { id, hash } = await recordAction(trx, { installation, kind: `${kind}_books`, by, input, ...shown });
   // PostgreSQL returns the text without NUL, so the hash covers that form.
-  return { id, text: storable(JSON.stringify({ action: hash, checklist })) };
+  return { id, text: postgresText(JSON.stringify({ action: hash, checklist })) };
 }
 
 export interface RecordedClose {

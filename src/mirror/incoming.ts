@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { hasOffset, instantOf, isToldTwice } from '../domain/dates.ts';
+import { hasOffset, instantOf, occursTwice } from '../domain/dates.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { fieldMapOf, keptText } from '../records/field-map.ts';
 import { recordOf } from '../records/schema.ts';
@@ -27,7 +27,7 @@ export function incomingRecord(
     hash: contentHash(raw),
     parentId: invoiceOf(record),
     modified,
-    mayBeLater: stamp !== null && modified !== null && !hasOffset(stamp) && isToldTwice(modified, scope.timezone),
+    mayBeLater: stamp !== null && modified !== null && !hasOffset(stamp) && occursTwice(modified, scope.timezone),
     needsRows: record.kind === 'invoice' && record.status === finalStatus,
   };
 }

@@ -1,7 +1,7 @@
 import { bool, integer, nullable, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { clip, storable } from '../domain/text.ts';
+import { clip, postgresText } from '../domain/text.ts';
 import type { AccountNumber } from '../records/types.ts';
 
 /** The practice software's list of account numbers, as it was last read (table `source_account`). */
@@ -15,8 +15,8 @@ export async function storeSourceAccounts(
   accounts: readonly AccountNumber[],
 ): Promise<void> {
   const kept = accounts.map(({ number, description, departmentId, archived }) => ({
-    number: storable(clip(number, longestText)),
-    description: description === null ? null : storable(clip(description, longestText)),
+    number: postgresText(clip(number, longestText)),
+    description: description === null ? null : postgresText(clip(description, longestText)),
     department: departmentId,
     archived,
   }));

@@ -1,6 +1,6 @@
 import { type DraftEntry, type Line, signed } from '../domain/entry.ts';
 import { type Money, zero } from '../domain/money.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import type { DocumentKind } from '../terms.ts';
 import { amountsOf, receivables } from './entry-amounts.ts';
 
@@ -75,7 +75,7 @@ function fieldsOf(entry: DraftEntry, decimals: number): Map<string, string | nul
   const fields = new Map<string, string | null>();
   const set = (field: string, value: string | number | null | undefined) => {
     // Lines from the database contain no NUL, so both sides are compared without it.
-    fields.set(field, value === null || value === undefined ? null : storable(String(value)));
+    fields.set(field, value === null || value === undefined ? null : postgresText(String(value)));
   };
   // The receivable line names the payer. A prepayment has no such line, and names its client on each line.
   const head = lines.find(({ role }) => receivables.includes(role)) ?? lines[0];

@@ -1,5 +1,5 @@
 import type { DraftEntry } from '../domain/entry.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import { receivables } from './entry-amounts.ts';
 import type { Judgement, PostedBefore } from './types.ts';
 
@@ -10,7 +10,7 @@ type InForce = NonNullable<PostedBefore['inForce']>;
  */
 export function remarkingName(judgement: Judgement, entry: DraftEntry, inForce: InForce): Judgement {
   const [now, posted] = [payerName(entry), payerName(inForce)];
-  if (now === null || posted === null || storable(now) === storable(posted)) return judgement;
+  if (now === null || posted === null || postgresText(now) === postgresText(posted)) return judgement;
   const message = `the payer’s name in the source is not the one in ${inForce.id} any more`;
   return {
     ...judgement,

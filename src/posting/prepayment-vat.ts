@@ -1,6 +1,6 @@
 import { type DraftEntry, type EntryShare, type Line, lineOf, type Party } from '../domain/entry.ts';
 import { Money, roundHalfEven, zero } from '../domain/money.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import { roleAccount, vatAccount } from '../mapping/look-ups.ts';
 import type { PrepaymentRecord } from '../records/types.ts';
 import type { CalendarDate } from '../terms.ts';
@@ -93,7 +93,7 @@ function givenBackText({ lines }: Pick<DraftEntry, 'lines'>): string {
   return given
     .map(({ account, role, side, amount, vat }) => {
       const { group = null, rate = null, base = null } = vat ?? {};
-      return JSON.stringify([account, role, side, amount, storable(group ?? ''), rate, base]);
+      return JSON.stringify([account, role, side, amount, postgresText(group ?? ''), rate, base]);
     })
     .sort()
     .join('\n');

@@ -1,5 +1,5 @@
 import type { DraftEntry, Line } from '../domain/entry.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import { correct, decide, postsSameFacts } from './correct.ts';
 import { doubtOf } from './late.ts';
 import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
@@ -72,5 +72,5 @@ function lineText(line: Line): string {
     vat && [vat.group, vat.rate?.toFixed() ?? null, vat.base?.toFixed() ?? null],
   ];
   // Lines from the database contain no NUL, so both sides are compared without it.
-  return JSON.stringify(said, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value));
+  return JSON.stringify(said, (_, value: unknown) => (typeof value === 'string' ? postgresText(value) : value));
 }

@@ -44,9 +44,9 @@ export async function checkErpBooks(
   const { id, decimals, company } = input;
   const tally = new Tally();
   const withinTolerance: Note[] = [];
-  const { found: told, omitted } = await bookFindings(db, id, listLimit);
+  const { found: listed, omitted } = await bookFindings(db, id, listLimit);
   const met = new Set<string>();
-  for (const entry of told) {
+  for (const entry of listed) {
     const found = differenceOf(entry, met);
     if (found !== null) tally.add(found);
     else if (entry.message !== null && entry.isEqual) {

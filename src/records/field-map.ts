@@ -82,7 +82,7 @@ function keepPath(members: Members, [key, ...path]: string[]): void {
  */
 export function keptText(value: JsonValue, { plan }: FieldMap): string {
   const text = write(value, plan);
-  return mayBeUnstorable.test(text) ? write(storableValue(value), plan) : text;
+  return mayBeUnstorable.test(text) ? write(postgresValue(value), plan) : text;
 }
 
 /**
@@ -127,11 +127,11 @@ function write(value: JsonValue, plan: Plan): string {
   return `{${members}}`;
 }
 
-function storableValue(value: JsonValue): JsonValue {
+function postgresValue(value: JsonValue): JsonValue {
   if (typeof value === 'string') return replaceUnstorable(value);
-  if (Array.isArray(value)) return value.map(storableValue);
+  if (Array.isArray(value)) return value.map(postgresValue);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [replaceUnstorable(key), storableValue(inner)]),
+    Object.entries(value).map(([key, inner]) => [replaceUnstorable(key), postgresValue(inner)]),
   );
 }

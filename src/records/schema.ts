@@ -1,7 +1,7 @@
 import type { Money } from '../domain/money.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { redact } from '../domain/redact.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
 import { practiceTexts } from '../texts/errors/practice.ts';
 import { recordTexts } from '../texts/findings/records.ts';
@@ -181,7 +181,7 @@ function prepaymentStatus(read: RecordReader, dialect: Dialect): string | null {
   read.defects.push({
     code: 'field_invalid',
     field: name,
-    message: recordTexts.statusUnknown({ value: storable(redact(JSON.stringify(found), longestShown)) }),
+    message: recordTexts.statusUnknown({ value: postgresText(redact(JSON.stringify(found), longestShown)) }),
   });
   return found;
 }
@@ -271,7 +271,7 @@ class RecordReader {
   }
 
   #defect(code: DefectCode, field: string, message: string, value: JsonValue): void {
-    const clipped = storable(redact(stringifyJson(value), longestShown));
+    const clipped = postgresText(redact(stringifyJson(value), longestShown));
     this.defects.push({ code, field, message: recordTexts.withValue({ message, value: clipped }) });
   }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { redact } from '../domain/redact.ts';
-import { clip, storable } from '../domain/text.ts';
+import { clip, postgresText } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
 import { jsonTypes, recordTexts } from '../texts/findings/records.ts';
 import { isAddress, readAddress } from './addresses.ts';
@@ -103,9 +103,9 @@ function outlineOf(kind: RecordKind, value: JsonObject, dialect: Dialect): strin
     if (found == null || isJsonObject(found) || Array.isArray(found)) continue;
     parts.push(`${field} ${shown(found)}`);
   }
-  return storable(clip(parts.join(', '), longestText));
+  return postgresText(clip(parts.join(', '), longestText));
 }
 
 function shown(value: JsonValue, longest = longestValue): string {
-  return storable(redact(stringifyJson(value), longest));
+  return postgresText(redact(stringifyJson(value), longest));
 }

@@ -5,7 +5,7 @@ import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import { dayAfter } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import { closedFromTheBeginning, storedPeriods } from '../erp/periods.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
@@ -125,7 +125,7 @@ async function recordOutcome(
      where installation = ? and department = ? and through = ?`,
     [
       state,
-      error === null ? null : storable(error),
+      error === null ? null : postgresText(error),
       state === 'failed',
       waitSeconds,
       installation,

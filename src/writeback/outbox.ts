@@ -2,7 +2,7 @@ import { rowsAsArrays } from '../db/bulk.ts';
 import { bool, integer, json, nullable, oneOf, type RowOf, text, texts } from '../db/columns.ts';
 import type { Lease } from '../db/lease.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { storable } from '../domain/text.ts';
+import { postgresText } from '../domain/text.ts';
 import type { DocumentKind, InstallationId } from '../terms.ts';
 import { type Standing, type WriteBackState, type WriteBackValue, writeBackValues } from './plan.ts';
 
@@ -221,7 +221,7 @@ export async function recordOutcomes(
       .toSorted((a, b) => a.id - b.id)
       .map(({ id, unitId, state, isAccepted, isInDoubt, standing, isAttempt, error, waitSeconds }) => ({
         ...{ id, unit_id: unitId, state, accepted: isAccepted, in_doubt: isInDoubt, standing, attempt: isAttempt },
-        ...{ code: error?.code ?? null, message: error && storable(error.message), wait_seconds: waitSeconds },
+        ...{ code: error?.code ?? null, message: error && postgresText(error.message), wait_seconds: waitSeconds },
       })),
   );
   const code = `case when b.value_is <> 'entry_id' then ended.code end`;

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertRows } from '../../src/db/bulk.ts';
 import { bool, columnTypes, date, integer, integers, nullable, numeric, text, texts } from '../../src/db/columns.ts';
 import { execute, rows } from '../../src/db/rows.ts';
-import { storable } from '../../src/domain/text.ts';
+import { postgresText } from '../../src/domain/text.ts';
 import { useDatabase } from '../support/database.ts';
 
 const shape = {
@@ -35,7 +35,7 @@ const anyText = fc
     fc.string({ unit: 'binary' }),
     fc.constantFrom('', 'NULL', 'null', '{}', '{"a",b}', '\\', '"', 'a\\"b', ' x ', '\n\t', 'Ä, ö', '?', '$1'),
   )
-  .map(storable);
+  .map(postgresText);
 
 const anyRow = fc.record({
   id: fc.integer({ min: 0 }),

@@ -10,7 +10,7 @@ import { keepSecret, redact } from '../../src/domain/redact.ts';
 import { serverRequestId } from '../../src/domain/request-ids.ts';
 import { retryAfterMs } from '../../src/domain/retry-after.ts';
 import { atOnce } from '../../src/domain/slices.ts';
-import { clip, storable, visible, visibleIn, visibleLines, withoutEnd } from '../../src/domain/text.ts';
+import { clip, postgresText, visible, visibleIn, visibleLines, withoutEnd } from '../../src/domain/text.ts';
 import { erpText } from '../../src/erp/erp-text.ts';
 import { explain, safeText } from '../../src/erp/targets/api/explain.ts';
 import { pageError } from '../../src/erp/targets/api/http.ts';
@@ -71,7 +71,7 @@ const functions: Record<string, (value: string) => unknown> = {
   visible,
   visibleLines,
   visibleIn: (value) => visibleIn({ value }),
-  storable,
+  postgresText,
   clip: (value) => clip(value, 1_000),
   withoutEnd: (value) => [withoutEnd(value, '/'), withoutEnd(value, '\n')],
   errorText: (value) => errorText(Object.assign(new Error(value), { code: '22P02' })),

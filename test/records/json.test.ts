@@ -99,7 +99,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     fc
       .uniqueArray(fc.tuple(fc.string({ unit: 'binary' }).filter(isReadAsItIs), tie('value')), {
         maxLength: 4,
-        selector: ([key]) => storable(key),
+        selector: ([key]) => postgresText(key),
       })
       .map((members) => ({ members })),
   ),
@@ -169,11 +169,13 @@ describe('the text that is kept of a record', () => {
 
 /** The meaning of a value, computed without our code. */
 function meaning(of: unknown): string {
-  if (typeof of === 'string') return JSON.stringify(storable(of));
+  if (typeof of === 'string') return JSON.stringify(postgresText(of));
   if (typeof of !== 'object' || of === null) return String(of);
   if ('list' in of) return `[${(of.list as unknown[]).map(meaning).join()}]`;
   if ('members' in of) {
-    const members = (of.members as [string, unknown][]).map(([key, each]) => [storable(key), meaning(each)] as const);
+    const members = (of.members as [string, unknown][]).map(
+      ([key, each]) => [postgresText(key), meaning(each)] as const,
+    );
     return JSON.stringify(['object', ...new Map(members)].sort(([a = ''], [b = '']) => (a < b ? -1 : 1)));
   }
   const { sign, digits, places } = of as { sign: string; digits: bigint; places: number };
@@ -183,7 +185,7 @@ function meaning(of: unknown): string {
   return `${sign}${significant}e${power}`;
 }
 
-function storable(text: string): string {
+function postgresText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 

@@ -1,5 +1,5 @@
 import { redact } from '../../domain/redact.ts';
-import { clip, storable, visible } from '../../domain/text.ts';
+import { clip, postgresText, visible } from '../../domain/text.ts';
 import type { FoundEntry } from '../erp-entry.ts';
 import type { Outcome } from '../outbox/record-outcomes.ts';
 import type { Doubt, OutboxUnit } from '../outbox/unit.ts';
@@ -81,5 +81,5 @@ export function codeOfDoubt({ means }: ErpError): string {
 
 /** Makes a text from outside fit to store and show. */
 export function messageText(message: string): string {
-  return storable(clip(visible(redact(message, longestMessage)), longestMessage));
+  return postgresText(clip(visible(redact(message, longestMessage)), longestMessage));
 }

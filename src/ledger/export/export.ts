@@ -94,9 +94,9 @@ async function* withRecords(
   const recorded = async () => {
     const ids = waiting.flatMap(({ kind, posting }) => (kind === 'entry' ? [posting.id] : []));
     const records = await entryRecords(db, ids);
-    const told = waiting.map((unit) => ({ unit, record: records.get(unit.posting.id) ?? null }));
+    const withRecords = waiting.map((unit) => ({ unit, record: records.get(unit.posting.id) ?? null }));
     waiting = [];
-    return told;
+    return withRecords;
   };
   for await (const unit of units) {
     waiting.push(unit);

@@ -3,7 +3,7 @@ import { integer, nullable, oneOf, text } from '../../db/columns.ts';
 import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
-import { storable } from '../../domain/text.ts';
+import { postgresText } from '../../domain/text.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { LedgerError } from '../ledger-error.ts';
 import { chainHead, holdChain } from './chain.ts';
@@ -119,8 +119,8 @@ function chained(
   const id = entryId(installation, draft.document, n);
   const entry = {
     ...draft,
-    description: storable(draft.description),
-    lines: draft.lines.map(storableLine),
+    description: postgresText(draft.description),
+    lines: draft.lines.map(postgresLine),
     id,
     installation,
     n,
@@ -133,14 +133,14 @@ function chained(
 }
 
 /** PostgreSQL returns texts without NUL, so the hash covers that form. */
-function storableLine(line: Line): Line {
-  const maybe = (value: string | null) => value && storable(value);
+function postgresLine(line: Line): Line {
+  const maybe = (value: string | null) => value && postgresText(value);
   return {
     ...line,
-    account: storable(line.account),
-    mappedBy: storable(line.mappedBy),
+    account: postgresText(line.account),
+    mappedBy: postgresText(line.mappedBy),
     party: line.party && {
-      code: storable(line.party.code),
+      code: postgresText(line.party.code),
       name: maybe(line.party.name),
       vatNumber: maybe(line.party.vatNumber),
       countryCode: maybe(line.party.countryCode),
