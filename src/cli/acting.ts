@@ -1,19 +1,21 @@
 import { userInfo } from 'node:os';
 import type { ActedBy } from '../actions/record.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { usageTexts } from '../texts/commands/usage.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
 import { type CommandContext, usageError } from './context.ts';
 
-/** Who does something that is recorded, and why. Throws ConfigError where one of them is empty. */
+/** The person and the reason of a recorded action. Throws ConfigError if one of them is empty. */
 export function actedBy(options: { reason: string; by?: string }, command: string): ActedBy {
   const [reason, by] = [options.reason.trim(), (options.by ?? accountName()).trim()];
-  if (reason === '') throw usageError('--reason is empty; say why.', command);
-  if (by === '') throw usageError('--by is empty; say who answers for it.', command);
+  if (reason === '') throw usageError(usageTexts.reasonEmpty, command);
+  if (by === '') throw usageError(usageTexts.byEmpty, command);
   return { actedBy: by, reason };
 }
 
 /**
- * Who does something that may need two: the one who answers for it, and the second person. Throws ConfigError where a name is
- * empty, the second one lacks, or both are the same.
+ * The responsible person and the second person. Throws ConfigError if a name is empty, if both are the same, or if the
+ * configuration requires a second person and none is named.
  */
 export function personsOf(
   options: { by?: string; second?: string },
@@ -22,26 +24,18 @@ export function personsOf(
 ): { by: string; second: string | null } {
   const by = (options.by ?? accountName()).trim();
   const second = options.second?.trim() ?? null;
-  if (by === '') throw usageError('--by is empty; say who answers for it.', command);
-  if (second === '') throw usageError('--second is empty; name the second person.', command);
+  if (by === '') throw usageError(usageTexts.byEmpty, command);
+  if (second === '') throw usageError(usageTexts.secondEmpty, command);
   if (second === null && twoPersons) {
-    throw new ConfigError({
-      code: 'second_person_needed',
-      message: 'The configuration asks for two persons (`two_persons`), and only one is named.',
-      todo: 'Name the other one with --second NAME.',
-    });
+    throw new ConfigError(commandErrors.secondPersonMissing());
   }
   if (second !== null && second.toLowerCase() === by.toLowerCase()) {
-    throw new ConfigError({
-      code: 'second_person_needed',
-      message: `The second person is the first one: ${by}.`,
-      todo: 'Name another one with --second NAME.',
-    });
+    throw new ConfigError(commandErrors.secondPersonIsFirst({ by }));
   }
   return { by, second };
 }
 
-/** Asks before something is done, unless --yes was given. Throws the error of wrong usage where there is no terminal to ask on. */
+/** Asks for confirmation, unless --yes is given. Throws the error for wrong usage if there is no terminal. */
 export async function agreed(
   context: CommandContext,
   { yes }: { yes?: true },
@@ -50,11 +44,11 @@ export async function agreed(
 ): Promise<boolean> {
   if (yes === true) return true;
   const answer = await context.confirm(question);
-  if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', command);
+  if (answer === null) throw usageError(usageTexts.noTerminal, command);
   return answer;
 }
 
-/** The user of the operating system; some containers' users have no name. */
+/** The name of the operating system's user, or its number: in some containers the user has no name. */
 function accountName(): string {
   try {
     return userInfo().username;

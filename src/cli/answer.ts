@@ -1,4 +1,4 @@
-// What several commands print with --json: schemas of the text on stdout, where a time is a text and an amount keeps its digits.
+// Schemas that the JSON of several commands shares. Times and amounts are texts.
 import { z } from 'zod';
 
 export const instant = z.iso.datetime();
@@ -11,6 +11,6 @@ export const plainError = z
   .meta({ id: 'error' });
 export const remark = z.strictObject({ code: z.string(), message: z.string() });
 
-/** How many there are of each state, kind or code. */
+/** Number per state, kind or code. */
 export const counts = z.record(z.string(), z.number());
 export const documentStates = z.strictObject({ invoices: counts, payments: counts, prepayments: counts });

@@ -12,16 +12,17 @@ import { companyKeyOf } from '../erp/company.ts';
 import { barredError, isBarred } from '../ledger/adoption.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
 import type { InstallationId } from '../terms.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
 
 /**
- * The installations of a command that tells or changes amounts of the books: the named one, or all. Says where a mapping file is
- * not in force. Throws ConfigError where the configuration of one is not that of its books.
+ * The named installation, or all, for a command that shows or changes the books. Logs a warning for a mapping file that is not in
+ * force. Throws ConfigError if the configuration of an installation contradicts its books.
  */
 export async function chosenBooks(app: Books, id: number | undefined): Promise<InstallationConfig[]> {
   return (await mappingsOfBooks(app, id)).map(({ installation }) => installation);
 }
 
-/** As `chosenBooks`, each with the mapping that the next start puts in force: the file's, where that is followed. */
+/** Like `chosenBooks`, but with the mapping that the next start puts in force. */
 export async function chosenBooksAsNext(app: Books, id: number | undefined): Promise<InstallationConfig[]> {
   return (await mappingsOfBooks(app, id)).map(({ installation, file }) =>
     file === 'next' ? withMappingOfFile(installation) : installation,
@@ -41,14 +42,14 @@ async function mappingsOfBooks({ config, db, log }: Books, id: number | undefine
   return found;
 }
 
-/** Those of them that have an ERP. Throws ConfigError where none has. */
+/** The chosen installations that have an ERP. Throws ConfigError if none has. */
 export async function chosenDeliveries(app: Books, id: number | undefined): Promise<InstallationConfig[]> {
   const chosen = (await chosenBooks(app, id)).filter(({ erp }) => isDelivered(erp));
   if (chosen.length > 0) return chosen;
   throw nothingDelivered(id);
 }
 
-/** Throws ConfigError where one of them is barred: this database is a copy, and its company the original's. */
+/** Throws ConfigError if this database is a copy that must not write into the original's company of the ERP. */
 export async function refuseBarred({ db }: Pick<App, 'db'>, chosen: readonly InstallationConfig[]): Promise<void> {
   for (const { id, erp } of chosen) {
     const key = companyKeyOf(erp);
@@ -58,15 +59,10 @@ export async function refuseBarred({ db }: Pick<App, 'db'>, chosen: readonly Ins
 }
 
 export function nothingDelivered(id: number | undefined): ConfigError {
-  return new ConfigError({
-    code: 'nothing_delivered',
-    message:
-      id === undefined ? 'No installation is delivered to an ERP.' : `Installation ${id} is not delivered to an ERP.`,
-    todo: 'Set `erp` of the installation (docs/reference/CLI.md, "Configuration"); with `erp: {kind: ledger}` the books stay in PostgreSQL.',
-  });
+  return new ConfigError(commandErrors.nothingDelivered({ installation: id ?? null }));
 }
 
-/** What commands print of an installation, with the name that people call it by, where the configuration has one. */
+/** Adds the name of the installation to each item, if the configuration has one. */
 export function named<Item extends { installation: InstallationId }>(
   { installations }: Config,
   items: readonly Item[],

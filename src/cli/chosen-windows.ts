@@ -5,9 +5,11 @@ import { installationsOfWindows } from '../sync/replay/noted-windows.ts';
 import { leftOutText, planReplay, type ReplayChoice, replayTime } from '../sync/replay/plan.ts';
 import type { Span } from '../sync/replay/spans.ts';
 import type { InstallationId } from '../terms.ts';
+import { usageTexts } from '../texts/commands/usage.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
 import { usageError } from './context.ts';
 
-/** How `replay` and `problems retry` name windows, or times. */
+/** Options of `replay` and `problems retry` that choose windows or times. */
 export interface ChoiceOptions {
   installation?: number;
   failed?: true;
@@ -16,24 +18,24 @@ export interface ChoiceOptions {
 }
 
 export const choiceOptions = [
-  new Option('--failed', 'every failed window that nothing covers yet'),
+  new Option('--failed', 'every failed window that is not covered yet'),
   new Option(
     '--from <time>',
-    'from this time of the source on: 2026-03-01T08:00:00Z, or a day; widened to whole windows',
+    'from this time of the source on: 2026-03-01T08:00:00Z, or a day; extended to whole windows',
   ),
   new Option('--to <time>', 'up to this time'),
 ];
 
-/** What was chosen of an installation. */
+/** The chosen intervals of an installation. */
 export interface Chosen {
   installation: InstallationId;
   wanted: ReplayChoice;
   spans: Span[];
-  /** Failed windows that are left out, and why. */
+  /** Failed windows that are omitted, with the reason. */
   leftOut: string[];
 }
 
-/** The intervals of each installation that were chosen: by windows, by `--failed` or by `--from` and `--to`. Throws UserError. */
+/** The chosen intervals of each installation. Throws UserError for an unknown window or a wrong range. */
 export async function chosenSpans(
   { config, db, clock }: App,
   options: ChoiceOptions,
@@ -45,11 +47,7 @@ export async function chosenSpans(
   const unknown = windows.filter((id) => !chosen.some((each) => each.id === owners.get(id)));
   if (unknown.length > 0) {
     throw new UserError(
-      {
-        code: 'window_unknown',
-        message: `there is no window ${unknown.join(', ')}${options.installation === undefined ? '' : ` of installation ${options.installation}`}`,
-        todo: '`vetledger windows --limit 100` lists them',
-      },
+      commandErrors.windowUnknown({ windows: unknown.join(', '), installation: options.installation ?? null }),
       1,
     );
   }
@@ -59,7 +57,7 @@ export async function chosenSpans(
     if (windows.length > 0 && own.length === 0) continue;
     const wanted = wantedOf(options, own, timezone);
     if (wanted.by === 'times' && wanted.from > wanted.to)
-      throw usageError(`--from ${options.from} is after --to ${options.to}.`, command);
+      throw usageError(usageTexts.fromAfterTo({ from: String(options.from), to: String(options.to) }), command);
     const { spans, leftOut } = await planReplay(db, id, wanted, { overlapMs: overlapSeconds * 1000, now: clock() });
     all.push({ installation: id, wanted, spans, leftOut: leftOut.map(leftOutText) });
   }
@@ -72,13 +70,13 @@ function wantedOf({ failed, from, to }: ChoiceOptions, windows: number[], timezo
   return { by: 'times', from: replayTime(from, timezone), to: replayTime(to, timezone) };
 }
 
-/** Throws ConfigError unless exactly one choice was made; `others`: further ways to choose that the command has, and were used. */
+/** Throws ConfigError unless exactly one way to choose was used. `others`: whether the command's other ways were used. */
 export function checkChoice(
   { failed, from, to }: ChoiceOptions,
   others: readonly boolean[],
-  { todo, command }: { todo: string; command: string },
+  { message, command }: { message: string; command: string },
 ): void {
   const hasTimes = from !== undefined || to !== undefined;
-  if ([...others, failed === true, hasTimes].filter(Boolean).length !== 1) throw usageError(todo, command);
-  if (hasTimes && (from === undefined || to === undefined)) throw usageError('Give --from and --to together.', command);
+  if ([...others, failed === true, hasTimes].filter(Boolean).length !== 1) throw usageError(message, command);
+  if (hasTimes && (from === undefined || to === undefined)) throw usageError(usageTexts.fromAndTo, command);
 }

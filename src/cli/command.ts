@@ -3,44 +3,43 @@ import type { z } from 'zod';
 import { isCalendarDate } from '../domain/dates.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 
-/** What a file of `commands/` says of its command. Its name and its line in the help stand in `program.ts`. */
+/** A command as its file in `commands/` defines it. Its name and summary are in `program.ts`. */
 export interface Definition<Options> {
-  /** The help's text; without it, the line of the list. */
+  /** The text of --help. Default: the summary. */
   description?: string;
-  /** Command lines with what each is for, shown by --help and in docs/reference/CLI.md. */
+  /** Command lines with their purpose, for --help and docs/reference/CLI.md. */
   examples: [commandLine: string, purpose: string][];
   options?: Option[];
-  /** False for the commands that read no configuration. */
+  /** False if the command reads no configuration. */
   config?: false;
-  /** What --json prints (of `run`: each line), as it is on stdout. The tests check every answer against it. */
+  /** The schema of the JSON on stdout (for `run`, of each line). The tests check every answer against it. */
   answer: z.ZodType;
-  /** Runs the command with its arguments; returns its exit code. */
+  /** Runs the command; `names` are its arguments. Returns the exit code. */
   run(context: CommandContext, options: Options & CommonOptions, names: readonly string[]): Promise<number>;
 }
 
-/** An option whose value `parse` reads, or refuses with InvalidArgumentError. */
+/** An option whose value `parse` reads. `parse` throws InvalidArgumentError for an invalid value. */
 export function option(flags: string, description: string, parse: (value: string) => unknown): Option {
   return new Option(flags, description).argParser(parse);
 }
 
 export const installation = option(
   '--installation <id>',
-  'only this installation (default: every one of the configuration)',
+  'only this installation (default: all of the configuration)',
   wholeNumber,
 );
 
-/** Who does what is recorded, as `actedBy` and `personsOf` read it. */
-export const by = new Option('--by <name>', 'who answers for it (default: the user of the operating system)');
-export const second = new Option(
-  '--second <name>',
-  'the second person, where the configuration says `two_persons: true`',
+export const by = new Option(
+  '--by <name>',
+  'the person who is responsible (default: the user of the operating system)',
 );
+export const second = new Option('--second <name>', 'the second person, if the configuration has `two_persons: true`');
 
-export const yes = new Option('--yes', 'do not ask');
+export const yes = new Option('--yes', 'do not ask for confirmation');
 
 export const waitDelivery = option(
   '--wait-delivery <seconds>',
-  'wait so long, after the windows, for what they posted to be delivered to the ERP',
+  'how long to wait, after the windows, for the delivery of their entries to the ERP',
   wholeNumber,
 ).default(60);
 

@@ -3,30 +3,32 @@ import { createInterface } from 'node:readline/promises';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines, withoutEnd } from '../domain/text.ts';
+import { usageTexts } from '../texts/commands/usage.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
 
 /** A command's environment, output streams and abort signal; tests pass their own. */
 export interface Io {
   env: NodeJS.ProcessEnv;
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream;
-  /** For questions, where it is a terminal; none without it. */
+  /** Without a terminal here, no question is asked. */
   stdin?: NodeJS.ReadStream;
-  /** Where questions are asked, if not on `stderr`: with --json that takes whole notes. */
+  /** The stream for questions. Default: `stderr`. With --json, `stderr` accepts only complete notes. */
   asks?: NodeJS.WritableStream;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
-  /** Has a function called at each SIGHUP, instead of ending the process; the function that it gives ends that. */
+  /** Calls `handler` at each SIGHUP, which then does not end the process. Returns a function that removes the handler. */
   onHangup?: (handler: () => void) => () => void;
 }
 
-/** Options that every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   config: string;
   json?: true;
   debug?: true;
 }
 
-/** The reader of stdout has closed it (`vetledger export | head`). The command ends with exit code 0. */
+/** The reader of stdout has closed the pipe (`vetledger export | head`). The command ends with exit code 0. */
 export class OutputClosed extends Error {}
 
 /** A command's streams and common options. */
@@ -40,7 +42,7 @@ export class CommandContext {
     this.io = io;
     this.configPath = options.config;
     this.json = options.json === true;
-    this.debug = debugWanted(io, options);
+    this.debug = isDebugging(io, options);
   }
 
   get env(): NodeJS.ProcessEnv {
@@ -51,21 +53,21 @@ export class CommandContext {
     return this.io.signal;
   }
 
-  /** Prints the command's result on stdout: `document` with --json, otherwise `text`. */
+  /** Prints the result on stdout: `document` with --json, otherwise `text`. */
   async result(document: unknown, text: () => string): Promise<void> {
     await this.write(this.json ? JSON.stringify(document) : withoutEnd(text(), '\n'));
     await this.write('\n');
   }
 
   /**
-   * Writes to stdout, with visible escapes for characters that a terminal obeys: they mean the same in JSON. Waits while the
-   * buffer is full. Throws OutputClosed when the reader has closed it, and the error of a file that cannot be written.
+   * Writes to stdout. Control characters become visible escapes, which are also valid in JSON. Waits while the buffer is full.
+   * Throws OutputClosed if the reader has closed the pipe, or the error of the file that stdout is.
    */
   async write(text: string): Promise<void> {
     await this.writeFile(visibleLines(text));
   }
 
-  /** Writes the text of a file as it is to stdout. */
+  /** Writes to stdout without escapes, for the content of a file. */
   async writeFile(text: string): Promise<void> {
     const { stdout } = this.io;
     throwIfClosed(stdout);
@@ -78,7 +80,7 @@ export class CommandContext {
     }
   }
 
-  /** Asks on the terminal; null where there is none to ask on. Only `yes` or `y` is yes. */
+  /** Asks on the terminal. Null if there is no terminal. Only `yes` or `y` means yes. */
   async confirm(question: string): Promise<boolean | null> {
     const { stdin, stderr, asks = stderr, signal } = this.io;
     if (stdin?.isTTY !== true) return null;
@@ -96,24 +98,24 @@ export class CommandContext {
   };
 }
 
-/** Throws OutputClosed when the reader of stdout has closed it, or the error that ended it: a full disk, where it is a file. */
+/** Throws OutputClosed if the reader of stdout has closed the pipe, or the error that ended stdout, such as a full disk. */
 export function throwIfClosed(stdout: NodeJS.WritableStream): void {
   const error = 'errored' in stdout ? stdout.errored : null;
   if (error instanceof Error && codeOf(error) !== 'EPIPE') throw error;
   if (!stdout.writable) throw new OutputClosed();
 }
 
-export function debugWanted(io: Io, options: { debug?: true }): boolean {
+export function isDebugging(io: Io, options: { debug?: true }): boolean {
   return options.debug === true || Boolean(io.env.VETLEDGER_DEBUG);
 }
 
-/** Refuses a range that runs backwards; either end may be open. */
+/** Throws ConfigError if --from is after --to. Both are optional. */
 export function refuseBackwards({ from, to }: { from?: string; to?: string }, command: string): void {
   if (from !== undefined && to !== undefined && from > to)
-    throw usageError(`--from ${from} is after --to ${to}.`, command);
+    throw usageError(usageTexts.fromAfterTo({ from, to }), command);
 }
 
-/** The error of wrong usage (exit code 2). */
+/** The error for wrong usage (exit code 2). */
 export function usageError(message: string, command: string): ConfigError {
-  return new ConfigError({ code: 'usage', message, todo: `Run \`vetledger ${command} --help\` for how it is used.` });
+  return new ConfigError(commandErrors.usage({ message, command: `vetledger ${command}` }));
 }

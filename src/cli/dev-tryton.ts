@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../embedded/service-error.ts';
+import { demoTrytonErrors } from '../texts/errors/commands.ts';
 
-/** The ERP of a demo: what its configuration says of it, and how to look at it. */
+/** The ERP of a demo: its configuration, and how to log in. */
 export interface DemoErp {
   /** The value of `erp` in the configuration. */
   setting: string;
@@ -15,27 +16,27 @@ export interface DemoErp {
   env: Record<string, string>;
   /** How to set them in a shell. */
   exports: string;
-  /** Lines that tell how to log in. */
+  /** Lines of text that explain how to log in. */
   login: string[];
   release(): Promise<void>;
 }
 
 interface DemoOptions {
-  /** Where this demo's data is. */
+  /** Folder of this demo's data. */
   dataDir: string;
-  /** Where `npm run tryton` keeps its data: the installed program is shared with it. */
+  /** Data folder of `npm run tryton`. The demo uses the program that is installed there. */
   sharedDir: string;
   env: NodeJS.ProcessEnv;
-  /** For what the script says of its progress. */
+  /** Receives the progress messages of the script. */
   stderr: NodeJS.WritableStream;
 }
 
-/** What the script says of the server that it has started. */
+/** The started server, as the script reports it. */
 interface Started {
   url: string;
   database: string;
   logins: Record<'api' | 'accountant' | 'admin', string>;
-  /** Has the password of each login. */
+  /** JSON with the password of each login. */
   passwordFile: string;
   hasWebClient: boolean;
 }
@@ -43,14 +44,12 @@ interface Started {
 const script = fileURLToPath(new URL('../../scripts/tryton/main.ts', import.meta.url));
 
 /**
- * Starts the demo's Tryton (`npm run tryton`), on the port of its last start: its address is part of what the outbox knows the company
- * by. It stops when its standard input ends, so also when this process is killed. Throws ServiceError.
+ * Starts the demo's Tryton (`npm run tryton`). It keeps its port, because the outbox identifies the company by its address. Tryton
+ * stops when its standard input ends, and therefore also when this process is killed. Throws ServiceError.
  */
 export async function startDemoTryton({ dataDir, sharedDir, env, stderr }: DemoOptions): Promise<DemoErp> {
   if (!existsSync(script)) {
-    const todo = 'Run `npm start -- --erp tryton` in a checkout of vetledger.';
-    const message = 'The demo’s Tryton is a script of the checkout.';
-    throw new ServiceError({ code: 'tryton_start_failed', message, todo });
+    throw new ServiceError({ code: 'tryton_start_failed', ...demoTrytonErrors.noCheckout });
   }
   const portFile = join(dataDir, 'dev', 'tryton-port');
   const port = existsSync(portFile) ? ['--port', readFileSync(portFile, 'utf8')] : [];
@@ -86,16 +85,15 @@ export async function startDemoTryton({ dataDir, sharedDir, env, stderr }: DemoO
   };
 }
 
-/** What the script's only line says. Throws ServiceError where it could not start, or says nothing. */
+/** Reads the only output line of the script. Throws ServiceError if Tryton did not start. */
 async function startedBy(output: NodeJS.ReadableStream, hasPort: boolean): Promise<Started> {
   for await (const line of createInterface(output)) {
     const said = JSON.parse(line) as Started | { error: { code?: string; message: string; todo?: string } };
     if (!('error' in said)) return said;
     const { code, message, todo = '' } = said.error;
     const isInstall = code === 'tryton_install_failed';
-    const advice = hasPort && !isInstall ? `${todo} If another program has its port now, end that one.` : todo;
+    const advice = hasPort && !isInstall ? demoTrytonErrors.portTaken({ todo }) : todo;
     throw new ServiceError({ code: isInstall ? code : 'tryton_start_failed', message, todo: advice });
   }
-  const message = 'The demo’s Tryton ended before it was started.';
-  throw new ServiceError({ code: 'tryton_start_failed', message, todo: 'Try it again.' });
+  throw new ServiceError({ code: 'tryton_start_failed', ...demoTrytonErrors.endedEarly });
 }

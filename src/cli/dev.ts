@@ -9,6 +9,7 @@ import { visibleLines } from '../domain/text.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
 import { runSchedules } from '../windows/daemon.ts';
 import { runWindowNow, type WindowReport } from '../windows/run-window.ts';
 import { withDelivered } from '../windows/wait-for-deliveries.ts';
@@ -25,9 +26,9 @@ import { exitCodeOf, notOpenedError } from './run-windows.ts';
 export interface DevOptions {
   once: boolean;
   ui: boolean;
-  /** The ERP that the demo delivers to; null: none. */
+  /** The ERP of the demo. Null if the demo delivers nothing. */
   erp: 'tryton' | null;
-  /** Folder of all data; the next start continues from it. A demo with an ERP has a folder of its own in it. */
+  /** Folder of all data; the next start continues from it. A demo with an ERP uses a subfolder. */
   dataDir: string;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
@@ -35,7 +36,7 @@ export interface DevOptions {
   stderr: NodeJS.WritableStream;
 }
 
-/** The demo's clinic: large enough to look real, and loaded within half a minute with the short rate window. */
+/** The clinic of the demo: realistic, but small enough to be loaded in half a minute with the short rate window. */
 const demo = {
   installation: 4711,
   seed: 1,
@@ -82,7 +83,7 @@ async function runDemo(
     const file = writeConfig(folder, sandbox, erp);
     // DATABASE_URL and TEMPORAL_ADDRESS do not apply: the file below names neither.
     const env = { ...options.env, ...erp?.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_DATA_DIR: dataDir };
-    // Not in the file: its secret and port are those of this run.
+    // Secret and port change with each run, so they are not in the file.
     const webhooks = { host: '127.0.0.1', port: 0, secret: randomBytes(16).toString('hex') };
     const config = { ...(await loadConfig(file, env)), webhooks };
     app = await openApp(config, { temporal: true, upgradesEmbedded: true, progress: say, env, ui: options.ui });
@@ -94,7 +95,7 @@ async function runDemo(
   }
 }
 
-/** The clinic is the one of the last start, also where its port was taken and it got another. */
+/** Accepts a changed address: the clinic is the same as at the last start, even if it has another port. */
 async function adoptClinic(app: App): Promise<void> {
   for (const installation of app.config.installations) {
     await adoptIdentity(app.db, installation, {
@@ -158,7 +159,7 @@ async function work(
   }
 }
 
-/** Delivers all that the first window posted, however long it takes; false where something was refused, or the signal ended it. */
+/** Delivers all entries of the first window without a time limit. False if an entry was refused or the signal ended the wait. */
 async function deliverFirst(
   app: App,
   engine: Engine,
@@ -171,7 +172,7 @@ async function deliverFirst(
   return [...statuses.values()].every(({ left, refused, unapproved }) => left + refused + unapproved === 0);
 }
 
-/** Whether a window brought nothing, as one does that the echo of our own write-back opened. */
+/** Whether a window changed nothing. The webhooks of our own write-backs open such windows. */
 function isIdle({ outcome, pulled, posted }: WindowReport): boolean {
   return outcome === 'closed' && posted === 0 && Object.values(pulled).every((n) => n === 0);
 }
@@ -216,15 +217,11 @@ async function firstResult(
 
 const clinicUnusable = (error: unknown): ConfigError =>
   new ConfigError(
-    {
-      code: 'demo_clinic_unusable',
-      message: `The clinic of the demo cannot be loaded: ${error instanceof Error ? error.message : error}.`,
-      todo: 'End another `npm start` that runs here. Otherwise start the demo anew: run `npx vetledger remove-data` for its folder.',
-    },
+    commandErrors.demoClinicUnusable({ reason: error instanceof Error ? error.message : String(error) }),
     error,
   );
 
-/** The clinic of the last start, on its former port, because its records contain their own URLs; or a new one. */
+/** Starts the clinic of the last start, or a new one. It keeps its port if possible, because its records contain their URLs. */
 async function startClinic(folder: string): Promise<Sandbox> {
   const { startSandbox } = await importSandbox();
   const portFile = join(folder, 'sandbox-port');
@@ -248,7 +245,7 @@ async function startClinic(folder: string): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Writes an ordinary configuration file, so that every command works on the demo. */
+/** Writes a configuration file, so that every command works on the demo. */
 function writeConfig(folder: string, sandbox: Sandbox, erp: DemoErp | null): string {
   const file = join(folder, 'vetledger.yaml');
   const mapping = erp?.mapping ?? new URL('../../mappings/demo.yaml', import.meta.url).pathname;

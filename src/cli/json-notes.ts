@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 
-/** Levels of the log, as its lines have them. */
+/** Numeric levels, as in the log. */
 const levels = { info: 30, warn: 40 };
 
 /**
- * A stream for the notes of a command with --json: each text is written to `out` as a line of the log is, so that a collector reads all of
- * stderr as JSON. What ends with a line end is one note, also where it has several lines.
+ * A stream for the notes of a command with --json. It writes each note to `out` as a JSON line like those of the log, so that all of
+ * stderr is JSON. A note ends with the write that ends with a line end, so it may have several lines.
  */
 export function jsonNotes(out: NodeJS.WritableStream, nowMs: () => number = Date.now): Writable {
   let text = '';

@@ -5,11 +5,13 @@ import { ConfigError, type UserError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
 import { toUserError } from '../runtime/user-errors.ts';
-import { debugWanted, type Io, OutputClosed, throwIfClosed } from './context.ts';
+import { usageTexts } from '../texts/commands/usage.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
+import { type Io, isDebugging, OutputClosed, throwIfClosed } from './context.ts';
 import { jsonNotes } from './json-notes.ts';
 import { createProgram } from './program.ts';
 
-/** Exit code of a command that Ctrl-C interrupted, as shells have it (128 + SIGINT). */
+/** Exit code after Ctrl-C, as in shells (128 + SIGINT). */
 const interruptedCode = 130;
 
 /** Parses `args` (without program and script), runs the command and prints its error, if any; returns the exit code. */
@@ -40,13 +42,13 @@ export async function main(args: string[], given: Io): Promise<number> {
 const wantsJson = (args: readonly string[]) => args.includes('--json');
 
 function usageErrorOf(error: CommanderError, program: Command, args: string[]): UserError {
-  // Without a command, commander gives the help instead of a message.
-  const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
-  const help = ['vetledger', ...commandPath(program, args), '--help'].join(' ');
-  return new ConfigError({ code: 'usage', message, todo: `Run \`${help}\` for how it is used.` });
+  // If no command is given, commander's message is the whole help.
+  const message = error.code === 'commander.help' ? usageTexts.noCommand : error.message.replace(/^error: /, '');
+  const command = ['vetledger', ...commandPath(program, args)].join(' ');
+  return new ConfigError(commandErrors.usage({ message, command }));
 }
 
-/** The names of the command that was meant: `ledger`, `close`; as far as there is one. */
+/** The names of the command in `args`, such as `ledger` and `close`. Stops at the first unknown name. */
 function commandPath(program: Command, args: readonly string[]): string[] {
   const [name, ...rest] = args.filter((arg) => !arg.startsWith('-'));
   const command = program.commands.find((one) => one.name() === name);
@@ -60,7 +62,7 @@ function printError(error: UserError, args: string[], io: Io): void {
   } else {
     io.stderr.write(visibleLines(`error: ${error.message}\nwhat to do: ${error.todo}\n`));
   }
-  if (debugWanted(io, args.includes('--debug') ? { debug: true } : {})) {
+  if (isDebugging(io, args.includes('--debug') ? { debug: true } : {})) {
     io.stderr.write(`${visibleLines(redact(stackOf(error.cause ?? error)))}\n`);
   }
 }
@@ -75,21 +77,21 @@ function version(): string {
   return version;
 }
 
-/** Runs the command line of this process: the first Ctrl-C ends the command in good order, a second one at once. */
+/** Runs the command line of this process. The first Ctrl-C shuts the command down cleanly, the second one immediately. */
 export async function runFromShell(): Promise<void> {
   const args = process.argv.slice(2);
   const notes = wantsJson(args) ? jsonNotes(process.stderr) : process.stderr;
-  // stdout is the command's result: what a package writes to the console goes to stderr.
+  // stdout is only for the command's result, so console output of packages goes to stderr.
   globalThis.console = new Console(notes, notes);
   const interrupt = new AbortController();
   const onSignal = () => {
     if (interrupt.signal.aborted) process.exit(interruptedCode);
-    notes.write('\nending; press Ctrl-C again to force it\n');
+    notes.write('\nshutting down; press Ctrl-C again to force it\n');
     interrupt.abort(new Error('interrupted'));
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  // CommandContext.write reports a closed stdout; without listeners, the event would end the process.
+  // Without these listeners, the event would end the process. CommandContext.write reports a closed stdout.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
   const onHangup = (handler: () => void) => {
@@ -109,7 +111,7 @@ export async function runFromShell(): Promise<void> {
   process.exit(exitCode);
 }
 
-/** Waits until stdout has been written out: process.exit drops what a pipe has not taken yet. Throws as `throwIfClosed` does. */
+/** Waits until stdout is written, because process.exit drops buffered output. Throws the errors of `throwIfClosed`. */
 async function flushed(stdout: NodeJS.WritableStream): Promise<void> {
   if (stdout.writable) await new Promise<void>((resolve) => stdout.write('', () => resolve()));
   throwIfClosed(stdout);

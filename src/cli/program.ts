@@ -4,46 +4,42 @@ import type { ReportName } from '../reports/index.ts';
 import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
 
-/** A command with its arguments, what the help's list says of it, and its file; without a file it only holds others. */
+/** A command with its arguments, its summary in the help, and the loader of its file. A group of commands has no file. */
 type Listed = [usage: string, summary: string, load?: () => Promise<{ command: Definition<never> }>];
 
 /**
- * Every command, in the order of the help and of docs/reference/CLI.md. The file of a command is loaded only when the command is called,
- * with all that it imports; what the list says of it therefore stands here.
+ * Every command, in the order of the help and of docs/reference/CLI.md. The file of a command, with all its imports, is loaded only
+ * when the command runs. Therefore the summaries for the help are here.
  */
 const commands: Listed[] = [
-  [
-    'dev',
-    'the demo: everything embedded, with a sandbox clinic that goes on living',
-    () => import('./commands/dev.ts'),
-  ],
+  ['dev', 'the demo: embedded servers and a sandbox clinic that stays active', () => import('./commands/dev.ts')],
   ['run', 'the daemon: schedules and worker', () => import('./commands/run.ts')],
-  ['sync', 'one window now, waited for', () => import('./commands/sync.ts')],
-  ['backfill', 'load everything again, beside the live windows', () => import('./commands/backfill.ts')],
+  ['sync', 'run one window now, and wait for it', () => import('./commands/sync.ts')],
+  ['backfill', 'read everything again, in parallel to the live windows', () => import('./commands/backfill.ts')],
   ['windows', 'the latest windows and how they ended', () => import('./commands/windows.ts')],
-  ['replay [window...]', 'read windows again, beside the live ones', () => import('./commands/replay.ts')],
-  ['pause', 'hold back the windows of the schedule, or the delivery', () => import('./commands/pause.ts')],
-  ['resume', 'let paused windows, or a paused delivery, go on', () => import('./commands/resume.ts')],
-  [
-    'cancel',
-    'end what is under way: windows, backfills, replays, or the delivery',
-    () => import('./commands/cancel.ts'),
-  ],
+  ['replay [window...]', 'read failed or past windows again', () => import('./commands/replay.ts')],
+  ['pause', 'pause the scheduled windows, or the delivery', () => import('./commands/pause.ts')],
+  ['resume', 'resume paused windows, or a paused delivery', () => import('./commands/resume.ts')],
+  ['cancel', 'cancel running windows, backfills, replays, or the delivery', () => import('./commands/cancel.ts')],
   ['nudge', 'open a window now through the daemon, without waiting for it', () => import('./commands/nudge.ts')],
   [
     'status',
-    'lag, health and its cause at a glance; of one installation also rate budgets, states and problems',
+    'lag, health and its cause; for one installation also rate budgets, states and problems',
     () => import('./commands/status.ts'),
   ],
-  ['problems', 'what is held, and what the ERP refuses: why, and what to do', () => import('./commands/problems.ts')],
+  [
+    'problems',
+    'held documents and entries that the ERP refused, with cause and next step',
+    () => import('./commands/problems.ts'),
+  ],
   [
     'problems retry [id...]',
-    'judge documents again now, in a window of their own',
+    'judge documents again now, in a new window',
     () => import('./commands/problems-retry.ts'),
   ],
   [
     'problems match [payment]',
-    'say which prepayments a payment of type 8 used, where that is not known or wrong; without a payment: proposals',
+    'set which prepayments a payment of type 8 used; without a payment: proposals',
     () => import('./commands/problems-match.ts'),
   ],
   [
@@ -53,50 +49,54 @@ const commands: Listed[] = [
   ],
   [
     'preview',
-    'what the next window would post, or what another mapping would change; writes nothing',
+    'show what the next window would post, or what another mapping would change',
     () => import('./commands/preview.ts'),
   ],
   ['repost', 'post corrections after a changed mapping', () => import('./commands/repost.ts')],
-  ['deliver', 'deliver what is due to the ERP now, waited for', () => import('./commands/deliver.ts')],
+  ['deliver', 'deliver due entries to the ERP now, and wait', () => import('./commands/deliver.ts')],
   ['deliver retry [id...]', 'send refused or undone entries again', () => import('./commands/deliver-retry.ts')],
-  ['deliver ack <batch...>', 'note that a batch of files was read in', () => import('./commands/deliver-ack.ts')],
-  ['deliver undo', 'reverse in the ERP what was delivered, by date', () => import('./commands/deliver-undo.ts')],
-  ['deliver pause', 'hold the delivery; windows go on', () => import('./commands/deliver-pause.ts')],
-  ['deliver resume', 'let a paused delivery go on', () => import('./commands/deliver-resume.ts')],
+  ['deliver ack <batch...>', 'record that a batch of files was imported', () => import('./commands/deliver-ack.ts')],
+  ['deliver undo', 'reverse delivered entries in the ERP, by date', () => import('./commands/deliver-undo.ts')],
+  ['deliver pause', 'pause the delivery; windows continue', () => import('./commands/deliver-pause.ts')],
+  ['deliver resume', 'resume a paused delivery', () => import('./commands/deliver-resume.ts')],
   [
     'late',
-    'late documents, and entries that a closed period of the ERP holds: each waits for a decision',
+    'late documents, and entries whose period the ERP has closed: each needs a decision',
     () => import('./commands/late.ts'),
   ],
   ['late list', 'the same as `vetledger late`', () => import('./commands/late-list.ts')],
   [
     'late decide [id...]',
-    'decide about late documents, and about those that the source does not show any more',
+    'decide about late documents and missing documents',
     () => import('./commands/late-decide.ts'),
   ],
-  ['erp', 'ERPs that entries are delivered to'],
-  ['erp check', 'try in the ERP what entries need of it', () => import('./commands/erp-check.ts')],
+  ['erp', 'the ERP of an installation'],
+  ['erp check', 'check in the ERP everything that entries require', () => import('./commands/erp-check.ts')],
   [
     'reconcile',
-    'the equations E1-E10 over the whole books; exit code 1 on a difference',
+    'check the equations E1-E10 over the whole books; exit code 1 on a difference',
     () => import('./commands/reconcile.ts'),
   ],
   ['ledger', 'our own books'],
   [
     'ledger verify',
-    'check the hash chain of the journal; exit code 1 when it is broken',
+    'check the hash chain of the journal; exit code 1 if it is broken',
     () => import('./commands/ledger-verify.ts'),
   ],
-  ['ledger close', 'close our own books through a day, after a checklist', () => import('./commands/ledger-close.ts')],
-  ['ledger reopen', 'open our own books again from a day on', () => import('./commands/ledger-reopen.ts')],
+  [
+    'ledger close',
+    'close our own books up to and including a day, after a checklist',
+    () => import('./commands/ledger-close.ts'),
+  ],
+  ['ledger reopen', 'reopen our own books from a day on', () => import('./commands/ledger-reopen.ts')],
   [
     'ledger closes',
-    'when our own books were closed and reopened, by whom, with which checklist',
+    'list the closes and reopenings of our own books, with names and checklists',
     () => import('./commands/ledger-closes.ts'),
   ],
   [
     'adopt',
-    'take a moved practice API or time zone into the books, adopt another database’s entries in the ERP, or say what a copy of the database is for',
+    'accept a changed practice API address or time zone, entries of another database in the ERP, or a copied database',
     () => import('./commands/adopt.ts'),
   ],
   ['erase', 'personal data'],
@@ -107,11 +107,7 @@ const commands: Listed[] = [
   ],
   ['export', 'the journal as hledger, CSV or beancount', () => import('./commands/export.ts')],
   ['report', 'reports of the books, each figure with its documents'],
-  [
-    'report vat',
-    'base and tax by VAT group, rate, kind and code, beside the source’s figures',
-    () => reportNamed('vat'),
-  ],
+  ['report vat', 'base and VAT by VAT group, rate, kind and code, with the source’s figures', () => reportNamed('vat')],
   ['report eu-sales', 'sales to companies of the EU, by buyer', () => reportNamed('eu-sales')],
   ['report receivables', 'open items per customer, by age; equals E2', () => reportNamed('receivables')],
   [
@@ -123,37 +119,41 @@ const commands: Listed[] = [
   ['report clearing', 'payments by account, type, department and day', () => reportNamed('clearing')],
   [
     'report cutover',
-    'open invoices, unused prepayments, gift cards and vouchers at start_date, for the opening balances of the ERP',
+    'opening balances for the ERP: open invoices, unused prepayments, gift cards and vouchers at start_date',
     () => reportNamed('cutover'),
   ],
   ['mapping', 'mapping files, and the mapping in force'],
   [
     'mapping check <file>',
-    'check a mapping file, run its cases, and compare it with what the source uses',
+    'check a mapping file, run its cases, and compare it with the source’s data',
     () => import('./commands/mapping-check.ts'),
   ],
   ['mapping apply <file>', 'put a mapping file in force', () => import('./commands/mapping-apply.ts')],
   [
     'mapping history',
-    'which mapping was in force when, and which posted what',
+    'list the mappings that were in force, and the entries posted by each',
     () => import('./commands/mapping-history.ts'),
   ],
-  ['mapping init', 'propose a mapping from what the source uses', () => import('./commands/mapping-init.ts')],
+  ['mapping init', 'propose a mapping from the source’s data', () => import('./commands/mapping-init.ts')],
   [
     'migrate',
-    'make the tables in the database, or bring them up to date after an upgrade',
+    'create the tables in the database, or update them after an upgrade',
     () => import('./commands/migrate.ts'),
   ],
-  ['doctor', 'try each dependency, credential, permission and filter for real', () => import('./commands/doctor.ts')],
+  [
+    'doctor',
+    'check each dependency, credential, permission and filter with real requests',
+    () => import('./commands/doctor.ts'),
+  ],
   ['budget', 'rate budgets of the practice API'],
   [
     'budget reset',
-    'forget the blocks and lowered limits that refusals (429) have left',
+    'remove the blocks and lowered limits after refusals (429)',
     () => import('./commands/budget-reset.ts'),
   ],
   [
     'sandbox',
-    'a practice API to try things on: a real HTTP server with an invented clinic',
+    'a practice API for tests: an HTTP server with an invented clinic',
     () => import('./commands/sandbox.ts'),
   ],
   [
@@ -169,7 +169,7 @@ async function reportNamed(name: ReportName) {
 
 const definitions = new WeakMap<Command, Definition<never>>();
 
-/** What the file of a command says of it; undefined where it was not loaded, or the command only holds others. */
+/** The definition of a command. Undefined if its file is not loaded, or if the command is only a group. */
 export function definitionOf(command: Command): Definition<never> | undefined {
   return definitions.get(command);
 }
@@ -179,8 +179,8 @@ export function examplesOf(command: Command): [string, string][] {
 }
 
 /**
- * The command line of vetledger. `finished` is called with the exit code of the command that ran. With `args`, only the files of the
- * commands that they name are loaded; the others can be listed, and not run.
+ * Makes the command line of vetledger. `finished` receives the exit code of the command. With `args`, only the files of the named
+ * commands are loaded; the other commands can be listed but not run.
  */
 export async function createProgram(
   io: Io,
@@ -196,11 +196,11 @@ export async function createProgram(
     .helpOption('--help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()
-    // Without it, `problems retry … --json` would give --json to `problems`.
+    // Otherwise commander would assign --json in `problems retry … --json` to `problems`.
     .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      // main.ts prints what is wrong, once.
+      // main.ts prints the error.
       writeErr: () => {},
       outputError: () => {},
     })
@@ -231,7 +231,7 @@ export async function createProgram(
 function addCommand(program: Command, usage: string, summary: string): Command {
   const [name = '', below] = namesOf(usage);
   const parent = below === undefined ? program : program.commands.find((one) => one.name() === name);
-  if (parent === undefined) throw new Error(`${usage} stands before ${name}`);
+  if (parent === undefined) throw new Error(`${usage} is listed before ${name}`);
   return parent
     .command(below === undefined ? usage : usage.slice(name.length + 1))
     .summary(summary)

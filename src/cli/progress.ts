@@ -5,16 +5,16 @@ export interface Progress {
   step: string;
   done: number;
   total: number | null;
-  /** How long the step still takes, in words (`about 9 minutes left`); null where unknown. */
+  /** The remaining time as text (`about 9 minutes left`). Null if unknown. */
   left?: string | null;
 }
 
-/** Without a terminal, a step with a known remaining time prints a line at least this often. */
+/** Without a terminal, a line is printed at least this often while the remaining time is known. */
 const lineEveryMs = 60_000;
 
 /**
- * Progress of a long run: bars on a terminal; otherwise a line when a step begins, at each quarter, and every minute while the
- * remaining time is known.
+ * Shows the progress of a long run as bars on a terminal. Without a terminal, prints a line at the start of a step, at each quarter,
+ * and every minute while the remaining time is known.
  */
 export class ProgressBars {
   private readonly out: NodeJS.WritableStream;
@@ -57,8 +57,7 @@ export class ProgressBars {
 }
 
 /**
- * Shows on stderr how many elements have come, unless the result is being written to a terminal, too. Ctrl-C ends the walk after
- * the batch at hand.
+ * Shows the number of processed elements on stderr, unless stdout is a terminal. Ctrl-C ends the iteration after the current batch.
  */
 export async function* withProgress<One>(
   context: CommandContext,

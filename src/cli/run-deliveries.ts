@@ -16,25 +16,25 @@ import { count } from './render/text.ts';
 /** `--wait` of the commands that deliver. */
 export const wait = option(
   '--wait <seconds>',
-  'end when the ERP has refused to work, or not answered, for so long',
+  'give up if the ERP has not worked, or not answered, for this time',
   wholeNumber,
 ).default(60);
 
-/** What `deliverAndReport` prints of each installation. */
+/** The JSON of `deliverAndReport` for each installation. */
 export const deliveredAnswer = z.array(
   deliveryAnswer.partial().extend({ installation: z.number(), delivered: z.number() }),
 );
 
 export interface DeliverOptions {
-  /** The longest wait; null: until nothing is due any more. */
+  /** The longest wait. Null: wait until nothing is due. */
   seconds: number | null;
-  /** As of waitForDeliveries. */
+  /** See `waitForDeliveries`. */
   stuckSeconds?: number;
 }
 
 /**
- * Begins the deliveries of those of these installations that have an ERP and waits for them, with a progress bar; says what is left
- * where the wait was over before. What is not delivered by then goes on in the next process that delivers.
+ * Starts the deliveries of the installations with an ERP, and waits for them with a progress bar. If entries are left at the end of
+ * the wait, prints a note; the next process that delivers sends them.
  */
 export async function deliverNow(
   context: Pick<CommandContext, 'signal' | 'note'> & { io: Pick<Io, 'stderr'> },
@@ -87,16 +87,16 @@ export async function deliverNow(
   return statuses;
 }
 
-/** How long the rest takes at the pace so far; null before anything tells. */
+/** The remaining time at the speed so far. Null before the first delivery. */
 function estimate(done: number, left: number, elapsedMs: number): string | null {
   if (done === 0 || left === 0) return null;
   return `${about(((elapsedMs / 1000) * left) / done)} left`;
 }
 
-/** What one installation's delivery did, and what is left. */
+/** The result of one installation's delivery. */
 type Report = { installation: number; delivered: number } & Partial<Omit<DeliveryStatus, 'delivered'>>;
 
-/** Delivers in this process, until nothing is due any more or the ERP has not worked for so long. */
+/** Delivers in this process, until nothing is due or the ERP has not worked for `stuckSeconds`. */
 export async function deliverHere(
   context: CommandContext,
   app: App,
@@ -112,7 +112,7 @@ export async function deliverHere(
   }
 }
 
-/** Delivers, and prints what was delivered; exit code 3 where the ERP could not be worked with. `done` goes before the figures. */
+/** Delivers and prints the result. Exit code 3 if the ERP did not work. The fields of `done` come first in the JSON. */
 export async function deliverAndReport(
   context: CommandContext,
   app: App,

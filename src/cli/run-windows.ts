@@ -19,10 +19,10 @@ import { windowAnswer, windowBlock, windowsDocument } from './render/window.ts';
 import { deliverNow } from './run-deliveries.ts';
 import { withApp } from './with-app.ts';
 
-/** What `sync` and `backfill` print. */
+/** The JSON of `sync` and `backfill`. */
 export const windowsAnswer = z.strictObject({ windows: z.array(windowAnswer) });
 
-/** Runs a window of the named installation, or of each, and prints them with what they leave of the books. */
+/** Runs a window of the named installation, or of each, and prints the windows with the verdict on the books. */
 export function runAndReport(
   context: CommandContext,
   installation: number | undefined,
@@ -50,11 +50,11 @@ export function runAndReport(
 export interface WindowRun {
   trigger: 'sync' | 'backfill' | 'retry';
   from?: string | null;
-  /** The longest wait, after the windows, for what they posted to be delivered. */
+  /** The longest wait for the delivery after the windows. */
   waitDeliverySeconds: number;
 }
 
-/** Runs a window of each installation; throws UserError (exit code 3) when none could be opened. */
+/** Runs a window of each installation. Throws UserError (exit code 3) if no window could be opened. */
 export async function runWindows(
   context: CommandContext,
   app: App,
@@ -64,13 +64,13 @@ export async function runWindows(
   let plans = new Map<number, LoadPlan>();
   const bars = new ProgressBars(context.io.stderr);
   const several = installations.length > 1;
-  // The window may run in a daemon, which leaves a source alone for a while that has refused it.
+  // The daemon pauses requests to a source that refused the credentials. This command tries again immediately.
   await signInNow(app.db, installations);
   const windows = await syncNow(app, {
     installations,
     trigger: run.trigger,
     from: run.from ?? null,
-    // Counted only now: the counts take rate budget, and the first window's requests follow at once.
+    // The records are counted here, because the counts use rate budget and the window follows immediately.
     beforeWindows: async () => {
       if (run.trigger === 'retry') return;
       plans = await planLoads(context, app, installations, run);
@@ -92,7 +92,7 @@ export async function runWindows(
   return windows;
 }
 
-/** The plans of the installations whose windows load everything. */
+/** The plans of the installations whose window reads the whole history. */
 async function planLoads(
   context: CommandContext,
   app: App,
@@ -103,7 +103,7 @@ async function planLoads(
   const plans = await Promise.all(
     installations.map(async (id) => {
       const installation = installationOf(app.config, id);
-      // Its window will say what is wrong; nothing is asked of it before.
+      // The window will report the changed identity, so no request is sent now.
       if (await changedIdentity(app.db, installation)) return [id, null] as const;
       const plan = await planLoad(app, installation, { owner, from }, context.signal);
       return [id, plan] as const;
@@ -124,7 +124,7 @@ function printPlans(
     const minutes = config.windowTimeoutMinutes;
     if (isWindow && plan.estimate.seconds > minutes * 60) {
       context.note(
-        `that is longer than window_timeout_minutes (${minutes}), which does not limit a first load: stopped, it goes on where it was`,
+        `This is longer than window_timeout_minutes (${minutes}), which does not limit a first load. If it is interrupted, it continues later.`,
       );
     }
   }
@@ -133,23 +133,23 @@ function printPlans(
 /** Codes of windows that did not open because the configuration is wrong (exit code 2). */
 const configurationCodes = ['start_date_moved', 'identity_changed'];
 
-/** The command's error where no window could be opened: exit code 3, or 2 where the configuration is wrong. */
+/** The error if no window could be opened: exit code 3, or 2 if the configuration is wrong. */
 export function notOpenedError({ code, message, todo }: PlainError): UserError {
   return new UserError({ code, message, todo }, configurationCodes.includes(code) ? 2 : 3);
 }
 
-/** Exit code 4 if a window failed. */
+/** Returns 4 if a window failed, otherwise 0. */
 export function exitCodeOf(windows: WindowReport[]): number {
   return windows.some((window) => window.outcome === 'failed' || window.failedToOpen) ? 4 : 0;
 }
 
-/** A load in a line: `about 61 minutes: invoicerow is the limit (2600 invoices, … to load)`. */
+/** Example: `about 61 minutes: invoicerow is the limit (2600 invoices, … to load)`. */
 function loadText({ estimate, records }: LoadPlan): string {
   const toLoad = recordKinds.map((list) => `${records[list]} ${streamNames[list]}`).join(', ');
   return `${estimateText(estimate)} (${toLoad} to load)`;
 }
 
-/** An estimate in a line: `about 61 minutes: invoicerow is the limit`. */
+/** Example: `about 61 minutes: invoicerow is the limit`. */
 export function estimateText({ seconds, limit }: LoadEstimate): string {
   return `${about(seconds)}: ${limit.action.replace(/\.list$/, '')} is the limit`;
 }

@@ -5,28 +5,30 @@ import { ConfigError, codeOf } from '../domain/errors.ts';
 import type { Ed25519Key } from '../domain/signature.ts';
 import { type Attestation, isAttestedBy, readAttestation } from '../ledger/export/attest.ts';
 import type { BooksHead } from '../ledger/head.ts';
+import { exportDefects } from '../texts/commands/results.ts';
+import { commandErrors } from '../texts/errors/commands.ts';
 
-/** What an exported file and its signatures say. */
+/** An exported file, checked against its seals. */
 export interface SealedExport {
   file: string;
-  /** Heads of the books that it was made of. */
+  /** Heads of the books at the time of the export. */
   heads: BooksHead[];
-  /** Why it is not what was exported, or not sealed by this key; null where it is. */
+  /** Null if the file is unchanged and sealed by this key. */
   defect: string | null;
 }
 
-/** The seals stand at the end; more installations than fit into so much are in no configuration. */
+/** The seals are in the last bytes of the file. This is enough for any number of installations in practice. */
 const endBytes = 262_144;
 const csvSeals = '.seal';
 
 /**
- * Checks an export against its own seals: those at its end, or, for a format without comments, those in `FILE.seal` beside it,
- * where the user kept what `export` wrote to stderr.
+ * Checks an export against its seals. They are at the end of the file. For a format without comments, they are in `FILE.seal`, where
+ * the user stored what `export` wrote to stderr.
  */
 export async function readSealedExport(file: string, key: Ed25519Key): Promise<SealedExport> {
   const sealed = (await sealsAtEnd(file)) ?? (await sealsBeside(file));
   if (sealed === null) {
-    return { file, heads: [], defect: `it carries no seal, and there is none in ${file}${csvSeals}` };
+    return { file, heads: [], defect: exportDefects.noSeal({ file: `${file}${csvSeals}` }) };
   }
   const { attestations, bytes } = sealed;
   const digest = await digestOf(file, bytes);
@@ -36,28 +38,28 @@ export async function readSealedExport(file: string, key: Ed25519Key): Promise<S
 
 function defectOf(attestations: readonly Attestation[], digest: string, key: Ed25519Key): string | null {
   for (const attestation of attestations) {
-    if (attestation.signature === null) return 'it is not signed: no seal_key was configured where it was made';
-    if (!isAttestedBy(attestation, key)) return 'its seal is not signed by this key';
-    if (attestation.digest !== digest) return 'its content is not what was exported';
+    if (attestation.signature === null) return exportDefects.unsigned;
+    if (!isAttestedBy(attestation, key)) return exportDefects.otherKey;
+    if (attestation.digest !== digest) return exportDefects.changed;
   }
   return null;
 }
 
-/** Null where the file does not end with seals. */
+/** Null if the file does not end with seals. */
 async function sealsAtEnd(file: string): Promise<{ attestations: Attestation[]; bytes: number } | null> {
   const handle = await open(file).catch((error: unknown) => refuseUnreadable(file, error));
   try {
     const { size } = await handle.stat();
     const from = Math.max(0, size - endBytes);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
-    // One character for each byte, so that places in the text are places in the file.
+    // latin1 gives one character per byte, so that positions in the text are positions in the file.
     const end = buffer.subarray(0, bytesRead).toString('latin1');
     const start = /(?:^|\n)(?=; vetledger export )/.exec(end);
     if (start === null) return null;
     const begins = start.index + start[0].length;
     const lines = end.slice(begins).replace(/\n$/, '').split('\n');
     const attestations = lines.map((line) => (line.startsWith('; ') ? readAttestation(line) : null));
-    // Something else between or after them: nothing of it was signed.
+    // Other text between or after the seals means that the end of the file is not an export's.
     if (!attestations.every((each) => each !== null)) return null;
     return { attestations, bytes: from + begins };
   } finally {
@@ -83,11 +85,7 @@ async function digestOf(file: string, bytes: number): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Throws ConfigError for a file that an option names and that cannot be read. */
+/** Throws ConfigError for an unreadable file that an option names. */
 export function refuseUnreadable(file: string, error: unknown): never {
-  throw new ConfigError({
-    code: 'file_unreadable',
-    message: `${file} cannot be read (${codeOf(error)}).`,
-    todo: 'Name an existing file that you may read.',
-  });
+  throw new ConfigError(commandErrors.fileUnreadable({ file, reason: String(codeOf(error)) }));
 }

@@ -9,13 +9,13 @@ interface Needs {
   temporal: boolean | 'if reachable';
   logLevel?: 'info';
   upgradesEmbedded?: true;
-  /** For the daemon: a source that has refused to let us in is left alone for a time. */
+  /** For the daemon: after a refused sign-in, requests to the source pause for some time. */
   pacesSignIn?: true;
-  /** The work watches the context's signal and ends by itself; otherwise Ctrl-C abandons it at once. */
+  /** The work observes the context's signal and shuts down cleanly. If not set, Ctrl-C abandons the work immediately. */
   handlesSignal?: true;
 }
 
-/** Loads the configuration, opens the services, does the work, and releases the services even if it fails. */
+/** Loads the configuration, opens the services and runs `work`. Closes the services even if `work` fails. */
 export async function withApp<T>(context: CommandContext, needs: Needs, work: (app: App) => Promise<T>): Promise<T> {
   const config = await loadConfig(context.configPath, context.env);
   const { temporal, logLevel, upgradesEmbedded = false, pacesSignIn = false } = needs;
@@ -36,7 +36,7 @@ export async function withApp<T>(context: CommandContext, needs: Needs, work: (a
   }
 }
 
-/** A command that opens nothing works on a copy, too; that it is one is said. */
+/** Prints a warning if the database is a copy. Commands without Temporal also work on a copy. */
 async function warnOfCopy(context: CommandContext, { db, config: { trustsFailover } }: App): Promise<void> {
   const [here, noted] = [await whereDatabaseIs(db), await notedBinding(db)];
   const namespace = noted?.namespace ?? null;

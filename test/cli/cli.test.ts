@@ -107,7 +107,7 @@ describe('wrong usage ends with exit code 2, says what and what to do', () => {
     ['ledger close', /required option '--through <date>'/],
     ['explain invoice', /missing required argument 'id'/],
     ['explain bill 1', /bill is no kind of document/],
-    ['explain invoice x', /x is no id/],
+    ['explain invoice x', /x is not an id/],
     ['problems retry', /Say what to judge again/],
     ['problems retry 4711-invoice-1', /no id of a document/],
     ['mapping check', /missing required argument 'file'/],

@@ -55,7 +55,7 @@ describe('a month that is to be closed', () => {
   test('is refused without a terminal and without --yes, and before its last day is over', async () => {
     const refused = await ledger('close --through 2026-02-28');
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('Without a terminal to ask on, --yes is needed.');
+    expect(refused.stderr).toContain('There is no terminal for the question, so --yes is required.');
     expect((await ledger('close --through 2999-12-31 --yes')).code).toBe(2);
     expect(await links()).toEqual([]);
   });
@@ -133,7 +133,7 @@ describe('with two_persons', () => {
   });
 
   test.each([
-    ['one name', [], 'asks for two persons'],
+    ['one name', [], 'requires two persons'],
     ['the same name twice', ['--second', ' m. virtanen'], 'The second person is the first one'],
     ['an empty second name', ['--second', ' '], '--second is empty'],
   ])('%s is refused', async (_, second, message) => {

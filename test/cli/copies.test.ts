@@ -61,7 +61,7 @@ test('a restored database takes the original’s place: the ERP is asked before 
   expect((await sync()).json().error.code).toBe('database_copied');
   expect((await command('adopt', '--restored', '--copy', '--reason', 'x')).code).toBe(2);
   const args = ['adopt', '--restored', '--reason', 'disk failure', '--by', 'Bo', '--json'];
-  expect((await command(...args)).stderr + (await command(...args)).stdout).toContain('at work on this database');
+  expect((await command(...args)).stderr + (await command(...args)).stdout).toContain('uses this database');
   // The test's workers must end first, as the message asks the operator to do.
   await clinic.engine.stop();
   clinic.engine.stop = async () => {};

@@ -50,7 +50,10 @@ test('a window’s entries are handed over as a file, which deliver ack acknowle
 
 test('deliver ack knows what is no batch', async () => {
   const wrong = await command('deliver', 'ack', '12', '--json');
-  expect([wrong.code, wrong.json().error.message]).toEqual([2, '12 is no batch; its name is like 4711-000001.']);
+  expect([wrong.code, wrong.json().error.message]).toEqual([
+    2,
+    '12 is not a batch. The name of a batch looks like 4711-000001.',
+  ]);
   const unknown = await command('deliver', 'ack', '4711-009999', '--json');
   expect([unknown.code, unknown.json().error.code]).toEqual([1, 'batch_unknown']);
 });

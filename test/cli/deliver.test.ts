@@ -41,7 +41,7 @@ describe('while it is paused', () => {
     const { code, json } = await command('deliver', 'pause', '--reason', 'closing', '--by', 'M. Virtanen', '--json');
     expect(code).toBe(0);
     expect(json()).toEqual({ paused: [4711] });
-    expect((await command('deliver', 'pause', '--reason', 'again')).stdout).toContain('was paused already');
+    expect((await command('deliver', 'pause', '--reason', 'again')).stdout).toContain('was already paused');
     expect((await status()).delivery.paused).toMatchObject({ by: 'M. Virtanen', reason: 'closing' });
     expect((await status()).next_step).toContain('vetledger deliver resume');
     const synced = await command('sync', '--json');

@@ -104,7 +104,7 @@ describe('vetledger explain', () => {
       expect.stringMatching(/There is no entry .*\/9 of invoice \d+: it has .*\/1\./),
     ]);
     const wrong = await explain('payment', `${installation}/invoice/${ids.posted}/1`);
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/is no id/)]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/is not an id/)]);
   });
 
   test('lists the candidates of a number that several documents have', async () => {

@@ -70,8 +70,8 @@ describe('documents that come after the close', () => {
   });
 
   test.each([
-    ['two at once', ['--redate', '--wait'], 'Say one thing'],
-    ['nothing', [], 'Say one thing'],
+    ['two at once', ['--redate', '--wait'], 'Give one decision'],
+    ['nothing', [], 'Give one decision'],
     [
       'a date that nobody doubts',
       ['--accept-date'],

@@ -55,7 +55,7 @@ test('a folder in use is left alone; a server that was left running is stopped, 
   expect(used.code).toBe(3);
   expect(used.json().error).toMatchObject({
     code: 'data_folder_in_use',
-    message: expect.stringContaining(`Process ${child.pid} of vetledger is at work`),
+    message: expect.stringContaining(`Process ${child.pid} of vetledger uses `),
   });
   expect(existsSync(join(elsewhere, 'PG_VERSION'))).toBe(true);
   // The process is killed, so its server keeps running.

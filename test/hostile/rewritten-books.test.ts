@@ -155,11 +155,11 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
     expect(await check()).toEqual([0, null]);
     expect(await check('stranger')).toEqual([1, 'its seal is not signed by this key']);
     await rewriteBooks();
-    expect(await check()).toEqual([1, expect.stringMatching(/do not go through its head/)]);
+    expect(await check()).toEqual([1, expect.stringMatching(/its head .* is not in the books/)]);
     const file = `${folder}/books.journal`;
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace('24.00', '25.00'));
-    expect(await check()).toEqual([1, 'its content is not what was exported']);
+    expect(await check()).toEqual([1, 'its content differs from the export']);
     writeFileSync(file, text);
     appendFileSync(file, '\n2026-03-01 added\n');
     expect(await check()).toEqual([1, expect.stringMatching(/carries no seal/)]);
@@ -171,7 +171,10 @@ test('a CSV is checked with what its export wrote to stderr', async () => {
   const { stderr } = await command('export --format csv --out @books.csv');
   writeFileSync(`${folder}/books.csv.seal`, stderr);
   const check = 'ledger verify --export @books.csv --public-key @public.pem';
-  expect(await command(check)).toMatchObject({ code: 0, stdout: expect.stringContaining('as it was exported') });
+  expect(await command(check)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('unchanged since its export'),
+  });
   appendFileSync(`${folder}/books.csv`, 'x\r\n');
   expect(await command(check)).toMatchObject({ code: 1, stdout: expect.stringContaining('NOT proven') });
 });

@@ -588,7 +588,7 @@ describe('the commands', () => {
     expect(again).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /0 documents would be corrected by 0 entries; \d+ the same\.[\s\S]*Nothing is to be posted anew/,
+        /0 documents would be corrected by 0 entries; \d+ the same\.[\s\S]*There is nothing to post again/,
       ),
     });
   });

@@ -2,5 +2,5 @@
 export const exempt = {
   words: ['deploy/', 'docs/reference/', 'src/cli/', 'test/', 'vitest.'],
   sentences: [],
-  todos: ['src/cli/'],
+  todos: ['src/cli/doctor/', 'src/cli/commands/doctor.ts', 'src/cli/'],
 };

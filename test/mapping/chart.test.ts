@@ -199,6 +199,6 @@ describe('mapping check', () => {
   test('exit code 2 with `chart: erp` and no configuration', async () => {
     const { code, json } = await check({ 'm.yaml': 'chart: erp' });
     expect(code).toBe(2);
-    expect(json().error.message).toContain('`chart: erp` needs a configuration');
+    expect(json().error.message).toContain('`chart: erp` requires a configuration');
   });
 });

@@ -58,9 +58,7 @@ test('after one that failed it is an hour later, and after three tomorrow’s', 
   await query(db, `update reconcile_turn set not_before = '2026-02-10T13:30:00Z'`);
   const status = await told({ checkedAt: '2026-02-07T12:00:00Z' });
   expect(status).toMatchObject({ old: true, next_at: '2026-02-10T13:30', error });
-  expect(status.text).toMatch(
-    /^3 d 0 h ago, OLD; the last attempt came to no verdict: PostgreSQL did .* in time; next /,
-  );
+  expect(status.text).toMatch(/^3 d 0 h ago, OLD; the last attempt gave no verdict: PostgreSQL did .* in time; next /);
   await query(db, 'update reconcile_turn set attempts = 3');
   expect(await told()).toMatchObject({ next_at: '2026-02-11T03:00', error });
 });
@@ -70,7 +68,7 @@ test.each<[string, Case, boolean, string | null, RegExp]>([
   ['more than that', { checkedAt: '2026-02-08T11:59:59Z' }, true, '2026-02-10T03:00', /ago, OLD; next/],
   ['paused', { putOff: 'paused' }, false, '2026-02-10T03:00', /^never; not while its windows are paused$/],
   ['in its first load', { putOff: 'first_load' }, false, '2026-02-10T03:00', /^never; after its first load$/],
-  ['turned off', { never: true }, true, null, /^never; not by itself \(reconcile\.between: never\)$/],
+  ['turned off', { never: true }, true, null, /^never; not automatically \(reconcile\.between: never\)$/],
 ])('%s', async (_, which, old, next, text) => {
   const status = await told(which);
   expect(status).toMatchObject({ old, next_at: next });

@@ -776,7 +776,7 @@ describe('E6: nothing lost', () => {
     const report = await reconcile(db, [books.input]);
     expect(report.installations[0]?.equations.E6).toMatchObject({ ok: true, not_counted: ['payments', 'prepayments'] });
     expect(reconcileText(report)).toContain(
-      'E6  ok          every record is in one state; how many payments, prepayments the source has is not known',
+      'E6  ok          every record is in one state; the source’s number of payments, prepayments is unknown',
     );
   });
 

@@ -61,7 +61,7 @@ Open items
   customer  open
   a         1.00
   total     1.00
-  1 line of 0.00 not shown: \`--documents\` has what offsets each other`,
+  1 line of 0.00 not shown; \`--documents\` shows them`,
   );
   expect(text([made], true)).toContain('b                     0.00\n            invoice 2  -3.00\n');
   expect(text([section(shape, [item('b', 2, '-3'), item('b', 3, '3.00')])], false)).toMatch(
@@ -337,7 +337,7 @@ test('what is held is in no figure, and each report that lacks it says so; those
     });
     expect(await own.sync()).toMatchObject({ outcome: 'closed', held: 1 });
     const told =
-      'Not in these figures, because not in the books of 4711: 1 invoice (104.00, VAT 14.00, oldest 2026-02-10), dated';
+      'Missing in these figures, because not in the books of 4711: 1 invoice (104.00, VAT 14.00, oldest 2026-02-10), dated';
     for (const [line, dated] of [
       ['vat --month 2026-02', 'from 2026-02-01 to 2026-02-28'],
       ['eu-sales --month 2026-02', 'from 2026-02-01 to 2026-02-28'],
@@ -348,7 +348,7 @@ test('what is held is in no figure, and each report that lacks it says so; those
       expect(ran.stdout).toContain(`${told} ${dated} or without a date yet; \`vetledger problems\``);
     }
     for (const line of ['vat --month 2026-03', 'receivables --as-of 2026-02-09', 'clearing --month 2026-02'])
-      expect((await command(`report ${line}`, own)).stdout).not.toContain('Not in these figures');
+      expect((await command(`report ${line}`, own)).stdout).not.toContain('Missing in these figures');
     const json = (await command('report vat --month 2026-02 --json', own)).json();
     expect(json.installations[0].not_in_books).toMatchObject({
       invoices: { documents: 1, amount: '104.00', vat: '14.00' },

@@ -49,7 +49,7 @@ test('a pause made before there is a schedule holds from its first moment, and i
   const { code, stdout } = await command(...['pause', '--installation', '4711', '--reason', 'upgrade', '--by', 'Bo']);
   expect(code).toBe(0);
   expect(stdout).toContain('vetledger resume --installation 4711');
-  expect((await command('pause', '--yes', '--reason', 'again')).stdout).toContain('were paused already');
+  expect((await command('pause', '--yes', '--reason', 'again')).stdout).toContain('were already paused');
   expect(await status()).toMatchObject({ paused: { by: 'Bo', reason: 'upgrade', via: 'command' } });
   expect((await command('status')).stdout).toContain('by Bo: upgrade');
 

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { UserError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { agreed } from '../acting.ts';
 import { type Definition, installation, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -18,7 +19,7 @@ const answer = z.strictObject({ reset: z.array(z.strictObject({ installation: z.
 
 export const command: Definition<Options> = {
   description:
-    'For a source that asked for a pause by mistake. Requests that were sent still count. A pause is 15 minutes at most without it, and ends by itself. Asks first; where there is no terminal, --yes is needed.',
+    'Use this if the source requested a pause by mistake. Requests that were already sent still count. Without this command, a pause ends automatically after at most 15 minutes. The command asks for confirmation; without a terminal, --yes is required.',
   options: [installation, new Option('--action <name>', 'only this budget, as `status` names it (default: all)'), yes],
   examples: [
     ['vetledger budget reset', 'all budgets of every installation'],
@@ -28,7 +29,7 @@ export const command: Definition<Options> = {
   run: reset,
 };
 
-/** Forgets the blocks and lowered limits of rate budgets, once it was confirmed. */
+/** Removes the blocks and lowered limits of rate budgets, after confirmation. */
 function reset(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ config, budget }) => {
     const chosen = chosenInstallations(config, options.installation);
@@ -41,21 +42,14 @@ function reset(context: CommandContext, options: Options): Promise<number> {
     );
     const budgets = found.flat();
     if (options.action !== undefined && budgets.length === 0) {
-      throw new UserError(
-        {
-          code: 'budget_unknown',
-          message: `No budget named ${options.action} was ever used.`,
-          todo: '`vetledger status` lists the budgets by their names.',
-        },
-        1,
-      );
+      throw new UserError(commandErrors.budgetUnknown({ action: options.action }), 1);
     }
     const lowered = budgets.filter(({ blockedUntil, limit, limitNow }) => blockedUntil !== null || limitNow < limit);
     for (const { installation, action, blockedUntil, limit, limitNow } of lowered) {
       const blocked = blockedUntil === null ? '' : `, blocked until ${instantText(blockedUntil)}`;
       context.note(`installation ${installation}, ${action}: ${limitNow} of ${limit}${blocked}`);
     }
-    const question = 'Forget these blocks and lowered limits?';
+    const question = 'Remove these blocks and lowered limits?';
     if (lowered.length > 0 && !(await agreed(context, options, question, 'budget reset'))) {
       await context.result({ reset: [] }, () => 'Nothing was changed.');
       return 0;

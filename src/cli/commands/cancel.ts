@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { recordAction } from '../../actions/record.ts';
 import { withTemporalClient } from '../../runtime/temporal-client.ts';
+import { operatingTexts } from '../../texts/commands/results.ts';
 import { type Cancelled, cancelRunning } from '../../windows/cancelling.ts';
 import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { chosenFor, isMeant, type OperateOptions, operateOptions, whoAndWhy, yesToAll } from '../operating.ts';
+import { chosenFor, isConfirmed, type OperateOptions, operateOptions, whoAndWhy, yesToAll } from '../operating.ts';
 import { withApp } from '../with-app.ts';
 
 const answer = z.strictObject({
@@ -20,24 +21,24 @@ const answer = z.strictObject({
 
 export const command: Definition<OperateOptions> = {
   description:
-    'Each ends in good order: its row says that it was cancelled, its lease is free, and nothing is lost, because the next window covers it. It waits 20 s for that. Nothing is paused: with the schedule the next window opens in its time. In the Temporal UI: Cancel of the workflow.',
+    'Cancels the running work and waits up to 20 s for its end. Nothing is lost, because the next window covers a cancelled one. The schedule is not paused, so the next window opens at its usual time. In the Temporal UI: Cancel of the workflow.',
   options: [...operateOptions, yesToAll],
   examples: [
-    ['vetledger cancel --installation 4711 --reason "it stands in the way of the practice"', 'one installation'],
+    ['vetledger cancel --installation 4711 --reason "it slows the practice down"', 'one installation'],
     ['vetledger cancel --delivery --installation 4711 --reason "wrong company"', 'its delivery'],
   ],
   answer,
   run: cancel,
 };
 
-/** How long `cancel` waits for what it has cancelled to end. */
+/** How long `cancel` waits for the cancelled work to end. */
 const cancelWaitMs = 20_000;
 
-/** Ends the windows, or the delivery, that are under way. */
+/** Cancels the running windows, or the running delivery. */
 async function cancel(context: CommandContext, options: OperateOptions): Promise<number> {
   const by = whoAndWhy(options, 'cancel', { needsReason: true });
   const question = `Cancel ${options.delivery ? 'the delivery' : 'the windows and backfills'} of all installations?`;
-  if (!(await isMeant(context, options, 'cancel', question))) return 0;
+  if (!(await isConfirmed(context, options, 'cancel', question))) return 0;
   return withApp(context, { temporal: true }, async (app) => {
     const ids = await chosenFor(app, options);
     const delivery = options.delivery === true;
@@ -62,21 +63,21 @@ async function cancel(context: CommandContext, options: OperateOptions): Promise
 }
 
 const afterwards: Record<string, string> = {
-  window: 'the next window covers it',
-  backfill: '`vetledger backfill` goes on where it was',
-  replay: '`vetledger replay` asks it again',
-  delivery:
-    'what was being sent is looked up in the ERP first when delivery goes on, with the next window or `vetledger deliver`',
+  window: operatingTexts.afterWindow,
+  backfill: operatingTexts.afterBackfill,
+  replay: operatingTexts.afterReplay,
+  delivery: operatingTexts.afterDelivery,
 };
 
 function cancelledText({ installation, kind, workflow_id, state }: Cancelled): string {
   const what = `The ${kind} of installation ${installation} (${workflow_id})`;
+  const then = String(afterwards[kind]);
   switch (state) {
     case 'ended':
-      return `${what} was cancelled and has ended; ${afterwards[kind]}.`;
+      return operatingTexts.cancelled({ what, then });
     case 'ending':
-      return `${what} was asked to end, and has not yet: it does once its worker (\`vetledger run\`) answers; ${afterwards[kind]}.`;
+      return operatingTexts.cancelling({ what, then });
     default:
-      return `${what} does not run in Temporal any more; the next window notes that it has ended.`;
+      return operatingTexts.notInTemporal({ what });
   }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isFileTarget } from '../../config/erp.ts';
 import { ackBatches } from '../../erp/targets/files/ack.ts';
 import { parseBatchCode } from '../../erp/targets/files/format.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -20,18 +21,20 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'For installations that are delivered as files: the accountants say that a batch is in their books. Its entries are then acknowledged. Batches are named as their files: 4711-000001.',
-  options: [new Option('--reason <text>', 'what they said; it is recorded'), by],
-  examples: [['vetledger deliver ack 4711-000001 4711-000002 --by "Bo, the adviser"', 'the first two batches are in']],
+    'For delivery as files: records that the accountants have imported a batch. Its entries are then acknowledged. A batch has the name of its file, such as 4711-000001.',
+  options: [new Option('--reason <text>', 'what the accountants reported; it is recorded'), by],
+  examples: [
+    ['vetledger deliver ack 4711-000001 4711-000002 --by "Bo, the adviser"', 'the first two batches are imported'],
+  ],
   answer,
   run: ack,
 };
 
-/** Notes that batches of files were read in; all of them, or none where one is wrong. */
+/** Records that batches were imported. If one of them is wrong, none is recorded. */
 function ack(context: CommandContext, options: Options, batches: readonly string[]): Promise<number> {
   const named = batches.map((batch) => {
     const found = parseBatchCode(batch);
-    if (found === null) throw usageError(`${batch} is no batch; its name is like 4711-000001.`, 'deliver ack');
+    if (found === null) throw usageError(usageTexts.noBatch({ text: batch }), 'deliver ack');
     return found;
   });
   const reason = options.reason ?? `deliver ack ${batches.join(' ')}`;
@@ -47,7 +50,7 @@ function ack(context: CommandContext, options: Options, batches: readonly string
       acknowledged
         .map(({ batch, file, units }) =>
           units === 0
-            ? `Batch ${batch} was acknowledged before.`
+            ? `Batch ${batch} was already acknowledged.`
             : `Batch ${batch} (${file}) is acknowledged: ${count(units, 'entry', 'entries')}.`,
         )
         .join('\n'),

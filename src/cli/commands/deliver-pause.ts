@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import { pauseDelivery } from '../../erp/outbox/state.ts';
+import { operatingTexts } from '../../texts/commands/results.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
@@ -16,13 +17,15 @@ interface Options {
 const answer = z.strictObject({ paused: z.array(z.number()) });
 
 export const command: Definition<Options> = {
-  options: [installation, new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(), by],
-  examples: [['vetledger deliver pause --reason "the accountant closes the year"', 'nothing is sent meanwhile']],
+  options: [installation, new Option('--reason <text>', 'the reason; it is recorded').makeOptionMandatory(), by],
+  examples: [
+    ['vetledger deliver pause --reason "the accountant closes the year"', 'nothing is sent until `deliver resume`'],
+  ],
   answer,
   run: pause,
 };
 
-/** Holds the deliveries from their next batch on. */
+/** Pauses the deliveries from their next batch on. */
 export function pause(context: CommandContext, options: Options): Promise<number> {
   const by = actedBy(options, 'deliver pause');
   return withApp(context, { temporal: false }, async (app) => {
@@ -33,8 +36,8 @@ export function pause(context: CommandContext, options: Options): Promise<number
       chosen
         .map(({ id }) =>
           paused.includes(id)
-            ? `The delivery of installation ${id} is paused; windows go on. \`vetledger deliver resume\` lets it go on.`
-            : `The delivery of installation ${id} was paused already.`,
+            ? operatingTexts.deliveryPaused({ installation: id })
+            : operatingTexts.deliveryAlreadyPaused({ installation: id }),
         )
         .join('\n'),
     );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { resumeDelivery } from '../../erp/outbox/state.ts';
 import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
+import { operatingTexts } from '../../texts/commands/results.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
@@ -21,7 +22,6 @@ export const command: Definition<Options> = {
   run: resume,
 };
 
-/** Lets paused deliveries go on. */
 export function resume(context: CommandContext, options: Options): Promise<number> {
   const by = actedBy({ reason: 'deliver resume', ...(options.by ? { by: options.by } : {}) }, 'deliver resume');
   return withApp(context, { temporal: true }, async (app) => {
@@ -33,8 +33,8 @@ export function resume(context: CommandContext, options: Options): Promise<numbe
       chosen
         .map(({ id }) =>
           resumed.includes(id)
-            ? `The delivery of installation ${id} goes on as soon as \`vetledger run\` is up, or with \`vetledger deliver\`.`
-            : `The delivery of installation ${id} was not paused.`,
+            ? operatingTexts.deliveryResumed({ installation: id })
+            : operatingTexts.deliveryNotPaused({ installation: id }),
         )
         .join('\n'),
     );

@@ -8,6 +8,8 @@ import { redoUnits } from '../../erp/outbox/undo.ts';
 import type { UnitState } from '../../erp/outbox/unit.ts';
 import { deliveryProblems } from '../../queries/delivery-status.ts';
 import type { App } from '../../runtime/app.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
@@ -29,10 +31,10 @@ const answer = z.strictObject({ retried: z.array(z.string()), problems: z.array(
 
 export const command: Definition<Options> = {
   description:
-    'A refused entry is not sent again by itself, since a refusal that is repeated may block the API user. Each is looked up in the ERP first: one that is there is compared, never sent twice. Ids are those that `vetledger problems` prints.',
+    'A refused entry is not sent again automatically, because repeated refusals may block the API user. vetledger looks up each entry in the ERP first, so that none is sent twice. Use the ids that `vetledger problems` prints.',
   options: [installation, new Option('--all', 'every refused entry'), by, wait],
   examples: [
-    ['vetledger deliver retry 4711/invoice/123/1', 'once the account is open again'],
+    ['vetledger deliver retry 4711/invoice/123/1', 'when the account is open again'],
     ['vetledger deliver retry --all --installation 4711', 'all of an installation'],
   ],
   answer,
@@ -42,7 +44,7 @@ export const command: Definition<Options> = {
 /** Sends refused and undone units again; each is looked up in the ERP first. */
 function retry(context: CommandContext, options: Options, ids: readonly string[]): Promise<number> {
   if (ids.length > 0 === (options.all === true)) {
-    throw usageError('Name the entries, as `vetledger problems` prints them, or give --all.', 'deliver retry');
+    throw usageError(usageTexts.entriesOrAll, 'deliver retry');
   }
   const by = actedBy({ reason: 'deliver retry', ...(options.by ? { by: options.by } : {}) }, 'deliver retry');
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
@@ -76,19 +78,12 @@ function retry(context: CommandContext, options: Options, ids: readonly string[]
   });
 }
 
-/** The states of the entries with these ids, as they are now. Throws UserError unless each id is one of the outbox's. */
+/** The present states of the entries with these ids. Throws UserError if the outbox does not contain one of them. */
 async function statesOf(app: App, chosen: readonly InstallationConfig[], ids: readonly string[]) {
   const known = new Map<string, UnitState>();
   for (const { id } of chosen)
     for (const { unit_id: unit, state } of await unitsById(app.db, id, ids)) known.set(unit, state);
   const unknown = ids.find((id) => !known.has(id));
   if (unknown === undefined) return known;
-  throw new UserError(
-    {
-      code: 'unit_unknown',
-      message: `There is no entry ${unknown} in the outbox.`,
-      todo: 'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
-    },
-    1,
-  );
+  throw new UserError(commandErrors.unitUnknown({ unit: unknown }), 1);
 }

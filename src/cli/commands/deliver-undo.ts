@@ -27,12 +27,12 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'For what was delivered by mistake, such as a first load into the wrong company. Each entry of these dates that the ERP has is reversed there by an entry of its own on the same date; what was not sent yet is kept from it. Our own books stay as they are, and a later correction of such a document does not reverse it again. `vetledger deliver retry ID` sends an undone entry again. Asks first; where there is no terminal, --yes is needed.',
+    'Use this if entries were delivered by mistake, such as a first load into the wrong company. Each entry in the ERP with one of these dates is reversed there by a new entry on the same date. Entries that were not sent yet are excluded from the delivery. Our own books do not change, and a later correction of such a document does not reverse it again. `vetledger deliver retry ID` sends an undone entry again. The command asks for confirmation; without a terminal, --yes is required.',
   options: [
     installation,
     option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
     option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
-    new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+    new Option('--reason <text>', 'the reason; it is recorded').makeOptionMandatory(),
     by,
     yes,
     wait,
@@ -47,7 +47,7 @@ export const command: Definition<Options> = {
   run: undo,
 };
 
-/** Reverses in the ERP what was delivered of these dates, and keeps from it what was not, once it was confirmed. */
+/** After confirmation, reverses the delivered entries of these dates in the ERP, and excludes the others from the delivery. */
 function undo(context: CommandContext, options: Options): Promise<number> {
   const by = actedBy(options, 'deliver undo');
   const range = { from: options.from, to: options.to };
@@ -57,10 +57,10 @@ function undo(context: CommandContext, options: Options): Promise<number> {
     for (const { id, erp } of chosen) {
       const { reversed, withheld } = await planUndo(app.db, id, range);
       context.note(
-        `installation ${id}, ${erp.kind}, ${range.from} to ${range.to}: ${count(reversed, 'entry', 'entries')} to reverse in the ERP, ${withheld} not sent yet, to be kept from it`,
+        `installation ${id}, ${erp.kind}, ${range.from} to ${range.to}: ${count(reversed, 'entry', 'entries')} to reverse in the ERP, ${withheld} not sent yet, to be excluded from the delivery`,
       );
     }
-    const question = 'Reverse them? The entries and their reversals both stay in the ERP.';
+    const question = 'Reverse them? The entries and their reversals stay in the ERP.';
     if (!(await agreed(context, options, question, 'deliver undo'))) {
       await context.result({ undone: [], installations: [] }, () => 'Nothing was undone.');
       return 0;

@@ -6,6 +6,7 @@ import { approveUnits } from '../../erp/outbox/state.ts';
 import { deliveryStatus, unitsToSend } from '../../queries/delivery-status.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy, agreed } from '../acting.ts';
 import { date, plainError } from '../answer.ts';
 import { chosenDeliveries, refuseBarred } from '../books.ts';
@@ -46,46 +47,46 @@ const answer = z.union([
 
 export const command: Definition<Options> = {
   description:
-    'Delivery goes on by itself behind each window while `vetledger run` is up; this does it now, and waits. What a first load or a backfill brought is sent after consent: --approve gives it for everything dated up to a day. Exit code 3 when the ERP cannot be worked with.',
+    'While `vetledger run` is running, entries are delivered automatically after each window. This command delivers them now and waits. Entries of a first load or backfill require approval: --approve gives it for all entries dated up to --through. Exit code 3 if the ERP does not work.',
   options: [
     installation,
-    new Option('--dry-run', 'only say what would be sent, and what the mapping lacks for it'),
-    new Option('--approve', 'consent to what first loads and backfills brought, dated up to --through'),
-    option('--through <date>', 'last date of what is approved (YYYY-MM-DD)', calendarDate),
+    new Option('--dry-run', 'only show what would be sent, and what is missing in the mapping'),
+    new Option('--approve', 'approve the entries of first loads and backfills dated up to --through'),
+    option('--through <date>', 'last date that is approved (YYYY-MM-DD)', calendarDate),
     yes,
     by,
     wait,
   ],
   examples: [
-    ['vetledger deliver --dry-run', 'what would be sent, and what is lacking'],
+    ['vetledger deliver --dry-run', 'what would be sent, and what is missing'],
     ['vetledger deliver --approve --through 2026-03-31', 'the first quarter of a first load'],
-    ['vetledger deliver --json', 'what is due, the figures as JSON'],
+    ['vetledger deliver --json', 'deliver due entries, with the result as JSON'],
   ],
   answer,
   run: deliver,
 };
 
-/** Delivers what is due; with --approve, what a first load or a backfill brought, too; with --dry-run, only says what it would send. */
+/** Delivers due entries. --approve first approves entries of first loads and backfills. --dry-run sends nothing. */
 function deliver(context: CommandContext, options: Options): Promise<number> {
   const { approve, dryRun, through } = options;
   if ((approve === true) !== (through !== undefined)) {
-    throw usageError('--approve and --through DATE belong together.', 'deliver');
+    throw usageError(usageTexts.approveThrough, 'deliver');
   }
-  if (approve && dryRun) throw usageError('Give --dry-run or --approve, not both.', 'deliver');
+  if (approve && dryRun) throw usageError(usageTexts.dryRunOrApprove, 'deliver');
   return withApp(context, { temporal: !dryRun, handlesSignal: true }, async (app) => {
     const chosen = await chosenDeliveries(app, options.installation);
     if (dryRun) return previewDelivery(context, app, chosen);
     await refuseBarred(app, chosen);
     for (const { id } of chosen) await app.delivery.enqueue(installationOf(app.config, id));
     if (through !== undefined && !(await consent(context, app, chosen, through, options))) {
-      await context.result({ approved: 0, installations: [] }, () => 'Nothing was approved, and nothing sent.');
+      await context.result({ approved: 0, installations: [] }, () => 'Nothing was approved, and nothing was sent.');
       return 0;
     }
     return deliverAndReport(context, app, chosen, options.wait);
   });
 }
 
-/** Consents to what first loads and backfills brought, once it was confirmed; false where it was not. */
+/** Approves the entries of first loads and backfills, after confirmation. False if the answer is no. */
 async function consent(
   context: CommandContext,
   app: App,
@@ -105,13 +106,13 @@ async function consent(
     const dates = n === 0 ? '' : `, dated ${from} to ${last}`;
     context.note(`installation ${id}, ${erp.kind}: ${count(n, 'entry waits', 'entries wait')} for consent${dates}`);
   }
-  const question = `Send those dated up to ${through}? What the ERP has posted cannot be taken back.`;
+  const question = `Send the entries dated up to ${through}? Entries that the ERP has posted cannot be removed.`;
   if (!(await agreed(context, options, question, 'deliver'))) return false;
   for (const { id } of chosen) await app.db.transaction((trx) => approveUnits(trx, id, through, by));
   return true;
 }
 
-/** What a delivery would send now, by the mapping as it is. */
+/** Shows what a delivery would send now, with the present mapping. */
 async function previewDelivery(
   context: CommandContext,
   app: App,
@@ -145,11 +146,11 @@ async function previewDelivery(
     const status = await deliveryStatus(app.db, installation);
     result.json(`,${membersOf({ to_send: toSend, lacking, foreign, ...status })}}`);
     if (foreign !== null)
-      result.text(`Installation ${id}: ${foreign.message}. Nothing is sent before: ${foreign.todo}`);
+      result.text(`Installation ${id}: ${foreign.message}. Nothing is sent before this is solved: ${foreign.todo}`);
     const waiting = status === null ? null : leftText({ ...status, left: 0 });
     result.text(
-      `Installation ${id}: ${count(toSend, 'entry', 'entries')} to send, ${lacking} of them not yet: the mapping lacks something.${
-        waiting === null ? '' : ` Beside them: ${waiting}.`
+      `Installation ${id}: ${count(toSend, 'entry', 'entries')} to send; ${lacking} of them wait, because the mapping is incomplete.${
+        waiting === null ? '' : ` In addition: ${waiting}.`
       }`,
     );
   }

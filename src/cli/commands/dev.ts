@@ -12,24 +12,24 @@ interface Options {
   erp?: 'tryton';
 }
 
-/** `reconcile` is missing where the first window failed. */
+/** `reconcile` is absent if the first window failed. */
 const answer = windowsAnswer.extend({ reconcile: reconcileAnswer.optional() });
 
 export const command: Definition<Options> = {
   description:
-    'Starts an embedded PostgreSQL and Temporal server and a sandbox clinic, loads its history, posts and reconciles it, and goes on until Ctrl-C. Data is kept under .vetledger (or VETLEDGER_DATA_DIR); the next start goes on where it was. With --erp tryton, a Tryton server is installed and started beside it (Python is needed, and some minutes the first time), and everything is delivered into it; this demo has data of its own.',
+    'Starts an embedded PostgreSQL, a Temporal server and a sandbox clinic. Loads, posts and reconciles its history, and continues until Ctrl-C. The data is stored under .vetledger (or VETLEDGER_DATA_DIR), and the next start continues with it. With --erp tryton, it also installs and starts a Tryton server, and delivers everything to it. This requires Python and takes some minutes the first time. This demo has separate data.',
   config: false,
   options: [
     new Option(
       '--once',
-      'end after the first sync and its delivery; exit code 0 only if reconciled and all of it delivered',
+      'end after the first sync and its delivery; exit code 0 only if the books reconcile and everything is delivered',
     ),
-    new Option('--no-ui', 'without the web UI of Temporal'),
+    new Option('--no-ui', 'do not start the web UI of Temporal'),
     new Option('--erp <kind>', 'deliver to a real ERP, too').choices(['tryton']),
   ],
   examples: [
     ['vetledger dev', 'try vetledger out'],
-    ['vetledger dev --once', 'one sync, reconciled, and the end'],
+    ['vetledger dev --once', 'one sync with reconciliation, then end'],
     ['vetledger dev --erp tryton', 'see the entries in an ERP'],
   ],
   answer,

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { eraseClient } from '../../bookkeeping/erase-client.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -29,34 +31,34 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Names and addresses go from the mirror’s invoices, their earlier versions and the entries. A reason that somebody gave, for a decision or a pause, goes where it has all words of one of the client’s names. Amounts, the client’s id, VAT number and country stay, as the law on books demands, and so does a record of the erasure with reason, name and time. The hash chain stays whole. Erase them in the practice software first.',
+    'Erases names and addresses from the mirror’s invoices, their earlier versions and the entries. Also erases recorded reasons, such as of a decision or pause, that contain all words of one of the client’s names. Amounts, the client’s id, VAT number and country stay, as bookkeeping law requires. The erasure is recorded with reason, name and time, and the hash chain stays whole. Erase the client in the practice software first.',
   options: [
     installation,
-    new Option('--reason <text>', 'why; it is recorded, so it must not hold the name').makeOptionMandatory(),
+    new Option(
+      '--reason <text>',
+      'the reason; it is recorded, so it must not contain the client’s name',
+    ).makeOptionMandatory(),
     by,
-    new Option('--yes', 'do it; without, nothing is erased'),
+    new Option('--yes', 'erase the data; without it, nothing is erased'),
   ],
-  examples: [['vetledger erase client 2007 --reason "asked for on 2026-05-04" --yes', 'the names of client 2007']],
+  examples: [
+    ['vetledger erase client 2007 --reason "requested on 2026-05-04" --yes', 'erase the names of client 2007'],
+  ],
   answer,
   run: (context, options, [id = '']) => eraseNames(context, options, id),
 };
 
-/** Erases the personal data of a client from the mirror and the entries; the amounts and a record of the erasure stay. */
 function eraseNames(context: CommandContext, options: Options, idText: string): Promise<number> {
   const acted = actedBy(options, 'erase');
-  if (!/^[1-9]\d{0,14}$/.test(idText)) throw usageError(`${idText} is no id of a client.`, 'erase');
+  if (!/^[1-9]\d{0,14}$/.test(idText)) throw usageError(usageTexts.noClient({ text: idText }), 'erase');
   const client = Number(idText);
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const [installation, ...more] = chosenInstallations(config, options.installation);
     if (installation === undefined || more.length > 0) {
-      throw usageError('The configuration has several installations: say which with --installation.', 'erase');
+      throw usageError(usageTexts.oneInstallation, 'erase');
     }
     if (options.yes !== true) {
-      throw new ConfigError({
-        code: 'not_confirmed',
-        message: `Nothing was erased. With --yes, the names, addresses and free texts of client ${client} of installation ${installation.id} would be, for good.`,
-        todo: 'Erase them in the practice software first, or a later change of a record brings them back; then run it again with --yes.',
-      });
+      throw new ConfigError(commandErrors.notErased({ client, installation: installation.id }));
     }
     const erased = await eraseClient(db, installation, client, acted);
     const { records, versions, entries, reasons } = erased;

@@ -14,7 +14,7 @@ const answer = z.strictObject({ ok: z.boolean(), installations: erpChecksAnswer 
 
 export const command: Definition<Options> = {
   description:
-    'Tries for real: the connection, the rights of the API user, and each account, tax code, dimension value, journal, party and period that the mapping and the books use. An entry that balances must be taken, one that does not and one in a closed period must be refused; all are removed again. Says for each fault what to do; exit code 1 where there is one.',
+    'Checks with real requests: the connection, the rights of the API user, and each account, tax code, dimension value, journal, party and period that the mapping and the books use. The ERP must accept a balanced test entry, and refuse an unbalanced one and one in a closed period. All test entries are removed. Prints the next step for each fault; exit code 1 on a fault.',
   options: [installation],
   examples: [
     ['vetledger erp check', 'after setting up, and when entries are refused'],
@@ -24,7 +24,6 @@ export const command: Definition<Options> = {
   run: check,
 };
 
-/** Tries in each installation's ERP what entries need of it; exit code 1 on a fault. */
 function check(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const chosen = await chosenDeliveries(app, options.installation);

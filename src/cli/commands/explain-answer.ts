@@ -20,7 +20,7 @@ const deliveryAnswer = z.strictObject({
   erp_date: date.nullable(),
   settled_at: instant.nullable(),
   problem: plainError.extend({ since: instant.nullable() }).nullable(),
-  /** What has undone it in the ERP, and sent it again. */
+  /** The undos of this delivery in the ERP, and the new deliveries after them. */
   undos: z.array(z.unknown()).optional(),
 });
 
@@ -150,7 +150,7 @@ function recordDocument(record: EntryRecord | undefined) {
   };
 }
 
-/** An explanation as `answer` says it: amounts as text, the source's records as they were received. */
+/** The JSON of an explanation. The source's records are as received. */
 export function explanationDocument(explanation: Explanation) {
   const { versions, judgement, entries, decimals, writeBack } = explanation;
   return {

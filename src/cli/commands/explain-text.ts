@@ -11,7 +11,7 @@ import { formatAmount } from '../../reconcile/reconcile-report.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
 import { type instant, table } from '../render/text.ts';
 
-/** A document from the source to the books, as text. */
+/** The text of `explain`: a document from the source to the books. */
 export function explainText(found: Explanation): string {
   const explanation = visibleIn(found);
   const { installation, document, state, documentDate, problem, reports } = explanation;
@@ -34,7 +34,7 @@ export function explainText(found: Explanation): string {
   }
   for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
   lines.push('', 'Source', ...sourceLines(explanation));
-  if (explanation.related.length > 0) lines.push('', 'Hangs together with', ...explanation.related.map(relatedLine));
+  if (explanation.related.length > 0) lines.push('', 'Related documents', ...explanation.related.map(relatedLine));
   const used = prepaymentLines(explanation);
   if (used.length > 0) lines.push('', 'Prepayments used and refunded', ...used);
   lines.push('', 'Proofs', ...proofLines(explanation));
@@ -48,10 +48,10 @@ const standingTexts = {
   holds: '',
   replaced: ' (replaced by a newer decision)',
   earlier_version: ' (about an earlier version of it)',
-  late_no_more: ' (the document is late no more)',
+  late_no_more: ' (the document is no longer late)',
 };
 
-/** A related document with its own state: a held invoice does not hold its payments, nor do they hold the invoice. */
+/** A related document with its state, because a held invoice does not hold its payments, or the reverse. */
 function relatedLine({ kind, id, state, problemCode, entryId }: RelatedDocument): string {
   const where = [
     state.replaceAll('_', ' '),
@@ -76,22 +76,22 @@ function sourceLines({ versions, facts, decimals, timezone, pair, origin }: Expl
     : lines;
 }
 
-/** The way back into the practice software, which knows the patients: vetledger stores nothing of them. */
+/** The consultation in the practice software. It names the patients, of which vetledger stores nothing. */
 function originLines(origin: Explanation['origin']): string[] {
   if (origin === null) return [];
   const where = origin.url === null ? '' : `: ${origin.url}`;
   return [
-    `  made of consultation ${origin.consultation}${where} (its record in the practice software names the patients)`,
+    `  made from consultation ${origin.consultation}${where} (its record in the practice software names the patients)`,
   ];
 }
 
-/** Likely, because a cancellation names no original in the source. */
+/** Only “likely”, because a cancellation in the source does not name its original. */
 function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
   if (cancels !== null) return [`  likely cancels or pays back payment ${cancels} (same invoice, type and amount)`];
   return cancelledBy === null ? [] : [`  likely cancelled or paid back by payment ${cancelledBy}`];
 }
 
-/** A prepayment's refunds and uses; a payment's match. */
+/** The refunds and uses of a prepayment, or the match of a payment. */
 function prepaymentLines({ document, refunds, uses, match, decimals, timezone }: Explanation): string[] {
   const at = localTime(timezone);
   const known = ({ state, setBy, setAt, setReason }: Explanation['uses'][number]) =>
@@ -103,7 +103,7 @@ function prepaymentLines({ document, refunds, uses, match, decimals, timezone }:
       document.kind === 'prepayment'
         ? `payment ${each.paymentId}${of}`
         : each.prepaymentId === null
-          ? 'which one is not known'
+          ? 'the prepayment is unknown'
           : `prepayment ${each.prepaymentId}`;
     return `  ${what}: ${formatAmount(each.amount, decimals)}, ${known(each)}`;
   });
@@ -112,17 +112,17 @@ function prepaymentLines({ document, refunds, uses, match, decimals, timezone }:
 
 const stateTexts = {
   open: 'not matched',
-  matched: 'matched by what its unused amount dropped by',
+  matched: 'matched by the decrease of its unused amount',
   set: 'set by a person',
   cancelled: 'cancelled before it was matched',
 };
 
-/** Instants as the clock of a zone shows them, with the offset. */
+/** Formats instants as local time with the offset. */
 function localTime(timezone: string): (time: Date | string | null) => string {
   return (time) => (time === null ? '-' : localTimeOf(new Date(time), timezone));
 }
 
-/** A date or time of the source: a time as the zone's clock shows it. */
+/** Formats a date or time of the source; a time becomes local time. */
 function localText(text: string | null, timezone: string): string {
   if (text === null) return '-';
   const instant = /[T ]\d/.test(text) ? instantOf(text, timezone) : null;
@@ -177,8 +177,8 @@ function factLines(facts: DocumentFacts, decimals: number, timezone: string): st
 }
 
 function proofLines({ proofs, judgement }: Explanation): string[] {
-  if (!judgement) return ['  none: the source’s record is not in the mirror'];
-  if (proofs.length === 0) return [`  none needed: by the rules it is ${judgement.state.replaceAll('_', ' ')}`];
+  if (!judgement) return ['  none: the record is not in the mirror'];
+  if (proofs.length === 0) return [`  none required: the rules make it ${judgement.state.replaceAll('_', ' ')}`];
   return proofs.map(({ proof, holds, says }) => {
     const verdict = holds === null ? 'not known' : holds ? 'holds' : 'FAILS';
     return `  ${verdict.padEnd(9)}  ${proof}${says && ` (${says})`}`;
@@ -224,7 +224,7 @@ function entryHead(entry: LedgerEntry, isInForce: boolean): string {
   return parts.join('; ');
 }
 
-/** The daily summary of an entry of posting mode `daily_summary`; an entry of mode `document` is exported itself. */
+/** The daily summary of an entry in posting mode `daily_summary`. In mode `document`, the entry itself is the unit. */
 function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): string[] {
   if (entry.postingMode === 'document') return [];
   return [`    to the general ledger ${summary ? `in ${summary}` : `with the summary of ${entry.date}, not made yet`}`];
@@ -234,7 +234,7 @@ function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
   return deliveries.flatMap((delivery, n) => unitDeliveryLines(delivery, undoTexts[n === 0 ? 0 : 2 - (n % 2)], at));
 }
 
-/** What a unit is, then what each of its undos is in turn. */
+/** Titles of the first delivery, and then in turn of each undo and each new delivery. */
 const undoTexts = ['to the ERP', 'undone in the ERP', 'sent to the ERP again'];
 
 function lineTable(lines: Line[], decimals: number): string {
@@ -260,7 +260,7 @@ function lineTable(lines: Line[], decimals: number): string {
   );
 }
 
-/** The rows with the cells of some columns right-aligned; `table` aligns a header and texts to the left. */
+/** Pads the cells of some columns on the left, because `table` aligns texts to the left. */
 function toRight(columns: number[], rows: (string | number)[][]): (string | number)[][] {
   const widths = new Map(columns.map((column) => [column, Math.max(...rows.map((row) => String(row[column]).length))]));
   return rows.map((row) =>
@@ -271,7 +271,7 @@ function toRight(columns: number[], rows: (string | number)[][]): (string | numb
   );
 }
 
-/** A line's tags beside account, amount and party (ACCOUNTING "Who and where"). */
+/** The tags of a line other than account, amount and party (ACCOUNTING "Who and where"). */
 function carries(line: Line, decimals: number): string {
   const { departmentId, dimensions, internal, vat, paymentType, documentNumber, dueDate, bankReference } = line;
   const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(

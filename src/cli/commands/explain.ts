@@ -12,6 +12,7 @@ import { findDocuments } from '../../queries/found-documents.ts';
 import { stringifyJson } from '../../records/json.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../../terms.ts';
+import { documentErrors, documentTexts } from '../../texts/errors/documents.ts';
 import { chosenBooks } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -25,24 +26,23 @@ interface Options {
 
 export const command: Definition<Options> = {
   description:
-    'Kind is invoice, payment or prepayment; id is the document’s id in the practice software or, for an invoice, its number with or without prefix, posted or held. One name alone is an entry code (4711/invoice/1001/1), an id or a number; where it means several documents, they are listed. With a kind, an id goes before a number. Times are local times of the installation’s zone.',
+    'The kind is invoice, payment or prepayment. The id is the document’s id in the practice software or, for an invoice, its number with or without prefix. A single argument is an entry code (4711/invoice/1001/1), an id or a number; if several documents match, they are listed. With a kind, ids have priority over numbers. Times are local times of the installation.',
   options: [installation],
   examples: [
     ['vetledger explain invoice 123', 'why it is in the books as it is, or why not'],
-    ['vetledger explain invoice H-1001', 'by the number printed on it'],
+    ['vetledger explain invoice H-1001', 'by the invoice number'],
     ['vetledger explain 4711/payment/12/1', 'by the code of an entry, as exports and the ERP show it'],
-    ['vetledger explain prepayment 7 --json', 'its uses and refunds, and who set a match, as JSON'],
+    ['vetledger explain prepayment 7 --json', 'its uses, refunds and matches, as JSON'],
   ],
   answer,
   run: explain,
 };
 
-/** What a person asked for: a document by its code, or a text that may be an id or an invoice's number. */
-type Asked = { code: CodedDocument } | { kind: DocumentKind | null; text: string; id: number | null };
+/** The requested document: its code, or a text that is an id or an invoice number. */
+type Requested = { code: CodedDocument } | { kind: DocumentKind | null; text: string; id: number | null };
 
 /**
- * One document from the source to the books. `names` are its kind and id (for an invoice also its number), or one of: an entry
- * code, an id, a number.
+ * Explains one document. `names` are its kind and id (or invoice number), or a single entry code, id or number.
  */
 async function explain(context: CommandContext, options: Options, names: readonly string[]): Promise<number> {
   const asked = askedFor(names);
@@ -60,27 +60,27 @@ async function explain(context: CommandContext, options: Options, names: readonl
   });
 }
 
-function askedFor([first = '', second = '']: readonly string[]): Asked {
+function askedFor([first = '', second = '']: readonly string[]): Requested {
   const kind = documentKinds.find((known) => known === first) ?? null;
-  if (second === '' && kind !== null) throw usageError(`missing required argument 'id' of the ${kind}.`, 'explain');
+  if (second === '' && kind !== null) throw usageError(documentTexts.idMissing({ kind }), 'explain');
   if (second !== '' && kind === null)
-    throw usageError(`${first} is no kind of document; there are ${documentKinds.join(', ')}.`, 'explain');
+    throw usageError(documentTexts.unknownKind({ kind: first, known: documentKinds.join(', ') }), 'explain');
   const text = second === '' ? first : second;
   const code = documentOfCode(text);
   if (code !== null && (kind === null || kind === code.kind)) return { code };
   const isId = /^\d{1,15}$/.test(text);
-  // Every document number ends in digits.
+  // A document number always contains a digit.
   if (!isId && ((kind !== null && kind !== 'invoice') || !/\d/.test(text) || code !== null))
-    throw usageError(`${text} is no id; give the id of the ${kind ?? 'document'} in the practice software.`, 'explain');
+    throw usageError(documentTexts.noId({ text, kind: kind ?? 'document' }), 'explain');
   return { kind, text, id: isId ? Number(text) : null };
 }
 
-/** With a kind, an id goes before a number, so that an id from `problems` or a script always means the same document. */
+/** With a kind, ids have priority over numbers, so that an id from `problems` or a script always finds the same document. */
 async function onlyCandidate(
   context: CommandContext,
   app: App,
   chosen: readonly InstallationConfig[],
-  { kind, text, id }: Exclude<Asked, { code: unknown }>,
+  { kind, text, id }: Exclude<Requested, { code: unknown }>,
 ): Promise<Candidate> {
   const installations = chosen.map((each) => each.id);
   const withId = id === null ? [] : await documentsWithId(app.db, installations, kind, id);
@@ -92,7 +92,7 @@ async function onlyCandidate(
   if (found === undefined) throw unknown(`${kind ?? 'document'} ${text}`, installations);
   if (more.length > 0) throw ambiguous(text, candidates, kind);
   if (candidates === withId && others.length > 0)
-    context.note(`${text} is also the number of ${others.map(textOf).join('; ')}.`);
+    context.note(documentTexts.alsoNumber({ text, documents: others.map(textOf).join('; ') }));
   return found;
 }
 
@@ -101,14 +101,14 @@ function isSame(one: Candidate, other: Candidate): boolean {
 }
 
 function ambiguous(text: string, candidates: readonly Candidate[], kind: DocumentKind | null): Error {
-  const message = `${candidates.length} documents are meant by ${text}: ${candidates.map(textOf).join('; ')}.`;
+  const documents = candidates.map(textOf).join('; ');
+  const message = documentTexts.ambiguous({ text, documents, count: candidates.length });
   const [{ installation, kind: first, id }] = candidates as [Candidate];
-  const todo = `Name one of them, like this: \`vetledger explain ${installation}/${first}/${id}\`.`;
   const isSameId = candidates.every(({ number }) => number === null);
-  // As before: one id in several installations is wrong usage.
+  // An id that exists in several installations is wrong usage: --installation is missing.
   return isSameId && kind !== null
-    ? usageError(`${message} Say which with --installation.`, 'explain')
-    : new UserError({ code: 'document_ambiguous', message, todo }, 1);
+    ? usageError(`${message} ${documentTexts.nameInstallation}`, 'explain')
+    : new UserError(documentErrors.ambiguous({ message, example: `${installation}/${first}/${id}` }), 1);
 }
 
 function textOf({ installation, kind, id, number, documentDate, state }: Candidate): string {
@@ -118,24 +118,10 @@ function textOf({ installation, kind, id, number, documentDate, state }: Candida
 }
 
 function noSuchEntry(entry: string, { document: { kind, id }, entries }: Explanation): UserError {
-  const theirs = entries.length === 0 ? 'it has none' : `it has ${entries.map((each) => each.id).join(', ')}`;
-  return new UserError(
-    {
-      code: 'document_unknown',
-      message: `There is no entry ${entry} of ${kind} ${id}: ${theirs}.`,
-      todo: `\`vetledger explain ${kind} ${id}\` shows the document.`,
-    },
-    1,
-  );
+  const existing = entries.map((each) => each.id).join(', ');
+  return new UserError(documentErrors.noSuchEntry({ entry, kind, id, existing }), 1);
 }
 
 function unknown(name: string, installations: readonly InstallationId[]): UserError {
-  return new UserError(
-    {
-      code: 'document_unknown',
-      message: `There is no ${name} of installation ${installations.join(' or ')} here.`,
-      todo: 'Check the id or number; if the document is new, run `vetledger sync` first.',
-    },
-    1,
-  );
+  return new UserError(documentErrors.unknown({ name, installations: installations.join(' or ') }), 1);
 }

@@ -5,6 +5,8 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { chosenBooks } from '../books.ts';
 import { calendarDate, type Definition, installation, option } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
@@ -30,36 +32,35 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'What goes to the general ledger: every document’s entry, or, for those posted in mode `daily_summary`, one entry per day and department. Entries of days that have no summary yet are left out, and counted on stderr.',
+    'Exports the general ledger: the entry of each document or, in posting mode `daily_summary`, one entry per day and department. Entries of days without a summary are omitted, and their number is printed on stderr.',
   options: [
-    new Option('--format <format>', 'what to write').choices(['hledger', 'csv', 'beancount']).makeOptionMandatory(),
+    new Option('--format <format>', 'format of the output')
+      .choices(['hledger', 'csv', 'beancount'])
+      .makeOptionMandatory(),
     installation,
     option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate),
     option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate),
-    new Option('--documents', 'the sub-ledger instead: the entry of every document, whatever its posting mode'),
+    new Option('--documents', 'export the entry of every document, in every posting mode'),
     new Option('--all', 'with csv: all installations in one table'),
-    new Option('--out <file>', 'write to this file, whole or not at all (default: stdout)'),
+    new Option('--out <file>', 'write to this file; after an error the old file is unchanged (default: stdout)'),
   ],
   examples: [
-    ['vetledger export --format hledger | hledger -f - balance', 'the trial balance by another program'],
+    ['vetledger export --format hledger | hledger -f - balance', 'the trial balance, computed by another program'],
     ['vetledger export --format csv --from 2026-01-01 --to 2026-01-31 --out january.csv', 'one month as a table'],
   ],
   answer,
   run: exportJournal,
 };
 
-/** Writes the journal to stdout, or to a file that is replaced as a whole or not at all. */
+/** Writes the journal to stdout, or to a file that is replaced only after success. */
 async function exportJournal(context: CommandContext, options: Options): Promise<number> {
   const { from = null, to = null, out } = options;
   refuseBackwards(options, 'export');
-  if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');
+  if (context.json && !out) throw usageError(usageTexts.jsonNeedsOut, 'export');
   return withApp(context, { temporal: false }, async (app) => {
     const installations = await chosenBooks(app, options.installation);
     if (options.format === 'csv' && installations.length > 1 && !options.all) {
-      throw usageError(
-        `${installations.length} installations are configured, and a table is of one: name it with --installation, or say --all.`,
-        'export',
-      );
+      throw usageError(usageTexts.csvOfOne({ count: installations.length }), 'export');
     }
     const heads: object[] = [];
     const leftOut: { installation: number; entries: number }[] = [];
@@ -92,21 +93,17 @@ async function exportJournal(context: CommandContext, options: Options): Promise
 
 function leftOutText(installation: number, entries: number): string {
   const some = entries === 1 ? '1 entry is' : `${entries} entries are`;
-  return `Installation ${installation}: ${some} left out, as their days have no summary yet (the next window makes those of days that are over); --documents exports them.`;
+  return `Installation ${installation}: ${some} omitted, because their days have no summary yet. The next window makes the summaries of past days. --documents exports these entries.`;
 }
 
-/** Exports hold personal data and the whole books: only their owner reads them. */
+/** Only the owner may read exports, because they contain personal data and the whole books. */
 const privateMode = 0o600;
 
-/** Writes a temporary file in the same folder and renames it, so that readers see the old or the new file; returns its bytes. */
+/** Writes a temporary file and renames it, so that readers see the old or the new file. Returns the number of bytes. */
 async function writeWhole(file: string, pieces: AsyncIterable<string>): Promise<number> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   const handle = await open(temporary, 'wx', privateMode).catch((error: unknown) => {
-    throw new ConfigError({
-      code: 'out_not_writable',
-      message: `${file} cannot be written (${codeOf(error)}).`,
-      todo: 'Give --out a file in an existing folder that you may write to.',
-    });
+    throw new ConfigError(commandErrors.outNotWritable({ file, reason: String(codeOf(error)) }));
   });
   try {
     let bytes = 0;

@@ -10,6 +10,9 @@ import type { LateDecisionKind } from '../../posting/types.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
+import { lateTexts } from '../../texts/commands/results.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { actedBy } from '../acting.ts';
 import { date } from '../answer.ts';
 import { chosenBooks, chosenDeliveries } from '../books.ts';
@@ -51,17 +54,17 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'A decision holds for the version of the document that it was made on, and has a name, a reason and a time, which `vetledger explain` shows; the next window heeds it. Of an entry (its id has a number at the end) or a daily summary whose period the ERP closed before it was sent, only --redate can be decided: it is reversed in our books at its own date and posted anew on the first open day; the entry and its reversal, of which neither was sent, are settled against each other, and E7 lists them. One that was taken out of the books meanwhile is settled with its reversal alone. Of a daily summary, each entry is reversed and posted anew so, in a summary of their own on the open day; decide a day’s summary and its supplements together. A posted document that the source does not show any more is reversed by --confirm-gone only. With --filter, a comma-separated list of code=CODE, kind=KIND, from=DATE and to=DATE, all documents of `vetledger late` that match are decided; --number says how many there are, and nothing is decided where there are others by then. Where the ERP’s period is opened again, `vetledger deliver retry` sends the entries as they are.',
+    'A decision applies to one version of the document. It has a name, a reason and a time, which `vetledger explain` shows, and the next window applies it. For an entry (its id ends with a further number) or daily summary whose period the ERP closed before the delivery, only --redate is possible. The entry is then reversed in our books on its own date and posted again on the first open day. The entry and its reversal cancel each other: neither is sent, and E7 lists them. For a daily summary, this applies to each of its entries, which get a new summary on the open day. Decide a day’s summary and its supplements together. Only --confirm-gone reverses a posted document that is missing in the source. --filter, a comma-separated list of code=CODE, kind=KIND, from=DATE and to=DATE, chooses all matching documents of `vetledger late`. --number must be their number; otherwise nothing is decided. If the ERP’s period is open again, `vetledger deliver retry` sends the entries unchanged.',
   options: [
     installation,
     new Option('--redate', 'post it on the first open day'),
-    new Option('--as-dated', 'post it on its own date, once the period is open'),
-    new Option('--wait', 'leave it out of the books for now'),
-    new Option('--accept-date', 'its date is right, though it lies long before it was recorded'),
+    new Option('--as-dated', 'post it on its own date when the period is open'),
+    new Option('--wait', 'do not post it for now'),
+    new Option('--accept-date', 'its date is right, although it was recorded much later'),
     new Option('--confirm-gone', 'it is gone from the source for good: it is reversed'),
     new Option('--filter <conditions>', 'instead of ids: code=CODE,kind=KIND,from=DATE,to=DATE'),
-    option('--number <n>', 'with --filter: how many documents that are', wholeNumber),
-    new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+    option('--number <n>', 'with --filter: the number of matching documents', wholeNumber),
+    new Option('--reason <text>', 'the reason; it is recorded').makeOptionMandatory(),
     by,
   ],
   examples: [
@@ -85,30 +88,23 @@ function decide(context: CommandContext, options: Options, ids: readonly string[
   const decision = decisionOf(options);
   const by = actedBy(options, 'late decide');
   const filter = options.filter === undefined ? null : parseLateFilter(options.filter);
-  if ((filter === null) === (ids.length === 0))
-    throw usageError('Name documents by their ids, or by --filter.', 'late decide');
+  if ((filter === null) === (ids.length === 0)) throw usageError(usageTexts.documentsOrFilter, 'late decide');
   if (filter !== null && options.number === undefined) {
-    throw usageError(
-      'With --filter, say with --number how many documents it chooses; `vetledger late` lists them.',
-      'late decide',
-    );
+    throw usageError(usageTexts.filterNeedsNumber, 'late decide');
   }
   const documents = ids.flatMap((id) => documentOf(id) ?? []);
   const units = ids.filter((id) => documentOf(id) === null);
   if (units.length > 0 && decision !== 'redate') {
-    throw usageError(
-      `${units[0]} is an entry, and its document is in the books: it can only be redated. Where the ERP’s period is opened again, \`vetledger deliver retry\` sends it as it is.`,
-      'late decide',
-    );
+    throw usageError(usageTexts.onlyRedate({ unit: String(units[0]) }), 'late decide');
   }
   return withApp(context, { temporal: units.length > 0 }, async (app) => {
     const chosen = new Set((await chosenBooks(app, options.installation)).map(({ id }) => id));
     for (const { installation } of documents) {
       installationOf(app.config, installation);
       if (chosen.has(installation)) continue;
-      throw usageError(`Installation ${installation} is not the one of --installation.`, 'late decide');
+      throw usageError(usageTexts.otherInstallation({ installation }), 'late decide');
     }
-    // Entries first: they are refused as a whole while a window is under way.
+    // Entries come first: while a window is running, the command fails here, before any document is decided.
     const redated = units.length > 0 ? await redateUnits(context, app, options, units) : [];
     const decided = await app.db.transaction(async (trx) => {
       const deciding = { decision, ...by };
@@ -148,10 +144,7 @@ function decisionOf(options: Options): LateDecisionKind {
   ];
   const [first, ...others] = said.filter(([, isSaid]) => isSaid === true).map(([decision]) => decision);
   if (first !== undefined && others.length === 0) return first;
-  throw usageError(
-    'Say one thing that is decided: --redate, --wait, --as-dated, --accept-date or --confirm-gone.',
-    'late decide',
-  );
+  throw usageError(usageTexts.oneDecision, 'late decide');
 }
 
 async function redateUnits(
@@ -165,14 +158,7 @@ async function redateUnits(
   const known = new Set(chosen.map(({ id }) => id));
   const foreign = ids.find((id) => !known.has(installationOfUnit(id)));
   if (foreign !== undefined) {
-    throw new UserError(
-      {
-        code: 'unit_unknown',
-        message: `There is no entry ${foreign} in the outbox of these installations.`,
-        todo: 'Ids are those that `vetledger late` prints, such as 4711/invoice/123/1 or 4711/summary/2026-03-31-11/1.',
-      },
-      1,
-    );
+    throw new UserError(commandErrors.lateUnitUnknown({ unit: foreign }), 1);
   }
   const acted = actedBy({ reason, ...(by === undefined ? {} : { by }) }, 'late decide');
   const redated: Redated[] = [];
@@ -184,20 +170,20 @@ async function redateUnits(
   return redated;
 }
 
-/** Of `<installation>/<kind>/<id>`; null for the id of an entry, which has one part more, or anything else. */
+/** Reads `<installation>/<kind>/<id>`. Null for any other text, such as the id of an entry, which has one more part. */
 function documentOf(text: string): (DocumentRef & { installation: InstallationId }) | null {
   const parts = /^(\d{1,15})\/(\w+)\/(\d{1,15})$/.exec(text);
   const kind = documentKinds.find((known) => known === parts?.[2]);
   return parts && kind ? { installation: Number(parts[1]), kind, id: Number(parts[3]) } : null;
 }
 
-/** Of `<installation>/<kind>/<id>/<n>`. */
+/** The installation of a unit id `<installation>/<kind>/<id>/<n>`; 0 if the text is not such an id. */
 function installationOfUnit(unitId: string): InstallationId {
   const [installation = ''] = unitId.split('/');
   return /^\d{1,15}$/.test(installation) ? Number.parseInt(installation, 10) : 0;
 }
 
-/** `--filter` of `late decide`: `code=…,kind=…,from=…,to=…`, each at most once; documents match all of them. */
+/** The value of `--filter`: `code=…,kind=…,from=…,to=…`, each at most once. A document must match all of them. */
 type LateFilter = Partial<Record<(typeof keys)[number], string>>;
 
 const keys = ['code', 'kind', 'from', 'to'] as const;
@@ -208,10 +194,7 @@ function parseLateFilter(text: string): LateFilter {
     const [name = '', value = '', ...rest] = part.split('=').map((each) => each.trim());
     const key = keys.find((each) => each === name);
     if (key === undefined || value === '' || rest.length > 0 || filter[key] !== undefined || !isValid(key, value)) {
-      throw usageError(
-        `${part} is no condition of --filter. Say code=CODE, kind=invoice, from=DATE or to=DATE, each once, with commas between them.`,
-        'late decide',
-      );
+      throw usageError(usageTexts.noCondition({ text: part }), 'late decide');
     }
     filter[key] = value;
   }
@@ -223,7 +206,7 @@ function isValid(key: keyof LateFilter, value: string): boolean {
   return key === 'kind' ? documentKinds.some((kind) => kind === value) : isCalendarDate(value);
 }
 
-/** Whether a late document matches; one without a date matches no day. */
+/** Whether a late document matches. A document without a date does not match `from` or `to`. */
 function matchesLate(
   { code, kind, from, to }: LateFilter,
   document: Pick<LateDocument, 'problem' | 'kind' | 'documentDate'>,
@@ -240,24 +223,16 @@ function matchesLate(
 function redatedText(redated: readonly Redated[]): string[] {
   if (redated.length === 0) return [];
   const lines = redated.map(({ unit, reversal, entry, date }) => {
-    if (reversal === null) return `${unit} comes to nothing; it is settled without being sent.`;
+    if (reversal === null) return lateTexts.dropped({ unit });
     return entry === null
-      ? `${unit} and ${reversal} are settled against each other; neither is sent.`
-      : `${unit} is posted anew as ${entry} on ${date}; it and ${reversal} are settled against each other.`;
+      ? lateTexts.cancelledOut({ unit, reversal })
+      : lateTexts.redated({ unit, entry, date: String(date), reversal });
   });
   return [...lines, `${count(redated.length, 'entry', 'entries')} decided.`];
 }
 
-const effects: Record<LateDecisionKind, string> = {
-  redate: 'the next window posts it on the first open day',
-  as_dated: 'it posts on its own date once the period is open',
-  wait: 'nothing of it is posted until it is decided otherwise',
-  accept_date: 'the next window posts it on its own date, if that is open',
-  confirm_gone: 'the next window reverses it as gone from the source',
-};
-
 function decidedText(decided: readonly { id: string; decision: LateDecisionKind }[]): string[] {
   if (decided.length === 0) return [];
-  const lines = decided.map(({ id, decision }) => `${visible(id)}: ${effects[decision]}.`);
+  const lines = decided.map(({ id, decision }) => `${visible(id)}: ${lateTexts[decision]}.`);
   return [...lines, `${count(decided.length, 'document')} decided; \`vetledger sync\` opens a window now.`];
 }

@@ -4,7 +4,7 @@ import { answer, list } from './late.ts';
 /** The same as `vetledger late`. */
 export const command: Definition<{ installation?: number }> = {
   options: [installation],
-  examples: [['vetledger late list', 'what there is to decide']],
+  examples: [['vetledger late list', 'what needs a decision']],
   answer,
   run: list,
 };

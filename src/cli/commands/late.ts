@@ -44,10 +44,10 @@ export const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'A document is late when its date, or that of its entry in force, lies in a closed period, or when it was dated long before it was recorded, or before start_date. Listed, too, are posted documents that the source does not show any more. One that was late when our own books were closed is never posted by reopening them, only by its decision.',
+    'A document is late if its date, or that of its entry in force, is in a closed period or before start_date, or if it was recorded long after its date. Missing documents are listed, too. A document that was late at a close of our books needs a decision even after the books are reopened.',
   options: [installation],
   examples: [
-    ['vetledger late', 'what there is to decide, and what was decided'],
+    ['vetledger late', 'what needs a decision, and what was decided'],
     ['vetledger late decide 4711/invoice/123 --redate --reason "came after the close"', 'one document'],
   ],
   answer,
@@ -55,8 +55,8 @@ export const command: Definition<Options> = {
 };
 
 /**
- * Prints what waits for a person's decision: documents that a lock or their date keeps out of the books, and entries and daily
- * summaries whose period was closed in the ERP before they were sent.
+ * Prints what needs a decision of the accountant: documents that are late or missing, and entries and daily summaries whose period the
+ * ERP closed before they were sent.
  */
 export function list(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {
@@ -82,17 +82,17 @@ export function list(context: CommandContext, options: Options): Promise<number>
 /** A late document as `late --json` prints it. */
 interface ListedLate {
   installation: InstallationId;
-  /** As `late decide` takes it. */
+  /** The id for `late decide`. */
   id: string;
   document: string;
   date: CalendarDate | null;
   code: string;
   message: string;
-  /** The entry in force, where a change of it is late. */
+  /** The entry in force, if a change of it is late. */
   in_force: string | null;
-  /** What was decided of its present version. */
+  /** The decision on its present version. */
   decided: { decision: LateDecisionKind; by: string; at: Date; reason: string } | null;
-  /** The options that decide it. */
+  /** The possible options of `late decide`. */
   decisions: string[];
 }
 
@@ -112,14 +112,14 @@ function lateText(documents: readonly ListedLate[], units: readonly { id: string
   const sections = [
     documents.length === 0
       ? 'No document waits for a decision.'
-      : `${count(documents.length, 'document')} to be decided; \`vetledger late decide ID --reason TEXT\` with one of the options named:`,
+      : `${count(documents.length, 'document')} without a decision. Run \`vetledger late decide ID --reason TEXT\` with one of the named options:`,
     ...documents.map((each) => documentText(visibleIn(each))),
   ];
   if (units.length > 0) {
-    const lines = units.map(({ id, reversal }) => `  ${reversal === null ? id : `${id} (taken out by ${reversal})`}`);
+    const lines = units.map(({ id, reversal }) => `  ${reversal === null ? id : `${id} (reversed by ${reversal})`}`);
     sections.push(
       [
-        `${count(units.length, 'entry waits', 'entries wait')} for a closed period of the ERP (--redate, or open it there and \`vetledger deliver retry\`):`,
+        `${count(units.length, 'entry waits', 'entries wait')} in a closed period of the ERP. Use --redate, or open the period and run \`vetledger deliver retry\`:`,
         ...lines,
       ].join('\n'),
     );

@@ -4,19 +4,19 @@ import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { type headFields, headText, personsText } from '../render/ledger.ts';
 import { columns, count, instant as instantText } from '../render/text.ts';
 
-/** Documents shown of each list; the JSON has more. */
+/** Number of documents that are shown per list. The JSON contains more. */
 const shown = 10;
 const longestName = 60;
 
-/** The checklist as lines: what is well, and what to look at. Null: closed through that day already. */
+/** The checklist as text. `checklist` is null if the books are already closed through that day. */
 export function checklistText(
   installation: InstallationId,
   checklist: ClosingChecklist | null,
   through: CalendarDate,
 ): string {
-  if (checklist === null) return `Installation ${installation}: closed through ${through} already.`;
+  if (checklist === null) return `Installation ${installation}: already closed through ${through}.`;
   const until = checklist.closed_through ?? 'no day';
-  const result = checklist.ok ? 'Nothing to look at.' : 'Look at the lines marked with LOOK before you close.';
+  const result = checklist.ok ? 'Nothing needs attention.' : 'Check the lines with LOOK before you close.';
   return [
     `Installation ${installation}, to be closed through ${through} (closed through ${until} until now)`,
     ...items(checklist),
@@ -27,7 +27,7 @@ export function checklistText(
 function items(checklist: ClosingChecklist): string[] {
   const { last_window: window, held, late, drafts, undelivered, differences, clearing } = checklist;
   const { unused_prepayments: unused, liabilities_in_debit: inDebit, owed_as_revenue: owed } = checklist;
-  const asked = window.to === null ? 'none has closed' : `asked the source up to ${instantText(window.to)}`;
+  const asked = window.to === null ? 'none has closed' : `read the source up to ${instantText(window.to)}`;
   const after = window.ok ? '' : `, not beyond ${checklist.through}: run \`vetledger sync\``;
   return [
     ...item(window.ok, `last window: ${asked}${after}`),
@@ -63,8 +63,8 @@ type Owed = ClosingChecklist['owed_as_revenue'];
 
 function owedCount({ found, names_known: known }: Owed): string {
   const rows = found.reduce((all, each) => all + each.rows, 0);
-  const seen = rows === 0 ? 'none' : `${count(rows, 'row')} (\`vetledger mapping check\` says what to do)`;
-  return known ? seen : `${seen}; the names of the accounts are not known`;
+  const seen = rows === 0 ? 'none' : `${count(rows, 'row')} (see \`vetledger mapping check\`)`;
+  return known ? seen : `${seen}; the names of the accounts are unknown`;
 }
 
 function owedLines({ found }: Owed): string[] {
@@ -126,6 +126,6 @@ export function closedText(
 ): string {
   const { installation, closed_through: through, entries, checklist } = closed;
   if (checklist === null)
-    return `Installation ${installation}: was closed through ${through} before (\`vetledger ledger closes\` says by whom); nothing is written.\n${headText(closed.head, closed.summary_head)}`;
+    return `Installation ${installation}: was already closed through ${through} (\`vetledger ledger closes\` shows by whom); nothing is written.\n${headText(closed.head, closed.summary_head)}`;
   return `Installation ${installation}: closed through ${through}, after ${entries} entries; closed by ${personsText(closed)}.\n${headText(closed.head, closed.summary_head)}`;
 }

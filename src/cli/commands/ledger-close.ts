@@ -11,6 +11,7 @@ import { type ClosingChecklist, closingChecklist } from '../../queries/closing.t
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import type { App } from '../../runtime/app.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { agreed, personsOf } from '../acting.ts';
 import { amount, counts, date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
@@ -110,7 +111,7 @@ const answer = z.union([
 
 export const command: Definition<Options> = {
   description:
-    'Prints first what an accountant looks at: the last window, held and late documents, drafts dated in the month, what is not in the ERP, differences, clearing accounts, unused prepayments and liabilities in debit. Then it asks; without a terminal, --yes is needed. Nothing is posted on or before that day any more; `policies.locked_period` of the mapping says what happens to documents dated in it, and `vetledger late` lists those that wait. Who closed, and the checklist, are stored with the close as a link of the chain.',
+    'Prints a checklist: the last window, held and late documents, drafts of the month, entries that are not in the ERP, differences, clearing accounts, unused prepayments and liabilities in debit. Then it asks for confirmation; without a terminal, --yes is required. After the close, nothing is posted on or before that day. `policies.locked_period` of the mapping decides about documents dated in the closed period, and `vetledger late` lists those that wait. The close is a link of the hash chain, with the names and the checklist.',
   options: [
     option('--through <date>', 'the last closed day (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
     installation,
@@ -120,9 +121,9 @@ export const command: Definition<Options> = {
     yes,
   ],
   examples: [
-    ['vetledger ledger close --through 2026-01-31 --dry-run', 'what there is to look at in January'],
-    ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen"', 'January is done'],
-    ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen" --second "A. Laine" --yes', 'by two persons'],
+    ['vetledger ledger close --through 2026-01-31 --dry-run', 'the checklist for January'],
+    ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen"', 'close January'],
+    ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen" --second "A. Laine" --yes', 'with two persons'],
   ],
   answer,
   run: close,
@@ -160,7 +161,7 @@ function close(context: CommandContext, options: Options): Promise<number> {
       const details: CloseDetails = { ...by, second: persons.second, checklist: checklist(id) };
       return { id, today: today(clock(), timezone), details };
     });
-    // Summaries of days that are over are made first: a closed day gets another one only for late documents.
+    // Past days get their summaries before the close. Afterwards, only late documents lead to another summary.
     for (const { id, today } of books) await summariseDays(transactionsOf(db), id, { before: today, windowId: null });
     const heads = await closePeriods(db, books, through, {
       sealKey: config.sealKey,
@@ -177,7 +178,7 @@ function close(context: CommandContext, options: Options): Promise<number> {
   });
 }
 
-/** Those that are not closed through that very day. Throws UserError where the day is not over, or a later one is closed. */
+/** The installations that are not closed through that day. Throws UserError if the day is not over, or a later day is closed. */
 async function notYetClosed(
   { db, clock }: App,
   chosen: readonly InstallationConfig[],
@@ -187,10 +188,7 @@ async function notYetClosed(
   for (const installation of chosen) {
     const { id, timezone } = installation;
     if (through >= today(clock(), timezone)) {
-      throw usageError(
-        `${through} is not over yet for installation ${id}: only past days can be closed.`,
-        'ledger close',
-      );
+      throw usageError(usageTexts.dayNotOver({ day: through, installation: id }), 'ledger close');
     }
     const closed = await closedThrough(db, id);
     refuseEarlier(id, through, closed);

@@ -36,14 +36,13 @@ const answer = z.strictObject({
 export const command: Definition<Options> = {
   options: [installation],
   examples: [
-    ['vetledger ledger closes', 'who closed what'],
+    ['vetledger ledger closes', 'the closes and reopenings, with names'],
     ['vetledger ledger closes --json', 'with the checklists as they were stored'],
   ],
   answer,
   run: closes,
 };
 
-/** Prints the closes and reopenings. */
 function closes(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const installations: { installation: InstallationId; closes: RecordedClose[] }[] = [];
@@ -61,7 +60,7 @@ function closesText({ installation, closes }: { installation: InstallationId; cl
   const lines = closes.map((each) => [
     instantText(each.at),
     each.kind === 'close' ? `closed through ${each.through}` : `reopened; closed through ${each.through} since`,
-    each.by === undefined ? 'by nobody noted' : `by ${personsText({ by: each.by, second: each.second ?? null })}`,
+    each.by === undefined ? 'no name recorded' : `by ${personsText({ by: each.by, second: each.second ?? null })}`,
     each.reason ?? '',
   ]);
   return [`Installation ${installation}:`, ...columns(lines, []).map((line) => `  ${line}`)].join('\n');

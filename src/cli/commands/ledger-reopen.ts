@@ -37,10 +37,10 @@ const answer = z.union([
 
 export const command: Definition<Options> = {
   description:
-    'A link of the chain says who opened them again, when and why. Documents that were late when the period was closed are not posted by it: each is decided with `vetledger late decide`. A period that an ERP has closed is opened in the ERP. Asks first; without a terminal, --yes is needed.',
+    'The reopening is a link of the hash chain, with name, time and reason. Documents that were late at the close are not posted automatically: decide each with `vetledger late decide`. A period that the ERP has closed must be opened in the ERP. The command asks for confirmation; without a terminal, --yes is required.',
   options: [
     option('--from <date>', 'the first day that is open again (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
-    new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+    new Option('--reason <text>', 'the reason; it is recorded').makeOptionMandatory(),
     installation,
     by,
     second,
@@ -56,7 +56,6 @@ export const command: Definition<Options> = {
   run: reopen,
 };
 
-/** Opens our own books again from a day on. */
 function reopen(context: CommandContext, options: Options): Promise<number> {
   const { from } = options;
   return withApp(context, { temporal: false }, async (app) => {
@@ -66,7 +65,7 @@ function reopen(context: CommandContext, options: Options): Promise<number> {
     for (const { id } of chosen) {
       const through = await closedThrough(app.db, id);
       refuseOpen(id, from, through);
-      context.note(`Installation ${id}: closed through ${through}; open from ${from} on after this.`);
+      context.note(`Installation ${id}: closed through ${through}; this command opens them from ${from} on.`);
     }
     const names = chosen.map(({ id }) => id).join(', ');
     if (!(await agreed(context, options, `Open the books of installation ${names} again?`, 'ledger reopen'))) {
@@ -101,6 +100,6 @@ function reopenedText(
   return [
     `Installation ${installation}: open again from ${from} on, by ${personsText(reopened)}: ${visible(reason)}`,
     headText(reopened.head, reopened.summary_head),
-    'Late documents are not posted by this: `vetledger late` lists them.',
+    'Late documents are not posted automatically: `vetledger late` lists them.',
   ].join('\n');
 }

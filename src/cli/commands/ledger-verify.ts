@@ -7,6 +7,9 @@ import { visible } from '../../domain/text.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import { type ChainReport, chainReport, type SealReport } from '../../queries/ledger.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { verifyTexts } from '../../texts/commands/results.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { instant } from '../answer.ts';
 import { type Definition, installation, option, sha256 } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -71,33 +74,33 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Finds entries, closes and daily summaries that are not as they were written. Whoever may change the whole database can write a chain anew that is whole: only a hash kept elsewhere (`--head`) or seals (`seal_key`, `--public-key`) show that, up to the entry that they are of.',
+    'Finds entries, closes and daily summaries that were changed after they were written. A person with full access to the database could rewrite the whole chain. Only a hash that you stored elsewhere (`--head`) or seals (`seal_key`, `--public-key`) prove the chain up to their entry.',
   options: [
     installation,
-    option('--head <hash>', 'exit code 1, too, when this hash, noted before, is not in the chain', sha256),
+    option('--head <hash>', 'exit code 1 also if this hash, which you stored before, is not in the chain', sha256),
     new Option('--public-key <file>', 'check all seals with this Ed25519 public key (PEM) against the chain'),
     new Option(
       '--export <file>',
-      'check with --public-key that this file is as it was exported, from these books (CSV: with what `export` wrote to stderr in <file>.seal)',
+      'check with --public-key that this exported file is unchanged and from these books (CSV: store what `export` wrote to stderr in <file>.seal)',
     ),
   ],
   examples: [
-    ['vetledger ledger verify', 'the chain is whole'],
-    ['vetledger ledger verify --public-key seal-public.pem', 'the books go through every head that was sealed'],
-    ['vetledger ledger verify --export january.journal --public-key seal-public.pem', 'the file is as exported'],
+    ['vetledger ledger verify', 'check the chain'],
+    ['vetledger ledger verify --public-key seal-public.pem', 'check the seals, too'],
+    ['vetledger ledger verify --export january.journal --public-key seal-public.pem', 'check an exported file'],
   ],
   answer,
   run: verify,
 };
 
 /**
- * Verifies the hash chain of each journal, and what else is asked: a hash noted before, the seals, an exported file. Exit code 1
- * when something is not as it was.
+ * Verifies the hash chain of each journal and, with the options, a stored hash, the seals or an exported file. Exit code 1 if
+ * something was changed.
  */
 async function verify(context: CommandContext, options: Options): Promise<number> {
   const { head, publicKey, export: exported } = options;
   if (exported !== undefined && publicKey === undefined) {
-    throw usageError('--export needs --public-key FILE.', 'ledger verify');
+    throw usageError(usageTexts.exportNeedsKey, 'ledger verify');
   }
   const key = publicKey === undefined ? undefined : await readPublicKey(publicKey);
   const sealedExport = exported === undefined || key === undefined ? null : await readSealedExport(exported, key);
@@ -118,18 +121,14 @@ async function verify(context: CommandContext, options: Options): Promise<number
 async function readPublicKey(file: string): Promise<Ed25519Key> {
   const key = publicKeyOf(await readFile(file, 'utf8').catch((error: unknown) => refuseUnreadable(file, error)));
   if (key !== null) return key;
-  throw new ConfigError({
-    code: 'public_key_unusable',
-    message: `${file} holds no Ed25519 public key in PEM.`,
-    todo: 'Make it from the private key: openssl pkey -in seal-key.pem -pubout -out seal-public.pem',
-  });
+  throw new ConfigError(commandErrors.publicKeyUnusable({ file }));
 }
 
-/** What `ledger verify` found. */
+/** The result of `ledger verify`. */
 interface Verification {
   ok: boolean;
   installations: ChainReport[];
-  /** The hash asked for. */
+  /** The hash of --head. */
   head?: { hash: string; found: boolean };
   export?: { ok: boolean; file: string; defect: string | null };
 }
@@ -154,9 +153,9 @@ function exportCheck({ file, heads, defect }: SealedExport, installations: Chain
   const met = installations.flatMap((each) => each.heads ?? []);
   const wrong = (head: BooksHead): string | null => {
     const here = met.find((each) => each.head === head);
-    if (here === undefined) return `it is of installation ${head.installation}, whose books were not looked at`;
+    if (here === undefined) return verifyTexts.otherBooks({ installation: head.installation });
     const link = `link ${head.seq}, ${head.hash}`;
-    return here.met ? null : `the books of installation ${head.installation} do not go through its head (${link})`;
+    return here.met ? null : verifyTexts.headMissing({ installation: head.installation, link });
   };
   const found = defect ?? heads.map(wrong).find((each) => each !== null) ?? null;
   return { ok: found === null, file, defect: found };
@@ -165,26 +164,22 @@ function exportCheck({ file, heads, defect }: SealedExport, installations: Chain
 function verificationText(report: Verification): string {
   const lines = report.installations.map(chainText);
   if (report.head?.found === false) {
-    lines.push(
-      `The hash ${report.head.hash} is NOT in the chain.`,
-      'what to do: see that it was noted from these books, and wholly. If so, they were rewritten or cut since: restore a backup, and find out who could change the database.',
-    );
+    lines.push(verifyTexts.hashMissing({ hash: report.head.hash }), verifyTexts.hashTodo);
   }
   for (const each of report.installations) {
     if (each.found) {
-      const chain = each.found.chain === 'journal' ? 'the journal' : 'the daily summaries';
-      lines.push(`The hash given is link ${each.found.seq} of ${chain} of installation ${each.installation}.`);
+      const chain = each.found.chain === 'journal' ? verifyTexts.journal : verifyTexts.summaries;
+      lines.push(verifyTexts.hashFound({ seq: each.found.seq, chain, installation: each.installation }));
     }
   }
   if (report.export) {
     const { file, defect } = report.export;
-    const text = defect === null ? 'is as it was exported, from these books' : `is NOT proven: ${defect}`;
+    const text = defect === null ? verifyTexts.exportUnchanged : verifyTexts.exportUnproven({ defect });
     lines.push(`${visible(file)} ${visible(text)}.`);
   }
   return lines.join('\n');
 }
 
-/** Whether a journal's hash chain is whole, and what to do if not. */
 function chainText(report: ChainReport): string {
   const lines = [wholeText(report)];
   if (report.broken === null) lines.push(headText(report.head, report.summary_head));
@@ -194,22 +189,24 @@ function chainText(report: ChainReport): string {
 
 function sealsText({ last, count, defect }: SealReport): string {
   if (defect !== null) {
-    return [
-      `  seals: NOT sound: ${defect}.`,
-      '  what to do: see that this is the key of these books. If so, they were rewritten since: restore a backup, and find out who could change the database.',
-    ].join('\n');
+    return [verifyTexts.sealsWrong({ defect }), verifyTexts.sealsTodo].join('\n');
   }
-  if (last === null) return '  seals: none; the books are empty.';
-  return `  seals: all ${count} are sound; the last, of ${last.sealed_at.toISOString()}, is of link ${last.seq}, ${last.hash} (${last.entries} entries). What follows it is not sealed.`;
+  if (last === null) return verifyTexts.sealsNone;
+  return verifyTexts.seals({
+    count,
+    at: last.sealed_at.toISOString(),
+    seq: last.seq,
+    hash: last.hash,
+    entries: last.entries,
+  });
 }
 
 function wholeText({ installation, entries, summaries, broken }: ChainReport): string {
   if (broken === null) {
-    const ofSummaries = summaries > 0 ? `, and that of ${summaries} daily summaries,` : '';
-    return `Installation ${installation}: the chain of ${entries} entries${ofSummaries} is whole.`;
+    return verifyTexts.whole({ installation, entries, summaries });
   }
   return [
-    `Installation ${installation}: the chain is BROKEN at ${visible(broken.entryId)}: ${visible(broken.message)}.`,
-    'what to do: restore the database from a backup made before it was changed, and find out who changed it.',
+    verifyTexts.broken({ installation, entry: visible(broken.entryId), message: visible(broken.message) }),
+    verifyTexts.brokenTodo,
   ].join('\n');
 }

@@ -5,6 +5,7 @@ import { applyMapping } from '../../bookkeeping/mapping-versions.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
 import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition, option, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -20,30 +21,29 @@ const answer = z.strictObject({
   file: z.string(),
   hash: z.string(),
   version: z.string().nullable(),
-  /** `applied` is false where it was in force already. */
+  /** `applied` is false if the file was already in force. */
   installations: z.array(z.strictObject({ installation: z.number(), applied: z.boolean() })),
 });
 
 export const command: Definition<Options> = {
   description:
-    'The mapping in force is kept in the database, and every process posts by it. A start follows a changed mapping file by itself, unless `mapping.follow_file` is off; it never follows a file that was in force before. This puts any file in force, for the installations that name it in the configuration, or for the one that --installation names. Processes at work need no restart. What is in the books stays until `vetledger repost`. The name and the reason are recorded.',
+    'The database stores the mapping in force, and every process uses it. If `mapping.follow_file` is on, a start puts a changed mapping file in force, but never one that was in force before. This command puts any file in force, for the installations that use it in the configuration, or for the one of --installation. Running processes need no restart. Posted entries do not change until `vetledger repost`. The name and the reason are recorded.',
   options: [
-    option('--installation <id>', 'this installation (default: those that name the file)', wholeNumber),
-    new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+    option('--installation <id>', 'this installation (default: those that use the file)', wholeNumber),
+    new Option('--reason <text>', 'the reason; it is recorded').makeOptionMandatory(),
     by,
   ],
   examples: [
-    ['vetledger mapping apply mappings/finland.yaml --reason "agreed with the accountant"', 'a proposal is agreed'],
+    ['vetledger mapping apply mappings/finland.yaml --reason "agreed with the accountant"', 'put a proposal in force'],
     [
       'vetledger mapping apply mappings/before.yaml --installation 4711 --reason "2026-2 was wrong" --by "A. Laine"',
-      'back to an earlier mapping',
+      'return to an earlier mapping',
     ],
   ],
   answer,
   run: (context, options, [file = '']) => apply(context, options, file),
 };
 
-/** Puts a mapping file in force, whatever was in force before: for the installations that name it, or for one. */
 async function apply(context: CommandContext, options: Options, file: string): Promise<number> {
   const because = actedBy(options, 'mapping apply');
   const path = resolve(file);
@@ -53,7 +53,7 @@ async function apply(context: CommandContext, options: Options, file: string): P
       ({ mappingPath }) => options.installation !== undefined || mappingPath === path,
     );
     if (chosen.length === 0) {
-      throw usageError(`No installation has ${path} as its mapping; name one with --installation ID.`, 'mapping apply');
+      throw usageError(usageTexts.noMappingOf({ path }), 'mapping apply');
     }
     const installations: { installation: number; applied: boolean }[] = [];
     for (const { id } of chosen) {
@@ -64,8 +64,8 @@ async function apply(context: CommandContext, options: Options, file: string): P
       installations
         .map(({ installation, applied }) =>
           applied
-            ? `Installation ${installation}: ${mappingVersionText({ hash, version })} is in force, by ${because.actedBy}. What is in the books stays; \`vetledger repost --dry-run\` shows what it would post differently.`
-            : `Installation ${installation}: ${mappingVersionText({ hash, version })} is in force already.`,
+            ? `Installation ${installation}: ${mappingVersionText({ hash, version })} is in force, by ${because.actedBy}. Posted entries do not change; \`vetledger repost --dry-run\` shows what it would post differently.`
+            : `Installation ${installation}: ${mappingVersionText({ hash, version })} is already in force.`,
         )
         .join('\n'),
     );

@@ -15,6 +15,7 @@ import type { Mapping } from '../../mapping/schema.ts';
 import { checkErp, type ErpCheck } from '../../queries/erp-check.ts';
 import { compareMapping, type MappingComparison } from '../../queries/mapping-check.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { nothingDelivered } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -42,7 +43,7 @@ const answer = z.strictObject({
       failed: z.array(z.strictObject({ name: z.string(), ok: z.literal(false), differences: z.array(z.string()) })),
     })
     .nullable(),
-  /** Whether there was a database to compare with. */
+  /** Whether a database was available for the comparison. */
   compared: z.boolean(),
   chart: z.strictObject({ file: z.string(), accounts: z.number() }).nullable(),
   faults: z.array(z.strictObject({ code: z.string(), path: z.string(), account: z.string(), message: z.string() })),
@@ -54,23 +55,23 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With `chart` in the file: refuses accounts that the chart does not have, that are closed in it, or whose type their role cannot have, and warns of two roles on one account. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails, or something is lacking or wrong. With --erp or `chart: erp`: compares the file with the chart of the ERP, too, without writing there.',
+    'Checks the file and runs its cases (`NAME.specs.yaml` in the same folder). Exit code 2 if one of these files is invalid. If the file has a `chart`, it reports accounts that are missing or closed in the chart or have the wrong type, and warns of two roles on one account. With a configuration and a database, it lists accounts, VAT groups, payment types and roles of the source that are missing in the file, with counts and exact amounts. Exit code 1 if a case fails, or if something is missing or wrong. With --erp or `chart: erp`, it also compares the file with the chart of the ERP, without writing there.',
   options: [
     installation,
-    new Option('--erp', 'compare with accounts, tax codes, dimensions, journals and parties of the ERP, too'),
+    new Option('--erp', 'compare also with accounts, tax codes, dimensions, journals and parties of the ERP'),
   ],
   examples: [
-    ['vetledger mapping check mappings/demo.yaml', 'before it is put to use'],
+    ['vetledger mapping check mappings/demo.yaml', 'before you use it'],
     ['vetledger mapping check mappings/finland.yaml --installation 4711 --json', 'for one installation, as JSON'],
-    ['vetledger mapping check mappings/tryton-demo.yaml --erp', 'and with the chart of the ERP'],
+    ['vetledger mapping check mappings/tryton-demo.yaml --erp', 'also compare it with the chart of the ERP'],
   ],
   answer,
   run: (context, options, [file = '']) => check(context, options, file),
 };
 
 /**
- * Checks a mapping file, runs its cases, and compares it with its chart, with what the source uses and, with --erp or `chart: erp`,
- * with what the ERP has; exit code 1 on a failed case, a gap or a fault.
+ * Checks a mapping file, runs its cases, and compares it with its chart, the source and the ERP. Exit code 1 on a failed case, a gap
+ * or a fault.
  */
 async function check(context: CommandContext, { installation, erp }: Options, file: string): Promise<number> {
   const path = resolve(file);
@@ -82,10 +83,7 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
   const config = await knownConfig(context);
   const withErp = erp === true || mapping.chart === chartOfErp;
   if (withErp && config === null) {
-    throw usageError(
-      `${erp ? '--erp' : '`chart: erp`'} needs a configuration and a database: they tell which ERP, and what is used.`,
-      'mapping check',
-    );
+    throw usageError(usageTexts.erpNeedsConfiguration({ option: erp ? '--erp' : '`chart: erp`' }), 'mapping check');
   }
   const { compared, inErp } = config
     ? await compare(context, config, installation, mapping, withErp)
@@ -121,12 +119,12 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
   return ok ? 0 : 1;
 }
 
-/** The configuration, if there is one with a database; without, only the file itself is checked. */
+/** The configuration, if it exists and has a database. Otherwise null, and only the file itself is checked. */
 async function knownConfig(context: CommandContext): Promise<Config | null> {
   try {
     const config = await loadConfig(context.configPath, context.env);
     if (config.databaseUrl || existsSync(postgresFolder(config.dataDir))) return config;
-    context.note('Only the file itself is checked: there is no database yet to compare with.');
+    context.note('Only the file itself is checked, because there is no database yet.');
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     context.note(`Only the file itself is checked. ${error.message}`);

@@ -49,10 +49,10 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Lists every version of the mapping, the one in force last, with who put it in force and why. Every entry keeps the hash of the mapping’s content that it was posted by, and the `version` and `approved_by` of the file where it has them. Reads the whole journal.',
+    'Lists every version of the mapping with name and reason; the last one is in force. Each entry stores the hash of its mapping, and the `version` and `approved_by` of the file if it has them. The command reads the whole journal.',
   options: [installation],
   examples: [
-    ['vetledger mapping history', 'every version, and what was posted by each mapping'],
+    ['vetledger mapping history', 'every version, and the entries of each mapping'],
     ['vetledger mapping history --json', 'the same as JSON'],
   ],
   answer,
@@ -63,12 +63,11 @@ interface History {
   installation: InstallationId;
   /** Hash of the mapping file. */
   configured: string;
-  /** Every version, the one in force last. */
+  /** Every version; the last one is in force. */
   versions: MappingVersionInForce[];
   mappings: UsedMapping[];
 }
 
-/** Which mapping was in force when, and which the entries were posted by, in the order of their first entries. */
 function history(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const installations: History[] = [];
@@ -91,7 +90,7 @@ function historyText({ installation, configured, versions, mappings }: History):
     number,
     mappingVersionText({ hash, version }),
     time(since),
-    by === null ? 'the file, at a start' : `${by}: ${reason}`,
+    by === null ? 'the file, automatically' : `${by}: ${reason}`,
     [...(number === inForce ? ['in force'] : []), ...(hash === configured ? ['configured'] : [])].join(', '),
   ]);
   const used = mappings.map(({ hash, version, approved_by: by, entries, ...posted }) => [
@@ -107,6 +106,6 @@ function historyText({ installation, configured, versions, mappings }: History):
   return [
     `Installation ${installation}`,
     ...(began.length > 0 ? [table(['version', 'mapping', 'in force since', 'put in force by', ''], began), ''] : []),
-    used.length > 0 ? table(usedHeader, used) : 'Nothing is posted.',
+    used.length > 0 ? table(usedHeader, used) : 'No entry is posted yet.',
   ].join('\n');
 }

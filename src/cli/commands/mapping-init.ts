@@ -13,6 +13,7 @@ import { listAccountNumbers } from '../../practice/account-numbers.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';
 import type { AccountNumber } from '../../records/types.ts';
 import { type App, chosenInstallations, installationOf, openApp } from '../../runtime/app.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { count } from '../render/text.ts';
@@ -28,27 +29,26 @@ const answer = z.strictObject({
   installation: z.number(),
   file: z.string().nullable(),
   to_choose: z.array(z.string()),
-  /** Null where it was written to a file. */
+  /** Null if the proposal was written to a file. */
   yaml: z.string().nullable(),
 });
 
 export const command: Definition<Options> = {
   description:
-    'Reads the account number list of the practice software, and the VAT groups, payment types and departments that the mirror holds. Accounts that are called gift cards or vouchers are taken for what is owed, not earned. What only the accountant can choose is left empty and marked; until it is filled in, the documents that need it are held.',
-  options: [installation, new Option('--out <file>', 'write to this file, which must not exist yet (default: stdout)')],
+    'Reads the account number list of the practice software, and the VAT groups, payment types and departments in the mirror. Accounts with names of gift cards or vouchers are proposed as liabilities. Values that the accountant must choose are empty and marked. Documents that need such a value are held until it is filled in.',
+  options: [installation, new Option('--out <file>', 'write to this new file (default: stdout)')],
   examples: [
-    ['vetledger mapping init', 'have a look'],
+    ['vetledger mapping init', 'show a proposal'],
     ['vetledger mapping init --installation 4711 --out mappings/4711.yaml', 'a file to fill in'],
   ],
   answer,
   run: init,
 };
 
-/** Proposes a mapping from the account number list and the mirror, on stdout or in a new file. */
 async function init(context: CommandContext, { installation, out }: Options): Promise<number> {
   const path = out === undefined ? null : resolve(out);
   if (path !== null && existsSync(path)) throw alreadyThere(path);
-  // The mapping file that the configuration names may be the one that this command is to write.
+  // The mapping file of the configuration may not exist yet, because this command writes it.
   const config = await loadConfig(context.configPath, context.env, { mappingMayBeMissing: true });
   const one = onlyInstallation(config, installation);
   const app = await openApp(config, { temporal: false, progress: context.note, env: context.env });
@@ -77,14 +77,10 @@ function onlyInstallation(config: Config, id: number | undefined) {
   const chosen = chosenInstallations(config, id);
   const [only, ...more] = chosen;
   if (only && more.length === 0) return only;
-  throw new ConfigError({
-    code: 'installation_missing',
-    message: 'A mapping is proposed for one installation, and the configuration has several.',
-    todo: `Name one: --installation ${chosen.map((each) => each.id).join(' or ')}`,
-  });
+  throw new ConfigError(commandErrors.severalInstallations({ ids: chosen.map((each) => each.id).join(' or ') }));
 }
 
-/** The source's account numbers; null without permission for the list: the proposal is then made from the mirror alone. */
+/** The source's account numbers. Null without permission for the list; the proposal then uses only the mirror. */
 async function accountNumbers(
   context: CommandContext,
   app: App,
@@ -95,7 +91,7 @@ async function accountNumbers(
     return await listAccountNumbers(app.practice(installation).forWindow({ signal: context.signal }), dialect);
   } catch (error) {
     if (!(error instanceof PracticeError) || (error.code !== 'forbidden' && error.code !== 'not_found')) throw error;
-    context.note(`The account number list is left out: ${error.message}. ${error.todo}`);
+    context.note(`The account number list is not used: ${error.message}. ${error.todo}`);
     return null;
   }
 }
@@ -106,26 +102,15 @@ async function write(path: string, yaml: string): Promise<void> {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'EEXIST') throw alreadyThere(path);
-    throw new ConfigError(
-      {
-        code: 'file_unwritable',
-        message: `${path} cannot be written (${code}).`,
-        todo: 'Name another file with --out.',
-      },
-      error,
-    );
+    throw new ConfigError(commandErrors.fileUnwritable({ path, reason: String(code) }), error);
   }
 }
 
 function alreadyThere(path: string): ConfigError {
-  return new ConfigError({
-    code: 'file_exists',
-    message: `${path} exists already; it is not overwritten.`,
-    todo: 'Name another file with --out, and compare the two.',
-  });
+  return new ConfigError(commandErrors.fileExists({ path }));
 }
 
-/** The path of the JSON schema relative to the new file. */
+/** The path of the JSON schema, relative to the new file. */
 function schemaFrom(path: string): string {
   const found = relative(dirname(path), schema).replaceAll('\\', '/');
   return found.startsWith('.') || found.startsWith('/') ? found : `./${found}`;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { recordAction } from '../../actions/record.ts';
 import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { withTemporalClient } from '../../runtime/temporal-client.ts';
+import { operatingTexts } from '../../texts/commands/results.ts';
 import { type Nudged, nudgeNow } from '../../windows/nudge-now.ts';
 import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -14,17 +15,17 @@ const answer = z.strictObject({
 
 export const command: Definition<OperateOptions> = {
   description:
-    'As if the time of the schedule had come: the window runs in `vetledger run`, at most one waits behind the one under way, and a paused installation stays paused (exit code 1). `sync` runs one in the command and waits. In the Temporal UI: Trigger of the Schedule.',
+    'Opens the next scheduled window immediately, in `vetledger run`. If a window is running, at most one waits for its end. A paused installation stays paused (exit code 1). `sync` instead runs a window in the command and waits for it. In the Temporal UI: Trigger of the Schedule.',
   options: operateOptions,
   examples: [
     ['vetledger nudge --installation 4711', 'one installation'],
-    ['vetledger nudge --delivery', 'the deliveries of all'],
+    ['vetledger nudge --delivery', 'the deliveries of all installations'],
   ],
   answer,
   run: nudge,
 };
 
-/** Opens windows now through the schedules, or begins the deliveries, without waiting for them. */
+/** Triggers the schedules, or starts the deliveries, without waiting for them. */
 async function nudge(context: CommandContext, options: OperateOptions): Promise<number> {
   const by = whoAndWhy(options, 'nudge');
   return withApp(context, { temporal: true }, async (app) => {
@@ -37,7 +38,7 @@ async function nudge(context: CommandContext, options: OperateOptions): Promise<
         );
       }
       await context.result({ nudged: ids.map((installation) => ({ installation, state: 'asked' })) }, () =>
-        ids.map((id) => `The delivery of installation ${id} begins as soon as \`vetledger run\` is up.`).join('\n'),
+        ids.map((id) => operatingTexts.deliveryNudged({ installation: id })).join('\n'),
       );
       return 0;
     }
@@ -60,10 +61,10 @@ async function nudge(context: CommandContext, options: OperateOptions): Promise<
 function nudgedText({ installation, state }: Nudged): string {
   switch (state) {
     case 'asked':
-      return `A window of installation ${installation} opens now, or right after the one that is under way.`;
+      return operatingTexts.nudged({ installation });
     case 'paused':
-      return `No window of installation ${installation} opens: they are paused (\`vetledger status\` says by whom). \`vetledger sync --installation ${installation}\` opens one all the same.`;
+      return operatingTexts.nudgedPaused({ installation });
     default:
-      return `Installation ${installation} has no schedule yet: start \`vetledger run\`, or open a window with \`vetledger sync --installation ${installation}\`.`;
+      return operatingTexts.noSchedule({ installation });
   }
 }

@@ -6,7 +6,7 @@ import { AccountTotals, entryDocument, entryText, withIds } from '../render/entr
 import type { ListItem } from '../render/streamed-result.ts';
 import { columns, count } from '../render/text.ts';
 
-/** The documents that the next window would post or hold, as list items; the others are only counted. */
+/** Lists the documents that the next window would post or hold. The others are only counted. */
 export async function* postingItems(
   batches: AsyncIterable<PreviewedDocument[]>,
   installation: number,
@@ -37,7 +37,7 @@ function postingItem(
       `${id}  would be held: ${problem.code}${stays}\n    ${visible(problem.message)}\n    what to do: ${todo}`,
     );
   }
-  if (awaitsParts) texts.push(`${id}  its parts would be fetched again first; this is by what is here now`);
+  if (awaitsParts) texts.push(`${id}  its parts would be read again first; this result uses the present data`);
   return {
     json: {
       id,
@@ -51,12 +51,12 @@ function postingItem(
   };
 }
 
-/** Counts of documents and entries, and totals per account, of what would be posted. */
+/** Counts the documents and entries that would be posted, and adds up the amounts per account. */
 export class PostingSummary {
   readonly #decimals: number;
   readonly #vatPeriod: VatPeriodLength;
   readonly #accounts = new AccountTotals();
-  /** By month of the entry's date and VAT period of the document's. */
+  /** Key: month of the entry date and VAT period of the document date. */
   readonly #periods = new Map<string, { month: string; vatPeriod: string; accounts: AccountTotals }>();
   readonly #states = new Map<string, number>();
   readonly #problems = new Map<string, number>();
@@ -64,7 +64,7 @@ export class PostingSummary {
   #entries = 0;
   #reversals = 0;
   #fetchedAgain = 0;
-  /** How many of the judged documents would be held; how many have a problem at present, and how many would have one. */
+  /** Number of judged documents that would be held, that have a problem now, and that would have one. */
   #held = 0;
   #withProblemNow = 0;
   #withProblem = 0;
@@ -98,7 +98,7 @@ export class PostingSummary {
     return found.accounts;
   }
 
-  /** As `--json` prints it. `heldBefore`: documents with a problem at present, judged here or not. */
+  /** The JSON. `heldBefore` is the number of all documents with a problem now, judged here or not. */
   document(heldBefore: number) {
     return {
       counts: {
@@ -131,7 +131,7 @@ export class PostingSummary {
   text(heldBefore: number): string {
     const { counts, accounts, periods } = this.document(heldBefore);
     if (counts.documents === 0) {
-      return `Nothing waits: the next window would post only what has changed in the source since the last.${stillHeld(counts.held_in_all)}`;
+      return `Nothing waits: the next window would post only changes in the source since the last one.${stillHeld(counts.held_in_all)}`;
     }
     const parts = [
       `${count(counts.entries, 'entry', 'entries')} would be posted${counts.reversals > 0 ? `, ${count(counts.reversals, 'reversal')} among them` : ''}`,

@@ -61,22 +61,21 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Judges every document that waits, by what is here now, and prints what it comes to by account, month and VAT period; with --details then the entries, what would be held and why. With --mapping: the same by that mapping, and what it would post differently of what is in the books, with the amounts it moves between accounts. A changed mapping file is used where the next start follows it. A window also pulls what has changed in the source since the last one.',
+    'Judges every waiting document with the present data, and prints the sums by account, month and VAT period. With --details, it also prints the entries, and the documents that would be held, with reasons. With --mapping, it uses that mapping, and also shows which posted documents it would change, with the amounts it moves between accounts. A changed mapping file is used if the next start would put it in force. A window also reads new changes from the source. Nothing is written.',
   options: [
     installation,
-    new Option('--mapping <file>', 'by this mapping instead of the configured one'),
-    new Option('--details', 'every document, after the summary (--json always has them)'),
+    new Option('--mapping <file>', 'use this mapping instead of the configured one'),
+    new Option('--details', 'print every document after the summary (--json always contains them)'),
   ],
   examples: [
     ['vetledger preview', 'before the next window'],
     ['vetledger preview --details', 'with every entry'],
-    ['vetledger preview --mapping mappings/new.yaml', 'before a changed mapping is put to use'],
+    ['vetledger preview --mapping mappings/new.yaml', 'before you use a changed mapping'],
   ],
   answer,
   run: preview,
 };
 
-/** Prints what the next window would post and, with --mapping, what that mapping would change in the books; writes nothing. */
 function preview(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const other = options.mapping === undefined ? null : resolve(options.mapping);
@@ -107,7 +106,7 @@ async function previewOne(
   const name = mappingName(installation);
   const practice = app.practice(id);
   result.json(`{"installation":${id},"mapping":${JSON.stringify(name)},"documents":`);
-  result.text(`Installation ${id}, mapping ${name}\nWhat the next window would post of what is here now:`);
+  result.text(`Installation ${id}, mapping ${name}\nWhat the next window would post of the present data:`);
   const posting = (summary: PostingSummary) => {
     const waiting = previewPosting(app.db, installation, practice, app.clock);
     return postingItems(withProgress(context, 'judging', null, waiting), id, decimals, summary);
@@ -118,13 +117,11 @@ async function previewOne(
   const { held } = await countWaiting(app.db, id);
   result.json(`,${membersOf(summary.document(held))}`);
   result.text(summary.text(held));
-  // Judged a second time, since the summary comes first and the list may be longer than memory.
+  // The documents are judged twice, because the summary comes first and the list may not fit into memory.
   if (details && !context.json) await result.list(posting(new PostingSummary(decimals, mapping.policies.vat_period)));
   if (isOther) {
     result.json(',"changes":{"documents":');
-    result.text(
-      'What this mapping would change of what is in the books (`vetledger repost` posts it once it is configured):',
-    );
+    result.text('What this mapping would change in the books (`vetledger repost` posts it when it is configured):');
     const total = await countInForce(app.db, id, everything);
     const remapping = (changes: RemapSummary) => {
       const remapped = previewRemap(app.db, installation, practice, everything);
@@ -140,7 +137,7 @@ async function previewOne(
   result.json('}');
 }
 
-/** Goes through a list for its summary alone. */
+/** Reads a list to the end, only for its summary. */
 async function added(batches: AsyncIterable<ListItem[]>): Promise<void> {
   for await (const _ of batches);
 }

@@ -5,6 +5,8 @@ import { setMatch } from '../../prepayments/decide.ts';
 import { type Candidate, type Proposal, proposeMatches } from '../../prepayments/propose-matches.ts';
 import { chosenInstallations, installationOf } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
+import { matchTexts } from '../../texts/commands/results.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy } from '../acting.ts';
 import * as answer from '../answer.ts';
 import { by, type Definition, installation, option, wholeNumber } from '../command.ts';
@@ -31,18 +33,18 @@ const candidates = z.array(
 
 export const command: Definition<Options> = {
   description:
-    'Without a payment: what each payment without a match may have used, its client’s own prepayments first, with the command that matches it; writes nothing. `proposals` in --json has of each `proposed`, its client’s prepayments that cover it with the amount of each, or `others` that cover it. With a payment: the liability of the prepayment then stands under its client; what is posted under another one is reversed and posted anew by the next window. The decision is kept with name, reason and time. The payment is one with the remark prepayment_unmatched, which `vetledger reconcile` lists, too.',
+    'Without a payment: lists the prepayments that each unmatched payment may have used, its client’s prepayments first, with the command that sets the match. Nothing is written. In --json, `proposed` contains the client’s prepayments that cover the payment, and `others` contains those of other clients. With a payment: sets the match. The next window then reverses what is posted under another client and posts it again. The decision is stored with name, reason and time. Unmatched payments have the remark prepayment_unmatched, which `vetledger reconcile` lists.',
   options: [
-    option('--prepayment <id>', 'a prepayment that it used, by its id in the practice software (repeatable)', repeated),
-    new Option('--none', 'take the match away: nobody knows which one it used'),
-    new Option('--reason <text>', 'how it is known (required with a payment)'),
+    option('--prepayment <id>', 'id of a prepayment that it used, in the practice software (repeatable)', repeated),
+    new Option('--none', 'remove the match: the prepayment is unknown'),
+    new Option('--reason <text>', 'how you know it (required with a payment)'),
     by,
     installation,
   ],
   examples: [
-    ['vetledger problems match', 'what payments without a match may have used'],
+    ['vetledger problems match', 'proposals for unmatched payments'],
     ['vetledger problems match 4711/payment/12 --prepayment 7 --reason "receipt 881"', 'it used prepayment 7'],
-    ['vetledger problems match 4711/payment/12 --none --reason "was prepayment 8 of nobody we know"', 'nobody knows'],
+    ['vetledger problems match 4711/payment/12 --none --reason "prepayment 8 was wrong"', 'the prepayment is unknown'],
   ],
   answer: z.union([
     z.strictObject({
@@ -77,7 +79,7 @@ function repeated(value: string, before: number[] = []): number[] {
 /** Proposes matches for the payments that have none; writes nothing. */
 function proposals(context: CommandContext, options: Options): Promise<number> {
   if (options.prepayment !== undefined || options.none || options.reason !== undefined) {
-    throw usageError('Name the payment, for example 4711/payment/12.', 'problems match');
+    throw usageError(usageTexts.namePayment, 'problems match');
   }
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const found: ProposedMatches[] = [];
@@ -90,19 +92,18 @@ function proposals(context: CommandContext, options: Options): Promise<number> {
   });
 }
 
-/** Says which prepayments a payment used, where the rules do not tell. The next window posts what comes of it. */
+/** Sets which prepayments a payment used. The next window posts the resulting corrections. */
 function match(context: CommandContext, options: Options, id: string): Promise<number> {
   const { prepayment: prepayments = [], none = false, reason } = options;
-  if (reason === undefined) throw usageError('Say with --reason how it is known.', 'problems match');
+  if (reason === undefined) throw usageError(usageTexts.matchReason, 'problems match');
   const who = actedBy({ ...options, reason }, 'problems match');
   const parts = /^(\d{1,15})\/payment\/(\d{1,15})$/.exec(id);
-  if (parts === null)
-    throw usageError(`${id} is no id of a payment; they look like 4711/payment/12.`, 'problems match');
+  if (parts === null) throw usageError(usageTexts.noPayment({ text: id }), 'problems match');
   if (none === prepayments.length > 0) {
-    throw usageError('Name the prepayments with --prepayment ID, or say --none.', 'problems match');
+    throw usageError(usageTexts.prepaymentOrNone, 'problems match');
   }
   if (new Set(prepayments).size < prepayments.length) {
-    throw usageError('A prepayment is named twice.', 'problems match');
+    throw usageError(usageTexts.prepaymentTwice, 'problems match');
   }
   const [installation, payment] = [Number(parts[1]), Number(parts[2])];
   return withApp(context, { temporal: false }, async (app) => {
@@ -113,21 +114,25 @@ function match(context: CommandContext, options: Options, id: string): Promise<n
     const result = { payment: id, prepayments, client: clientId, by: who.actedBy, reason: who.reason };
     await context.result(result, () =>
       prepayments.length === 0
-        ? `It is not known which prepayment ${id} used; it stands under the client of its invoice when first posted. The next window posts it so.`
-        : `${id} used ${prepayments.map((each) => `prepayment ${each}`).join(' and ')} of ${clientId === null ? 'no client' : `client ${clientId}`}. The next window posts it so.`,
+        ? matchTexts.unset({ payment: id })
+        : matchTexts.set({
+            payment: id,
+            prepayments: prepayments.map((each) => `prepayment ${each}`).join(' and '),
+            client: clientText(clientId),
+          }),
     );
     return 0;
   });
 }
 
-/** An installation's uses without a match, and what they may have used. */
+/** An installation's uses without a match, with proposals. */
 interface ProposedMatches {
   installation: InstallationId;
   decimals: number;
   proposals: readonly Proposal[];
 }
 
-/** What `problems match --json` prints where it names no payment. */
+/** The JSON of `problems match` without a payment. */
 function proposalsDocument(found: readonly ProposedMatches[]) {
   return {
     proposals: found.flatMap(({ installation, decimals, proposals }) => {
@@ -143,14 +148,14 @@ function proposalsDocument(found: readonly ProposedMatches[]) {
   };
 }
 
-/** A block for each use: what it took, and the command that matches it. */
+/** A block per use: its amount, and the command that sets the match. */
 function proposalsText(found: readonly ProposedMatches[]): string {
   return found
     .map(({ installation, decimals, proposals }) =>
       proposals.length === 0
-        ? `Installation ${installation}: of each use it is known which prepayment it used.`
+        ? matchTexts.allMatched({ installation })
         : [
-            `Installation ${installation}: ${count(proposals.length, 'use')} of which it is not known which prepayment was used`,
+            matchTexts.unmatched({ installation, uses: count(proposals.length, 'use') }),
             ...proposals.flatMap((proposal) => lines(installation, proposal, (of) => formatMoney(of, decimals))),
           ].join('\n'),
     )
@@ -171,7 +176,7 @@ function lines(installation: InstallationId, proposal: Proposal, text: (of: Mone
     `    vetledger problems match ${id} ${candidates.map(({ prepaymentId }) => `--prepayment ${prepaymentId}`).join(' ')} --reason "…"`;
   const use = `  ${id}  ${text(amount)} on ${usedOn ?? 'an unknown day'}, invoice ${invoiceId ?? 'unknown'} of ${clientText(clientId)}`;
   if (own.length > 0) return [`${use}: its client's ${named(own)}`, command(own)];
-  if (others.length === 0) return [`${use}: no prepayment has dropped by as much without explanation`];
+  if (others.length === 0) return [`${use}: ${matchTexts.noCandidate}`];
   return [`${use}: one of ${named(others)}`, ...others.map((other) => command([other]))];
 }
 

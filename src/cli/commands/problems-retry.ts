@@ -6,6 +6,8 @@ import { documentProblems } from '../../queries/problems.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { markSpan } from '../../sync/replay/mark.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { documentErrors } from '../../texts/errors/documents.ts';
 import { writeAgain } from '../../writeback/questions.ts';
 import { named } from '../books.ts';
 import { type ChoiceOptions, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
@@ -23,7 +25,7 @@ interface Options extends ChoiceOptions {
 
 export const command: Definition<Options> = {
   description:
-    'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once, with a window. Ids are those that `vetledger problems` prints; those of entries that the ERP refuses are for `vetledger deliver retry`. With --window, --failed, or --from and --to: every document of these windows or times is judged again as the mirror holds it, posted ones included, and nothing is asked of the source. That covers no failed window, since it reads nothing: see `vetledger replay`.',
+    'Held documents are judged again automatically when their record, the mapping or a lock changes. This command does it immediately, in a window. Use the ids that `vetledger problems` prints; for entries that the ERP refused, use `vetledger deliver retry`. With --window, --failed, or --from and --to, every document of these windows or times is judged again from the mirror, including posted ones. This sends no request to the source, so it does not cover a failed window: use `vetledger replay` for that.',
   options: [
     option('--window <number>', 'the documents of this window (repeatable)', repeated),
     ...choiceOptions,
@@ -32,7 +34,7 @@ export const command: Definition<Options> = {
   ],
   examples: [
     ['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents'],
-    ['vetledger problems retry --window 1204', 'what a window has read, without a question to the source'],
+    ['vetledger problems retry --window 1204', 'the records of a window, without requests to the source'],
   ],
   answer: z.strictObject({ windows: z.array(windowAnswer), problems: z.array(problemAnswer) }),
   run: retry,
@@ -46,11 +48,11 @@ interface NamedDocument extends DocumentRef {
   installation: InstallationId;
 }
 
-/** Marks documents to be judged again, runs a window of their installations, and prints which still have a problem. */
+/** Marks documents for a new judgement, runs a window of their installations, and prints those that still have a problem. */
 async function retry(context: CommandContext, options: Options, ids: readonly string[]): Promise<number> {
   const { window: windows = [], waitDelivery: waitDeliverySeconds } = options;
   checkChoice(options, [ids.length > 0, windows.length > 0], {
-    todo: 'Say what to judge again: documents by their id, --window, --failed, or --from and --to.',
+    message: usageTexts.retryWhat,
     command: 'problems retry',
   });
   const given = ids.map(parseId);
@@ -68,14 +70,14 @@ async function retry(context: CommandContext, options: Options, ids: readonly st
     const left = named(app.config, await documentProblems(app.db, configured)).filter(({ id }) => marked.has(id));
     await context.result({ ...windowsDocument(retried), problems: left }, () =>
       retried.length === 0
-        ? 'The mirror holds no document of that.'
+        ? 'The mirror contains no document of this choice.'
         : [...retried.map(windowBlock), problemsText(left, 0)].join('\n\n'),
     );
     return exitCodeOf(retried);
   });
 }
 
-/** Marks what the mirror holds of the windows or times that were chosen. */
+/** Marks the documents of the chosen windows or times in the mirror. */
 async function markChosen(
   context: CommandContext,
   app: App,
@@ -84,7 +86,7 @@ async function markChosen(
 ): Promise<NamedDocument[]> {
   const documents: NamedDocument[] = [];
   for (const { installation: id, spans, leftOut } of await chosenSpans(app, options, windows, 'problems retry')) {
-    for (const each of leftOut) context.note(`left out: ${each}`);
+    for (const each of leftOut) context.note(`omitted: ${each}`);
     const { overlapSeconds } = installationOf(app.config, id);
     for (const span of spans) {
       const marked = await markSpan(app.db, id, overlapSeconds * 1000, span);
@@ -98,21 +100,14 @@ function parseId(text: string): NamedDocument {
   const parts = /^(\d{1,15})\/(\w+)\/(\d{1,15})$/.exec(text);
   const kind = documentKinds.find((known) => known === parts?.[2]);
   if (parts && kind) return { installation: Number(parts[1]), kind, id: Number(parts[3]) };
-  throw usageError(`${text} is no id of a document; they look like 4711/invoice/123.`, 'problems retry');
+  throw usageError(usageTexts.noDocument({ text }), 'problems retry');
 }
 
 async function mark(app: App, { installation: of, kind, id }: NamedDocument): Promise<void> {
   installationOf(app.config, of);
   const found = await findDocuments(app.db, [of], { kind, id });
   if (found.length === 0) {
-    throw new UserError(
-      {
-        code: 'document_unknown',
-        message: `There is no ${kind} ${id} of installation ${of} here.`,
-        todo: 'Ids are those that `vetledger problems` prints.',
-      },
-      1,
-    );
+    throw new UserError(documentErrors.notListed({ kind, id, installation: of }), 1);
   }
   await markDirty(app.db, of, kind, [id]);
   if (kind === 'prepayment') await writeAgain(app.db, of, [id]);

@@ -14,17 +14,16 @@ interface Options {
 
 export const command: Definition<Options> = {
   description:
-    'A line for each cause first, then its documents with date, customer, department, amount and VAT. One missing account is one cause, however many documents it holds; everything that a document lacks is told at once. Of a posted document whose change is held: what changed, from what to what, and what the correction would do to each account.',
+    'Prints a line per cause, then its documents with date, customer, department, amount and VAT. A missing account is one cause, even if it holds many documents. All missing values of a document are listed together. For a posted document with a held change, it shows the old and new values, and the effect of the correction on each account.',
   options: [installation],
   examples: [
-    ['vetledger problems', 'every document that needs somebody'],
+    ['vetledger problems', 'every document that needs attention'],
     ['vetledger problems retry 4711/invoice/123', 'judge a document again now'],
   ],
   answer: z.strictObject({ problems: z.array(problemAnswer) }),
   run: problems,
 };
 
-/** The documents with a problem and the entries that the ERP refuses, and what to do. */
 function problems(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const chosen = chosenInstallations(config, options.installation);

@@ -25,7 +25,7 @@ const titles: Record<EquationName | 'E7' | 'E8' | 'E10', string> = {
   E7: 'the ERP holds what was delivered, and nothing else of ours',
 };
 
-/** Lines shown of each list; the JSON has all. */
+/** Number of lines that are shown per list. The JSON contains all. */
 const shown = 20;
 
 /** The report as text: trial balance, states, equations with their differences, and the lists beside them. */
@@ -46,16 +46,16 @@ function installationText(report: InstallationReport): string {
   return sections.map((lines) => lines.join('\n')).join('\n\n');
 }
 
-/** What was in dispute, and asked for again. */
+/** The disputed documents, which were read again. */
 function refetchedSections({ refetched }: InstallationReport): string[][] {
   if (refetched === undefined) return [];
   const { documents, changed, left } = refetched;
-  const lines = [`  ${documents} fetched again, ${changed} records had changed`];
-  if (left > 0) lines.push(`  ${left} NOT fetched again: run reconcile once more`);
-  return [['Documents of which the ledger and the mirror differ', ...lines]];
+  const lines = [`  ${documents} read again, ${changed} records had changed`];
+  if (left > 0) lines.push(`  ${left} NOT read again: run reconcile again`);
+  return [['Documents that differ between ledger and mirror', ...lines]];
 }
 
-/** What the equations say nothing of. */
+/** The documents that the equations do not cover. */
 function outsideSections({ outside, currency, not_in_erp: notInErp = {} }: InstallationReport): string[][] {
   const table = outsideTable(outside, currency).map((line) => `  ${line}`);
   const states = Object.entries(notInErp).map(([state, n]) => `  ${state.replaceAll('_', ' ')}  ${n}`);
@@ -106,10 +106,10 @@ function equationLines(name: EquationName | 'E7' | 'E8' | 'E10', equation: Equat
   ];
 }
 
-/** Of an equation that holds: what the source did not count is not said to be complete. */
+/** The title of an equation without a difference. If the source gave no count, the title does not claim completeness. */
 function titleOf(name: EquationName | 'E7' | 'E8' | 'E10', { not_counted: notCounted = [] }: CountEquation): string {
   if (name !== 'E6' || notCounted.length === 0) return titles[name];
-  return `every record is in one state; how many ${notCounted.join(', ')} the source has is not known`;
+  return `every record is in one state; the source’s number of ${notCounted.join(', ')} is unknown`;
 }
 
 function listedSections({ listed, omitted, erp }: InstallationReport): string[][] {
@@ -129,7 +129,7 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       listed.credit_settlement.map(({ documents, balance }) => `${documents.join(', ')}: ${balance}`),
     ],
     [
-      'Clients whose prepayments differ, unproven: whose prepayment some payments used is not known (the whole agrees)',
+      'Clients with unproven prepayment differences: we could not determine which prepayment some payments used (the total agrees)',
       listed.prepayment_clients.map(
         ({ client, ledger, source, unproven }) =>
           `${client}: ledger ${ledger}, source ${source}; unproven: ${unproven.join(', ')}`,
@@ -137,7 +137,7 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
     ],
     [
       "Unused prepayments at each month's end",
-      // The latest month first: it is the one to be declared.
+      // The latest month comes first, because its VAT return is due next.
       listed.unused_prepayments.toReversed().map(({ month_end, balance }) => `${month_end}  ${balance}`),
     ],
     ['VAT on prepayments', (listed.prepayment_vat ?? []).map(noteLine)],
@@ -145,17 +145,17 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       'Gift cards and vouchers',
       listed.vouchers.map(
         (each) =>
-          `${each.role}: sold ${each.sold}, redeemed ${negated(each.redeemed)}, unused ${each.balance}${/[1-9]/.test(each.opening) ? `; unused of before start_date ${each.opening}` : ''}`,
+          `${each.role}: sold ${each.sold}, redeemed ${negated(each.redeemed)}, unused ${each.balance}${/[1-9]/.test(each.opening) ? `; unused from before start_date ${each.opening}` : ''}`,
       ),
     ],
     [
-      'Values of others where an entry id was written back',
+      'Values of other programs in place of a written-back entry id',
       listed.write_backs.foreign.map(noteLine),
       omitted.write_backs_foreign,
     ],
-    ['Written back, and not read since', listed.write_backs.unproven.map(noteLine), omitted.write_backs_unproven],
+    ['Written back, but not read again yet', listed.write_backs.unproven.map(noteLine), omitted.write_backs_unproven],
     [
-      'Liabilities that stand in debit',
+      'Liabilities with a debit balance',
       listed.liabilities_in_debit.map(({ account, roles, balance }) => `${account} (${roles.join(', ')}): ${balance}`),
     ],
     ['Accounts with cents settled apart from the exact rows (each day in --json)', residueTable(listed.residues)],
@@ -170,15 +170,15 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
     ],
     ['Not in the ERP yet', (erp?.undelivered ?? []).map(noteLine)],
     ['Refused by the ERP', (erp?.refused ?? []).map(noteLine)],
-    ['Settled without being sent, with its reversal', (erp?.cancelled_out ?? []).map(noteLine)],
-    ['In the ERP otherwise, within the tolerance of its VAT amounts', (erp?.within_tolerance ?? []).map(noteLine)],
+    ['Cancelled by its reversal; neither was sent', (erp?.cancelled_out ?? []).map(noteLine)],
+    ['Different in the ERP, within the tolerance of its VAT amounts', (erp?.within_tolerance ?? []).map(noteLine)],
   ];
   return lists
     .filter(([, lines]) => lines.length > 0)
     .map(([title, lines, more]) => [`${title} (${lines.length + (more ?? 0)})`, ...bullets(lines, more ?? 0, '  ')]);
 }
 
-/** Summed per account: fractions of cents of single days are in the JSON. */
+/** The sums per account. The JSON contains the fractions of cents per day. */
 function residueTable(residues: Listed['residues']): string[] {
   const accounts = [...Map.groupBy(residues, ({ account }) => account)].sort(([a], [b]) => (a < b ? -1 : 1));
   const rows = accounts.map(([account, days]) => {
@@ -204,7 +204,7 @@ function indentedTable(header: string[], rows: string[][], firstNumber: number):
   return columns([header, ...rows], rightAligned).map((line) => `  ${line}`);
 }
 
-/** The amount with the other sign: the document has all of E9 credit positive, `report vouchers` what was redeemed as it is. */
+/** The amount with the opposite sign. In the JSON, credits are positive; the text shows redeemed amounts as positive. */
 function negated(amount: string): string {
   if (amount.startsWith('-')) return amount.slice(1);
   return /[1-9]/.test(amount) ? `-${amount}` : amount;

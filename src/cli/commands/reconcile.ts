@@ -4,6 +4,7 @@ import { UserError } from '../../domain/errors.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import { reconcileWithErp } from '../../queries/reconcile-erp.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { amount, counts, date, documentStates } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
@@ -97,37 +98,34 @@ export const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Says two things: whether what is posted is right (reconciled: the equations), and whether all of it is posted (complete), with count, amount, VAT and oldest date of what is not, per kind of document. With --erp, the entries in the ERP are read back and compared with what was delivered (E7): what was changed, deleted or added by hand is named; it is complete only when every entry is in the ERP. Only what has changed since the last time is read; everything once a week, and with --full.',
+    'Checks whether the posted entries are right (reconciled: the equations) and whether everything is posted (complete). For documents that are not posted, it prints count, amount, VAT and oldest date per kind. With --erp, it reads the entries back from the ERP and compares them with the delivered ones (E7). It lists entries that were changed, deleted or added manually. The books are then complete only if every entry is in the ERP. It reads only changes since the last time, but everything once a week and with --full.',
   options: [
     installation,
-    new Option('--erp', 'read back what the ERP holds, too (E7)'),
+    new Option('--erp', 'also read back the entries in the ERP (E7)'),
     new Option('--full', 'with --erp: read back everything'),
     new Option(
       '--complete',
-      'exit code 1, too, when a document is held, late, changed after posting, not shown by the source any more or not judged yet, or when nothing is posted; with --erp also when an entry is refused or not delivered yet',
+      'exit code 1 also if a document is held, late, missing, changed after posting or not judged yet, or if nothing is posted; with --erp also if an entry is refused or not delivered',
     ),
   ],
   examples: [
     ['vetledger reconcile', 'trial balance, states and equations'],
     ['vetledger reconcile --json', 'the same as JSON'],
-    ['vetledger reconcile --complete', 'for a script that signs the month only when nothing is left out'],
-    ['vetledger reconcile --erp --full', 'and everything that the ERP holds'],
+    ['vetledger reconcile --complete', 'for a script that approves a month only if the books are complete'],
+    ['vetledger reconcile --erp --full', 'also read back everything in the ERP'],
   ],
   answer,
   run: reconcile,
 };
 
 /**
- * The equations over the whole books, with `erp` those in the ERP, too; exit code 1 on a difference. With `complete`, exit code 1
- * also when anything is outside the books, or nothing in them.
+ * Checks the equations over the whole books and, with `erp`, the ERP. Exit code 1 on a difference. With `complete`, exit code 1 also if
+ * a document is outside the books, or if the books are empty.
  */
 function reconcile(context: CommandContext, options: Options): Promise<number> {
   const { erp = false, full = false, complete = false } = options;
   if (full && !erp) {
-    throw new UserError(
-      { code: 'usage', message: '--full is for reading back the ERP.', todo: 'Add --erp, or leave --full out.' },
-      2,
-    );
+    throw new UserError(commandErrors.fullWithoutErp(), 2);
   }
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = await chosenBooks(app, options.installation);

@@ -15,6 +15,7 @@ import {
   usersOfData,
 } from '../../embedded/index.ts';
 import { booksKept } from '../../queries/books-kept.ts';
+import { dataFolderErrors } from '../../texts/errors/data-folder.ts';
 import { agreed } from '../acting.ts';
 import { type Definition, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -37,16 +38,19 @@ export const command: Definition<Options> = {
   description:
     'Stops the embedded servers of a data folder that were left running, and removes the folder with all databases in it (without an argument: VETLEDGER_DATA_DIR, or .vetledger). Refuses while a process is at work with it, where it holds files that vetledger did not write, and where it holds books of a practice API on another machine, or files that were delivered, unless --with-books is given. A PostgreSQL and a Temporal server of your own are left alone; docs/operators/upgrade.md has the other steps.',
   config: false,
-  options: [new Option('--with-books', 'also where the books are of a real practice: they are then lost'), yes],
+  options: [new Option('--with-books', 'also remove the books of a real clinic for good'), yes],
   examples: [
-    ['vetledger remove-data', 'the end of the demo: asks first'],
-    ['vetledger remove-data /var/lib/vetledger --with-books --yes', 'a folder with the books of a practice, for good'],
+    ['vetledger remove-data', 'remove the data of the demo'],
+    [
+      'vetledger remove-data /var/lib/vetledger --with-books --yes',
+      'remove a folder with the books of a clinic for good',
+    ],
   ],
   answer,
   run: (context, options, [named]) => remove(context, options, named),
 };
 
-/** Removes a data folder with its clusters, after it was made sure that nobody uses it and nobody misses it. */
+/** Removes a data folder, after checks that no process uses it and that it contains no real books. */
 async function remove(context: CommandContext, options: Options, named: string | undefined): Promise<number> {
   const folder = dataFolder(resolve(named ?? (context.env.VETLEDGER_DATA_DIR || '.vetledger')));
   const folders = dataFoldersIn(folder);
@@ -65,45 +69,33 @@ async function remove(context: CommandContext, options: Options, named: string |
   return 0;
 }
 
+const shownNames = 5;
+
 function dataFolder(path: string): string {
-  if (!existsSync(path)) throw refusal('data_folder_unknown', `There is no folder ${path}.`, 'Name the data folder.');
+  if (!existsSync(path)) throw new UserError(dataFolderErrors.missing({ path }), 2);
   const foreign = foreignNames(path);
   if (foreign === null) {
-    throw refusal('data_folder_unknown', `${path} is no data folder of vetledger.`, 'Name the data folder (data_dir).');
+    throw new UserError(dataFolderErrors.notOurs({ path }), 2);
   }
   if (foreign.length === 0) return realpathSync(path);
-  const [names, them] = [foreign.slice(0, 5).join(', '), foreign.length === 1 ? 'it' : 'them'];
-  throw refusal(
-    'data_folder_shared',
-    `${path} holds what vetledger did not write: ${names}${foreign.length > 5 ? ' and more' : ''}. Nothing was removed.`,
-    `Move ${them} elsewhere, and run this again.`,
-  );
+  const { length: count } = foreign;
+  const names = foreign.slice(0, shownNames).join(', ');
+  throw new UserError(dataFolderErrors.shared({ path, names, more: count - shownNames, count }), 2);
 }
 
 async function refuseUsed(folders: readonly string[]): Promise<void> {
   for (const each of folders) {
     const users = await usersOfData(each);
     if (users.length === 0) continue;
-    const [are, them] = users.length === 1 ? ['Process', 'it'] : ['Processes', 'them'];
-    throw new UserError(
-      {
-        code: 'data_folder_in_use',
-        message: `${are} ${users.join(', ')} of vetledger ${users.length === 1 ? 'is' : 'are'} at work with ${each}. Nothing was removed.`,
-        todo: `End ${them} (Ctrl-C, or kill with the number), and run this again.`,
-      },
-      3,
-    );
+    const processes = users.join(', ');
+    throw new UserError(dataFolderErrors.inUse({ processes, count: users.length, folder: each }), 3);
   }
 }
 
-/** The books of a folder's embedded PostgreSQL, which is started for it. Throws where they cannot be read, unless they may go. */
+/** Starts the folder's embedded PostgreSQL and reads its books. Throws UserError if they are unreadable, unless `withBooks`. */
 async function booksIn(context: CommandContext, dataDir: string, { withBooks }: Options): Promise<Books> {
   if (withBooks !== true && hasFiles(join(dataDir, 'erp'))) {
-    throw refusal(
-      'data_folder_has_books',
-      `${dataDir} holds files that were made for an ERP (${join(dataDir, 'erp')}). Nothing was removed.`,
-      'Keep a copy of them, and add --with-books to remove them.',
-    );
+    throw new UserError(dataFolderErrors.hasErpFiles({ folder: dataDir, files: join(dataDir, 'erp') }), 2);
   }
   if (!hasCluster(dataDir)) return [];
   try {
@@ -121,11 +113,7 @@ async function booksIn(context: CommandContext, dataDir: string, { withBooks }: 
   } catch (error) {
     if (withBooks === true) return [];
     const reason = error instanceof Error ? error.message : String(error);
-    throw refusal(
-      'data_folder_unreadable',
-      `Which books ${dataDir} holds could not be read: ${reason}`,
-      'Where you need nothing in it, add --with-books.',
-    );
+    throw new UserError(dataFolderErrors.unreadable({ folder: dataDir, reason }), 2);
   }
 }
 
@@ -133,11 +121,7 @@ const hasFiles = (folder: string) => existsSync(folder) && readdirSync(folder).l
 
 function refuseReal(folder: string, real: Books): void {
   if (real.length === 0) return;
-  throw refusal(
-    'data_folder_has_books',
-    `${folder} holds books of a practice API on another machine: ${listed(real)}. Nothing was removed.`,
-    'Export what you need (`vetledger export`), and add --with-books to remove them for good. What was delivered to an ERP, and written back, stays there.',
-  );
+  throw new UserError(dataFolderErrors.hasBooks({ folder, books: listed(real) }), 2);
 }
 
 function listed(books: Books): string {
@@ -147,8 +131,4 @@ function listed(books: Books): string {
         `installation ${installation} of ${source}, ${count(entries, 'entry', 'entries')}`,
     )
     .join('; ');
-}
-
-function refusal(code: string, message: string, todo: string): UserError {
-  return new UserError({ code, message, todo }, 2);
 }

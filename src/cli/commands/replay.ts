@@ -8,6 +8,7 @@ import { type App, installationOf } from '../../runtime/app.ts';
 import type { Span } from '../../sync/replay/spans.ts';
 import { streamNames } from '../../sync/streams.ts';
 import { recordKinds } from '../../terms.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
 import { replayNow } from '../../windows/replay.ts';
 import { type ChoiceOptions, type Chosen, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
 import { type Definition, installation, waitDelivery, wholeNumber, yes } from '../command.ts';
@@ -29,17 +30,11 @@ const records = z.strictObject({ invoice: z.number(), row: z.number(), payment: 
 
 export const command: Definition<Options> = {
   description:
-    'Reads windows, or times, again from the source. It is safe at any time: it moves no cursor of the live windows, and nothing is posted twice. It prints beforehand what it costs, and asks on a terminal where that is much; afterwards it says what has changed, which is usually nothing. A failed window that it has read counts as covered. `vetledger problems retry --failed` judges again what the mirror holds, and asks the source nothing.',
-  options: [
-    installation,
-    ...choiceOptions,
-    new Option('--dry-run', 'print what it would cost, and end'),
-    yes,
-    waitDelivery,
-  ],
+    'Reads windows, or times, again from the source. This is safe at any time: it moves no cursor of the live windows, and posts nothing twice. It prints the cost first; if the cost is high, it asks for confirmation on a terminal. Afterwards it prints the changes; usually there are none. A failed window that was read again is covered. `vetledger problems retry --failed` judges again from the mirror, without requests to the source.',
+  options: [installation, ...choiceOptions, new Option('--dry-run', 'only print the cost'), yes, waitDelivery],
   examples: [
-    ['vetledger replay --failed', 'what failed and nothing has covered since'],
-    ['vetledger replay 1204 1205 --dry-run', 'what two windows would cost'],
+    ['vetledger replay --failed', 'failed windows that are not covered'],
+    ['vetledger replay 1204 1205 --dry-run', 'the cost of two windows'],
     ['vetledger replay --installation 4711 --from 2026-03-01 --to 2026-03-02', 'a day of one installation'],
   ],
   answer: z.strictObject({
@@ -78,19 +73,18 @@ export const command: Definition<Options> = {
   run: replay,
 };
 
-/** Above this a terminal is asked before anything is spent. */
+/** Above this cost, the command asks for confirmation on a terminal. */
 const largeCost = { seconds: 600, weight: 1_000 };
 
-/** A replayed interval and what it has changed. */
-interface ToldReplay extends ReplayedWindow {
+/** A replayed interval and its changes. */
+interface FinishedReplay extends ReplayedWindow {
   changed: ReplayChanges;
 }
 
-/** Replays windows, and says what it will cost beforehand and what it has changed. */
 function replay(context: CommandContext, options: Options, names: readonly string[]): Promise<number> {
   const ids = names.map(windowId);
   checkChoice(options, [ids.length > 0], {
-    todo: 'Say what to replay: windows by their number, --failed, or --from and --to.',
+    message: usageTexts.replayWhat,
     command: 'replay',
   });
   return withApp(context, { temporal: options.dryRun !== true, handlesSignal: true }, async (app) => {
@@ -101,8 +95,8 @@ function replay(context: CommandContext, options: Options, names: readonly strin
       costs.push(await replayCost(app, installationOf(app.config, id), spans, context.signal));
     }
     const leftBefore = planned.flatMap(({ leftOut }) => leftOut);
-    for (const each of leftBefore) context.note(`left out: ${each}`);
-    const document = (windows: ToldReplay[], leftOut: readonly string[] = []) => ({
+    for (const each of leftBefore) context.note(`omitted: ${each}`);
+    const document = (windows: FinishedReplay[], leftOut: readonly string[] = []) => ({
       ...windowsDocument(windows),
       ...{ cost: costs, left_out: [...new Set([...leftBefore, ...leftOut])] },
     });
@@ -121,7 +115,7 @@ function replay(context: CommandContext, options: Options, names: readonly strin
       return 0;
     }
     const { windows, leftOut } = await run(context, app, todo, options.waitDelivery);
-    for (const each of leftOut.filter((one) => !leftBefore.includes(one))) context.note(`left out: ${each}`);
+    for (const each of leftOut.filter((one) => !leftBefore.includes(one))) context.note(`omitted: ${each}`);
     await context.result(document(windows, leftOut), () => windows.map(replayBlock).join('\n\n'));
     return exitCodeOf(windows);
   });
@@ -132,7 +126,7 @@ async function run(
   app: App,
   todo: readonly Chosen[],
   waitDeliverySeconds: number,
-): Promise<{ windows: ToldReplay[]; leftOut: string[] }> {
+): Promise<{ windows: FinishedReplay[]; leftOut: string[] }> {
   const bars = new ProgressBars(context.io.stderr);
   const { windows, leftOut } = await replayNow(app, todo.map(requestOf), {
     onProgress: (progress) =>
@@ -146,17 +140,17 @@ async function run(
   }).finally(() => bars.end());
   const [first] = windows;
   if (first?.failedToOpen && windows.every((window) => window.failedToOpen)) throw notOpenedError(first.failedToOpen);
-  const told: ToldReplay[] = [];
+  const finished: FinishedReplay[] = [];
   for (const replayed of windows) {
     const { installation: id, window, pulled, posted: entries } = replayed;
     const versions = Object.values(pulled).reduce((sum, n) => sum + n, 0);
     const changed = await replayChanges(app.db, { installation: id, window, versions, entries });
-    told.push({ ...replayed, changed });
+    finished.push({ ...replayed, changed });
   }
-  return { windows: told, leftOut };
+  return { windows: finished, leftOut };
 }
 
-/** As the Temporal UI would be given it. */
+/** The input of the workflow, as it could also be entered in the Temporal UI. */
 function requestOf({ installation: id, wanted }: Chosen): ReplayRequest {
   switch (wanted.by) {
     case 'windows':
@@ -168,19 +162,19 @@ function requestOf({ installation: id, wanted }: Chosen): ReplayRequest {
   }
 }
 
-/** Asks on a terminal where it is dear; elsewhere nobody can be asked. */
+/** Asks for confirmation of a high cost. Without a terminal, the replay runs without a question. */
 async function isAgreed(context: CommandContext, costs: readonly ReplayCost[], options: Options): Promise<boolean> {
   const isLarge = costs.some(({ seconds, weight }) => seconds > largeCost.seconds || weight > largeCost.weight);
   if (options.yes || !isLarge) return true;
-  return (await context.confirm('Replay that now?')) ?? true;
+  return (await context.confirm('Replay these windows now?')) ?? true;
 }
 
 function windowId(name: string): number {
-  if (!/^\d{1,15}$/.test(name)) throw usageError(`“${name}” is not the number of a window.`, 'replay');
+  if (!/^\d{1,15}$/.test(name)) throw usageError(usageTexts.noWindow({ text: name }), 'replay');
   return wholeNumber(name);
 }
 
-/** What is about to be read of an installation, and what that costs. */
+/** The intervals of an installation that will be read, and the cost. */
 function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCost[]): string {
   const lines = [`installation ${id}: replays ${spans.map(spanText).join('; ')}`];
   const cost = costs.find((each) => each.installation === id);
@@ -207,7 +201,7 @@ function windowsText(windows: readonly number[]): string {
 }
 
 /** One replayed interval as a block of lines. */
-function replayBlock(replayed: ToldReplay): string {
+function replayBlock(replayed: FinishedReplay): string {
   const { changed, replayed: windows } = replayed;
   const parts = [
     ...(changed.versions > 0 ? [count(changed.versions, 'new version')] : []),

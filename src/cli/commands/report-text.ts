@@ -14,13 +14,13 @@ export interface InstallationReport {
   period: Period;
   of: 'month' | 'day' | 'start';
   sections: readonly Section[];
-  /** What the figures lack, because it is not in the books. */
+  /** Documents that are missing in the figures, because they are not in the books. */
   outside: Outside;
-  /** Of `vat`: prepayments whose VAT is not that of what is unused; null where no VAT is posted on prepayments. */
+  /** Only of `vat`: differences between the VAT on prepayments and their unused amounts. Null if no VAT is posted on prepayments. */
   prepaymentVat?: readonly ReportedDifference[] | null;
 }
 
-/** With the currency's decimals; sums of the source's rows may have more, and are told as they are. */
+/** Formats an amount with the currency's decimals, or more: sums of the source's rows are not rounded. */
 function amountText(amount: Money, decimals: number): string {
   return (amount.isZero() ? zero : amount).toFixed(Math.max(decimals, amount.decimalPlaces()));
 }
@@ -31,7 +31,7 @@ function cellText(cell: Cell | undefined): string {
 
 const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
 
-/** What `report NAME --json` prints: each figure with its documents, whose amounts add up to it. */
+/** The JSON of `report NAME`. The amounts of a figure's documents add up to the figure. */
 export function reportDocument(name: string, reports: readonly InstallationReport[]) {
   return {
     report: name,
@@ -76,9 +76,9 @@ function amountsOf(
   ]);
 }
 
-/** A table for each section, with its total; with `documents` each figure's documents below it. */
+/** A table per section with its total; with `documents`, also the documents of each figure. */
 export function reportText(reports: readonly InstallationReport[], { documents }: { documents: boolean }): string {
-  if (reports.length === 0) return 'No installation has a start_date, so there is no cut-over.';
+  if (reports.length === 0) return 'No installation has a start_date, so there are no opening balances.';
   return reports
     .map((report) =>
       [
@@ -90,7 +90,7 @@ export function reportText(reports: readonly InstallationReport[], { documents }
     .join('\n\n');
 }
 
-/** What is told beside the figures: what they lack, and what may be declared twice in them. */
+/** Notes beside the figures: missing documents, and VAT that may be declared twice. */
 export function notedLines(report: InstallationReport): string[] {
   return [...missingLines(report), ...prepaymentVatLines(report)];
 }
@@ -99,18 +99,18 @@ function prepaymentVatLines({ prepaymentVat, installation }: InstallationReport)
   if (!prepaymentVat || prepaymentVat.length === 0) return [];
   return [
     [
-      `VAT on prepayments of ${labelOf(installation)} that is not that of what is unused now (E8); until it is, it may be declared twice. \`vetledger problems match\` proposes matches:`,
+      `VAT on prepayments of ${labelOf(installation)} differs from the VAT of the unused amounts (E8) and may be declared twice. \`vetledger problems match\` proposes matches:`,
       ...prepaymentVat.map(({ document, message }) => `  ${document}: ${message}`),
     ].join('\n'),
   ];
 }
 
-/** A line about what is not in the books and so in no figure; none where everything is. */
+/** A line about documents that are not in the books. Empty if there are none. */
 function missingLines({ outside, period, of, installation }: InstallationReport): string[] {
   if (Object.keys(outside).length === 0) return [];
   const dated = of === 'month' ? `from ${period.from} to ${period.through}` : `up to ${period.through}`;
   return [
-    `Not in these figures, because not in the books of ${labelOf(installation)}: ${outsideText(outside)}, dated ${dated} or without a date yet; \`vetledger problems\``,
+    `Missing in these figures, because not in the books of ${labelOf(installation)}: ${outsideText(outside)}, dated ${dated} or without a date yet; \`vetledger problems\``,
   ];
 }
 
@@ -126,13 +126,12 @@ function isZero(amount: Money | undefined): boolean {
 }
 
 /**
- * A section as text. A figure whose documents offset each other in every column stands only with its documents: alone it says nothing.
+ * A section as text. A figure that is zero in every column is shown only with its documents.
  */
 function sectionText({ shape, figures: all, total }: Section, report: InstallationReport, documents: boolean): string {
   const figures = documents ? all : all.filter(({ amounts }) => !Object.values(amounts).every(isZero));
   const left = all.length - figures.length;
-  const note =
-    left === 0 ? [] : [`  ${count(left, 'line')} of 0.00 not shown: \`--documents\` has what offsets each other`];
+  const note = left === 0 ? [] : [`  ${count(left, 'line')} of 0.00 not shown; \`--documents\` shows them`];
   if (figures.length === 0) return [shape.title, '  nothing', ...note].join('\n');
   const { decimals } = report.installation;
   const amounts = shape.amounts.filter(
@@ -159,7 +158,7 @@ function sectionText({ shape, figures: all, total }: Section, report: Installati
   return [shape.title, ...lines.map((line) => `  ${line}`), ...note].join('\n');
 }
 
-/** A line for each document of each figure: the documents of a figure add up to it. */
+/** A line per document. The documents of a figure add up to the figure. */
 export function* reportCsv(reports: readonly InstallationReport[]): Generator<string> {
   const all = reports.flatMap(({ sections }) => sections);
   const names = (of: (section: Section) => readonly Column[]) => [

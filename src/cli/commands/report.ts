@@ -8,6 +8,8 @@ import { UserError } from '../../domain/errors.ts';
 import { prepaymentVatDifferences } from '../../queries/prepayment-vat.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { Period } from '../../reports/report-sections.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { amount, date } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import type { Definition } from '../command.ts';
@@ -27,7 +29,7 @@ interface Options {
 
 const cell = z.union([z.string(), z.number(), z.null()]);
 
-/** The keys, facts and amounts of a report stand beside these fields. */
+/** Each report adds its keys, facts and amounts to these fields. */
 const answer = z.strictObject({
   report: z.string(),
   installations: z.array(
@@ -68,12 +70,12 @@ export function reportCommand(name: ReportName): { command: Definition<Options> 
     options: [
       ...when,
       installation,
-      new Option('--documents', 'print the documents of each figure, too'),
+      new Option('--documents', 'also print the documents of each figure'),
       new Option('--csv', 'print a table with a line for each document of each figure'),
     ],
     examples: [
       [`vetledger report ${name}${asked}`, 'the figures'],
-      [`vetledger report ${name}${asked} --documents`, 'and the documents behind each'],
+      [`vetledger report ${name}${asked} --documents`, 'with the documents of each figure'],
       [`vetledger report ${name}${asked} --csv > ${name}.csv`, 'for a spreadsheet'],
     ],
     answer,
@@ -87,24 +89,17 @@ function month(value: string): string {
   return value;
 }
 
-/** Prints a report of the books of each installation, in one snapshot of the database for each. */
+/** Prints a report per installation. Each report reads one snapshot of the database. */
 function report(context: CommandContext, name: ReportName, options: Options): Promise<number> {
   const kind: ReportKind = reports[name];
-  if (options.csv && context.json) throw usageError('--csv and --json are two ways to print it.', `report ${name}`);
+  if (options.csv && context.json) throw usageError(usageTexts.csvOrJson, `report ${name}`);
   return withApp(context, { temporal: false }, async (app) => {
     const made: InstallationReport[] = [];
     for (const installation of await chosenBooks(app, options.installation)) {
       const { id, timezone, startDate } = installation;
       if (kind.of === 'start' && startDate === null) {
         if (options.installation === undefined) continue;
-        throw new UserError(
-          {
-            code: 'no_start_date',
-            message: `Installation ${id} has no start_date, so there is no cut-over.`,
-            todo: 'Set `start_date` of the installation if its books begin later than the practice software (docs/reference/CLI.md, "Configuration").',
-          },
-          1,
-        );
+        throw new UserError(commandErrors.noStartDate({ installation: id }), 1);
       }
       const period = periodOf(kind.of, options, dateIn(timezone, app.clock()), startDate);
       const found = await app.db.transaction(
@@ -128,7 +123,7 @@ function report(context: CommandContext, name: ReportName, options: Options): Pr
   });
 }
 
-/** What is not in the books of the kinds that the figures are made of, dated in the period or without a known date. */
+/** Documents outside the books that would belong to the figures: dated in the period, or without a known date. */
 async function outsideOf(db: Connection, { id, decimals }: InstallationConfig, kind: ReportKind, period: Period) {
   if (kind.documents.length === 0) return {};
   const groups = await outsideBooks(db, [id], period);
@@ -138,7 +133,7 @@ async function outsideOf(db: Connection, { id, decimals }: InstallationConfig, k
   );
 }
 
-/** A month's report is of the last month that is over, and a day's of today, where nothing else is asked for. */
+/** The period of a report. Default: the last full month, or today. */
 function periodOf(of: ReportKind['of'], { asOf, month }: Options, today: string, startDate: string | null): Period {
   if (of === 'start') return { from: null, through: daysFrom(startDate ?? today, -1) };
   if (of === 'month') return monthBounds(month ?? daysFrom(`${today.slice(0, 7)}-01`, -1).slice(0, 7));

@@ -10,6 +10,8 @@ import { findDocuments } from '../../queries/found-documents.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
+import { usageTexts } from '../../texts/commands/usage.ts';
+import { documentErrors } from '../../texts/errors/documents.ts';
 import { agreed } from '../acting.ts';
 import { chosenBooksAsNext } from '../books.ts';
 import { calendarDate, type Definition, installation, option, yes } from '../command.ts';
@@ -32,27 +34,27 @@ interface Options {
 
 const answer = z.strictObject({
   dry_run: z.boolean(),
-  /** False where the question was answered with no. */
+  /** False if the answer to the confirmation was no. */
   reposted: z.literal(false).optional(),
   installations: z.array(changesAnswer.extend({ installation: z.number(), mapping: z.string() })),
 });
 
 export const command: Definition<Options> = {
   description:
-    'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. It says first what it will post, and asks; without a terminal, --yes is needed. Where there is nothing to post, nothing is asked and the mapping is not taken into use; with --yes the remarks beside the documents are renewed all the same. A changed mapping file that a start would follow is put in force first; processes at work then post by it, too.',
+    'A changed mapping alone does not change the books. This command reverses each document that the mapping now posts differently, and posts it again, both with the reason `mapping_changed`. `policies.locked_period` applies to closed periods. It waits for a running window, and running it twice posts nothing twice. It shows the corrections first and asks for confirmation; without a terminal, --yes is required. If there is nothing to post, it does not ask, and does not put the mapping in force; with --yes it still updates the remarks. A changed mapping file that a start would put in force is put in force first, also for running processes.',
   options: [
     new Option('--document <document...>', 'only these (invoice 123, or 4711/invoice/123; several may follow)'),
     option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
     option('--to <date>', 'only documents dated up to this day (YYYY-MM-DD)', calendarDate),
     new Option('--all', 'every document in the books'),
     installation,
-    new Option('--dry-run', 'only print what would be posted; of every document unless some are named'),
-    new Option('--details', 'every document, before the summary (--json and --document always have them)'),
+    new Option('--dry-run', 'only print what would be posted (default: for every document)'),
+    new Option('--details', 'print every document before the summary (--json and --document always do)'),
     yes,
   ],
   examples: [
     ['vetledger repost --dry-run', 'what would be posted'],
-    ['vetledger repost --all', 'everything, after a question'],
+    ['vetledger repost --all', 'everything, after confirmation'],
     ['vetledger repost --from 2026-01-01 --to 2026-01-31', 'one month'],
     ['vetledger repost --document invoice 123', 'one document'],
   ],
@@ -60,22 +62,22 @@ export const command: Definition<Options> = {
   run: repost,
 };
 
-/** How long a window under way is waited for. */
+/** How long the command waits for a running window. */
 const waitSeconds = 600;
 
 interface NamedDocument extends DocumentRef {
   installation: number | null;
 }
 
-/** Posts the corrections that follow from the configured mapping; with --dry-run only prints them. */
+/** Posts the corrections of the configured mapping; with --dry-run only prints them. */
 async function repost(context: CommandContext, options: Options): Promise<number> {
   const named = options.document === undefined ? null : documentsOf(options.document);
   const isDated = options.from !== undefined || options.to !== undefined;
   if ([named !== null, isDated, options.all === true].filter(Boolean).length > 1) {
-    throw usageError('Give --document, or --from and --to, or --all: only one of them.', 'repost');
+    throw usageError(usageTexts.repostOne, 'repost');
   }
   if (named === null && !isDated && options.all !== true && options.dryRun !== true) {
-    throw usageError('Say what is posted anew: --document, --from and --to, or --all.', 'repost');
+    throw usageError(usageTexts.repostWhat, 'repost');
   }
   refuseBackwards(options, 'repost');
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
@@ -94,10 +96,10 @@ async function repost(context: CommandContext, options: Options): Promise<number
   });
 }
 
-/** `compared`: nothing is to be posted, so that no process takes the mapping into use for it. */
+/** `compared`: there is nothing to post, so the mapping is not put in force. */
 type Mode = 'dry' | 'compared' | 'posted';
 
-/** Says what would be posted, and asks; nothing is asked where there is nothing to post, or to decide. */
+/** Shows the corrections and asks for confirmation. Does not ask if there are none. */
 async function isAgreed(
   context: CommandContext,
   app: App,
@@ -121,11 +123,11 @@ async function isAgreed(
       context.note(`Installation ${id}, mapping ${mappingName(installation)}\n${summary.text()}\n`);
   }
   if (asked === 0) return 'nothing';
-  const question = 'Post these corrections? Entries stay in the books for ever.';
+  const question = 'Post these corrections? Posted entries cannot be deleted.';
   return (await agreed(context, options, question, 'repost')) ? 'agreed' : 'refused';
 }
 
-/** What is asked of an installation; null where nothing of it is named. */
+/** The selected documents of an installation. Null if none of its documents is named. */
 function selectionOf(
   { id }: InstallationConfig,
   { from = null, to = null }: { from?: CalendarDate | null; to?: CalendarDate | null },
@@ -153,7 +155,7 @@ async function repostAll(
     const details = context.json || options.details === true || named !== null;
     await repostOne(context, app, installation, selection, { isDry: mode !== 'posted', details }, result);
   }
-  if (mode === 'compared') result.text('Nothing is to be posted anew.');
+  if (mode === 'compared') result.text('There is nothing to post again.');
   result.json(']}');
   await result.end();
 }
@@ -179,10 +181,9 @@ async function repostOne(
         signal: context.signal,
         clock: systemClock,
         waitSeconds,
-        onWait: () => context.note(`A window of installation ${id} is under way; waiting for its end.`),
+        onWait: () => context.note(`A window of installation ${id} is running; waiting for its end.`),
       });
-  const onAbort = () =>
-    context.note('Ended early: what has been posted stays, and the next repost continues from there.');
+  const onAbort = () => context.note('Interrupted: posted corrections stay, and the next repost continues.');
   if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
   const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);
@@ -193,13 +194,13 @@ async function repostOne(
   result.text(summary.text());
 }
 
-/** Reads `invoice 12`, `invoice/12` or `4711/invoice/12`, one or more of them. */
+/** Reads one or more documents: `invoice 12`, `invoice/12` or `4711/invoice/12`. */
 function documentsOf(words: string[]): NamedDocument[] {
   const found: NamedDocument[] = [];
   const text = words.join(' ');
   const known = `(?:(\\d{1,15})/)?(${documentKinds.join('|')})[ /](\\d{1,15})`;
   if (!new RegExp(`^${known}( ${known})*$`).test(text)) {
-    throw usageError(`${text} names no document; they look like invoice 123 or 4711/invoice/123.`, 'repost');
+    throw usageError(usageTexts.noDocuments({ text }), 'repost');
   }
   for (const [, installation, kindText, id] of text.matchAll(new RegExp(known, 'g'))) {
     const kind = documentKinds.find((one) => one === kindText);
@@ -217,15 +218,6 @@ async function checkKnown(app: App, named: NamedDocument[], chosen: Installation
     const found = await findDocuments(app.db, installations, { kind, id });
     if (found.some(({ entryId }) => entryId !== null)) continue;
     const [first] = found;
-    throw new UserError(
-      {
-        code: first ? 'not_in_books' : 'document_unknown',
-        message: first
-          ? `${kind} ${id} is ${first.state}: it has no entry in force that could be corrected.`
-          : `There is no ${kind} ${id} here.`,
-        todo: `Look it up with \`vetledger explain ${kind} ${id}\`; \`vetledger status\` says what has been synchronised.`,
-      },
-      1,
-    );
+    throw new UserError(documentErrors.notInBooks({ kind, id, state: first?.state ?? null }), 1);
   }
 }

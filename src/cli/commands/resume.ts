@@ -6,7 +6,7 @@ import { resume as resumeDelivery } from './deliver-resume.ts';
 
 const answer = z.strictObject({
   resumed: z.array(z.number()),
-  /** Whether Temporal could be reached; of windows alone. */
+  /** Whether Temporal could be reached. Absent for deliveries. */
   temporal: z.boolean().optional(),
 });
 
@@ -20,7 +20,6 @@ export const command: Definition<OperateOptions> = {
   run: resume,
 };
 
-/** Lets paused windows, or deliveries, go on. */
 async function resume(context: CommandContext, options: OperateOptions): Promise<number> {
   const by = whoAndWhy(options, 'resume');
   if (options.delivery) return resumeDelivery(context, options);

@@ -57,24 +57,24 @@ const answer = z.discriminatedUnion('event', [
 
 export const command: Definition<object> = {
   description:
-    'Opens a window of every installation as often as `schedule.every` says, until Ctrl-C or SIGTERM. Each window is one line on stdout.',
+    'Opens a window of every installation at the interval of `schedule.every`, until Ctrl-C or SIGTERM. Prints each window as one line on stdout.',
   examples: [['vetledger run --config /etc/vetledger/vetledger.yaml', 'run as a service']],
   answer,
   run,
 };
 
-/** The daemon. With --json each event is one JSON document on a line of its own. */
+/** The daemon. With --json, each event is a line of JSON. */
 function run(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: true, logLevel: 'info', handlesSignal: true, pacesSignIn: true }, async (app) => {
     const { installations } = app.config;
-    const told = installations.length > 10 ? String(installations.length) : installations.map(labelOf).join(', ');
+    const names = installations.length > 10 ? String(installations.length) : installations.map(labelOf).join(', ');
     context.note(
-      `vetledger: installations ${told}, a window every ${app.config.schedule.everySeconds} s; Ctrl-C ends it`,
+      `vetledger: installations ${names}, a window every ${app.config.schedule.everySeconds} s; Ctrl-C ends it`,
     );
-    context.signal.addEventListener('abort', () => endAnyhow(context), { once: true });
+    context.signal.addEventListener('abort', () => forceEnd(context), { once: true });
     const lines = new Lines(context, () => app.log.warn('stdout is not read; events are dropped until it is'));
-    const unsubscribe = app.events.on((told) => {
-      const event = withName(app.config, told);
+    const unsubscribe = app.events.on((unnamed) => {
+      const event = withName(app.config, unnamed);
       const document = context.json ? eventDocument(event) : null;
       const text = context.json ? document && JSON.stringify(document) : eventLine(event);
       if (text !== null) lines.print(text);
@@ -94,28 +94,28 @@ function run(context: CommandContext): Promise<number> {
   });
 }
 
-/** The event with the name of its installation, where that has one. */
+/** Adds the name of the installation to the event, if there is one. */
 function withName(config: Config, event: TimedEvent): TimedEvent {
   if (event.installation === null) return event;
   const [found = event] = named(config, [{ ...event, installation: event.installation }]);
   return 'report' in found ? { ...found, report: named(config, [found.report as WindowReport])[0] ?? {} } : found;
 }
 
-/** A supervisor kills what has not ended within 30 s of its SIGTERM. */
+/** Shorter than the 30 s after which a supervisor kills a process that ignores SIGTERM. */
 const endWithinMs = 28_000;
 
-/** Ends the process where something keeps it: what was under way goes on with the next daemon, as after a kill. */
-function endAnyhow(context: CommandContext): void {
+/** Forces the end of the process after a time limit. The next daemon continues its work, as after a kill. */
+function forceEnd(context: CommandContext): void {
   setTimeout(() => {
-    context.note(`not everything ended within ${endWithinMs / 1000} s; the next daemon goes on with it`);
+    context.note(`some work did not end within ${endWithinMs / 1000} s; the next daemon continues it`);
     process.exit(0);
   }, endWithinMs).unref();
 }
 
-/** The lines that wait for stdout at most; a reader that stands still must not fill the memory. */
-const waitingAtMost = 10_000;
+/** Maximum number of buffered lines, so that a reader that has stopped reading does not fill the memory. */
+const maximumWaiting = 10_000;
 
-/** Prints lines one after another. When the reader has closed stdout, `ended` aborts and `written` throws. */
+/** Prints lines in order. If the reader closes stdout, `ended` aborts and `written` throws. */
 class Lines {
   readonly #context: CommandContext;
   readonly #dropped: () => void;
@@ -123,11 +123,11 @@ class Lines {
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
 
-  /** `dropped` is called when a line is dropped because too many wait, once until they are read again. */
+  /** `dropped` is called at the first line that is dropped because too many wait, and again only after lines were read. */
   constructor(context: CommandContext, dropped: () => void) {
     this.#context = context;
     this.#dropped = dropped;
-    // Whether anybody reads shows with a line that was written, not only with the next one.
+    // Detects a closed stdout immediately, not only at the next line.
     context.io.stdout.once('error', (error) => this.#end(codeOf(error) === 'EPIPE' ? new OutputClosed() : error));
   }
 
@@ -136,13 +136,13 @@ class Lines {
   }
 
   print(line: string): void {
-    if (this.#waiting === waitingAtMost) this.#dropped();
+    if (this.#waiting === maximumWaiting) this.#dropped();
     this.#waiting += 1;
-    if (this.#waiting > waitingAtMost) return;
+    if (this.#waiting > maximumWaiting) return;
     this.#last = this.#last.then(() => this.#write(line));
   }
 
-  /** Waits until all lines are out. Throws OutputClosed where nobody reads them, or why they could not be written. */
+  /** Waits until all lines are written. Throws OutputClosed if the reader has closed stdout, or the write error. */
   async written(): Promise<void> {
     if (!this.#context.signal.aborted) await this.#last;
     this.ended.throwIfAborted();
@@ -155,16 +155,16 @@ class Lines {
     } catch (error) {
       if (!this.#context.signal.aborted) this.#end(error);
     }
-    this.#waiting = Math.max(0, Math.min(this.#waiting, waitingAtMost) - 1);
+    this.#waiting = Math.max(0, Math.min(this.#waiting, maximumWaiting) - 1);
   }
 
-  /** A daemon that nobody listens to any more ends, as any command in a pipe does. */
+  /** The daemon ends when its reader closes stdout, like any command in a pipe. */
   #end(error: unknown): void {
     this.#ending.abort(error);
   }
 }
 
-/** An event as `run --json` prints it: of a window that ended it holds what `sync --json` has of it. Null: it is not printed. */
+/** The JSON of an event. A finished window has the fields of `sync --json`. Null if the event is not printed. */
 export function eventDocument(event: TimedEvent): object | null {
   switch (event.event) {
     case 'window_closed':
@@ -173,14 +173,14 @@ export function eventDocument(event: TimedEvent): object | null {
       return { time, event: name, ...ids, ...windowsDocument([report as WindowReport]).windows[0] };
     }
     case 'delivery':
-      // One that neither delivered nor was refused anything comes every few minutes.
+      // Empty deliveries occur every few minutes and are not printed.
       return event.delivered + event.refused === 0 ? null : event;
     default:
       return event;
   }
 }
 
-/** An event as one line for people. Null: it is not printed. */
+/** An event as one line of text. Null if it is not printed. */
 export function eventLine(event: TimedEvent): string | null {
   switch (event.event) {
     case 'window_closed':
@@ -194,7 +194,7 @@ export function eventLine(event: TimedEvent): string | null {
       if (event.delivered + event.refused === 0) return null;
       return `installation ${event.installation} delivered ${event.delivered} | ${event.refused} refused, ${event.left} left`;
     default:
-      // The log tells of outages; of windows that open, nothing.
+      // Outages are in the log. Opened windows are not printed.
       return null;
   }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { ConfigError, codeOf, UserError } from '../../domain/errors.ts';
+import { commandErrors } from '../../texts/errors/commands.ts';
 import { type Definition, decimal, option, webAddress, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -43,25 +44,28 @@ const answer = z.strictObject({
 });
 
 export const command: Definition<Options> = {
-  description: 'Stays up until Ctrl-C. It holds no real data and asks for no real credentials.',
+  description: 'Runs until Ctrl-C. It contains no real data and requires no real credentials.',
   config: false,
   options: [
     option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber).default(8090),
-    option('--seed <n>', 'which clinic; the same seed gives the same one', wholeNumber).default(1),
-    option('--invoices <n>', 'final invoices of its history', wholeNumber).default(2600),
+    option('--seed <n>', 'number of the clinic; the same seed gives the same clinic', wholeNumber).default(1),
+    option('--invoices <n>', 'number of final invoices in its history', wholeNumber).default(2600),
     option(
       '--rate-window <seconds>',
       'length of the rolling window of its rate limits; 0 turns them off',
       decimal,
     ).default(60),
-    option('--latency <ms>', 'milliseconds that each answer takes longer', wholeNumber).default(0),
-    new Option('--token <token>', 'bearer token it accepts (default: $PRACTICE_TOKEN, or sandbox-token)'),
-    new Option('--now <time>', "where the clinic's clock stands at the start, such as 2026-03-31T18:00:00"),
-    new Option('--scenario <name>', 'what goes wrong: flaky, slow, lost-answers, month-end, strict or late-commits'),
+    option('--latency <ms>', 'delay of each answer in milliseconds', wholeNumber).default(0),
+    new Option('--token <token>', 'accepted bearer token (default: $PRACTICE_TOKEN, or sandbox-token)'),
+    new Option('--now <time>', "time of the clinic's clock at the start, such as 2026-03-31T18:00:00"),
+    new Option(
+      '--scenario <name>',
+      'behaviour of the server: flaky, slow, lost-answers, month-end, strict or late-commits',
+    ),
     new Option('--fixtures <file>', 'add the clients, invoices and more of this JSON file'),
     new Option('--settings <file>', 'installations, applications, quirks and faults, as JSON'),
-    new Option('--state <file>', 'keep the clinic in this file over restarts'),
-    new Option('--durable', 'each change is on the disk before its answer (default: within 100 ms)'),
+    new Option('--state <file>', 'store the clinic in this file, so that it survives restarts'),
+    new Option('--durable', 'write each change to disk before the answer (default: within 100 ms)'),
     option('--webhooks <url>', 'send a webhook for each change to this address', webAddress),
     new Option('--host <address>', 'address to listen on').default('127.0.0.1'),
   ],
@@ -90,20 +94,12 @@ async function sandbox(context: CommandContext, options: Options): Promise<numbe
   }
 }
 
-/** The sandbox is a package beside this one, which a production image leaves out. Throws UserError where it is not installed. */
+/** The sandbox is a separate package, which production images do not contain. Throws UserError if it is not installed. */
 export async function importSandbox(): Promise<typeof import('vetledger-sandbox')> {
   try {
     return await import('vetledger-sandbox');
   } catch (error) {
     if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new UserError(
-      {
-        code: 'sandbox_not_installed',
-        message: 'The sandbox is not installed here: production images leave it out.',
-        todo: 'Run the command in a checkout after `npm ci`, or from the packed package, which has the sandbox.',
-      },
-      3,
-      error,
-    );
+    throw new UserError(commandErrors.sandboxNotInstalled(), 3, error);
   }
 }

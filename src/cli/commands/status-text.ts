@@ -10,7 +10,7 @@ import { deliveryLines } from '../render/delivery.ts';
 import { bar, columns, count, duration, instant, table, writtenBackText } from '../render/text.ts';
 import { verdictLines } from '../render/verdict.ts';
 
-/** What `status` prints of many installations: the sum, and a line for each, those that need somebody first. */
+/** The text of `status` for several installations: a summary, and a line per installation, the most urgent first. */
 export function summaryText(summary: StatusSummary, found: readonly InstallationStatus[]): string {
   const installations = visibleIn([...found]);
   const words = healths.filter((word) => summary.health[word] > 0).map((word) => `${summary.health[word]} ${word}`);
@@ -39,11 +39,11 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
       cause?.message ?? '',
     ]);
   const header = ['installation', 'name', 'lag', 'health', 'cause'];
-  const hint = 'Everything about one of them, and what to do: vetledger status --installation ID';
+  const hint = 'Details and next step of one installation: vetledger status --installation ID';
   return [sum.join('; '), '', columns([header, ...lines], [0, 2]).join('\n'), '', hint].join('\n');
 }
 
-/** What `status` says first where Temporal does not answer, or without its data: it concerns all installations. Otherwise nothing. */
+/** The first lines of `status` if Temporal does not answer or has lost its data. Otherwise empty. */
 export function temporalLines(temporal: TemporalStatus | null): string[] {
   if (temporal === null || temporal.error === null) return [];
   const { message, todo } = temporal.error;
@@ -51,7 +51,7 @@ export function temporalLines(temporal: TemporalStatus | null): string[] {
   return [`${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}${since}.`, todo, ''];
 }
 
-/** What `status` prints of one installation. */
+/** The text of `status` for one installation. */
 export function statusText(found: InstallationStatus): string {
   const status = visibleIn(found);
   const { lag_seconds, synced_to, last_window, budgets, states } = status;
@@ -68,10 +68,12 @@ export function statusText(found: InstallationStatus): string {
     lines.push(`                ${count(status.cause.attempts, 'attempt')} since ${instant(status.cause.since)}`);
   }
   lines.push(...status.lanes.flatMap(laneLines));
-  if (status.daemon === false) lines.push('  daemon        none is at work: `vetledger run` is not up');
+  if (status.daemon === false) lines.push('  daemon        none: `vetledger run` is not running');
   if (status.untaken_tick) {
     const { since, workflow_id } = status.untaken_tick;
-    lines.push(`  untaken       the window that Temporal began ${instant(since)}, by no daemon (${workflow_id})`);
+    lines.push(
+      `  untaken       the window that Temporal began ${instant(since)}, which no daemon has taken (${workflow_id})`,
+    );
   }
   if (status.paused) {
     const { by, reason, since } = status.paused;
@@ -106,11 +108,11 @@ export function statusText(found: InstallationStatus): string {
   return lines.join('\n');
 }
 
-/** `live lane     waits since 12:05:07 UTC for an answer of the practice API (GET /4711/invoice/)` */
+/** Example: `live lane     at work since …; waits since … for an answer of the practice API (GET /4711/invoice/)`. */
 function laneLines({ lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus): string[] {
   const title = `${lane} lane`.padEnd(14);
   const waits = waits_for === null ? '' : `; waits since ${instant(waits_since)} for ${waits_for}`;
-  const gone = alive ? '' : '; its process is not heard of any more';
+  const gone = alive ? '' : '; its process sends no heartbeat';
   const failed = error === null ? [] : [`                last error, ${count(attempts, 'time')}: ${error.message}`];
   return [`  ${title}at work since ${instant(since)}${waits}${gone}`, ...failed];
 }
@@ -124,14 +126,14 @@ function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['
 const putOffTexts: Record<PutOff, string> = {
   paused: 'not while its windows are paused',
   first_load: 'after its first load',
-  identity_changed: 'not while its configuration is of other books',
+  identity_changed: 'not while its configuration contradicts its books',
 };
 
-/** `3 h ago; next 2026-11-25 01:23:00 UTC` */
+/** Example: `3 h ago; next 2026-11-25 01:23:00 UTC`. */
 export function reconcileText({ age_seconds: age, old, next_at, put_off, error }: ReconcileStatus): string {
   const last = age === null ? 'never' : `${duration(age)} ago`;
-  const next = next_at === null ? 'not by itself (reconcile.between: never)' : `next ${instant(next_at)}`;
-  const failed = error === null ? '' : `; the last attempt came to no verdict: ${error.message.replace(/\.$/, '')}`;
+  const next = next_at === null ? 'not automatically (reconcile.between: never)' : `next ${instant(next_at)}`;
+  const failed = error === null ? '' : `; the last attempt gave no verdict: ${error.message.replace(/\.$/, '')}`;
   return `${last}${old && age !== null ? ', OLD' : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
 }
 
@@ -149,7 +151,7 @@ function scrubLines({
   const margin = ' '.repeat(title.length);
   if (state === 'off') return [`${title}off (scrub_days: 0)`];
   if (began_at === null || lists === null)
-    return [`${title}not begun; the daemon reads everything again every ${count(days, 'day')}`];
+    return [`${title}not started; the daemon reads everything again every ${count(days, 'day')}`];
   const all = Object.values(lists);
   const records = all.reduce((read, list) => read + list.records, 0);
   const lines = [
@@ -158,7 +160,7 @@ function scrubLines({
       : `${title}${count(records, 'record')} of about ${all.reduce((expected, list) => expected + list.of, 0)} read again since ${instant(began_at)}`,
     `${margin}${found(lists)}`,
   ];
-  if (state === 'reading' && last_pass) lines.push(`${margin}the pass before it: ${found(last_pass.lists)}`);
+  if (state === 'reading' && last_pass) lines.push(`${margin}the previous pass: ${found(last_pass.lists)}`);
   if (late) {
     const end = forecast_at ? `will end about ${instant(forecast_at)}` : 'has read nothing yet';
     lines.push(`${margin}it ${end}, not within ${count(days, 'day')}`);
@@ -166,7 +168,7 @@ function scrubLines({
   return lines;
 }
 
-/** `2 invoices and 1 payment differed, 1 invoice is gone` */
+/** Example: `differed unseen: 2 invoices; gone from the source: 1 payment`. */
 function found(lists: NonNullable<ScrubStatus['lists']>): string {
   const names = (key: 'differing' | 'missing') =>
     Object.entries(lists)

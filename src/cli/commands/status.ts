@@ -145,26 +145,25 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'A summary, and a line for each installation: those that need somebody come first. A configuration with one installation, or --installation, shows everything about it. Late is an installation of which no window closed for more than two intervals. A Temporal that does not answer within three seconds, or has lost its data, is told first: no window opens then.',
+    'Prints a summary and a line per installation, the most urgent first. With --installation, or if there is only one, it prints all details of the installation. An installation is late if no window has closed for more than two intervals. If Temporal does not answer within three seconds or has lost its data, this is printed first, because no window opens then.',
   options: [
     installation,
     new Option(
       '--check',
-      'exit code 1 when an installation is late, its books do not reconcile, were never reconciled or not for two days, or Temporal does not answer: for a monitor',
+      'for monitoring: exit code 1 if an installation is late, if its books do not reconcile or were not reconciled for two days, or if Temporal does not answer',
     ),
   ],
   examples: [
-    ['vetledger status', 'how things are, and what to do next'],
+    ['vetledger status', 'the state, and the next step'],
     ['vetledger status --installation 4711', 'everything about one installation'],
-    ['vetledger status --check --json', 'for a monitor'],
+    ['vetledger status --check --json', 'for monitoring'],
   ],
   answer,
   run: status,
 };
 
 /**
- * Lag, health and its cause of every installation; of one, its rate budgets, states and problems, too; and whether Temporal answers,
- * without which no window opens.
+ * Prints lag and health of every installation, or all details of one, and whether Temporal answers.
  */
 function status(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {

@@ -8,17 +8,17 @@ interface Options {
 }
 
 export const command: Definition<Options> = {
-  description: 'Pulls what changed since the last window, posts it and writes back. The first one loads everything.',
+  description:
+    'Reads the changes since the last window, posts them and writes back. The first window reads everything.',
   options: [installation, waitDelivery],
   examples: [
     ['vetledger sync', 'every installation'],
-    ['vetledger sync --installation 4711 --json', 'one installation, the figures as JSON'],
+    ['vetledger sync --installation 4711 --json', 'one installation, with the result as JSON'],
   ],
   answer: windowsAnswer,
   run: sync,
 };
 
-/** One window of each installation now. */
 function sync(context: CommandContext, options: Options): Promise<number> {
   const { installation, waitDelivery: waitDeliverySeconds } = options;
   return runAndReport(context, installation, { trigger: 'sync', waitDeliverySeconds });

@@ -6,6 +6,7 @@ import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { type Gap, type GapReport, gapsOf } from '../../sync/replay/gaps.ts';
 import { streamNames } from '../../sync/streams.ts';
 import type { InstallationId } from '../../terms.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { instant, plainError, remark } from '../answer.ts';
 import { named } from '../books.ts';
 import { type Definition, installation, option, wholeNumber } from '../command.ts';
@@ -44,7 +45,7 @@ const answer = z.union([
       }),
     ),
   }),
-  /** With --gaps. */
+  /** The answer with --gaps. */
   z.strictObject({
     ok: z.boolean(),
     installations: z.array(
@@ -69,23 +70,22 @@ const answer = z.union([
 
 export const command: Definition<Options> = {
   description:
-    'The latest windows and how they ended. Those in a row that found nothing are listed as one, which `idle_windows` counts. A failed one is covered once later windows or a replay have read and posted what it left; `covered by` names them. With --gaps: whether the windows have left anything unread between them; exit code 1 where they have.',
+    'Lists the latest windows with their outcomes. Successive windows without changes are listed as one; `idle_windows` is their number. A failed window is covered when later windows or a replay have read and posted its part; `covered by` lists these. With --gaps, checks whether anything between the windows was not read; exit code 1 if there is a gap.',
   options: [
     installation,
-    new Option('--failed', 'only those that failed, covered ones included'),
-    new Option('--gaps', 'check that each window began where the one before it had ended').conflicts('failed'),
-    option('--limit <n>', 'how many', wholeNumber).default(20),
+    new Option('--failed', 'only failed windows, including covered ones'),
+    new Option('--gaps', 'check that each window starts at the end of the previous one').conflicts('failed'),
+    option('--limit <n>', 'number of windows', wholeNumber).default(20),
   ],
   examples: [
     ['vetledger windows', 'the last twenty'],
-    ['vetledger windows --failed', 'what went wrong lately, and what covers it'],
-    ['vetledger windows --gaps', 'prove that nothing was left out'],
+    ['vetledger windows --failed', 'failed windows, and the windows that cover them'],
+    ['vetledger windows --gaps', 'prove that there is no gap'],
   ],
   answer,
   run: windows,
 };
 
-/** The latest windows and how they ended; with --gaps whether they have left a gap. */
 function windows(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {
     const { db, config } = app;
@@ -103,7 +103,7 @@ function windows(context: CommandContext, options: Options): Promise<number> {
   });
 }
 
-/** Exit code 1 where something was left unread between two windows. */
+/** Exit code 1 if records between two windows were not read. */
 async function gaps(context: CommandContext, { db }: App, installations: readonly number[]): Promise<number> {
   const reports: Parameters<typeof gapsText>[0][] = [];
   for (const installation of installations) reports.push({ installation, ...(await gapsOf(db, installation)) });
@@ -111,7 +111,6 @@ async function gaps(context: CommandContext, { db }: App, installations: readonl
   return reports.some((report) => report.gaps.length > 0) ? 1 : 0;
 }
 
-/** Windows as a table, one line each. */
 export function windowsTable(windows: (RecordedWindow & Named)[]): string {
   return table(
     ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'covered by', 'error', 'remarks'],
@@ -130,16 +129,16 @@ export function windowsTable(windows: (RecordedWindow & Named)[]): string {
   );
 }
 
-const idsNamedAtMost = 10;
+const maximumIds = 10;
 
-/** What to do about the windows that failed and are not covered, a line for each way to mend them; null where none is left. */
+/** The next steps for failed windows that are not covered, a line per step. Null if there are none. */
 export function windowsTodo(windows: readonly RecordedWindow[]): string | null {
   const open = windows.filter(({ outcome, covered_by }) => outcome === 'failed' && covered_by === null);
   const ways = Map.groupBy(open, ({ error }) => (error === null ? '' : `${error.code}: ${error.todo}`));
   ways.delete('');
   if (ways.size === 0) return null;
   const lines = [...ways].map(([way, of]) => {
-    const ids = of.slice(0, idsNamedAtMost).map(({ id }) => id);
+    const ids = of.slice(0, maximumIds).map(({ id }) => id);
     const others = of.length > ids.length ? ` and ${of.length - ids.length} more` : '';
     return visible(`  ${of.length === 1 ? 'window' : 'windows'} ${ids.join(', ')}${others}: ${way}`);
   });
@@ -158,15 +157,15 @@ function gapsDocument(reports: readonly InstallationGaps[]) {
         ...(gap.stream === 'payment'
           ? { from_id: gap.from, to_id: gap.to, from: gap.since, to: gap.until }
           : { from: timeOf(gap.from), to: timeOf(gap.to) }),
-        todo: `run \`${remedyOf(installation, gap)}\``,
+        todo: resultTexts.run({ command: remedyOf(installation, gap) }),
       })),
     })),
   };
 }
 
-/** One installation's check, a line for each gap. */
+/** The gaps of one installation, a line per gap. */
 function gapsText({ installation, since, gaps }: InstallationGaps): string {
-  if (since === null) return `Installation ${installation}: no window has noted what it read yet.`;
+  if (since === null) return `Installation ${installation}: no window has recorded yet what it read.`;
   if (gaps.length === 0) return `Installation ${installation}: no gap since ${instantText(since)}.`;
   return gaps
     .map((gap) => {

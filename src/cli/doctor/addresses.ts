@@ -14,16 +14,16 @@ export const namesOfLists = {
   prepayment: 'prepayments',
 } as const;
 
-/** The first page of each list that answered. */
+/** The first page of each list that could be read. */
 export type Answers = Partial<Record<RecordKind, ListAnswer>>;
 
 const check = 'addresses of records';
-/** Characters of other hosts that are shown. */
+/** Maximum length of the shown host names. */
 const longestHosts = 200;
 
 /**
- * Whose records the first pages hold by their own addresses (ACCOUNTING P6). Another host is one warning, since a proxy may stand
- * between; records of another installation, or without an id that serves, are told by list.
+ * Checks the addresses of the records on the first pages (ACCOUNTING P6). Another host is one warning, because the source may be
+ * behind a proxy. Records of another installation, or without a usable id, give a result per list.
  */
 export function checkAddresses({ id, baseUrl }: InstallationConfig, answers: Answers): Check[] {
   const strangers = recordKinds.flatMap((kind) => strangersOf(id, kind, answers[kind]));
@@ -33,12 +33,12 @@ export function checkAddresses({ id, baseUrl }: InstallationConfig, answers: Ans
 function strangersOf(installation: number, kind: RecordKind, answer: ListAnswer | undefined): Check[] {
   const unusable = answer?.unusable ?? [];
   const foreign = unusable.filter(({ code }) => code === 'foreign_record');
-  const told = foreign.length > 0 ? foreign : unusable;
-  const [first] = told;
+  const reported = foreign.length > 0 ? foreign : unusable;
+  const [first] = reported;
   if (answer === undefined || first === undefined) return [];
   const all = receivedIn(answer);
   const what = foreign.length > 0 ? 'of another installation or another resource' : 'without a usable id';
-  const message = `${told.length} of ${all} ${namesOfLists[kind]} are ${what}; record ${first.position}: ${first.why}`;
+  const message = `${reported.length} of ${all} ${namesOfLists[kind]} are ${what}; record ${first.position}: ${first.why}`;
   const status = foreign.length === all ? 'fail' : 'warn';
   return [{ installation, check, status, message, todo: todoOf(first.code) }];
 }

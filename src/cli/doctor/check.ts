@@ -2,13 +2,13 @@ import { toUserError } from '../../runtime/user-errors.ts';
 
 /** The result of one of doctor's checks. */
 export interface Check {
-  /** Null for what all installations share. */
+  /** Null if the check concerns all installations. */
   installation: number | null;
   check: string;
   status: 'ok' | 'warn' | 'fail';
   message: string;
   todo: string | null;
-  /** A service cannot be reached, or refuses the credentials: exit code 3. Not printed. */
+  /** A service cannot be reached, or refuses the credentials: exit code 3. It is not part of the output. */
   unreachable?: true;
 }
 

@@ -8,13 +8,13 @@ import { type Check, failure, passed } from './check.ts';
 
 const name = 'ERP';
 const timeoutMs = 60_000;
-/** The API user's own requests come first. */
+/** A high number is a low priority: deliveries come first. */
 const priority = 9;
 const dayMs = 86_400_000;
-/** A key is told with a warning so many days before it ends. */
-const warnedDays = 14;
+/** Days before the expiry of a key at which a warning begins. */
+const warningDays = 14;
 
-/** Whether the ERP of an installation lets us in, or the folder of its files can be written; `vetledger erp check` tries the rest. */
+/** Checks the sign-in to the ERP, or that the folder of its files is writable. `vetledger erp check` checks the rest. */
 export async function checkErp(
   app: Pick<App, 'delivery' | 'clock'>,
   installation: InstallationConfig,
@@ -43,7 +43,7 @@ export async function checkErp(
   }
 }
 
-/** A secret that ends by itself stops every delivery on that day. */
+/** Checks for keys that expire, because deliveries stop on that day. */
 async function checkSecrets(
   { delivery, clock }: Pick<App, 'delivery' | 'clock'>,
   installation: InstallationConfig,
@@ -55,13 +55,13 @@ async function checkSecrets(
   return ending.map(({ name: key, at }) => expiryOf(installation.id, key, at, clock()));
 }
 
-/** What `doctor` says of a secret that ends at a time. */
+/** The check of a key that expires at `at`. */
 export function expiryOf(installation: number, key: string, at: Date, now: Date): Check {
   const day = at.toISOString().slice(0, 10);
   const days = Math.floor((at.getTime() - now.getTime()) / dayMs);
   const ends = at <= now ? `ended on ${day}` : `ends on ${day}, in ${days} days`;
   const message = `the API user’s key ${JSON.stringify(key)} ${ends}`;
-  if (days >= warnedDays) return passed(installation, 'ERP key', message);
+  if (days >= warningDays) return passed(installation, 'ERP key', message);
   const todo =
     'If it is the one in use, make a new one in the ERP and put it into the secret that the configuration names.';
   return { installation, check: 'ERP key', status: 'warn', message, todo };

@@ -6,7 +6,7 @@ import type { App } from '../../runtime/app.ts';
 import { count } from '../render/text.ts';
 import type { Check } from './check.ts';
 
-/** Whether rows are posted as revenue that are named as gift cards, vouchers or prepayments. */
+/** Checks whether rows with names of gift cards, vouchers or prepayments are posted as revenue. */
 export async function checkOwed(app: App, installation: InstallationConfig): Promise<Check[]> {
   const { id, mapping } = installation;
   const owed = await findOwedAsRevenue(app, installation, await sourceUsage(app.db, installation), mapping);

@@ -43,7 +43,7 @@ class Examination {
     const answers: Answers = {};
     for (const kind of recordKinds) {
       const answer = await this.#list(kind);
-      // The server cannot be reached, or refuses the credentials: the other lists would fail for the same reason.
+      // The server is unreachable or refuses the credentials, so the other lists would fail, too.
       if (answer === 'stop') return this.#checks;
       if (answer) answers[kind] = answer;
     }
@@ -102,7 +102,7 @@ class Examination {
     );
   }
 
-  /** The default page size of each list, as its answer shows it; where a list is a single page, as the configuration says. */
+  /** Compares the page size of each list with the configuration. A list with a single page shows no page size. */
   #pageSize(answers: Answers): void {
     const expected = this.#installation.dialect.default_page_size;
     const full = recordKinds.filter((kind) => {
@@ -126,7 +126,7 @@ class Examination {
     }
   }
 
-  /** Tests each filter and stores the verdicts, which windows use; a filter that is not honoured is a warning. */
+  /** Tests each filter and stores the verdicts for the windows. An ignored filter is a warning. */
   async #filters(answers: Answers): Promise<void> {
     const { db } = this.#app;
     const { id, dialect, timezone } = this.#installation;
@@ -180,7 +180,7 @@ class Examination {
       );
   }
 
-  /** What the scrub costs a day, and whether its pass will be done in time. */
+  /** The daily cost of the scrub, and whether it will read all records in time. */
   async #scrub(answers: Answers): Promise<void> {
     const { id, dialect, scrubDays, scrubMinShare } = this.#installation;
     const name = 'scrub';
@@ -201,7 +201,7 @@ class Examination {
     }
   }
 
-  /** Whether a refund lowers its original's unused amount, inferred from the newest prepayments (ACCOUNTING E3). */
+  /** Infers from the newest prepayments whether a refund lowers the unused amount of its original (ACCOUNTING E3). */
   #refunds({ prepayment: answer }: Answers): void {
     if (!answer) return;
     const setting = this.#installation.dialect.prepayment.refund_lowers_unused_amount;
@@ -255,7 +255,7 @@ class Examination {
   }
 }
 
-/** Whether refunds lower their original's unused amount; null without an original that was refunded and not used otherwise. */
+/** Whether refunds lower the unused amount of their original. Null if no original shows it. */
 export function refundsLower(prepayments: PrepaymentRecord[]): boolean | null {
   const refunds = Map.groupBy(
     prepayments.filter(({ refundsId }) => refundsId !== null),

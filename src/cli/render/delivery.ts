@@ -6,7 +6,7 @@ import { foreignCode } from '../../queries/installation-health.ts';
 import * as answer from '../answer.ts';
 import { count, instant } from './text.ts';
 
-/** The delivery of an installation. */
+/** The delivery status of an installation. */
 export const deliveryAnswer = z
   .strictObject({
     kind: z.string(),
@@ -33,7 +33,7 @@ export const deliveryAnswer = z
 
 const entries = (n: number) => count(n, 'entry', 'entries');
 
-/** Why not everything is delivered, as one sentence; null where nothing is left. */
+/** Why entries are not delivered yet. Null if none is left. */
 export function leftText(status: DeliveryStatus): string | null {
   const parts: string[] = [];
   const why = waitText(status);
@@ -46,7 +46,7 @@ export function leftText(status: DeliveryStatus): string | null {
 
 function waitText({ paused, last_error: error, in_doubt: inDoubt, looks_up_at: at }: DeliveryStatus): string | null {
   if (paused) return `paused by ${visible(paused.by)}: ${visible(paused.reason)}`;
-  // Another error of before says nothing of what is waited for now.
+  // An earlier error of another kind is not the reason for the wait.
   if (inDoubt > 0 && error?.code !== foreignCode) {
     return `${entries(inDoubt)} sent by a delivery that ended without an answer; looked up ${at ? `not before ${instant(at)}` : 'by the next delivery'}`;
   }
@@ -95,21 +95,21 @@ export function deliveryLines(found: DeliveryStatus): string[] {
   return lines;
 }
 
-/** What has become of a unit, by its state. */
+/** The state of a unit as text. */
 export const stateTexts: Record<UnitDelivery['state'], string> = {
   pending: 'waits for its delivery',
   sending: 'is being sent',
-  uncertain: 'was sent, and nobody knows yet whether it arrived',
+  uncertain: 'in doubt: it was sent, but the ERP gave no clear answer',
   drafted: 'is a draft in the ERP that the accountant has not posted yet',
   delivered: 'delivered',
   refused: 'refused',
   handed_over: 'written into a file',
-  acknowledged: 'written into a file that was taken in',
+  acknowledged: 'written into a file that was imported',
   cancelled_out: 'settled against its reversal: neither was sent',
-  excluded: 'not delivered: kept from the ERP',
+  excluded: 'not delivered: excluded from the delivery',
 };
 
-/** The lines of `explain` about an entry's way to the ERP; `what` says which one. */
+/** The lines of `explain` about the delivery of an entry; `what` is their title. */
 export function unitDeliveryLines(found: UnitDelivery, what = 'to the ERP', at = instant): string[] {
   const { state, needsConsent, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
   const parts = [

@@ -21,7 +21,7 @@ export const linesAnswer = z.array(
   }),
 );
 
-/** An entry that is posted, or would be. */
+/** An entry that was or would be posted. */
 export const entryAnswer = z
   .strictObject({
     id: z.string(),
@@ -35,7 +35,7 @@ export const entryAnswer = z
   })
   .meta({ id: 'entry' });
 
-/** An entry as `--json` prints it, amounts as texts with debits positive. */
+/** The JSON of an entry. Amounts are texts, with debits positive. */
 export function entryDocument(id: string, entry: DraftEntry, decimals: number) {
   return {
     id,
@@ -49,7 +49,7 @@ export function entryDocument(id: string, entry: DraftEntry, decimals: number) {
   };
 }
 
-/** Entries with the ids that they got, or would get. */
+/** Pairs each entry with its id. */
 export function withIds(entries: DraftEntry[], ids: string[]): [id: string, entry: DraftEntry][] {
   return entries.map((entry, index) => {
     const id = ids[index];
@@ -76,7 +76,7 @@ export function linesDocument(lines: Line[], decimals: number) {
   }));
 }
 
-/** An entry: a line with its id, date and description, then its lines with debits and credits in columns. */
+/** An entry as text: id, date and description, then its lines with columns for debit and credit. */
 export function entryText(id: string, entry: DraftEntry, decimals: number): string {
   const kept = entry.documentDate === entry.date ? '' : ` (document date ${entry.documentDate})`;
   return `${id}  ${entry.date}  ${visible(entry.description)}${kept}\n${linesText(entry.lines, decimals)}`;
@@ -99,14 +99,14 @@ function tagsOf({ vat, dimensions, party }: Line, decimals: number): string {
   if (vat) {
     const group = vat.group ?? 'no VAT group';
     const rate = vat.rate?.toFixed() ?? '';
-    // The name of many groups contains the rate.
+    // If the name of the group contains the rate, the rate is not repeated.
     tags.push(group.includes(rate) ? group : `${group} at ${rate} %`);
   }
   if (vat?.base) tags.push(`base ${formatMoney(vat.base, decimals)}`);
   return tags.filter((tag) => tag !== '').join(', ');
 }
 
-/** Debits and credits per account, added up line by line. */
+/** The sums of debits and credits per account. */
 export class AccountTotals {
   readonly #byAccount = new Map<string, { debit: Money; credit: Money }>();
 
@@ -118,7 +118,7 @@ export class AccountTotals {
     }
   }
 
-  /** In the order of the accounts; `balance` is debits less credits. */
+  /** Sorted by account; `balance` is debits less credits. */
   all(): { account: string; debit: Money; credit: Money; balance: Money }[] {
     return [...this.#byAccount]
       .sort(([a], [b]) => (a < b ? -1 : 1))

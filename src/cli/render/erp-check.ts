@@ -3,7 +3,7 @@ import { visibleIn } from '../../domain/text.ts';
 import type { ErpCheck } from '../../queries/erp-check.ts';
 import { count } from './text.ts';
 
-/** What was tried in the ERP of each installation. */
+/** The checks in the ERP of each installation. */
 export const erpChecksAnswer = z.array(
   z.strictObject({
     installation: z.number(),
@@ -13,7 +13,7 @@ export const erpChecksAnswer = z.array(
   }),
 );
 
-/** What `erp check --json` and `mapping check --erp --json` print of the installations. */
+/** The JSON of `erp check` and `mapping check --erp`. */
 export function erpChecksDocument(checks: readonly ErpCheck[]) {
   return checks.map(({ installation, kind, results }) => ({
     installation,
@@ -23,7 +23,7 @@ export function erpChecksDocument(checks: readonly ErpCheck[]) {
   }));
 }
 
-/** Each thing that was tried, and for each fault what to do. */
+/** One line per check, and the next step for each fault. */
 export function erpCheckText(check: ErpCheck): string {
   const { installation, kind, results } = visibleIn(check);
   const faults = results.filter(({ ok }) => !ok).length;

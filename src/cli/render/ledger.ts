@@ -4,7 +4,7 @@ import type { BooksHead } from '../../ledger/head.ts';
 
 const link = z.strictObject({ seq: z.number(), hash: z.string() });
 
-/** The head of an installation's books: the last links of its two chains. */
+/** The head of the books: the last links of the two chains, entries and daily summaries. */
 export const headAnswer = z.strictObject({
   entries: z.number(),
   head: link,
@@ -12,7 +12,7 @@ export const headAnswer = z.strictObject({
   summary_head: link,
 });
 
-/** A head as fields of a result. */
+/** The JSON fields of a head. */
 export function headFields({ entries, seq, hash, summaries, summaryHash }: BooksHead) {
   return { entries, head: { seq, hash }, summaries, summary_head: { seq: summaries, hash: summaryHash } };
 }
@@ -22,7 +22,7 @@ export function headText(head: { seq: number; hash: string }, summaryHead: { seq
   return `  head: link ${head.seq}, ${head.hash}${ofSummaries}`;
 }
 
-/** The one who answers for it, and the second person where there is one. */
+/** The responsible person and, if there is one, the second person. */
 export function personsText({ by, second }: { by: string; second: string | null }): string {
   return visible(second === null ? by : `${by} and ${second}`);
 }

@@ -35,7 +35,7 @@ export const comparisonsAnswer = {
   ),
 };
 
-/** What `mapping check --json` prints of the installations: `lacks` and `remarks`, amounts as texts. */
+/** The fields `lacks` and `remarks` of `mapping check --json`. */
 export function comparisonsDocument(comparisons: MappingComparison[]) {
   return {
     lacks: comparisons.flatMap(({ installation, gaps }) =>
@@ -58,7 +58,7 @@ export function comparisonsDocument(comparisons: MappingComparison[]) {
   };
 }
 
-/** What is worth a look although it holds no document; what is posted as revenue and named as something owed comes first. */
+/** Remarks that hold no document. Revenue with the name of a gift card or prepayment comes first. */
 function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
   const found = owed.found.map((each) => {
     return { message: owedAsRevenueText(each), count: each.rows, net: each.net, unit: 'row' as const };
@@ -66,7 +66,7 @@ function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
   return [...found, ...unnamed];
 }
 
-/** How the cases beside a mapping file ended. */
+/** The results of the cases of a mapping file. */
 export function specsText(path: string, results: CaseResult[] | null): string {
   const cases = visibleIn(results);
   const file = basename(path);
@@ -79,7 +79,7 @@ export function specsText(path: string, results: CaseResult[] | null): string {
   ].join('\n');
 }
 
-/** The accounts that the chart does not have as they are needed, and what is only doubtful. */
+/** The accounts that are missing in the chart or wrong there, and the warnings. */
 export function chartText(
   chart: { path: string; size: number } | null,
   faults: readonly ChartFault[],
@@ -98,10 +98,10 @@ export function chartText(
   return [...found, ...shown.warnings.map((warning) => `A warning: ${warning}.`)];
 }
 
-/** Places shown of each gap; the JSON has all. */
+/** Number of uses that are shown per gap. The JSON contains all. */
 const shownUses = 5;
 
-/** What the source uses and a mapping has no account for, with the places where it is used. */
+/** The values of the source without an account in the mapping, with the places where they are used. */
 export function comparisonText(comparison: MappingComparison): string {
   const { installation, gaps } = visibleIn(comparison);
   const remarks = visibleIn(remarksOf(comparison));
@@ -111,7 +111,7 @@ export function comparisonText(comparison: MappingComparison): string {
     lines.push(`Installation ${installation}: it maps everything that the source has used so far${but}.`);
   } else {
     const amounts = gaps.flatMap(({ net, vat, gross, uses }) => [net, vat, gross, ...uses.map((use) => use.gross)]);
-    // All amounts have the decimals of the most precise one, so that the column is aligned and none is rounded.
+    // All amounts get the decimals of the most precise one: the column is aligned, and no amount is rounded.
     const decimals = Math.max(2, ...amounts.map((each) => each?.decimalPlaces() ?? 0));
     const amount = (money: Money | null) => money?.toFixed(decimals).padStart(decimals + 10) ?? '';
     const rows = gaps.flatMap((gap) => {

@@ -6,7 +6,7 @@ import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts
 import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';
 
-/** What is held, or refused by the ERP or the source. */
+/** A held document, or a refusal by the ERP or the source. */
 export const problemAnswer = z
   .strictObject({
     id: z.string(),
@@ -37,8 +37,8 @@ export const problemAnswer = z
 type Shown = DocumentProblem & { name?: string | null };
 
 /**
- * What `problems` prints: a line for each cause, then the documents of each, once. One line of the mapping that is missing may hold
- * a hundred documents: it is one cause.
+ * The text of `problems`: a line per cause, then the documents of each cause. A missing line of the mapping is one cause, even if it
+ * holds a hundred documents.
  */
 export function problemsText(found: Shown[], reports: number): string {
   const problems = visibleIn(found);
@@ -52,7 +52,7 @@ export function problemsText(found: Shown[], reports: number): string {
   return lines.join('\n');
 }
 
-/** Documents first: they are what `sync` counts as held. */
+/** Counts documents first, because `sync` counts only documents as held. */
 function title(problems: readonly Shown[]): string {
   const of = problems.map(({ outside, documents }) => documents?.length ?? (outside === undefined ? 0 : 1));
   const documents = of.reduce((all, n) => all + n, 0);
@@ -64,7 +64,7 @@ function title(problems: readonly Shown[]): string {
   return parts.join(', ');
 }
 
-/** The code, and what is missing where other documents miss it, too. */
+/** The code, with the first detail, such as the missing account, by which documents are grouped. */
 function causeOf({ code, outside }: Shown): string {
   const [first] = outside?.causes ?? [];
   return first === undefined ? code : `${code}: ${first}`;
@@ -89,7 +89,7 @@ function section(cause: string, alike: readonly Shown[]): string[] {
   return [...head, ...lines];
 }
 
-/** Id, date, customer, department, amount and VAT; of what is no document the id and since when. */
+/** The facts of a document as cells. A problem without a document has only an id and a time. */
 function factsOf({ id, name = null, outside, since }: Shown): string[] {
   const label = `${id}${name === null ? '' : ` (${name})`}`;
   if (outside === undefined) return [label, '', '', '', '', '', `since ${instant(since)}`];
@@ -105,33 +105,33 @@ function factsOf({ id, name = null, outside, since }: Shown): string[] {
   ];
 }
 
-/** A posted document differs from its entry: by an amount, or in other facts alone. */
+/** For a posted document, the difference from its entry, which may be zero if only other facts changed. */
 function amountText(amount: string | null, posted: boolean): string {
   if (amount === null) return 'amount not known';
   if (!posted) return amount;
   return new Money(amount).isZero() ? 'same amount' : `differs by ${amount}`;
 }
 
-/** What is said of this document alone. */
+/** Lines that concern only this document. */
 function more({ message, outside }: Shown): string[] {
   if (outside === undefined) return [message];
   const { causes, changes, effect } = outside;
   const [first, ...others] = causes;
-  const told = [changesLine(changes), effectLine(effect)].filter((line) => line !== null);
-  // Without a change of the document the message alone says why: the mapping was changed.
-  if (told.length > 0) return changes.length > 0 ? told : [message];
-  // The cause is told above; what else the document lacks is told here.
+  const changed = [changesLine(changes), effectLine(effect)].filter((line) => line !== null);
+  // If the document itself did not change, the message explains that the mapping changed.
+  if (changed.length > 0) return changes.length > 0 ? changed : [message];
+  // The first cause is the heading of the section; only the other causes are listed here.
   if (first !== undefined && message.endsWith(`: ${causes.join('; ')}`)) return others.map((other) => `also ${other}`);
   return [message];
 }
 
-/** `changed: total 181.00 → 171.00, department 11 → 12`; null without a change. */
+/** Example: `changed: total 181.00 → 171.00, department 11 → 12`. Null without a change. */
 function changesLine(changes: OutsideDocument['changes']): string | null {
   if (changes.length === 0) return null;
   return `changed: ${changes.map(({ field, old, new: now }) => `${field} ${old ?? 'none'} → ${now ?? 'none'}`).join(', ')}`;
 }
 
-/** `the correction: 3000 +100.00, 3005 -100.00` (debit positive); null without an effect. */
+/** Example: `the correction, debit +: 3000 +100.00, 3005 -100.00`. Null without an effect. */
 function effectLine(effect: OutsideDocument['effect']): string | null {
   if (effect.length === 0) return null;
   const parts = effect.map(({ account, amount }) => `${account} ${amount.startsWith('-') ? '' : '+'}${amount}`);

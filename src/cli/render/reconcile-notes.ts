@@ -3,7 +3,7 @@ import type { ReconcileNote } from '../../queries/reconcile.ts';
 import type { InstallationId } from '../../terms.ts';
 import { instant } from './text.ts';
 
-/** A note of reconcile as a line for stderr. */
+/** A note of `reconcile` as a line for stderr. */
 export function noteText(installation: InstallationId, note: ReconcileNote): string {
   return `${installation}: ${sentence(visibleIn(note))}`;
 }

@@ -19,7 +19,7 @@ import {
 import type { ListItem } from './streamed-result.ts';
 import { columns, count } from './text.ts';
 
-/** What another mapping makes of the books: the documents that it posts otherwise, and the sums. */
+/** The effect of another mapping on the books: the changed documents and the sums. */
 export const changesAnswer = z
   .strictObject({
     documents: z.array(
@@ -52,7 +52,7 @@ export const changesAnswer = z
   })
   .meta({ id: 'changes' });
 
-/** The documents that a mapping posts differently, or that stay as they are for a reason, as list items; the others are only counted. */
+/** Lists the documents that a mapping posts differently, or cannot correct. Unchanged documents are only counted. */
 export async function* changeItems(
   batches: AsyncIterable<RemappedDocument[]>,
   installation: number,
@@ -101,14 +101,14 @@ function entryInForce({ kind, id, before }: RemappedDocument['document']): Draft
   return before.inForce;
 }
 
-/** Counts the outcomes of a changed mapping and sums the amounts that it moves between accounts. */
+/** Counts the outcomes of a changed mapping, and adds up the amounts that it moves between accounts. */
 export class RemapSummary {
   readonly #decimals: number;
   readonly #mode: 'preview' | 'posted';
   readonly #outcomes: Record<RemapOutcome, number> = { same: 0, corrected: 0, change_held: 0, held: 0, left: 0 };
   readonly #before = new AccountTotals();
   readonly #after = new AccountTotals();
-  /** What keeps documents as they are, by its text, with their number. */
+  /** Number of documents by the cause that prevents their correction. */
   readonly #kept = new Map<string, number>();
   #entries = 0;
 
@@ -120,7 +120,6 @@ export class RemapSummary {
   add({ document, remap }: RemappedDocument): void {
     this.#outcomes[remap.outcome] += 1;
     if (remap.outcome === 'held') {
-      // What many documents lack alike is told once.
       const { problem } = remap.decision;
       for (const cause of problem?.causes ?? [problem?.code ?? 'unknown'])
         this.#kept.set(cause, (this.#kept.get(cause) ?? 0) + 1);
@@ -135,7 +134,7 @@ export class RemapSummary {
     return { counts: { ...this.#outcomes, entries: this.#entries }, accounts: this.#moved() };
   }
 
-  /** Accounts whose balance the corrections change, debits positive. */
+  /** Accounts whose balance changes, debits positive. */
   #moved(): { account: string; in_force: string; instead: string; change: string }[] {
     const before = new Map(this.#before.all().map(({ account, balance }) => [account, balance]));
     const after = new Map(this.#after.all().map(({ account, balance }) => [account, balance]));

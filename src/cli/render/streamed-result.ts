@@ -1,7 +1,7 @@
 import { withoutEnd } from '../../domain/text.ts';
 import type { CommandContext } from '../context.ts';
 
-/** One element of a long list, in both renderings. */
+/** One element of a long list, as JSON and as text. */
 export interface ListItem {
   json: unknown;
   text: string;
@@ -10,8 +10,8 @@ export interface ListItem {
 const flushAt = 65_536;
 
 /**
- * A long result, written to stdout while it is computed: JSON with --json, otherwise text. The first 64 KB are buffered, so that
- * an early error is still the only output.
+ * A long result that is written to stdout while it is computed: JSON with --json, otherwise text. The first 64 KB are buffered, so that
+ * after an early error stdout contains only the error.
  */
 export class StreamedResult {
   readonly #context: CommandContext;
@@ -21,12 +21,12 @@ export class StreamedResult {
     this.#context = context;
   }
 
-  /** Appends to the JSON document. */
+  /** Appends to the JSON document; ignored without --json. */
   json(text: string): void {
     if (this.#context.json) this.#kept += text;
   }
 
-  /** Appends a paragraph to the text. */
+  /** Appends a paragraph to the text; ignored with --json. */
   text(text: string): void {
     if (!this.#context.json && text !== '') this.#kept += `${text}\n\n`;
   }
@@ -46,7 +46,7 @@ export class StreamedResult {
     this.json(']');
   }
 
-  /** Writes the rest. */
+  /** Writes the rest of the buffer. */
   async end(): Promise<void> {
     this.#kept = `${withoutEnd(this.#kept, '\n')}\n`;
     await this.#flush();

@@ -1,6 +1,6 @@
 import { visible } from '../../domain/text.ts';
 
-/** A table with a header line; columns that hold only numbers are right-aligned. */
+/** A table with a header line. Columns of numbers are right-aligned. */
 export function table(header: string[], rows: (string | number)[][]): string {
   const rightAligned = header.flatMap((_, column) =>
     rows.length > 0 && rows.every((row) => typeof row[column] === 'number') ? [column] : [],
@@ -8,7 +8,7 @@ export function table(header: string[], rows: (string | number)[][]): string {
   return columns([header, ...rows.map((row) => row.map(String))], rightAligned).join('\n');
 }
 
-/** Lines of cells in columns, two blanks apart, each as wide as its widest cell. */
+/** Formats cells as lines of columns with two blanks between them. */
 export function columns(texts: readonly (readonly string[])[], rightAligned: readonly number[]): string[] {
   const rows = texts.map((row) => row.map(visible));
   const widths: number[] = [];
@@ -26,8 +26,8 @@ export function columns(texts: readonly (readonly string[])[], rightAligned: rea
 }
 
 /**
- * A budget as a bar of `width` characters: `#` used, `.` free, `-` unavailable after a 429. A used or free share, however small,
- * has at least one character.
+ * A budget as a bar of `width` characters: `#` used, `.` free, `-` unavailable after a 429. A used or free share that is not zero has
+ * at least one character.
  */
 export function bar(budget: { used: number; free: number; limit: number }, width = 20): string {
   const { used, free, limit } = budget;
@@ -59,7 +59,7 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
-/** `12 prepayments`, `12 prepayments, 1 unconfirmed`: of those that were written back, what a later read has shown and what it has not. */
+/** Example: `12 prepayments, 1 unconfirmed`. A later read has shown the value of the 12, but not of the unconfirmed one. */
 export function writtenBackText(confirmed: number, unconfirmed: number): string {
   return `${count(confirmed, 'prepayment')}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`;
 }

@@ -15,12 +15,12 @@ const figure = z
   .meta({ id: 'figure' });
 const ofKind = figure.extend({ reasons: z.record(z.string(), figure) }).optional();
 
-/** What is not in the books, by kind of document and reason. */
+/** Documents that are not in the books, by kind and reason. */
 export const outsideAnswer = z
   .strictObject({ invoices: ofKind, payments: ofKind, prepayments: ofKind })
   .meta({ id: 'outside' });
 
-/** What `sync`, `backfill` and `status` say of the books. */
+/** The verdict on the books in `sync`, `backfill` and `status`. */
 export const verdictAnswer = z
   .strictObject({
     reconciled: z
@@ -32,7 +32,7 @@ export const verdictAnswer = z
   })
   .meta({ id: 'verdict' });
 
-/** What a verdict says first, and never in the words of success where the books are empty. */
+/** The title of a verdict. Empty books never get the words of success. */
 export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: boolean; empty: boolean }): string {
   const whole = complete ? 'complete' : 'NOT complete';
   if (empty && ok) return `NOTHING IS POSTED: there is nothing to reconcile${complete ? '' : ', NOT complete'}`;
@@ -49,7 +49,7 @@ const reasonNames: Record<OutsideReason, string> = {
   put_aside: 'put aside, no id',
 };
 
-/** What is not in the books, a line for each kind and each reason. Amounts of different kinds are never added up. */
+/** A table of the documents outside the books, by kind and reason. Amounts of different kinds are never added up. */
 export function outsideTable(outside: Outside, currency: string): string[] {
   const rows = Object.entries(outside).flatMap(([kind, { reasons, ...all }]) => {
     const byReason = Object.entries(reasons) as [OutsideReason, OutsideFigure][];
@@ -67,7 +67,7 @@ function cells({ documents, amount, vat, oldest, unknown }: OutsideFigure): stri
   return [String(documents), amount ?? '-', vat ?? '-', oldest ?? '-', unread];
 }
 
-/** The verdict as lines of a block whose titles are 14 characters wide: whether the books are right, and whether they are all. */
+/** The verdict as two lines: whether the books are right, and whether they are complete. */
 export function verdictLines({ reconciled, complete, outside, empty }: Verdict): string[] {
   const title = (name: string) => `  ${name.padEnd(12)}  `;
   return [

@@ -14,7 +14,7 @@ const streamCounts = z.strictObject({
   prepayments: z.number(),
 });
 
-/** A window that was waited for. */
+/** A finished window. */
 export const windowAnswer = z
   .strictObject({
     installation: z.number(),
@@ -44,17 +44,16 @@ export const windowAnswer = z
 
 type Streams = WindowReport['seen'];
 
-/** The name that people call the installation by, where it is known. */
 export interface Named {
   name?: string | null;
 }
 
-/** The installation with the name that people call it by. */
+/** The installation's id and name. */
 export function label({ installation, name = null }: Named & { installation: number }): string {
   return labelOf({ id: installation, name });
 }
 
-/** What `sync --json` prints (DESIGN "Commands"). */
+/** The JSON of `sync` (DESIGN "Commands"). */
 export function windowsDocument(windows: (WindowReport & Named)[]) {
   return {
     windows: windows.map(({ failedToOpen, window: _id, ...shown }) =>
@@ -63,7 +62,7 @@ export function windowsDocument(windows: (WindowReport & Named)[]) {
   };
 }
 
-/** One window as a block of lines: its interval, its counts, what it leaves of the books and, if it failed, why and what to do. */
+/** A window as a block of lines: interval, counts, verdict on the books, and the error with the next step if it failed. */
 export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }): string {
   const window = visibleIn(report);
   const lines = [`Installation ${label(window)}: ${outcome(window)}`];
@@ -84,7 +83,7 @@ export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }
   return lines.join('\n');
 }
 
-/** One window as one line, for the daemon. */
+/** A window as one line, for the daemon. */
 export function windowLine(report: WindowReport & Named): string {
   const window = visibleIn(report);
   const { seen, pulled } = window;

@@ -1,0 +1,139 @@
+/** Results and notes of commands. */
+export const resultTexts = {
+  nothingChanged: 'Nothing was changed.',
+  run: ({ command }: { command: string }) => `run \`${command}\``,
+};
+
+export const adoptTexts = {
+  nothing: ({ installation }: { installation: number }) =>
+    `Nothing to adopt: the configuration of installation ${installation} matches its books, and its ERP contains no entries of another database.`,
+  adopted: ({ installation, by, changes }: { installation: number; by: string; changes: string }) =>
+    `Adopted for installation ${installation}, by ${by}: ${changes}.`,
+  adoptedEntries:
+    'The delivery continues within five minutes, or with `vetledger deliver`. An adopted entry replaces ours with the same id: vetledger compares it and does not send ours. `vetledger problems` lists the differences.',
+  restoredQuestion:
+    'Is the original gone for good, so that this database replaces it? The original will then refuse to start.',
+  copyQuestion: 'Is this a copy for tests? It will write to no ERP and no practice API of the original.',
+  looksLikeCopy: ({ evidence }: { evidence: string }) => `It looks like a copy: ${evidence}.`,
+  noCopy: 'Nothing shows that this database is a copy.',
+  pausedReason: 'restored from a backup: the folder must contain the batches since then',
+  restored: 'This database replaces the original, which now refuses to start.',
+  lookedUp: ({ installations }: { installations: string }) =>
+    `Installations ${installations}: vetledger looks up in the ERP what it may have received since the backup, and then sends the rest.`,
+  paused: ({ installations }: { installations: string }) =>
+    `Installations ${installations}: vetledger cannot look up files, so their delivery is paused. Put missing batches since the backup back into the folder. Then run \`vetledger deliver resume\` (docs/operators/backup.md, "Copies and restored databases").`,
+  left: ({ line }: { line: string }) => `Left in Temporal: ${line}`,
+  startAgain: 'Start `vetledger run` again; the next windows read the changes since the backup.',
+  copyReason: ({ reason }: { reason: string }) => `a copy for trials: ${reason}`,
+  copy: 'This database is now a copy for tests, with its own names in Temporal.',
+  copyLimits:
+    'It writes to no ERP and no practice API of its books. Windows and deliveries are paused. `vetledger resume` resumes the windows, which share the rate limits of the practice API with the original.',
+};
+
+export const operatingTexts = {
+  alreadyPaused: ({ installation }: { installation: number }) =>
+    `The windows of installation ${installation} were already paused.`,
+  notPaused: ({ installation }: { installation: number }) =>
+    `The windows of installation ${installation} were not paused.`,
+  paused: ({ installation }: { installation: number }) =>
+    `The windows of installation ${installation} are paused; a running one ends normally. \`vetledger sync\` still opens one. \`vetledger resume --installation ${installation}\` resumes them.`,
+  resumed: ({ installation }: { installation: number }) =>
+    `The windows of installation ${installation} continue with the schedule of \`vetledger run\`. The next window covers the pause.`,
+  deliveryPaused: ({ installation }: { installation: number }) =>
+    `The delivery of installation ${installation} is paused; its windows continue. \`vetledger deliver resume\` resumes it.`,
+  deliveryAlreadyPaused: ({ installation }: { installation: number }) =>
+    `The delivery of installation ${installation} was already paused.`,
+  deliveryResumed: ({ installation }: { installation: number }) =>
+    `The delivery of installation ${installation} continues when \`vetledger run\` is running, or with \`vetledger deliver\`.`,
+  deliveryNotPaused: ({ installation }: { installation: number }) =>
+    `The delivery of installation ${installation} was not paused.`,
+  deliveryNudged: ({ installation }: { installation: number }) =>
+    `The delivery of installation ${installation} starts when \`vetledger run\` is running.`,
+  nudged: ({ installation }: { installation: number }) =>
+    `A window of installation ${installation} opens now, or after the running one.`,
+  nudgedPaused: ({ installation }: { installation: number }) =>
+    `No window of installation ${installation} opens, because they are paused; \`vetledger status\` shows by whom. \`vetledger sync --installation ${installation}\` still opens one.`,
+  noSchedule: ({ installation }: { installation: number }) =>
+    `Installation ${installation} has no schedule yet. Start \`vetledger run\`, or open a window with \`vetledger sync --installation ${installation}\`.`,
+  cancelled: ({ what, then }: { what: string; then: string }) => `${what} was cancelled and has ended; ${then}.`,
+  cancelling: ({ what, then }: { what: string; then: string }) =>
+    `${what} received the request and ends when its worker (\`vetledger run\`) answers; ${then}.`,
+  notInTemporal: ({ what }: { what: string }) =>
+    `${what} no longer runs in Temporal; the next window records that it has ended.`,
+  afterWindow: 'the next window covers it',
+  afterBackfill: '`vetledger backfill` continues it',
+  afterReplay: '`vetledger replay` repeats it',
+  afterDelivery:
+    'the next window or `vetledger deliver` continues the delivery and first looks up in the ERP what was being sent',
+};
+
+export const lateTexts = {
+  redated: ({ unit, entry, date, reversal }: { unit: string; entry: string; date: string; reversal: string }) =>
+    `${unit} is posted again as ${entry} on ${date}; it and ${reversal} cancel each other.`,
+  cancelledOut: ({ unit, reversal }: { unit: string; reversal: string }) =>
+    `${unit} and ${reversal} cancel each other; neither is sent.`,
+  dropped: ({ unit }: { unit: string }) => `${unit} has no effect any more; it is settled and not sent.`,
+  redate: 'the next window posts it on the first open day',
+  as_dated: 'it is posted on its own date when the period is open',
+  wait: 'it is not posted until another decision',
+  accept_date: 'the next window posts it on its own date, if that day is open',
+  confirm_gone: 'the next window reverses it as gone from the source',
+};
+
+export const matchTexts = {
+  unset: ({ payment }: { payment: string }) =>
+    `We cannot determine which prepayment ${payment} used; it is posted under the client of its invoice at first posting. The next window posts this.`,
+  set: ({ payment, prepayments, client }: { payment: string; prepayments: string; client: string }) =>
+    `${payment} used ${prepayments} of ${client}. The next window posts this.`,
+  allMatched: ({ installation }: { installation: number }) =>
+    `Installation ${installation}: the prepayment of each use is known.`,
+  unmatched: ({ installation, uses }: { installation: number; uses: string }) =>
+    `Installation ${installation}: ${uses} without a known prepayment`,
+  noCandidate: 'no prepayment has an unexplained decrease of this amount',
+};
+
+export const verifyTexts = {
+  hashMissing: ({ hash }: { hash: string }) => `The hash ${hash} is NOT in the chain.`,
+  hashTodo:
+    'what to do: check that the hash is complete and from these books. If it is, the books were rewritten or cut: restore a backup, and find out who could change the database.',
+  hashFound: ({ seq, chain, installation }: { seq: number; chain: string; installation: number }) =>
+    `The hash is link ${seq} of ${chain} of installation ${installation}.`,
+  exportUnchanged: 'is unchanged since its export from these books',
+  exportUnproven: ({ defect }: { defect: string }) => `is NOT proven: ${defect}`,
+  otherBooks: ({ installation }: { installation: number }) =>
+    `it is of installation ${installation}, whose books were not checked`,
+  headMissing: ({ installation, link }: { installation: number; link: string }) =>
+    `its head (${link}) is not in the books of installation ${installation}`,
+  sealsWrong: ({ defect }: { defect: string }) => `  seals: NOT valid: ${defect}.`,
+  sealsTodo:
+    '  what to do: check that this is the key of these books. If it is, the books were rewritten: restore a backup, and find out who could change the database.',
+  sealsNone: '  seals: none; the books are empty.',
+  seals: ({
+    count,
+    at,
+    seq,
+    hash,
+    entries,
+  }: {
+    count: number;
+    at: string;
+    seq: number;
+    hash: string;
+    entries: number;
+  }) =>
+    `  seals: all ${count} are valid. The last one, of ${at}, seals link ${seq}, ${hash} (${entries} entries). Later links are not sealed.`,
+  whole: ({ installation, entries, summaries }: { installation: number; entries: number; summaries: number }) =>
+    `Installation ${installation}: the chain of ${entries} entries${summaries > 0 ? `, and that of ${summaries} daily summaries,` : ''} is whole.`,
+  broken: ({ installation, entry, message }: { installation: number; entry: string; message: string }) =>
+    `Installation ${installation}: the chain is BROKEN at ${entry}: ${message}.`,
+  brokenTodo: 'what to do: restore the database from a backup from before the change, and find out who changed it.',
+  journal: 'the journal',
+  summaries: 'the daily summaries',
+};
+
+export const exportDefects = {
+  noSeal: ({ file }: { file: string }) => `it has no seal, and ${file} contains none`,
+  unsigned: 'it is not signed, because no seal_key was configured at the export',
+  otherKey: 'its seal is not signed with this key',
+  changed: 'its content differs from the export',
+};

@@ -1,0 +1,56 @@
+/** What is wrong with the arguments of a command. */
+export const usageTexts = {
+  noCommand: 'No command was given.',
+  fromAfterTo: ({ from, to }: { from: string; to: string }) => `--from ${from} is after --to ${to}.`,
+  reasonEmpty: '--reason is empty. Give the reason.',
+  reasonMissing: '--reason is missing. Give the reason.',
+  byEmpty: '--by is empty. Name the person who is responsible.',
+  secondEmpty: '--second is empty. Name the second person.',
+  noTerminal: 'There is no terminal for the question, so --yes is required.',
+  fromAndTo: 'Give --from and --to together.',
+  allInstallations: 'Without --installation, the command applies to all installations. Name one, or give --yes.',
+  adoptWhat: 'Give --installation ID, --restored or --copy.',
+  adoptBoth: 'Give --restored or --copy, but not both.',
+  processRunning: 'A process of vetledger uses this database. Stop it first.',
+  noBatch: ({ text }: { text: string }) => `${text} is not a batch. The name of a batch looks like 4711-000001.`,
+  entriesOrAll: 'Name the entries with ids that `vetledger problems` prints, or give --all.',
+  approveThrough: '--approve and --through DATE must be given together.',
+  dryRunOrApprove: 'Give --dry-run or --approve, but not both.',
+  noClient: ({ text }: { text: string }) => `${text} is not the id of a client.`,
+  oneInstallation: 'The configuration has several installations. Name one with --installation.',
+  jsonNeedsOut: '--json requires --out FILE, because stdout contains the journal.',
+  csvOfOne: ({ count }: { count: number }) =>
+    `The configuration has ${count} installations, but a table is of one. Name it with --installation, or give --all.`,
+  documentsOrFilter: 'Name documents by their ids, or by --filter.',
+  filterNeedsNumber: 'With --filter, give the number of chosen documents in --number. `vetledger late` lists them.',
+  onlyRedate: ({ unit }: { unit: string }) =>
+    `${unit} is an entry of a posted document, so only --redate is possible. If the ERP’s period is open again, send the entry unchanged with \`vetledger deliver retry\`.`,
+  otherInstallation: ({ installation }: { installation: number }) =>
+    `Installation ${installation} is not the one of --installation.`,
+  oneDecision: 'Give one decision: --redate, --wait, --as-dated, --accept-date or --confirm-gone.',
+  noCondition: ({ text }: { text: string }) =>
+    `${text} is not a condition of --filter. Give code=CODE, kind=invoice, from=DATE or to=DATE, each at most once, separated by commas.`,
+  dayNotOver: ({ day, installation }: { day: string; installation: number }) =>
+    `${day} is not over yet for installation ${installation}. Only past days can be closed.`,
+  exportNeedsKey: '--export requires --public-key FILE.',
+  noMappingOf: ({ path }: { path: string }) =>
+    `No installation uses ${path} as its mapping. Name an installation with --installation ID.`,
+  erpNeedsConfiguration: ({ option }: { option: string }) =>
+    `${option} requires a configuration and a database: they contain the ERP and the accounts in use.`,
+  namePayment: 'Name the payment, for example 4711/payment/12.',
+  matchReason: 'Give with --reason how you know it.',
+  noPayment: ({ text }: { text: string }) =>
+    `${text} is not the id of a payment. Such an id looks like 4711/payment/12.`,
+  prepaymentOrNone: 'Name the prepayments with --prepayment ID, or give --none.',
+  prepaymentTwice: 'A prepayment is named twice.',
+  retryWhat: 'Choose what to judge again: documents by their id, --window, --failed, or --from and --to.',
+  noDocument: ({ text }: { text: string }) =>
+    `${text} is not the id of a document. Such an id looks like 4711/invoice/123.`,
+  replayWhat: 'Choose what to replay: windows by their number, --failed, or --from and --to.',
+  noWindow: ({ text }: { text: string }) => `“${text}” is not the number of a window.`,
+  csvOrJson: 'Give --csv or --json, but not both.',
+  repostOne: 'Give only one of: --document; --from and --to; --all.',
+  repostWhat: 'Choose what to post again: --document, --from and --to, or --all.',
+  noDocuments: ({ text }: { text: string }) =>
+    `${text} does not name a document. Write invoice 123 or 4711/invoice/123.`,
+};
