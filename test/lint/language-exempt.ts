@@ -1,6 +1,6 @@
 /** Paths that are not yet in plain language. Each rewrite takes its lines out; nothing is added. */
 export const exempt = {
-  words: ['deploy/', 'docs/reference/', 'src/cli/', 'test/', 'vitest.'],
+  words: ['deploy/', 'docs/reference/', 'test/', 'vitest.'],
   sentences: [],
-  todos: ['src/cli/doctor/', 'src/cli/commands/doctor.ts', 'src/cli/'],
+  todos: ['src/cli/doctor/', 'src/cli/commands/doctor.ts'],
 };
