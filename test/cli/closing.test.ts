@@ -103,7 +103,7 @@ describe('a month that is to be closed', () => {
 describe('a closed period', () => {
   test('is opened again by a name with a reason, as a link of the chain', async () => {
     expect((await ledger('reopen --from 2026-02-01 --yes', '--reason', 'x')).stderr).toContain('2026-02-01 is open');
-    expect((await ledger('reopen --from 2026-01-10', '--reason', 'x')).stderr).toContain('--yes is needed');
+    expect((await ledger('reopen --from 2026-01-10', '--reason', 'x')).stderr).toContain('--yes is required');
     const reason = 'the statement of January was wrong';
     const opened = await ledger('reopen --from 2026-01-10 --yes --json', '--by', 'A. Laine', '--reason', reason);
     expect(opened.json().installations).toMatchObject([
@@ -134,7 +134,7 @@ describe('with two_persons', () => {
 
   test.each([
     ['one name', [], 'requires two persons'],
-    ['the same name twice', ['--second', ' m. virtanen'], 'The second person is the first one'],
+    ['the same name twice', ['--second', ' m. virtanen'], 'The second person is the same as the first one'],
     ['an empty second name', ['--second', ' '], '--second is empty'],
   ])('%s is refused', async (_, second, message) => {
     const refused = await ledger('close --through 2026-01-31 --yes', '--by', 'M. Virtanen', ...second);

@@ -43,7 +43,7 @@ test('a window’s entries are handed over as a file, which deliver ack acknowle
   const acknowledged = await command('deliver', 'ack', ...batches, '--by', 'Bo', '--json');
   expect(acknowledged.code).toBe(0);
   expect(acknowledged.json().acknowledged[0]).toMatchObject({ batch: '4711-000001', file: '4711-000001.csv' });
-  expect((await command('deliver', 'ack', '4711-000001')).stdout).toBe('Batch 4711-000001 was acknowledged before.\n');
+  expect((await command('deliver', 'ack', '4711-000001')).stdout).toBe('Batch 4711-000001 was already acknowledged.\n');
   const states = await clinic.rows('select state, count(*)::int as n from erp_unit group by state');
   expect(states).toEqual([{ state: 'acknowledged', n: posted }]);
 });

@@ -132,7 +132,7 @@ describe('vetledger explain', () => {
     const found = (await explain('invoice', String(id), '--json')).json();
     expect(found.consultation).toEqual({ id: consultation, url: address });
     expect((await explain('invoice', String(id))).stdout).toContain(
-      `  made of consultation ${consultation}: ${address} (its record in the practice software names the patients)\n`,
+      `  made from consultation ${consultation}: ${address} (its record in the practice software names the patients)\n`,
     );
     expect((await explain('invoice', String(ids.posted), '--json')).json().consultation).toBeNull();
     expect((await explain('invoice', String(ids.posted))).stdout).not.toContain('consultation');

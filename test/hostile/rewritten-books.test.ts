@@ -126,7 +126,7 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
   it('do not go through their seals', async () => {
     const sound = (await command('ledger verify --public-key @public.pem --json')).json();
     expect(sound).toMatchObject({ ok: true, installations: [{ seals: { ok: true, count: 1, last: { seq: 2 } } }] });
-    expect((await command('ledger verify --public-key @public.pem')).stdout).toMatch(/last, of .* is of link 2/);
+    expect((await command('ledger verify --public-key @public.pem')).stdout).toMatch(/last one, of .* seals link 2/);
     await rewriteBooks();
     const told = await command('ledger verify --public-key @public.pem');
     expect(told).toMatchObject({ code: 1, stdout: expect.stringMatching(/does not contain the head that seal 1 of/) });

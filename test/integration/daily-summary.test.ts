@@ -122,7 +122,7 @@ describe('posting mode daily_summary, through real windows', () => {
     );
     const { stdout, stderr } = await command('export --format csv');
     if (open!.n === 0) expect(stderr).toBe('');
-    else expect(stderr).toMatch(new RegExp(`: ${open!.n} entr(y is|ies are) left out`));
+    else expect(stderr).toMatch(new RegExp(`: ${open!.n} entr(y is|ies are) omitted`));
     expect(stdout).not.toMatch(/^\d+\/(invoice|payment|prepayment)\//m);
   });
 

@@ -572,7 +572,7 @@ describe('the commands', () => {
     // Without a terminal it cannot ask, so it changes nothing.
     const unasked = await command('repost --all');
     expect(unasked).toMatchObject({ code: 2, stdout: '' });
-    expect(unasked.stderr).toMatch(/documents? would be corrected by \d+ entries[\s\S]*--yes is needed/);
+    expect(unasked.stderr).toMatch(/documents? would be corrected by \d+ entries[\s\S]*--yes is required/);
     expect((await command('repost --yes')).stderr).toContain('--document, --from and --to, or --all');
     expect((await command('repost --from 2026-02-01 --to 2026-01-31 --yes')).stderr).toContain(
       'is after --to 2026-01-31',

@@ -199,8 +199,8 @@ describe('problems retry', () => {
   });
 
   test.each([
-    ['problems retry', 2, 'Say what to judge again'],
-    ['problems retry 4711/invoice/1 --failed', 2, 'Say what to judge again'],
+    ['problems retry', 2, 'Choose what to judge again'],
+    ['problems retry 4711/invoice/1 --failed', 2, 'Choose what to judge again'],
     ['problems retry --from 2026-01-01', 2, 'Give --from and --to together'],
     ['problems retry --window 99999', 1, 'There is no window 99999'],
   ])('%s is refused plainly', async (line, code, message) => {
