@@ -1,13 +1,25 @@
-import { configDefaults, defineConfig } from 'vitest/config';
-import { longTests } from './test/long.ts';
+import { defineConfig } from 'vitest/config';
+import { testFiles } from './test/projects.ts';
+import { clockEnvironment } from './test/support/today.ts';
 
+const servers = { globalSetup: ['test/support/global-setup.ts'] };
+/** Files share a process, but no state of our modules. */
+const shared = { isolate: false, setupFiles: ['test/support/fresh-modules.ts'] };
+const files = testFiles(import.meta.dirname);
+
+/** Each test file is in one project. `npm test` runs the first three; CONTRIBUTING.md describes them. */
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'sandbox/test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...longTests],
-    globalSetup: ['test/support/global-setup.ts'],
+    env: { ...clockEnvironment(), NODE_COMPILE_CACHE: 'build/compile-cache' },
     testTimeout: 180_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'unit', include: files.unit, ...shared } },
+      { extends: true, test: { name: 'db', include: files.db, ...servers } },
+      { extends: true, test: { name: 'system', include: files.system, ...servers } },
+      { extends: true, test: { name: 'long', include: files.long, ...servers } },
+      { extends: true, test: { name: 'nightly', include: files.nightly, ...servers } },
+    ],
   },
 });

@@ -1,6 +1,12 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
-/** The sandbox's tests alone: they need neither PostgreSQL nor Temporal. `npm test` of the whole checkout runs them, too. */
+/** The sandbox's tests: they need neither PostgreSQL nor Temporal. `npm run test:nightly` of the whole checkout runs the excluded ones. */
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], testTimeout: 180_000, hookTimeout: 300_000, maxWorkers: 2 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, 'test/{coverage,fuzz/fuzz}.test.ts'],
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+    maxWorkers: 2,
+  },
 });

@@ -1,22 +1,30 @@
-/**
- * Test files that `npm run test:long` runs, and `npm test` leaves out so that it takes less than ten minutes: those that play many
- * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, play a month-end or two revisions, or wait for daemons to start and end, or time functions with long texts.
- */
+/** Test files of `npm run test:long`: those that wait for real time-outs, start real daemons, or load many clinics. */
 export const longTests = [
+  'test/absence/hidden.test.ts',
+  'test/activities/idle-opening.test.ts',
+  'test/cli/{backfill,copies}.test.ts',
+  'test/embedded/{optional-packages,postgres,temporal}.test.ts',
+  'test/erp/contract/fake.test.ts',
+  'test/integration/{absent,other-servers,prepayment-vat-clinic,redate-summaries,refused,streamed-load}.test.ts',
+  'test/lint/layers.test.ts',
+  'test/runtime/pools.test.ts',
+  'test/sync/{aside,by-invoice,loads,scrub}.test.ts',
+  'test/windows/{ended-runs,many-installations,reload,webhook-to-window}.test.ts',
+  'test/workflows/{deliver,hanging-source,kill,pausing,replays,window-evidence,windows}.test.ts',
+];
+
+/** Test files of `npm run test:nightly`: random worlds, real ERPs, hostile servers, killed processes, mutants, whole months. */
+export const nightlyTests = [
   'sandbox/test/{coverage,fuzz/fuzz}.test.ts',
   'test/budget/budget-property.test.ts',
   'test/chaos/chaos.test.ts',
-  'test/cli/copies.test.ts',
+  'test/days.test.ts',
   'test/differ/self-test.test.ts',
   'test/domain/bounded.test.ts',
-  'test/embedded/postgres.test.ts',
   'test/erp/contract/{tryton,mutants}.test.ts',
   'test/erp/rounds.test.ts',
   'test/erp/tryton/*.test.ts',
   'test/hostile/*.test.ts',
-  'test/integration/redate-summaries.test.ts',
   'test/month-end/{month-end,closed-in-erp}.test.ts',
   'test/simulation/{outages,rare-mutants}.test.ts',
-  'test/sync/by-invoice.test.ts',
-  'test/workflows/{kill,pausing,replays,window-evidence}.test.ts',
 ];

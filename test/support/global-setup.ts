@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import type { LoginRole } from '../../src/db/roles.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/embedded/index.ts';
 import { dropDatabase, runAlone, urlOfDatabase } from './server.ts';
+import { databaseClock } from './today.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,11 +21,30 @@ declare module 'vitest' {
   }
 }
 
-/**
- * One PostgreSQL and one Temporal server for a whole test run, or those named by VETLEDGER_TEST_DATABASE_URL and
- * VETLEDGER_TEST_TEMPORAL_ADDRESS.
- */
+/** Servers that one test run shares, with what its test files get to know about them. */
+interface Servers {
+  provided: ProvidedContext;
+  release(): Promise<void>;
+}
+
+/** Each project that needs servers runs this file; they share the first one's. */
+const shared = globalThis as { vetledgerTestServers?: { servers: Promise<Servers>; users: number } };
+
+/** Starts the servers of the run, unless another project has, and gives their addresses to the project's test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.vetledgerTestServers ??= { servers: startServers(project.config.env.VETLEDGER_TEST_CLOCK_MS), users: 0 };
+  const used = shared.vetledgerTestServers;
+  used.users += 1;
+  const { provided, release } = await used.servers;
+  for (const [name, value] of Object.entries(provided)) project.provide(name as keyof ProvidedContext, value as never);
+  return async () => {
+    used.users -= 1;
+    if (used.users === 0) await release();
+  };
+}
+
+/** One PostgreSQL and one Temporal server, or those that VETLEDGER_TEST_DATABASE_URL and VETLEDGER_TEST_TEMPORAL_ADDRESS name. */
+async function startServers(clockMs: string | undefined): Promise<Servers> {
   const { VETLEDGER_TEST_DATABASE_URL, VETLEDGER_TEST_TEMPORAL_ADDRESS } = process.env;
   const progress = (line: string) => {
     if (!line.includes('ready on')) console.error(line);
@@ -52,16 +73,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
       name: `test_runtime_${randomBytes(8).toString('hex')}`,
       password: randomBytes(8).toString('hex'),
     };
-    const template = await createTemplate(server, runtime);
-    project.provide('runtimeRole', runtime);
-    project.provide('databaseUrl', server);
-    project.provide('templateDatabase', template);
-    project.provide('temporalAddress', temporal.value.address);
-    return async () => {
-      await dropDatabase(server, template);
-      // A database that a killed test left still refers to it.
-      await runAlone(server, `drop role ${runtime.name}`).catch(() => undefined);
-      await teardown();
+    const template = await createTemplate(server, runtime, Number(clockMs ?? 0));
+    return {
+      provided: {
+        runtimeRole: runtime,
+        databaseUrl: server,
+        templateDatabase: template,
+        temporalAddress: temporal.value.address,
+      },
+      async release() {
+        await dropDatabase(server, template);
+        // A database that a killed test left still refers to it.
+        await runAlone(server, `drop role ${runtime.name}`).catch(() => undefined);
+        await teardown();
+      },
     };
   } catch (error) {
     await teardown();
@@ -69,9 +94,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-async function createTemplate(server: string, runtime: LoginRole): Promise<string> {
+async function createTemplate(server: string, runtime: LoginRole, clockMs: number): Promise<string> {
   const name = `template_${randomBytes(8).toString('hex')}`;
   await runAlone(server, `create database ${name}`);
+  await runAlone(urlOfDatabase(server, name), databaseClock(clockMs));
   const db = openDatabase(urlOfDatabase(server, name));
   try {
     await migrate(db, { runtime });

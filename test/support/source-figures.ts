@@ -244,3 +244,9 @@ export class SourceFigures {
 function total(amounts: readonly string[]): Decimal {
   return amounts.reduce((sum, amount) => sum.plus(amount.replace('--', '')), new Decimal(0));
 }
+
+/** The number of records in the source, from the sandbox's state. */
+export function sourceCounts({ sandbox }: { sandbox: { clinic: Clinic } }) {
+  const { invoices, invoicePayments, prepayments } = sandbox.clinic;
+  return { invoices: invoices.size, payments: invoicePayments.size, prepayments: prepayments.size };
+}

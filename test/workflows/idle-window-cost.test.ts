@@ -95,6 +95,7 @@ test('an idle window is one activity, at most 15 events, and one question a list
   };
   await counted();
   await counted();
+  await counted();
   const asked = listRequests(clinic);
   const report = await counted();
   const sent = Math.min(...sentBy);

@@ -1,0 +1,46 @@
+// Plays tests on awkward days: a test that depends on the real day fails on one of them.
+// Run: `npm run test:days -- [FILE…]`; without files, it plays the whole `npm test` on each day.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+const projects = ['unit', 'db', 'system'].flatMap((name) => ['--project', name]);
+
+/** Instants of the clinic in Europe/Helsinki, most of them before midnight or a clock change. */
+export const awkwardDays: Readonly<Record<string, string>> = {
+  'the end of a month': '2026-11-30T21:58:00Z',
+  '1 January': '2026-12-31T22:02:00Z',
+  'the clock change in spring': '2027-03-28T00:58:00Z',
+  'the clock change in autumn': '2027-10-31T00:58:00Z',
+  '29 February': '2028-02-29T09:00:00Z',
+};
+
+/** Runs the test files on a day. `output` is what the run printed. */
+export async function playOn(
+  day: string,
+  files: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ code: number; output: string }> {
+  // A run that a test starts has its own clock, not that of the test.
+  const { VETLEDGER_TEST_CLOCK_MS: _moved, NODE_OPTIONS: _movesClock, ...rest } = env;
+  const run = spawn(process.execPath, [vitest, 'run', ...projects, '--reporter=dot', ...files], {
+    cwd: root,
+    env: { ...rest, VETLEDGER_TEST_TODAY: day },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: string[] = [];
+  for (const stream of [run.stdout, run.stderr]) stream.on('data', (part) => output.push(String(part)));
+  const [code] = (await once(run, 'close')) as [number | null];
+  return { code: code ?? 1, output: output.join('') };
+}
+
+if (import.meta.main) {
+  for (const [name, day] of Object.entries(awkwardDays)) {
+    const { code, output } = await playOn(day, process.argv.slice(2));
+    console.log(`${name} (${day}): ${code === 0 ? 'passed' : 'failed'}`);
+    if (code !== 0) console.log(output);
+    if (code !== 0) process.exitCode = 1;
+  }
+}

@@ -1,0 +1,4 @@
+// Before each test file: files that share a process share no state of our modules, such as the secrets that `redact` knows.
+import { vi } from 'vitest';
+
+vi.resetModules();
