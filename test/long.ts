@@ -17,7 +17,6 @@ export const longTests = [
 export const nightlyTests = [
   'sandbox/test/{coverage,fuzz/fuzz}.test.ts',
   'test/budget/budget-property.test.ts',
-  'test/chaos/chaos.test.ts',
   'test/days.test.ts',
   'test/differ/self-test.test.ts',
   'test/domain/bounded.test.ts',
@@ -26,5 +25,6 @@ export const nightlyTests = [
   'test/erp/tryton/*.test.ts',
   'test/hostile/*.test.ts',
   'test/month-end/{month-end,closed-in-erp}.test.ts',
-  'test/simulation/{outages,rare-mutants}.test.ts',
+  'test/simulation/rare-mutants.test.ts',
+  'test/simulator/{mutants,outages}.test.ts',
 ];

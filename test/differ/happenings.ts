@@ -1,7 +1,7 @@
 // Events in a clinic and its ERP in addition to live events. Both sides of a world have the same events.
 
 import type { Clinic } from '../../sandbox/src/index.ts';
-import { poisoned, poisons } from '../hostile/rounds/poisons.ts';
+import { poisoned, poisons } from '../simulator/poisons.ts';
 import type { Happening } from './world.ts';
 
 export interface Scene {

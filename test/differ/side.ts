@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
 import { Rng } from '../../sandbox/src/rng.ts';
-import { answerFaults } from '../hostile/rounds/answers.ts';
+import { answerFaults } from '../simulator/answers.ts';
 import { dropDatabase, runAlone, urlOfDatabase } from '../support/server.ts';
 import { type SourceAnswer, type SourceRequest, startTamperingProxy } from '../support/tampering.ts';
 import { configure, startErp } from './books.ts';

@@ -2,8 +2,8 @@
 
 import type { Quirks } from '../../sandbox/src/quirks.ts';
 import { Rng } from '../../sandbox/src/rng.ts';
-import { answerFaults } from '../hostile/rounds/answers.ts';
-import { poisons } from '../hostile/rounds/poisons.ts';
+import { answerFaults } from '../simulator/answers.ts';
+import { poisons } from '../simulator/poisons.ts';
 
 export const installation = 4711;
 export const erps = ['ledger', 'csv', 'sie4', 'datev', 'odoo', 'tryton'] as const;

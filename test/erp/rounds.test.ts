@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SimulatedDatabase } from '../simulator/database.ts';
 import { createTestDatabase, useDatabase } from '../support/database.ts';
-import { SimulatedDatabase } from './rounds/database.ts';
 import { mutants } from './rounds/mutants.ts';
 import { playRound, prepareDatabase, type RoundReport } from './rounds/round.ts';
 

@@ -6,7 +6,7 @@ import type { Clinic, Quirks } from '../../sandbox/src/index.ts';
 import type { InstallationConfig } from '../../src/config/load-config.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import type * as ScanSoFar from '../../src/sync/scan-so-far.ts';
-import { WindowRunner } from '../hostile/rounds/windows.ts';
+import { WindowRunner } from '../simulator/windows.ts';
 import { clockFrom, startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 /** Replaces the scan position that the load believes (for a mutant), and counts how often it was read. */

@@ -1,4 +1,4 @@
-// npm run simulate -- --mutants: runs each mutant of posting and of the rule of matches, and prints the life that finds
+// npm run simulate -- --posting --mutants: runs each mutant of posting and of the rule of matches, and prints the life that finds
 // it. It fails if one is not found.
 import { LifeFailure, live } from './life.ts';
 import { firstWrongMatch, matchingMutants } from './matching.ts';

@@ -1,6 +1,5 @@
-// npm run simulate -- --faults …: lives of an installation with faults between any two calls, test/simulation/faults/run.ts
-// npm run simulate -- --seeds 200 [--from N] [--steps 300] [--seed N] [--reconcile] [--verbose]; --from is the first seed: several runs share a number of lives
-// npm run simulate -- --mutants: which life finds each mutant of posting
+// npm run simulate -- --posting --seeds 200 [--from N] [--steps 300] [--seed N] [--reconcile] [--verbose]; --from is the first seed: several runs share a number of lives
+// npm run simulate -- --posting --mutants: which life finds each mutant of posting
 import { parseArgs } from 'node:util';
 import { post } from '../../src/posting/index.ts';
 import { ownClientMatches } from '../../src/prepayments/own-client.ts';
@@ -8,15 +7,11 @@ import { LifeFailure, type LifeSummary, live } from './life.ts';
 import { firstWrongMatch } from './matching.ts';
 import { runMutants } from './run-mutants.ts';
 
-if (process.argv.includes('--faults')) {
-  const { run } = await import('./faults/run.ts');
-  process.exit(await run(process.argv.slice(2)));
-}
-
 if (process.argv.includes('--mutants')) process.exit(runMutants(120));
 
 const { values } = parseArgs({
   options: {
+    posting: { type: 'boolean', default: false },
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
     steps: { type: 'string', default: '300' },
@@ -64,7 +59,7 @@ for (const [at, seed] of seeds.entries()) {
     if (!(error instanceof LifeFailure)) throw new Error(`seed ${seed}`, { cause: error });
     failures.push(error);
     console.log(
-      `\nFAILED ${error.message}\nagain: npm run simulate -- --seed ${error.seed} --steps ${error.step}${values.reconcile ? ' --reconcile' : ''}\n`,
+      `\nFAILED ${error.message}\nagain: npm run simulate -- --posting --seed ${error.seed} --steps ${error.step}${values.reconcile ? ' --reconcile' : ''}\n`,
     );
   }
   if ((at + 1) % 10 === 0)

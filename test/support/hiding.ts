@@ -11,7 +11,7 @@ export type Hidden = (kind: RecordKind, id: number) => boolean;
  * Makes a sandbox hide records from lists, counts and look-ups by id, like a token without a right. The records stay in
  * its clinic.
  */
-export function hiding(sandbox: Sandbox): (hidden: Hidden) => void {
+export function hiding(sandbox: Pick<Sandbox, 'clinic'>): (hidden: Hidden) => void {
   let hidden: Hidden = () => false;
   const { invoices, invoiceRows, invoicePayments, prepayments } = sandbox.clinic;
   const tables = { invoice: invoices, row: invoiceRows, payment: invoicePayments, prepayment: prepayments };

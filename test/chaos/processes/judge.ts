@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { type Clinic, startSandbox } from '../../../sandbox/src/index.ts';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load-config.ts';
 import { type Db, openDatabase } from '../../../src/db/pool.ts';
-import { Money } from '../../../src/domain/money.ts';
 import { verifyChain } from '../../../src/ledger/verify.ts';
 import { reconcileWithSource } from '../../../src/queries/reconcile.ts';
 import { openApp } from '../../../src/runtime/app.ts';
 import type { FakeBooks, HeldEntry } from '../../erp/fake/server.ts';
-import { WindowRunner } from '../../hostile/rounds/windows.ts';
+import { leftBehind, wrongInErp, wrongWriteBacks } from '../../simulator/judge.ts';
+import { WindowRunner } from '../../simulator/windows.ts';
 import { demoConfig, fromEnvironment } from '../../support/demo-config.ts';
 import { wrongBooks } from '../../support/expected-books.ts';
 import { query } from '../../support/sql.ts';
@@ -185,83 +185,4 @@ function differencesOf(disturbed: Map<string, string>, undisturbed: Map<string, 
     wrong.push(`${document} is\n  ${ours ?? 'not posted'}\nand undisturbed\n  ${theirs ?? 'not posted'}`);
   }
   return wrong;
-}
-
-/** Every unit must be in the ERP once, posted and with our amounts, and no other entry. */
-export async function wrongInErp(db: Db, installation: number, held: HeldEntry[]): Promise<string[]> {
-  const wrong: string[] = [];
-  const units = await query<{ unit: string; state: string; problem: string | null; day: string; lines: string }>(
-    db,
-    `select e.id as unit, coalesce(u.state, 'not in the outbox') as state, u.problem_message as problem, e.entry_date::text as day,
-       (select string_agg(t.account || ' ' || t.amount, ', ' order by t.account collate "C") from (
-          select l.account, trim_scale(sum(case l.side when 'debit' then l.amount else -l.amount end))::text as amount
-          from entry_line l where l.entry_id = e.id group by l.account) t) as lines
-     from entry e left join erp_unit u on u.installation = e.installation and u.unit_id = e.id where e.installation = ?`,
-    [installation],
-  );
-  const byUnit = Map.groupBy(held, ({ unitId }) => unitId);
-  for (const { unit, state, problem, day, lines } of units) {
-    const copies = byUnit.get(unit) ?? [];
-    byUnit.delete(unit);
-    const asked = state === 'cancelled_out' ? 0 : 1;
-    if (asked === 1 && state !== 'delivered') wrong.push(`${unit} is ${state} (${problem})`);
-    if (copies.length !== asked) wrong.push(`the ERP has ${unit} ${copies.length} times, and it is ${state}`);
-    const [copy] = copies;
-    if (!copy) continue;
-    if (copy.state !== 'posted') wrong.push(`the ERP has ${unit} as a ${copy.state}`);
-    if (copy.date !== day) wrong.push(`the ERP has ${unit} dated ${copy.date}, not ${day}`);
-    const theirs = accountsOf(copy);
-    if (theirs !== lines) wrong.push(`the ERP has ${unit} as ${theirs}; our books as ${lines}`);
-  }
-  for (const unit of byUnit.keys()) wrong.push(`the ERP has ${unit}, which our books do not`);
-  return wrong;
-}
-
-function accountsOf({ lines }: HeldEntry): string {
-  const amounts = new Map<string, Money>();
-  for (const { account, amount } of lines) amounts.set(account, (amounts.get(account) ?? new Money(0)).plus(amount));
-  return [...amounts]
-    .map(([account, amount]) => `${account} ${amount.toFixed()}`)
-    .sort()
-    .join(', ');
-}
-
-/** A posted prepayment's record must have its entry's id, or with an ERP the ERP's number. */
-export async function wrongWriteBacks(
-  db: Db,
-  installation: number,
-  held: HeldEntry[] | null,
-  prepayments: readonly { id: number; external_info: { external_id?: unknown } }[],
-): Promise<string[]> {
-  const numbers = new Map(held?.map(({ unitId, number }) => [unitId, number]));
-  const posted = await query<{ id: number; entry: string }>(
-    db,
-    `select e.document_id as id, e.id as entry from entry e
-     where e.installation = ? and e.kind = 'prepayment' and e.reverses is null
-       and not exists (select from entry r where r.reverses = e.id)`,
-    [installation],
-  );
-  const inForceOf = new Map(posted.map(({ id, entry }) => [id, entry]));
-  return prepayments.flatMap(({ id, external_info: { external_id: told = null } }) => {
-    const entry = inForceOf.get(id) ?? null;
-    const asked = entry === null || held === null ? entry : numbers.get(entry);
-    return told === asked ? [] : [`prepayment ${id} names ${told} at the source, should name ${asked}`];
-  });
-}
-
-/** Leases, windows and batches that were not ended. */
-export async function leftBehind(db: Db, installation: number): Promise<string[]> {
-  const found = await query<{ what: string }>(
-    db,
-    `select 'the lease of lane ' || lane || ' is held by ' || holder as what from lease where installation = ? and holder <> ''
-     union all select 'window ' || id || ' is open' from sync_window where installation = ? and outcome = 'open'
-     union all select 'unit ' || unit_id || ' is being sent' from erp_unit where installation = ? and state = 'sending'
-     -- The lease of a holder that died runs out by itself; whoever needs it next looks up what was being sent. It is left behind
-     -- where somebody does need it.
-     union all select 'the company’s lease is held by ' || c.holder from lease c
-       where c.lane = 'delivery' and (not is_in_order or holder <> '') and exists (select from erp_unit u
-         where u.company = c.company and u.installation = ? and u.state in ('pending', 'sending', 'uncertain'))`,
-    Array(4).fill(installation),
-  );
-  return found.map(({ what }) => what);
 }

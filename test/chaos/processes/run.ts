@@ -1,4 +1,4 @@
-// npm run chaos -- --processes [--rounds N] [--seed N] [--erp NAME | --erp none] [--mutant NAME] [--mutants] [--verbose]
+// npm run chaos [-- --rounds N] [--seed N] [--erp NAME | --erp none] [--mutant NAME] [--mutants] [--verbose]
 // Rounds of real processes: daemons, PostgreSQL, Temporal, the sandbox and a fake ERP are killed, connections cut, answers broken and
 // a disk filled at random moments; then the books, and the ERP's, must equal those of an undisturbed run.
 
@@ -21,7 +21,6 @@ export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {
-      processes: { type: 'boolean' },
       rounds: { type: 'string' },
       seed: { type: 'string', default: '1' },
       erp: { type: 'string' },
@@ -36,7 +35,7 @@ export async function run(args: string[]): Promise<number> {
   )
     ? '--rounds and --seed are whole numbers above 0'
     : values.erp !== undefined && !erps.includes(values.erp)
-      ? `--erp beside --processes is one of: ${erps.join(', ')}`
+      ? `--erp is one of: ${erps.join(', ')}`
       : values.mutant !== '' && !Object.hasOwn(mutants, values.mutant)
         ? `--mutant is one of: ${Object.keys(mutants).join(', ')}`
         : null;
@@ -113,7 +112,7 @@ async function tryOne(setting: RoundSetting, first: number, rounds: number, sign
     if (wrong.length === 0) continue;
     for (const line of story) console.log(`    ${line}`);
     for (const line of wrong) console.log(`  ${line}`);
-    console.log(`  to repeat it: npm run chaos -- --processes --seed ${seed} --verbose`);
+    console.log(`  to repeat it: npm run chaos -- --seed ${seed} --verbose`);
   }
   const failed = reports.filter(({ wrong }) => wrong.length > 0);
   const counts: Record<string, number> = {};

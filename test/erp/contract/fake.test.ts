@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import { strategyOf } from '../../../src/erp/strategy.ts';
+import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
 import { playedRecords, records } from '../fake/records.ts';
-import { SimulatedDatabase, simulateClock } from '../rounds/database.ts';
 import { fakeSubject } from './fake.ts';
 import { contractSuite } from './suite.ts';
 

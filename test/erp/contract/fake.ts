@@ -2,12 +2,12 @@
 
 import type { Db } from '../../../src/db/pool.ts';
 import { companyOf } from '../../../src/erp/company.ts';
+import type { SimulatedDatabase } from '../../simulator/database.ts';
 import { query } from '../../support/sql.ts';
 import { records } from '../fake/records.ts';
 import { FakeServer } from '../fake/server.ts';
 import { FakeTarget } from '../fake/target.ts';
 import { SimulatedTime } from '../fake/time.ts';
-import type { SimulatedDatabase } from '../rounds/database.ts';
 import { installationOf } from '../rounds/round.ts';
 import { flaws } from '../rounds/world.ts';
 import type { ContractSubject } from './cases.ts';

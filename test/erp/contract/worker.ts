@@ -3,8 +3,8 @@
 
 import { AssertionError } from 'node:assert';
 import { openDatabase } from '../../../src/db/pool.ts';
+import { SimulatedDatabase } from '../../simulator/database.ts';
 import { records } from '../fake/records.ts';
-import { SimulatedDatabase } from '../rounds/database.ts';
 import { applyMutant } from '../rounds/mutants.ts';
 
 const [url, ownerUrl, mutant, name, caseName] = process.argv.slice(2) as [string, string, string, string, string];
@@ -12,7 +12,7 @@ if (mutant !== '') applyMutant(mutant);
 // The mutant must be installed first, because it changes modules that load from here on.
 const { ContractDelivery, contractCases } = await import('./cases.ts');
 const { fakeSubject } = await import('./fake.ts');
-const { simulateClock } = await import('../rounds/database.ts');
+const { simulateClock } = await import('../../simulator/database.ts');
 
 const databases = { owner: openDatabase(ownerUrl), simulated: new SimulatedDatabase(url) };
 await simulateClock(databases.owner);

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { OdooConfig } from '../../../src/config/erp.ts';
 import { odooCapabilities } from '../../../src/erp/targets/odoo/capabilities.ts';
 import { openOdoo } from '../../../src/erp/targets/odoo/index.ts';
+import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
 import type { ContractSubject } from '../contract/cases.ts';
 import { newCompany } from '../contract/fake.ts';
 import { contractSuite } from '../contract/suite.ts';
 import { Troubles, troubled } from '../contract/troubled.ts';
-import { SimulatedDatabase, simulateClock } from '../rounds/database.ts';
 import { directWay, FakeCompany } from './fake/company.ts';
 import type { OdooVersion } from './fake/schema.ts';
 

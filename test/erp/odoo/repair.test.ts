@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { odooCapabilities } from '../../../src/erp/targets/odoo/capabilities.ts';
 import { openOdoo } from '../../../src/erp/targets/odoo/index.ts';
+import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
 import { ContractDelivery } from '../contract/cases.ts';
 import { newCompany } from '../contract/fake.ts';
 import { Troubles, troubled } from '../contract/troubled.ts';
-import { SimulatedDatabase, simulateClock } from '../rounds/database.ts';
 import { directWay, FakeCompany } from './fake/company.ts';
 
 const { owner, url } = useDatabase();

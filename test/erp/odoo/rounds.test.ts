@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SimulatedDatabase } from '../../simulator/database.ts';
 import { useDatabase } from '../../support/database.ts';
-import { SimulatedDatabase } from '../rounds/database.ts';
 import { playRound, prepareDatabase } from '../rounds/round.ts';
 import { odooFlavours } from './rounds/erp.ts';
 

@@ -1,7 +1,7 @@
 // Plays the rounds it is sent, one after the other, in a database of its own; delivery a mutant where one is named.
 
 import { openDatabase } from '../../../src/db/pool.ts';
-import { SimulatedDatabase } from './database.ts';
+import { SimulatedDatabase } from '../../simulator/database.ts';
 import { applyMutant, roundsOf } from './mutants.ts';
 import type { RoundOptions } from './round.ts';
 

@@ -3,6 +3,7 @@ import type { OdooConfig } from '../../../../src/config/erp.ts';
 import { odooCapabilities } from '../../../../src/erp/targets/odoo/capabilities.ts';
 import { openOdoo } from '../../../../src/erp/targets/odoo/index.ts';
 import { parseMapping } from '../../../../src/mapping/parse.ts';
+import { SimulatedDatabase, simulateClock } from '../../../simulator/database.ts';
 import { useDatabase } from '../../../support/database.ts';
 import { configOf, hasOdoo, odooVersion, ports } from '../../../support/odoo.ts';
 import { readMoves } from '../../../support/odoo-books.ts';
@@ -14,7 +15,6 @@ import { newCompany } from '../../contract/fake.ts';
 import { outsideTime } from '../../contract/outside-time.ts';
 import { contractSuite } from '../../contract/suite.ts';
 import { Troubles, troubled } from '../../contract/troubled.ts';
-import { SimulatedDatabase, simulateClock } from '../../rounds/database.ts';
 import { mappingData } from '../../rounds/world.ts';
 
 const hasJson2 = ((await odooVersion()) ?? 0) >= 19;

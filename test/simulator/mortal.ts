@@ -1,9 +1,9 @@
 // A process of a simulation: it may die at any step, or stand still for a while, without having cleaned up.
 
-import type { Rng } from '../../../sandbox/src/rng.ts';
-import type { Clock } from '../../../src/domain/clock.ts';
-import type { Life } from '../fake/target.ts';
-import type { SimulatedTime } from '../fake/time.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import type { Life } from '../erp/fake/target.ts';
+import type { SimulatedTime } from '../erp/fake/time.ts';
 
 /** How often a process dies or stands still, per step; and how often it dies while a request is under way. */
 export interface Troubles {

@@ -2,19 +2,19 @@
 // what runs in it are its own: they wait for simulated time, stand still with it, and die with it.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ActivityDeps } from '../../../activities/deps.ts';
-import { type Activities, createActivities } from '../../../activities/index.ts';
-import type { InstallationConfig } from '../../../src/config/load-config.ts';
-import type { Db } from '../../../src/db/pool.ts';
-import type { Clock } from '../../../src/domain/clock.ts';
-import { openDelivery } from '../../../src/erp/delivery.ts';
-import type { ErpTarget } from '../../../src/erp/port.ts';
-import { type Auth, staticToken } from '../../../src/practice/auth.ts';
-import { Budget } from '../../../src/practice/budget.ts';
-import { createPracticeClient } from '../../../src/practice/client.ts';
-import type { Life } from '../../erp/fake/target.ts';
-import type { Asker, SimulatedDatabase } from '../../erp/rounds/database.ts';
-import { forever, Mortal, type MortalOptions } from '../../erp/rounds/mortal.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { type Activities, createActivities } from '../../activities/index.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
+import type { Db } from '../../src/db/pool.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import { openDelivery } from '../../src/erp/delivery.ts';
+import type { ErpTarget } from '../../src/erp/port.ts';
+import { type Auth, staticToken } from '../../src/practice/auth.ts';
+import { Budget } from '../../src/practice/budget.ts';
+import { createPracticeClient } from '../../src/practice/client.ts';
+import type { Life } from '../erp/fake/target.ts';
+import type { Asker, SimulatedDatabase } from './database.ts';
+import { forever, Mortal, type MortalOptions } from './mortal.ts';
 import { type SimulatedPractice, token } from './practice.ts';
 
 export interface WorkerOptions extends MortalOptions {
@@ -29,9 +29,11 @@ export interface WorkerOptions extends MortalOptions {
   /** How it signs in at the practice; default: with the token, which is never refused. */
   auth?: (ports: { db: Db; clock: Clock }) => Auth;
   onEvent?: ActivityDeps['onEvent'];
+  /** Longest wait of a statement for its turn among others. */
+  longestTurnMs?: number;
 }
 
-const longestTurnMs = 12;
+const usualTurnMs = 12;
 /** Nothing of the ERP's or the source's pace is simulated here: the rounds of delivery do that. */
 const ampleLimit = 100_000;
 const requestTimeoutSeconds = 90;
@@ -70,6 +72,7 @@ export class WorkerProcess extends Mortal implements Asker {
       workflows: { getHandle: () => ({ signal: async () => undefined }) } as unknown as ActivityDeps['workflows'],
       clock: () => new Date(time.nowMs),
       log: silent as never,
+      scrubs: true,
       ...(options.onEvent ? { onEvent: options.onEvent } : {}),
       ...(open ? { delivery, requestDelivery: async () => options.requestDelivery() } : {}),
     };
@@ -82,7 +85,7 @@ export class WorkerProcess extends Mortal implements Asker {
   }
 
   async turn(): Promise<void> {
-    const { time, rng } = this.#options;
+    const { time, rng, longestTurnMs = usualTurnMs } = this.#options;
     await time.sleep(rng.int(0, longestTurnMs));
     await this.thaw();
     if (this.isDead) await forever();

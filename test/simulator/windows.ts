@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import type { ActivityDeps } from '../../../activities/deps.ts';
-import { type Activities, createActivities } from '../../../activities/index.ts';
-import type { ClosedReport, OpenReport } from '../../../activities/window.ts';
-import type { OpenWindow } from '../../../src/sync/sync-windows.ts';
-import type { PlainError } from '../../../src/texts/plain-error.ts';
-import { failureTypes, noCounts, type WindowInput } from '../../../workflows/messages.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { type Activities, createActivities } from '../../activities/index.ts';
+import type { ClosedReport, OpenReport } from '../../activities/window.ts';
+import type { OpenWindow } from '../../src/sync/sync-windows.ts';
+import type { PlainError } from '../../src/texts/plain-error.ts';
+import { failureTypes, noCounts, type WindowInput } from '../../workflows/messages.ts';
 
 export interface WindowEnd {
   /** `died`: its process did, and nothing was recorded. */

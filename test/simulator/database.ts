@@ -2,8 +2,8 @@
 // but what it has committed.
 
 import type pg from 'pg';
-import { type Db, openDatabase, schemaName } from '../../../src/db/pool.ts';
-import type { SimulatedTime } from '../fake/time.ts';
+import { type Db, openDatabase, schemaName } from '../../src/db/pool.ts';
+import type { SimulatedTime } from '../erp/fake/time.ts';
 
 /** What asks the database: its steps are where it may die. */
 export interface Asker {

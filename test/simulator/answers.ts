@@ -2,9 +2,15 @@
 // nothing; after the others only a later window has to have made up for it.
 
 import { gzipSync } from 'node:zlib';
-import type { Rng } from '../../../sandbox/src/rng.ts';
-import type { SourceAnswer } from '../../support/tampering.ts';
-import type { Strike } from '../server.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
+import type { SourceAnswer, SourceRequest } from '../support/tampering.ts';
+
+/** Gives the answer that a client gets, the same object where the fault does not apply; null: the connection breaks off. */
+export type Strike = (
+  answer: SourceAnswer,
+  request: SourceRequest,
+  rng: Rng,
+) => SourceAnswer | null | Promise<SourceAnswer | null>;
 
 export interface AnswerFault {
   strike: Strike;

@@ -4,12 +4,12 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import type { Activities } from '../../../activities/index.ts';
-import type { Rng } from '../../../sandbox/src/rng.ts';
-import type { DeliveryReport } from '../../../workflows/messages.ts';
-import type { SimulatedTime } from '../../erp/fake/time.ts';
-import { runWindow, type WindowEnd } from '../../hostile/rounds/windows.ts';
+import type { Activities } from '../../activities/index.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
+import type { DeliveryReport, WindowInput } from '../../workflows/messages.ts';
+import type { SimulatedTime } from '../erp/fake/time.ts';
 import type { WorkerProcess } from './process.ts';
+import { runWindow, type WindowEnd } from './windows.ts';
 
 const heartbeatTimeoutMs = 30_000;
 /** Of activities that send no heartbeats: recording a window's end. */
@@ -31,6 +31,11 @@ export interface TemporalOptions {
   tell(line: string): void;
   /** Share of completions that Temporal never hears of. */
   lostCompletions(): number;
+}
+
+export interface WindowOptions {
+  kind?: WindowInput['kind'];
+  timeoutMs?: number;
 }
 
 /** An activity, and what its last heartbeat has left. */
@@ -57,20 +62,20 @@ export class SimulatedTemporal {
     this.#options = options;
   }
 
-  /** One window from its opening to its end, as workflows/steps.ts has it. */
-  async window(): Promise<WindowEnd> {
+  /** One window from its opening to its end, as workflows/steps.ts has it. It is given up `timeoutMs` after it was opened. */
+  async window({ kind = 'window', timeoutMs = windowTimeoutMs }: WindowOptions = {}): Promise<WindowEnd> {
     const { time, installation } = this.#options;
     const stop = new AbortController();
-    const workflow = this.#workflow('sync-window');
+    const workflow = this.#workflow(kind === 'window' ? 'sync-window' : kind);
     let cancel: () => void = () => undefined;
     try {
       return await runWindow({
-        ...{ kind: 'window', installation, signal: stop.signal, dies: () => false },
+        ...{ kind, installation, signal: stop.signal, dies: () => false },
         pause: () => time.sleep(passPauseMs),
         perform: (name, signal, ...args) => {
           const performed = this.#perform(name, workflow, args, { signal });
           const begin = () => {
-            cancel = time.at(time.nowMs + windowTimeoutMs, () => stop.abort(new Error('given up')));
+            cancel = time.at(time.nowMs + timeoutMs, () => stop.abort(new Error('given up')));
           };
           // A window's time-out begins when it is open.
           if (name === 'openWindow') performed.then(begin, () => undefined);
@@ -79,6 +84,19 @@ export class SimulatedTemporal {
       });
     } finally {
       cancel();
+    }
+  }
+
+  /** A pass of the scrub, from its beginning to its end. */
+  async scrub(): Promise<void> {
+    const { installation, time } = this.#options;
+    const workflow = this.#workflow('scrub');
+    const input = { installation } as Parameters<Activities['scrubSlice']>[0];
+    for (let hasRead = false; ; ) {
+      const { state, pauseMs } = await this.#perform('scrubSlice', workflow, [input], { signal: null });
+      if (hasRead && (state === 'finished' || state === 'waiting')) return;
+      hasRead ||= state === 'reading' || state === 'finished';
+      await time.sleep(Math.max(1_000, pauseMs));
     }
   }
 

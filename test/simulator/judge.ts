@@ -1,0 +1,323 @@
+// What must hold at the end of a life. The books are judged by the one oracle (test/simulation/oracle-rules.ts), which shares no code
+// with posting; the mirror by the clinic; the ERP by our books.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Invoice } from '../../sandbox/src/records.ts';
+import { encode, Wire, type WireRecord } from '../../sandbox/src/wire.ts';
+import type { InstallationConfig } from '../../src/config/load-config.ts';
+import type { Db } from '../../src/db/pool.ts';
+import { Money } from '../../src/domain/money.ts';
+import { verifyChain } from '../../src/ledger/verify.ts';
+import { writeBackFindings } from '../../src/reconcile/e10-write-backs.ts';
+import type { DocumentKind, RecordKind } from '../../src/terms.ts';
+import type { HeldEntry } from '../erp/fake/server.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { wrongBooks } from '../support/expected-books.ts';
+import { query } from '../support/sql.ts';
+import type { Hostility } from './hostility.ts';
+import { baseUrl, type SimulatedPractice } from './practice.ts';
+
+export interface Judged {
+  db: Db;
+  installation: InstallationConfig;
+  practice: SimulatedPractice;
+  hostility: Hostility;
+  isHostile: boolean;
+  /** The clinic's clock was put back, so that a document whose row was deleted may stay named as missing. */
+  wasPutBack: boolean;
+  deleted: ReadonlySet<string>;
+  /** Deleted documents that a person has confirmed to be gone. */
+  confirmed: ReadonlySet<string>;
+  /** Books are closed through this day; null where they are open. */
+  closedThrough: string | null;
+  /** What the ERP holds; null without one. */
+  held: HeldEntry[] | null;
+}
+
+const mostTold = 8;
+
+export async function judge(life: Judged): Promise<string[]> {
+  const { db, installation, held } = life;
+  const { id } = installation;
+  const wrong = [
+    ...(await wrongDocuments(life)),
+    ...(await wrongMirror(life)),
+    ...(await wrongNotes(life)),
+    ...(held === null ? [] : await wrongInErp(db, id, held)),
+    ...(await leftBehind(db, id)),
+  ];
+  const broken = await verifyChain(db, id);
+  if (broken !== null) wrong.push(`ledger verify: ${JSON.stringify(broken)}`);
+  return wrong;
+}
+
+/** The books equal the oracle's, each culprit is held and named, and nothing else is. */
+async function wrongDocuments(life: Judged): Promise<string[]> {
+  const { db, installation, practice, hostility, wasPutBack, deleted, confirmed, closedThrough } = life;
+  const { id, timezone, decimals, startDate } = installation;
+  hostility.settle();
+  const problems = await query<{ document: string; code: string; message: string }>(
+    db,
+    `select kind || '/' || id as document, problem_code as code, problem_message as message from document
+     where installation = ? and problem_code is not null`,
+    [id],
+  );
+  const named = new Map(problems.map(({ document, ...problem }) => [document, problem]));
+  const isMissing = (code: string) => ['missing_in_source', 'source_shrank'].includes(code);
+  if (wasPutBack) for (const { document, code } of problems) if (isMissing(code)) hostility.mayBeHeld.add(document);
+  const { culprits, unusable } = hostility;
+  const mayBeHeld = new Set([...hostility.mayBeHeld, ...inClosedPeriod(practice, closedThrough)]);
+  const setting = { installation: id, timezone, decimals, startDate, mapping: demoMapping };
+  const hasUnconfirmed = [...deleted].some((document) => !confirmed.has(document) && named.has(document));
+  const found = await wrongBooks(db, practice.clinic, { ...setting, culprits, mayBeHeld });
+  // A record that no document can be made of has no state.
+  const wrong = found
+    .filter((one) => !(/ is undefined, /.test(one) && unusable.has(one.split(' ')[0] ?? '')))
+    // A deleted document that no person could confirm yet is named.
+    .filter((one) => !(hasUnconfirmed && /no longer in the source|^account /.test(one)))
+    .map((one) => `the books: ${one}`);
+  const reversed = await query<{ entry: string; document: string }>(
+    db,
+    `select id as entry, kind || '/' || document_id as document from entry where installation = ? and reason = 'gone'`,
+    [id],
+  );
+  for (const { entry, document } of reversed)
+    if (!confirmed.has(document)) wrong.push(`${entry} reverses what the source did not show`);
+  for (const culprit of culprits) {
+    const problem = named.get(culprit);
+    if (problem ? !/\d/.test(problem.message) : !unusable.has(culprit))
+      wrong.push(`${culprit} is a culprit, and no problem names it: ${problem?.message}`);
+  }
+  for (const [document, { code }] of named)
+    if (isMissing(code) && !unusable.has(document) && !hostility.mayBeHeld.has(document))
+      wrong.push(`${document} is named as missing, and the source shows it`);
+  // Only lists by id show at which place such a record is.
+  if (practice.quirks.order === 'id') wrong.push(...(await wrongAside(db, id, hostility, named)));
+  return wrong.map((one) => one + reasonOf(one, named));
+}
+
+function reasonOf(text: string, named: ReadonlyMap<string, { code: string; message: string }>): string {
+  const problem = named.get(/\w+\/\d+/.exec(text)?.[0] ?? '');
+  return problem ? ` [${problem.code}: ${problem.message.slice(0, 200)}]` : '';
+}
+
+/** Every record without a usable id is put aside. */
+async function wrongAside(
+  db: Db,
+  installation: number,
+  { culprits, unusable }: Hostility,
+  named: ReadonlyMap<string, unknown>,
+): Promise<string[]> {
+  const aside = await query<{ kind: string; n: number }>(
+    db,
+    `select kind, count(*)::int as n from put_aside where installation = ? and record like '-%' group by kind`,
+    [installation],
+  );
+  return [...Map.groupBy(unusable, (document) => document.split('/')[0])].flatMap(([kind, documents]) => {
+    const unnamed = documents.filter((document) => culprits.has(document) && !named.has(document)).length;
+    const put = aside.find((one) => one.kind === kind)?.n ?? 0;
+    return put < unnamed ? [`${unnamed} ${kind}s have no usable id, and ${put} are put aside`] : [];
+  });
+}
+
+/** What is dated in a closed period is held, or keeps the entry that it has. */
+function inClosedPeriod({ clinic }: SimulatedPractice, through: string | null): string[] {
+  if (through === null) return [];
+  const dated: [DocumentKind, { id: number }[]][] = [
+    ['invoice', clinic.invoices.all().filter(({ invoice_date }) => invoice_date <= through)],
+    ['payment', clinic.invoicePayments.all().filter(({ date_added }) => clinic.zone.date(date_added) <= through)],
+    ['prepayment', clinic.prepayments.all().filter(({ created }) => clinic.zone.date(created) <= through)],
+  ];
+  return dated.flatMap(([kind, records]) => records.map(({ id }) => `${kind}/${id}`));
+}
+
+/** Fields that change at the clinic without a new `modified`, and those that our own write-backs change. */
+const quietFields = ['due_sum', 'date_paid', 'external_info', 'modified'];
+
+/** The mirror holds every record of the clinic as it is there, and no other. */
+export async function wrongMirror({
+  db,
+  installation: { id },
+  practice,
+  hostility,
+  isHostile,
+}: Judged): Promise<string[]> {
+  const { clinic } = practice;
+  const wire = new Wire(`${baseUrl}/${id}/api/0.1`, practice.quirks, clinic.zone);
+  const isFinal = ({ status, consolidated_invoices: members }: Invoice) =>
+    status === 3 && !(isHostile && members.length > 0);
+  const finals = new Set(clinic.invoices.all().flatMap((one) => (isFinal(one) ? [one.id] : [])));
+  const expected: [RecordKind, string, Map<number, WireRecord>][] = [
+    ['invoice', 'invoice', new Map(clinic.invoices.all().map((one) => [one.id, wire.invoice(one)]))],
+    [
+      'row',
+      'invoicerow',
+      new Map(
+        clinic.invoiceRows
+          .all()
+          // No total shows that a row is hidden which costs nothing, and rows of collected invoices are not needed.
+          .filter(({ invoice, sum_total: total }) => finals.has(invoice) && !(isHostile && Number(total) === 0))
+          .map((one) => [one.id, wire.invoiceRow(one, true)]),
+      ),
+    ],
+    [
+      'payment',
+      'invoicepayment',
+      new Map(clinic.invoicePayments.all().map((one) => [one.id, wire.invoicePayment(one)])),
+    ],
+    [
+      'prepayment',
+      'unallocatedpayment',
+      new Map(clinic.prepayments.all().map((one) => [one.id, wire.prepayment(one)])),
+    ],
+  ];
+  const mirrored = await query<{ kind: RecordKind; id: number; raw: string; parent: number | null }>(
+    db,
+    `select kind, id::int, raw::text, parent_id::int as parent from mirror_record
+     where installation = ? and gone_at is null and missing_at is null`,
+    [id],
+  );
+  const wrong: string[] = [];
+  for (const [kind, list, records] of expected) {
+    const held = new Map(mirrored.filter((one) => one.kind === kind).map((one) => [one.id, one]));
+    for (const [record, shown] of records) {
+      if (practice.records.has(`${list}/${record}`) || hostility.concerns(kind, record)) continue;
+      const raw = held.get(record)?.raw;
+      if (raw === undefined) wrong.push(`the mirror lacks ${kind} ${record}`);
+      else {
+        const fields = staleFields(read(raw), read(practice.shown(encode(shown))));
+        if (fields.length > 0) wrong.push(`the mirror has ${kind} ${record} with another ${fields.join(', ')}`);
+      }
+    }
+    for (const [record, { parent }] of held) {
+      const isKnown = kind === 'row' ? clinic.invoiceRows.get(record) !== undefined : records.has(record);
+      const isOfDraft = kind === 'row' && parent !== null && !finals.has(parent);
+      if (!isKnown && !isOfDraft) wrong.push(`the mirror has ${kind} ${record}, and the clinic does not`);
+    }
+  }
+  return wrong.length > mostTold ? [...wrong.slice(0, mostTold), `and ${wrong.length - mostTold} more`] : wrong;
+}
+
+/** A record's members; zero has no sign. */
+const read = (text: string): Record<string, unknown> => JSON.parse(JSON.stringify(JSON.parse(text)));
+
+function staleFields(held: Record<string, unknown>, shown: Record<string, unknown>): string[] {
+  return Object.keys(shown).filter(
+    (name) => !quietFields.includes(name) && !isDeepStrictEqual(held[name], shown[name]),
+  );
+}
+
+/** A posted prepayment's record names its entry, or the ERP's number; a record that does not is named where the source is hostile. */
+async function wrongNotes({ db, installation, practice, hostility, isHostile, held }: Judged): Promise<string[]> {
+  const prepayments = practice.clinic.prepayments.all();
+  if (!isHostile) return wrongWriteBacks(db, installation.id, held, prepayments);
+  const named = new Set<number>();
+  for await (const { prepayment, found } of writeBackFindings(db, installation.id, installation.dialect))
+    if (found === 'another' || found === 'lost') named.add(prepayment);
+  const failed = await query<{ id: number }>(
+    db,
+    `select document_id::int as id from write_back where installation = ? and state = 'failed'`,
+    [installation.id],
+  );
+  const isFailed = new Set(failed.map(({ id }) => id));
+  const wrong: string[] = [];
+  const entries = await entriesOfPrepayments(db, installation.id, held);
+  for (const { id, external_info: info } of prepayments) {
+    const { external_id: written } = info;
+    const note = hostility.staffNotes.get(id);
+    if (note !== undefined && info.note !== note) wrong.push(`prepayment ${id} lost what staff wrote: ${note}`);
+    const asked = hostility.staffIds.get(id) ?? entries.get(id);
+    const isExcused =
+      named.has(id) || (isFailed.has(id) && written === null) || hostility.unusable.has(`prepayment/${id}`);
+    if (asked !== undefined && written !== asked && !isExcused)
+      wrong.push(`prepayment ${id} names ${written} at the source, should name ${asked}`);
+  }
+  return wrong;
+}
+
+/** What a posted prepayment's record is to name: the ERP's number, or our id without an ERP. */
+async function entriesOfPrepayments(
+  db: Db,
+  installation: number,
+  held: readonly HeldEntry[] | null,
+): Promise<Map<number, string | null>> {
+  const numbers = new Map(held?.map(({ unitId, number }) => [unitId, number]));
+  const posted = await query<{ id: number; entry: string }>(
+    db,
+    `select e.document_id::int as id, e.id as entry from entry e
+     where e.installation = ? and e.kind = 'prepayment' and e.reverses is null
+       and not exists (select from entry r where r.reverses = e.id)`,
+    [installation],
+  );
+  return new Map(posted.map(({ id, entry }) => [id, held === null ? entry : (numbers.get(entry) ?? null)]));
+}
+
+/** A posted prepayment's record names its entry: by our id, or by the ERP's number. Other records name nothing. */
+export async function wrongWriteBacks(
+  db: Db,
+  installation: number,
+  held: readonly HeldEntry[] | null,
+  prepayments: readonly { id: number; external_info: { external_id?: unknown } }[],
+): Promise<string[]> {
+  const entries = await entriesOfPrepayments(db, installation, held);
+  return prepayments.flatMap(({ id, external_info: { external_id: written = null } }) => {
+    const asked = entries.get(id) ?? null;
+    return written === asked ? [] : [`prepayment ${id} names ${written} at the source, should name ${asked}`];
+  });
+}
+
+/** Every unit of ours is in the ERP once, posted and with our amounts, and nothing else is. */
+export async function wrongInErp(db: Db, installation: number, held: HeldEntry[]): Promise<string[]> {
+  const wrong: string[] = [];
+  const units = await query<{ unit: string; state: string; problem: string | null; day: string; lines: string }>(
+    db,
+    `select e.id as unit, coalesce(u.state, 'not in the outbox') as state, u.problem_message as problem, e.entry_date::text as day,
+       (select string_agg(t.account || ' ' || t.amount, ', ' order by t.account collate "C") from (
+          select l.account, trim_scale(sum(case l.side when 'debit' then l.amount else -l.amount end))::text as amount
+          from entry_line l where l.entry_id = e.id group by l.account) t) as lines
+     from entry e left join erp_unit u on u.installation = e.installation and u.unit_id = e.id where e.installation = ?`,
+    [installation],
+  );
+  const byUnit = Map.groupBy(held, ({ unitId }) => unitId);
+  for (const { unit, state, problem, day, lines } of units) {
+    const copies = byUnit.get(unit) ?? [];
+    byUnit.delete(unit);
+    const asked = state === 'cancelled_out' ? 0 : 1;
+    if (asked === 1 && state !== 'delivered') wrong.push(`${unit} is ${state} (${problem})`);
+    if (copies.length !== asked) wrong.push(`the ERP has ${unit} ${copies.length} times, and it is ${state}`);
+    const [copy] = copies;
+    if (!copy) continue;
+    if (copy.state !== 'posted') wrong.push(`the ERP has ${unit} as a ${copy.state}`);
+    if (copy.date !== day) wrong.push(`the ERP has ${unit} dated ${copy.date}, not ${day}`);
+    const theirs = accountsOf(copy);
+    if (theirs !== lines) wrong.push(`the ERP has ${unit} as ${theirs}; our books as ${lines}`);
+  }
+  for (const unit of byUnit.keys()) wrong.push(`the ERP has ${unit}, which our books do not`);
+  return wrong;
+}
+
+function accountsOf({ lines }: HeldEntry): string {
+  const amounts = new Map<string, Money>();
+  for (const { account, amount } of lines) amounts.set(account, (amounts.get(account) ?? new Money(0)).plus(amount));
+  return [...amounts]
+    .map(([account, amount]) => `${account} ${amount.toFixed()}`)
+    .sort()
+    .join(', ');
+}
+
+/** Leases, windows and batches that nobody ended. */
+export async function leftBehind(db: Db, installation: number): Promise<string[]> {
+  const found = await query<{ what: string }>(
+    db,
+    `select 'the lease of lane ' || lane || ' is held by ' || holder as what from lease where installation = ? and holder <> ''
+     union all select 'window ' || id || ' is open' from sync_window where installation = ? and outcome = 'open'
+     union all select 'unit ' || unit_id || ' is being sent' from erp_unit where installation = ? and state = 'sending'
+     -- The lease of a holder that died runs out by itself; whoever needs it next looks up what was being sent. It is left behind
+     -- where somebody does need it.
+     union all select 'the company’s lease is held by ' || c.holder from lease c
+       where c.lane = 'delivery' and (not is_in_order or holder <> '') and exists (select from erp_unit u
+         where u.company = c.company and u.installation = ? and u.state in ('pending', 'sending', 'uncertain'))`,
+    Array(4).fill(installation),
+  );
+  return found.map(({ what }) => what);
+}

@@ -1,0 +1,177 @@
+// npm run simulate -- --posting …: the pure posting simulation, test/simulation/run.ts
+// npm run simulate [-- --seeds 200] [--from N] [--seed N] [--trait NAME] [--mutant NAME] [--mutants] [--processes N] [--verbose]
+
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startEphemeralPostgres } from '../../src/embedded/index.ts';
+import { migrateAsOwner } from '../../src/runtime/database.ts';
+import { runAlone, urlOfDatabase } from '../support/server.ts';
+import type { LifeReport } from './life.ts';
+import { isNoticed, mutants } from './mutants.ts';
+import { hasTrait, type TraitName, type Traits, traitNames, traitsOf } from './traits.ts';
+
+if (process.argv.includes('--posting')) {
+  await import('../simulation/run.ts');
+  process.exit();
+}
+
+type Server = Awaited<ReturnType<typeof startEphemeralPostgres>>;
+
+interface Setting {
+  server: Server;
+  seeds: number[];
+  mutant: string;
+  /** They replace some of each seed's own. */
+  traits: Partial<Traits>;
+  processes: number;
+  verbose: boolean;
+}
+
+/** A mutant that lives so many lives unnoticed is not noticed. */
+const mutantSeeds = 100;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '200' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    trait: { type: 'string' },
+    mutant: { type: 'string', default: '' },
+    mutants: { type: 'boolean', default: false },
+    processes: { type: 'string', default: '3' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const isWhole = (text: string) => Number.isSafeInteger(Number(text)) && Number(text) > 0;
+const error = ![values.seeds, values.from, values.processes, values.seed ?? '1'].every(isWhole)
+  ? '--seeds, --from, --seed and --processes are whole numbers above 0'
+  : values.mutant !== '' && !Object.hasOwn(mutants, values.mutant)
+    ? `--mutant is one of: ${Object.keys(mutants).join(', ')}`
+    : values.trait !== undefined && !traitNames.includes(values.trait as TraitName)
+      ? `--trait is one of: ${traitNames.join(', ')}`
+      : null;
+if (error !== null) {
+  console.error(`error: ${error}`);
+  process.exit(2);
+}
+const server = await startEphemeralPostgres((line) => console.error(line));
+const setting = { server, processes: Number(values.processes), verbose: values.verbose };
+try {
+  process.exitCode = values.mutants ? await tryMutants() : await tryOne(values.mutant);
+} finally {
+  await server.release();
+}
+
+/** Seeds from the first one on, of lives that have the trait. */
+function seedsOf(count: number): number[] {
+  const { trait, from } = values;
+  const seeds: number[] = [];
+  for (let seed = Number(from); seeds.length < count; seed++)
+    if (trait === undefined || hasTrait(traitsOf(seed), trait as TraitName)) seeds.push(seed);
+  return seeds;
+}
+
+/** Looks for the first life that notices each mutant, and whose like without the mutant is right. */
+async function tryMutants(): Promise<number> {
+  let unnoticed = 0;
+  for (const [mutant, { traits }] of Object.entries(mutants)) {
+    if (values.mutant !== '' && values.mutant !== mutant) continue;
+    const { reports, failed, seconds } = await lives({ ...setting, seeds: seedsOf(mutantSeeds), mutant, traits }, true);
+    const noticed = failed.find(isNoticed);
+    const seeds = noticed ? [noticed.seed] : [];
+    const control = await lives({ ...setting, seeds, mutant: '', traits, processes: 1 }, true);
+    const isRight = noticed !== undefined && control.failed.length === 0;
+    if (!isRight) unnoticed += 1;
+    console.log(
+      noticed
+        ? `${mutant}: noticed by seed ${noticed.seed} (${noticed.wrong[0]?.split('\n')[0]}), ${seconds} s` +
+            (isRight ? '' : `; WRONG without it, too: ${control.failed[0]?.wrong[0]}`)
+        : `${mutant}: NOT noticed in ${reports.length} lives, ${seconds} s`,
+    );
+  }
+  return unnoticed === 0 ? 0 : 1;
+}
+
+async function tryOne(mutant: string): Promise<number> {
+  const seeds = values.seed === undefined ? seedsOf(Number(values.seeds)) : [Number(values.seed)];
+  const { reports, failed, seconds } = await lives(
+    { ...setting, seeds, mutant, traits: mutants[mutant]?.traits ?? {} },
+    false,
+  );
+  const count = (value: (report: LifeReport) => number) => reports.reduce((sum, report) => sum + value(report), 0);
+  const ends = summed(reports.map((report) => report.ends));
+  console.log(`${reports.length} lives in ${seconds} s: ${failed.length} failed`);
+  console.log(
+    `windows: ${textOf(ends)}; ${count(({ entries }) => entries)} entries, ${count(({ delivered }) => delivered)} delivered, ` +
+      `${count(({ culprits }) => culprits)} culprits, ${count(({ faults }) => faults)} faults, ${count(({ deaths }) => deaths)} deaths, ` +
+      `${count(({ repeated }) => repeated)} attempts given up, ${Math.round(count(({ simulatedHours }) => simulatedHours))} simulated hours`,
+  );
+  console.log(`faults of the source: ${textOf(summed(reports.map(({ struck }) => struck))) || 'none'}`);
+  if (failed.length > 0) console.log(`failed seeds: ${failed.map(({ seed }) => seed).join(', ')}`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+function summed(counts: readonly Record<string, number>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const one of counts) for (const [name, n] of Object.entries(one)) sums[name] = (sums[name] ?? 0) + n;
+  return sums;
+}
+
+function textOf(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, n]) => `${name} ${n}`)
+    .join(', ');
+}
+
+async function lives({ seeds, mutant, traits, processes, verbose }: Setting, stopAtFirst: boolean) {
+  const began = performance.now();
+  const seconds = () => ((performance.now() - began) / 1_000).toFixed(1);
+  const reports: LifeReport[] = [];
+  const failed: LifeReport[] = [];
+  const left = [...seeds];
+  const hear = (report: LifeReport) => {
+    reports.push(report);
+    const { seed, wrong, story } = report;
+    if (wrong.length > 0) failed.push(report);
+    const isShown = verbose || (wrong.length > 0 && !stopAtFirst);
+    if (isShown) for (const line of verbose ? story : story.slice(-30)) console.log(`    ${line}`);
+    if (isShown) console.log(`seed ${seed}: ${wrong.length === 0 ? 'right' : 'WRONG'}, ${report.seconds.toFixed(1)} s`);
+    if (!isShown || wrong.length === 0) return;
+    for (const line of wrong.slice(0, 8)) console.log(`  ${line}`);
+    console.log(`  to repeat it: npm run simulate -- --seed ${seed} --verbose`);
+  };
+  const work = async () => {
+    const { url, ownerUrl } = await freshDatabase();
+    const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [url, ownerUrl, mutant], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      execArgv: [],
+    });
+    const ended = new Promise<void>((resolve, reject) => {
+      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))));
+    });
+    child.on('message', (report: LifeReport | 'ready') => {
+      if (report !== 'ready') hear(report);
+      const isOver = stopAtFirst && failed.some(isNoticed);
+      child.send({ seed: (isOver ? undefined : left.shift()) ?? null, traits });
+      if (report !== 'ready' && reports.length % 50 === 0)
+        console.error(`${reports.length} of ${seeds.length} lives, ${seconds()} s, ${failed.length} failed`);
+    });
+    await ended;
+  };
+  await Promise.all(Array.from({ length: Math.min(processes, seeds.length) }, work));
+  failed.sort((a, b) => a.seed - b.seed);
+  return { reports, failed, seconds: seconds() };
+}
+
+/** A migrated database, as the program and as its owner. */
+async function freshDatabase(): Promise<{ url: string; ownerUrl: string }> {
+  const name = `simulator_${randomBytes(6).toString('hex')}`;
+  await runAlone(server.ownerUrl, `create database ${name}`);
+  const ownerUrl = urlOfDatabase(server.ownerUrl, name);
+  const url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+  await migrateAsOwner({ url, ownerUrl });
+  return { url, ownerUrl };
+}
