@@ -97,7 +97,7 @@ describe('documents that come after the close', () => {
       stderr: expect.stringContaining(`${id}/invoice/${posted?.id} is not late`),
     });
     expect((await decide(`${id}/invoice/999999`, '--wait')).stderr).toContain('does not exist in this database');
-    expect((await decide(`${id}/invoice/${waiting}/1`, '--wait')).stderr).toContain('it can only be redated');
+    expect((await decide(`${id}/invoice/${waiting}/1`, '--wait')).stderr).toContain('so only --redate is possible');
     expect(await query(db, 'select id from late_decision')).toEqual([]);
   });
 
@@ -155,7 +155,7 @@ describe('documents that come after the close', () => {
     ]);
     const text = (await command('explain', 'invoice', String(changed))).stdout;
     expect(text).toMatch(
-      /decided .*agreed \(the document is late no more\)\n.*agreed \(about an earlier version of it\)/,
+      /decided .*agreed \(the document is no longer late\)\n.*agreed \(about an earlier version of it\)/,
     );
   });
 

@@ -637,7 +637,7 @@ describe('the commands', () => {
   });
 
   test.each([
-    ['two selections', 'repost --all --from 2026-01-01', 2, 'only one of them'],
+    ['two selections', 'repost --all --from 2026-01-01', 2, 'only one of'],
     ['no document', 'repost --document receipt 7', 2, 'invoice 123'],
     ['one that is not known', 'repost --document invoice 1', 1, 'There is no invoice 1'],
     ['an installation that is not known', 'repost --document 9/invoice/1', 2, 'Installation 9'],

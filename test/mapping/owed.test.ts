@@ -194,7 +194,7 @@ describe('on a clinic that names these accounts otherwise', () => {
     await clinic.asOwner('delete from source_account');
     const look = await closing(demo);
     expect(look).toMatch(
-      /LOOK {2}revenue named as gift cards or prepayments: 1 row .*the names of the accounts are not known/,
+      /LOOK {2}revenue named as gift cards or prepayments: 1 row .*the names of the accounts are unknown/,
     );
   });
 });
