@@ -22,7 +22,7 @@ export async function untakenTicks(
   const { namespace, security, taskQueue } = config.temporal;
   const connection = Connection.lazy({ ...security, address });
   const client = new Client({ connection, namespace });
-  // Temporal compares it with its machine's clock, which a test that moves our clock does not move.
+  // Temporal compares it with start times by its machine's clock, so an adjusted `Date` must not matter.
   const machineMs = performance.timeOrigin + performance.now();
   const before = new Date(machineMs - takenWithinMs).toISOString();
   const query =
