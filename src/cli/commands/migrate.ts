@@ -18,7 +18,7 @@ const answer = z.strictObject({
 
 export const command: Definition<object> = {
   description:
-    'Connects with `migrate_database_url` (or `database_url` if it is absent) and applies the missing migrations. The role of `database_url` gets the right to read and append to the journal, and full rights on the other data. The role `vetledger_backup`, if it exists, gets the right to read. If a role is missing, the command creates it, or prints the SQL for a superuser. Before an upgrade, stop every process of vetledger and make a backup. A database with other tables, of a build before 0.1.0, is refused. `dev`, and `sync` with an embedded database, migrate automatically.',
+    'Connects with `migrate_database_url` (or `database_url` if it is absent) and applies the missing migrations. The role of `database_url` gets the right to read and append to the journal, and to read and change the other tables. The role `vetledger_backup`, if it exists, gets the right to read. If the role of `database_url` is missing, the command creates it, or prints the SQL for a superuser if it lacks the right. Before an upgrade, stop every process of vetledger and make a backup. A database with other tables, of a build before 0.1.0, is refused. `dev`, and `sync` with an embedded database, migrate automatically.',
   examples: [
     ['vetledger migrate', 'after installing, and after each upgrade'],
     ['vetledger migrate --json', 'which migrations were applied, as JSON'],
