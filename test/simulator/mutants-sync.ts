@@ -200,7 +200,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'records without an id are named nowhere': {
     faults: [inPutAside({ putUnusableAside: () => async () => undefined })],
     traits: hostile,
-    seed: 2,
+    seed: 1,
   },
   'a batch that fails is not divided': {
     faults: [
@@ -248,7 +248,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'the last of two versions is believed': {
     faults: [inRefused({ refusedIn: () => () => new Map(), contradictedIn: () => () => [] })],
     traits: hostile,
-    seed: 1,
+    seed: 18,
   },
   'amounts of any size are posted': {
     faults: [inProofs({ provePlausible: () => () => undefined, provePlausibleInvoice: () => () => undefined })],

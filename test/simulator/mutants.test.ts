@@ -8,7 +8,7 @@ import { isNoticed, type Mutant, mutants } from './mutants.ts';
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** So many lives from a mutant's seed on show it at the latest. */
-const mutantSeeds = 20;
+const mutantSeeds = 60;
 
 describe('the judge notices a program with a mistake', () => {
   test.each(Object.entries(mutants))(
@@ -16,7 +16,7 @@ describe('the judge notices a program with a mistake', () => {
     async (name, mutant) => {
       expect(await firstNoticed(name, mutant)).not.toBeNull();
     },
-    300_000,
+    600_000,
   );
 });
 
