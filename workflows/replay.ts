@@ -55,7 +55,7 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
         workflowId: `${workflowInfo().workflowId}/${n + 1}`,
         args: [input],
         workflowRunTimeout: runTimeoutSeconds(timeoutSeconds) * 1000,
-        staticSummary: workflowTexts.replayInterval({ installation, number: n + 1, total: spans.length }),
+        staticSummary: workflowTexts.replayInterval({ installation, number: n + 1, intervals: spans.length }),
       });
       windows.push({ ...outcome, replayed: span.windows });
     } catch (error) {
@@ -67,7 +67,7 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
         break;
       }
     }
-    setCurrentDetails(workflowTexts.replayProgress({ installation, done: windows.length, total: spans.length }));
+    setCurrentDetails(workflowTexts.replayProgress({ installation, done: windows.length, intervals: spans.length }));
   }
   const outcome: ReplayOutcome = { windows, leftOut };
   const failed = windows.find(({ error }) => error);

@@ -58,10 +58,10 @@ export const workflowTexts = {
   noReason: 'no reason was given',
   userOfTemporal: 'a user of the Temporal UI',
 
-  replayInterval: (of: { installation: number; number: number; total: number }) =>
-    `replay of installation ${of.installation}, interval ${of.number} of ${of.total}`,
-  replayProgress: (of: { installation: number; done: number; total: number }) =>
-    `**Installation ${of.installation}** · ${of.done} of ${of.total} intervals replayed`,
+  replayInterval: (of: { installation: number; number: number; intervals: number }) =>
+    `replay of installation ${of.installation}, interval ${of.number} of ${of.intervals}`,
+  replayProgress: (of: { installation: number; done: number; intervals: number }) =>
+    `**Installation ${of.installation}** · ${of.done} of ${of.intervals} intervals replayed`,
   intervalsLeftOut: ({ count }: { count: number }) =>
     `${count === 1 ? '1 more interval' : `${count} more intervals`}, because this one failed: run the replay again`,
 

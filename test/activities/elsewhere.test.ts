@@ -151,12 +151,12 @@ test.each([
   [
     'another address',
     { baseUrl: 'https://b.example/api' },
-    'base_url is https://a.example for it and https://b.example',
+    'base_url is https://a.example there and https://b.example',
   ],
-  ['another currency', { currency: 'SEK' }, 'currency is EUR for it and SEK for this one'],
-  ['another time zone', { timezone: 'Europe/Oslo' }, 'timezone is UTC for it and Europe/Oslo for this one'],
-])('a step of a window that another process has opened, with %s', (_, change, told) => {
+  ['another currency', { currency: 'SEK' }, 'currency is EUR there and SEK here'],
+  ['another time zone', { timezone: 'Europe/Oslo' }, 'timezone is UTC there and Europe/Oslo here'],
+])('a step of a window that another process has opened, with %s', (_, change, part) => {
   const opened = { currency: 'EUR', timezone: 'UTC', source: 'https://a.example' };
   const differs = differentIdentity({ ...configured, ...change } as InstallationConfig, opened);
-  expect(differs?.message ?? null).toEqual(told === null ? null : expect.stringContaining(told));
+  expect(differs?.message ?? null).toEqual(part === null ? null : expect.stringContaining(part));
 });

@@ -74,7 +74,7 @@ test('many are one problem, and confirmed with the number shown', async () => {
   const one = problems.filter(({ code }: { code: string }) => code === 'source_shrank');
   expect(one).toMatchObject([{ id: `${id}/payment/source_shrank`, document: '7 payments' }]);
   expect(one[0].todo).toContain('code=source_shrank,kind=payment --number 7 --confirm-gone');
-  expect((await command('problems')).stdout).toContain('does not show 7 that are posted');
+  expect((await command('problems')).stdout).toContain('does not show 7 posted documents');
   const filter = ['--filter', 'code=source_shrank,kind=payment'];
   for (const [words, code] of [
     [[`${id}/payment/${many[0]}`], 2],

@@ -118,7 +118,7 @@ function signed({ side, amount }: ErpEntry['lines'][number]): Money {
 export function copyText({ of, isReversal, isBaseWrong }: Copy): string {
   return erpBookFindings.copy({
     isReversal: isReversal ? 1 : 0,
-    isBaseWrong: isBaseWrong ? 1 : 0,
+    countsInWrongDirection: isBaseWrong ? 1 : 0,
     number: of.erpNumber ?? erpBookFindings.withoutNumber,
     unitId: of.unitId,
   });

@@ -62,16 +62,16 @@ export const erpBookFindings = {
     `vetledger did not make this entry, which changes accounts that only vetledger posts to: ${changes}, dated ${date}: ${description}`,
   copy: ({
     isReversal,
-    isBaseWrong,
+    countsInWrongDirection,
     number,
     unitId,
   }: {
     isReversal: 0 | 1;
-    isBaseWrong: 0 | 1;
+    countsInWrongDirection: 0 | 1;
     number: string;
     unitId: string;
   }): string =>
-    `${isReversal ? 'the ERP made this reversal' : 'this entry is a duplicate'} of our entry ${number} (${unitId})${isBaseWrong ? '; the base of its tax counts in the wrong direction' : ''}; reset it to draft and delete it in the ERP, and correct the document in the practice software`,
+    `${isReversal ? 'the ERP made this reversal' : 'this entry is a duplicate'} of our entry ${number} (${unitId})${countsInWrongDirection ? '; the base of its tax counts in the wrong direction' : ''}; reset it to draft and delete it in the ERP, and correct the document in the practice software`,
   withoutNumber: 'without number',
   keyMissing: 'the entry no longer has our key in the ERP',
   draftAgain: 'the entry is a draft in the ERP again',
