@@ -1,11 +1,11 @@
-// Lives the seeds it is sent, one after the other, in a database of its own; the program is a mutant if one is named.
+// Plays the seeds that its parent sends, one after the other, in a separate database. The program may be a mutant.
 
 import { applyMutant } from './mutants.ts';
 import type { Traits } from './traits.ts';
 
 const [url, ownerUrl, mutant] = process.argv.slice(2) as [string, string, string];
 if (mutant !== '') applyMutant(mutant);
-// After the faults are in: they change what is loaded from here on.
+// The mutant must be installed first, because it changes modules that load from here on.
 const { live, openDatabases, prepareDatabase } = await import('./life.ts');
 
 const databases = openDatabases({ url, ownerUrl });
@@ -20,4 +20,6 @@ process.on('message', async ({ seed, traits }: { seed: number | null; traits: Pa
   n += 1;
   process.send?.(await live(databases, seed, n, traits));
 });
+// The parent was killed: nothing else would end this process.
+process.on('disconnect', () => process.exit(1));
 process.send?.('ready');
