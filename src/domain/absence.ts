@@ -1,4 +1,5 @@
 import type { DocumentRef } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 
 /** The answer to a request for the id of a record that its list did not show. */
@@ -29,12 +30,16 @@ export function absenceCode({ isOfMany }: Pick<Absence, 'isOfMany'>): ProblemCod
 }
 
 export function absenceMessage({ kind, id }: DocumentRef, { since, answer }: Absence): string {
-  const evidence = answer === 'no_record' ? 'its id, asked for by itself, gave no record' : 'its id was not asked for';
-  return `${kind} ${id}: the source’s list does not show it since ${since.toISOString()}; ${evidence}; it stays posted`;
+  const evidence = answer === 'no_record' ? postingFindings.noRecordForId : postingFindings.idNotRequested;
+  return postingFindings.missingInSource({ name: `${kind} ${id}`, since: since.toISOString(), evidence });
 }
 
 export function missingRowsMessage({ kind, id }: DocumentRef, rows: readonly number[]): string {
   const few = rows.slice(0, 10).join(', ');
-  const more = rows.length > 10 ? ` and ${rows.length - 10} more` : '';
-  return `${kind} ${id}: the source does not show its ${rows.length === 1 ? 'row' : 'rows'} ${few}${more} any more, and its \`modified\` has not moved; it stays posted`;
+  const more = rows.length - 10;
+  return postingFindings.missingRows({
+    name: `${kind} ${id}`,
+    noun: rows.length === 1 ? postingFindings.row : postingFindings.rows,
+    rows: more > 0 ? postingFindings.andMore({ few, more }) : few,
+  });
 }

@@ -1,5 +1,6 @@
 import type { DraftEntry } from '../domain/entry.ts';
 import { postgresText } from '../domain/text.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import { receivables } from './entry-amounts.ts';
 import type { Judgement, PostedBefore } from './types.ts';
 
@@ -11,7 +12,7 @@ type InForce = NonNullable<PostedBefore['inForce']>;
 export function remarkingName(judgement: Judgement, entry: DraftEntry, inForce: InForce): Judgement {
   const [now, posted] = [payerName(entry), payerName(inForce)];
   if (now === null || posted === null || postgresText(now) === postgresText(posted)) return judgement;
-  const message = `the payer’s name in the source is not the one in ${inForce.id} any more`;
+  const message = postingFindings.payerNameChanged({ entryId: inForce.id });
   return {
     ...judgement,
     reports: [...judgement.reports, { code: 'payer_name_changed', document: entry.document, message }],

@@ -59,7 +59,7 @@ test('one is confirmed by its id, with what its id answered shown before', async
   expect(documents).toMatchObject([
     { id: `${id}/payment/${first}`, code: 'missing_in_source', decisions: ['--confirm-gone'] },
   ]);
-  expect(documents[0].message).toContain('its id, asked for by itself, gave no record');
+  expect(documents[0].message).toContain('a request for its id returned no record');
   expect((await command('late', 'decide', `${id}/payment/${first}`, '--redate', '--reason', 'no')).code).toBe(2);
   expect((await confirm(`${id}/payment/${first}`)).code).toBe(0);
   expect((await confirm(`${id}/payment/${first}`)).code).toBe(1);

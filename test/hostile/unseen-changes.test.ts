@@ -187,7 +187,7 @@ test('a row that vanishes without a trace is found and named, and posted once a 
     `select kind, id, state, problem_message as message from document where problem_code = 'missing_in_source'`,
   );
   expect(named).toMatchObject([{ kind: 'invoice', id: invoice.id, state: 'posted' }]);
-  expect(named[0]?.message).toContain(`does not show its row ${second.id} any more`);
+  expect(named[0]?.message).toContain(`no longer shows its row ${second.id}`);
   await confirmAllGone(clinic.app.db, clinic.sandbox.installation, 1);
   expect((await clinic.sync()).error ?? null).toBeNull();
   expect(await clinic.wrongBooks()).toEqual([]);
