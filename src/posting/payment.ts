@@ -111,7 +111,7 @@ export function judgePayment(
   if (facts.prepayment?.prepaymentIds.length === 0 && type === prepaymentUse) {
     findings.report(
       'prepayment_unmatched',
-      `no one set of prepayments is known to be what it used; its liability stands under ${client.code}`,
+      `we could not determine which prepayments it used; its liability is posted under ${client.code}`,
     );
   }
   const entry: DraftEntry = {

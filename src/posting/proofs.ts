@@ -85,7 +85,7 @@ export function provePlausibleInvoice({ invoice, rows, creditCircle }: InvoiceFa
     'credit_cycle',
     creditCircle.length === 1
       ? 'it credits itself'
-      : `these credit notes credit each other in a circle, or in a chain that is too long to be one: ${told}${more}`,
+      : `these credit notes credit each other in a circle, or in a chain that is too long: ${told}${more}`,
   );
 }
 

@@ -30,7 +30,7 @@ export function reviewValidity(
       .filter((line) => line === found.line || isAlike(line, found.line))
       .map(days)
       .join(', ');
-    const message = `VAT group ${nameOf(group)} is valid ${valid}, and the date that counts is ${day}`;
+    const message = `VAT group ${nameOf(group)} is valid ${valid}, but the date of the document for VAT is ${day}`;
     if (mapping.policies.vat_rate_expired === 'hold') findings.hold('vat_rate_expired', message);
     else findings.report('vat_rate_expired', message);
   }

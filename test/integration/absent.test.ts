@@ -62,8 +62,8 @@ test('an invoice that vanished is found where reconcile counted a difference, th
 test('several vanished invoices are looked up again together where no id filter is honoured', async () => {
   const { sync, reconcile } = await startLoaded({ ignoredFilters: ['id__gt', 'id__lt'] });
   await sync();
-  const gone = (await looseInvoices(clinic!)).slice(0, 3);
-  expect(gone).toHaveLength(3);
+  const gone = (await looseInvoices(clinic!)).slice(0, 2);
+  expect(gone).toHaveLength(2);
   for (const id of gone) vanish(clinic!, id);
   await reconcile();
   // Within the second of the load, an answer cannot be newer than the load's, so the clock advances.
@@ -71,7 +71,7 @@ test('several vanished invoices are looked up again together where no id filter 
   const window = await sync();
   // The list is short: one walk for the difference, one for the second look-up, and the counts.
   expect(window.api.requests).toBeLessThan(26);
-  await confirmAllGone(clinic!.app.db, clinic!.sandbox.installation, 3);
+  await confirmAllGone(clinic!.app.db, clinic!.sandbox.installation, 2);
   await sync();
   expect((await states(clinic!, gone)).map(({ state }) => state)).toEqual(gone.map(() => 'reversed'));
   expect(await clinic!.wrongBooks()).toEqual([]);

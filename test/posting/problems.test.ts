@@ -226,7 +226,7 @@ const cases: Case[] = [
     code: 'credit_cycle',
     what: 'two credit notes that credit each other (P6)',
     facts: { ...creditNote, creditCircle: [1, 2] },
-    says: 'in a circle, or in a chain that is too long to be one: 1, 2',
+    says: 'in a circle, or in a chain that is too long: 1, 2',
     refetch: true,
   },
   {
@@ -512,7 +512,7 @@ const cases: Case[] = [
         ],
       }),
     },
-    says: 'VAT24 at 24 % is valid until 2024-08-31, and the date that counts is 2026-01-15',
+    says: 'VAT24 at 24 % is valid until 2024-08-31, but the date of the document for VAT is 2026-01-15',
   },
   {
     code: 'eu_without_vat_number',

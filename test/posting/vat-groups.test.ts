@@ -48,7 +48,7 @@ describe('vat_rate_expired', () => {
   test('says on which days it would be right', () => {
     const { reports } = judge(medicine({ invoiceDate: '2026-01-08' }), contextOf({ mapping }));
     expect(reports[0]?.message).toBe(
-      'Invoice A-1001 (id 1): VAT group VAT14 at 14 % is valid 2013-01-01 to 2025-12-31, and the date that counts is 2026-01-08',
+      'Invoice A-1001 (id 1): VAT group VAT14 at 14 % is valid 2013-01-01 to 2025-12-31, but the date of the document for VAT is 2026-01-08',
     );
   });
 

@@ -123,7 +123,7 @@ test('a window that no daemon has taken, and that none is at work, is told', asy
     expect(found).toMatchObject({ health: 'waiting', cause: { code: 'tick_untaken' } });
     expect(found.next_step).toContain('vetledger run');
     const { stdout } = await vetledger(['status', '--config', config], clinic.env);
-    expect(stdout).toContain('none is at work');
+    expect(stdout).toContain('is not running');
     expect(stdout).toContain(workflowId);
   } finally {
     await handle.terminate();

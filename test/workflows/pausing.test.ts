@@ -94,7 +94,7 @@ test('a pause in Temporal stays, is named, and ends with `resume`; a pause witho
     // The row decides: no command has paused the windows.
     expect((await status()).paused).toBeNull();
     expect((await schedule().describe()).state).toMatchObject({ paused: true, note: 'the practice moves' });
-    expect((await command('resume', '--by', 'Bo')).stdout).toContain('go on with the schedule');
+    expect((await command('resume', '--by', 'Bo')).stdout).toContain('continue with the schedule');
     expect((await schedule().describe()).state.paused).toBe(false);
     await waitFor('its end', async () => (await status()).schedule?.paused === false);
     expect((await command('resume', '--by', 'Bo')).stdout).toContain('were not paused');

@@ -121,12 +121,7 @@ describe('a window that is given up', () => {
 
 describe('every attempt to open a window leaves a row', () => {
   test.each([
-    [
-      'a source that answers 500',
-      { http500: { action: 'invoice.list' } },
-      'server_error',
-      'The fault is in the practice API',
-    ],
+    ['a source that answers 500', { http500: { action: 'invoice.list' } }, 'server_error', 'The practice API failed'],
     ['a source that refuses the token', { unauthorizedOnce: { count: 100 } }, 'unauthorized', 'Check the token'],
   ])('%s', async (_name, faults, code, todo) => {
     clinic.sandbox.setFaults(faults);
