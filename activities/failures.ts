@@ -67,8 +67,8 @@ export function toFailure(error: unknown): unknown {
 const messageCharacters = 500;
 
 /**
- * The error of an attempt that no domain error explains; null if one does, or if the activity was cancelled. `failure`
- * is the result of `toFailure`.
+ * The error to report if an attempt failed for an unknown reason. Null if the reason is known, or if the activity was
+ * cancelled. `failure` is the result of `toFailure`.
  */
 export function unexplainedError(error: unknown, failure: unknown): PlainError | null {
   if (error instanceof NoProgress) return plainErrorOf(error);

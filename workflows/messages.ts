@@ -107,7 +107,7 @@ export interface PausedOutcome {
 export interface ReplayedWindow extends Omit<WindowOutcome, 'window' | 'to'> {
   window: number | null;
   to: string | null;
-  /** The windows that this interval repeats. */
+  /** The ids of the earlier windows whose time this interval reads again. */
   replayed: number[];
   failedToOpen?: PlainError;
 }

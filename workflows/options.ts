@@ -84,7 +84,10 @@ export const delivering: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
-/** Records how a window ended: short work with many attempts, since a lost record leaves the window open. */
+/**
+ * Options for storing how a window ended. The activity is short and has many attempts, because the window stays open if
+ * it fails.
+ */
 export const closing: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout,

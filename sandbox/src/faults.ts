@@ -80,8 +80,8 @@ export class FaultInjector {
   }
 
   /**
-   * Sets the named faults and leaves the others; null switches a fault off. The settings are copied, because the counts
-   * change.
+   * Sets the named faults and leaves the others; null switches a fault off. It copies the settings, because each strike
+   * lowers a fault's count.
    */
   set(faults: Partial<Faults>): void {
     const copies = Object.entries(faults).map(([name, fault]) => [name, fault ? { ...fault } : null]);

@@ -239,7 +239,7 @@ function addCommand(program: Command, usage: string, summary: string): Command {
     .helpOption('--help', 'print this help');
 }
 
-/** `problems` and `retry` of `problems retry [id...]`. */
+/** The command words of a usage text: `problems` and `retry` for `problems retry [id...]`. */
 function namesOf(usage: string): string[] {
   return usage.split(' ').filter((word) => /^[a-z]/.test(word));
 }

@@ -66,7 +66,9 @@ export function formatMoney(amount: Money, decimals: number): string {
   return (amount.isZero() ? zero : amount).toFixed(decimals);
 }
 
-/** The most digits that are read, before and after the point together, so that sums and products stay exact. */
+/**
+ * A number may have at most this many digits, before and after the point together. Then sums and products stay exact.
+ */
 export const longestNumberDigits = 30;
 
 /** Matches nearly all amounts: short, without exponent. */

@@ -21,8 +21,8 @@ export async function closedThrough(db: Connection, installation: InstallationId
 }
 
 /**
- * Locks the installation's closed period against changes until the end of the transaction: a close waits for it, or it
- * waits for the close. So `closedThrough`, read after this call, stays right until the commit.
+ * No close or reopening can commit until this transaction ends. If one is running, this call waits for it. So
+ * `closedThrough`, read afterwards, stays right.
  */
 export async function holdPeriod(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, 'select hold_period(?)', [installation]);

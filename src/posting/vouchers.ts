@@ -5,8 +5,8 @@ import type { NetGroup } from './groups.ts';
 import type { PostingContext } from './types.ts';
 
 /**
- * The net groups that the mapping sends to a liability instead of revenue (ACCOUNTING R1: gift cards, multi-purpose vouchers). One
- * with VAT, or with a rate, holds the document: a voucher whose VAT is known when it is sold is revenue.
+ * Finds the groups of rows that the mapping posts to a liability: gift cards and multi-purpose vouchers (ACCOUNTING
+ * R1). A group with VAT or a VAT rate holds the document, because a voucher with known VAT is revenue.
  */
 export function proveVouchers(
   net: readonly NetGroup[],

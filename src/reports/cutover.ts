@@ -37,7 +37,7 @@ const prepaymentsShape: SectionShape = {
 export async function cutover(db: Connection, input: VatInput): Promise<Section[]> {
   const open: Item[] = [];
   const uses: Item[] = [];
-  /** Names by customer, from the latest invoice before the start date. Prepayments have no names. */
+  /** Names by client, from the latest invoice before the start date. Prepayments have no names. */
   const names = new Map<string, string>();
   for await (const owed of finalInvoicesBefore(db, input)) {
     const ids = owed.map(({ id }) => id);

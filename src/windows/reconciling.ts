@@ -62,8 +62,8 @@ export class Reconciler {
   }
 
   /**
-   * Takes the turns that are due. Throws if the database does not answer; a failure of one installation does not affect
-   * the others.
+   * Runs the daily reconciliations that are due. Throws if the database does not answer. A failure of one installation
+   * does not affect the others.
    */
   async look(signal: AbortSignal): Promise<void> {
     const { db, config, clock } = this.#app;

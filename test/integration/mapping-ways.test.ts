@@ -313,7 +313,7 @@ test.each([
   expect(
     [...outcomes].flatMap(([document, outcome]) => (outcome === 'change_held' ? document : [])).toSorted(),
   ).toEqual([...held.keys()].toSorted());
-  // Shares of a prepayment follow its entry in force, and are corrected with it.
+  // Uses and refunds of a held prepayment are corrected only together with it.
   const following = await rows(
     db,
     { document: text },

@@ -28,7 +28,7 @@ export interface Services {
   temporalAddress: string;
 }
 
-/** Differences from the clinic of the month-end. */
+/** The differences between a test's clinic and the clinic of the played month-end. */
 export interface OwnClinic {
   sandbox?: SandboxOptions;
   /** Settings of its installation in vetledger.yaml. */

@@ -1,11 +1,11 @@
-// Faults of answers, by name. `honest`: an answer that arrives at all tells the truth, so that a window that closes has missed
-// nothing; after the others only a later window has to have made up for it.
+// Faults of answers by name. `honest` faults leave every answer that arrives true, so a closed window has missed
+// nothing. After the others, a later window must catch up.
 
 import { gzipSync } from 'node:zlib';
 import type { Rng } from '../../sandbox/src/rng.ts';
 import type { SourceAnswer, SourceRequest } from '../support/tampering.ts';
 
-/** Gives the answer that a client gets, the same object where the fault does not apply; null: the connection breaks off. */
+/** Returns the answer for the client, or the same object if the fault does not apply. Null breaks the connection. */
 export type Strike = (
   answer: SourceAnswer,
   request: SourceRequest,
@@ -15,11 +15,11 @@ export type Strike = (
 export interface AnswerFault {
   strike: Strike;
   honest: boolean;
-  /** Strikes at most, where any number would make the round last for minutes. */
+  /** The maximum number of affected answers, if more would make the life take minutes. */
   most?: number;
-  /** Nothing in the answer shows that it is wrong: only a count on another day finds out. */
+  /** True if nothing in the answer shows the fault, so that only a later count finds it. */
   unseen?: boolean;
-  /** The windows are given up after a short while: waiting is what the fault asks for. */
+  /** True if the fault makes windows wait. They are given up after a short while. */
   slow?: boolean;
 }
 
@@ -27,7 +27,7 @@ const html = '<!DOCTYPE html><html><body><h1>Bad Gateway \u0000</h1></body></htm
 const json = { 'content-type': 'application/json' };
 const hourMs = 3_600_000;
 
-/** Another answer in place of any. */
+/** Replaces every answer. */
 const instead =
   (make: (answer: SourceAnswer, rng: Rng) => SourceAnswer): Strike =>
   (answer, _request, rng) =>
@@ -48,7 +48,7 @@ const paged =
     const page: unknown = JSON.parse(answer.body);
     if (typeof page !== 'object' || page === null || !('results' in page) || !Array.isArray(page.results))
       return answer;
-    // Digits survive: the sandbox writes at most 15 of them.
+    // JSON numbers keep their digits, because the sandbox writes at most 15.
     return { ...answer, body: JSON.stringify(change({ ...page }, page.results, rng)) };
   };
 
@@ -66,7 +66,7 @@ const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
 const manyNumbers = gzipSync(Buffer.from(`{"count":1,"results":[{"id":1,"x":[${'1,'.repeat(4_000_000)}1]}]}`));
 
 export const answerFaults: Record<string, AnswerFault> = {
-  // What does not arrive, or says that it failed.
+  // Answers that do not arrive, or that report a failure.
   '500 HTML': {
     honest: true,
     strike: instead((answer) => ({
@@ -185,7 +185,7 @@ export const answerFaults: Record<string, AnswerFault> = {
       },
     }),
   },
-  // Clocks of answers.
+  // Faults of the clocks in answers.
   'no Date': { honest: false, strike: dated(() => null) },
   'Date two hours ahead': { honest: false, strike: dated((date) => http(date + 2 * hourMs)) },
   'Date a year ahead': { honest: false, strike: dated((date) => http(date + 8766 * hourMs)) },
@@ -194,7 +194,7 @@ export const answerFaults: Record<string, AnswerFault> = {
   'Date of 9999': { honest: false, strike: dated(() => 'Fri, 31 Dec 9999 23:59:59 GMT') },
   'Date that is no date': { honest: false, strike: dated(() => 'yesterday') },
   'Date that steps': { honest: false, strike: dated((date, rng) => http(date + rng.int(-hourMs, hourMs))) },
-  // Lists that lie.
+  // Faults of lists.
   'absurd count': {
     honest: false,
     most: 6,

@@ -1,21 +1,23 @@
-// PostgreSQL as the processes of a simulation see it: its clock is the simulation's, and a process that dies leaves nothing behind
-// but what it has committed.
+// PostgreSQL for simulated processes: it uses the simulated clock, and a process that dies leaves only what it has
+// committed.
 
 import type pg from 'pg';
 import { type Db, openDatabase, schemaName } from '../../src/db/pool.ts';
 import type { SimulatedTime } from '../erp/fake/time.ts';
 
-/** What asks the database: its steps are where it may die. */
+/** The process that runs statements. It may die at each of its steps. */
 export interface Asker {
   readonly isDead: boolean;
   /**
-   * Before a statement, and before its result; never ends for a dead process. One that stands still within a transaction would
-   * have others wait for its locks while time stands still, too (`isLocking`).
+   * Called before a statement and before its result. It never returns in a dead process. `isLocking` is true in a
+   * transaction: there the process may not pause, because others would wait for its locks while time stands still.
    */
   step(what: string, mayStand: boolean, isLocking?: boolean): Promise<void>;
-  /** Waits for its turn among other work, before a statement that begins a transaction or is one by itself. */
+  /** Waits for its turn before a statement that begins a transaction or that is a transaction. */
   turn?(): Promise<void>;
-  /** Whether the connection breaks: before the statement arrives, or once it has taken effect and before its answer. */
+  /**
+   * Returns whether the connection breaks: before the statement arrives, or after it took effect and before its answer.
+   */
   breaks?(statement: string, when: 'before' | 'after'): boolean;
 }
 
@@ -23,13 +25,13 @@ type Callback = (error: Error | null, result?: unknown) => void;
 interface RawConnection {
   client: pg.Client;
   query: pg.Client['query'];
-  /** The time that the session knows; '' where that is not known. */
+  /** The time that the session has; empty if it is unknown. */
   told: string;
   isInTransaction: boolean;
   isBroken: boolean;
 }
 
-/** What of knex's client is replaced; the names are knex's. */
+/** The parts of knex's client that are replaced, with knex's names. */
 interface KnexClient {
   searchPath: string[];
   acquireConnection(): Promise<unknown>;
@@ -38,10 +40,13 @@ interface KnexClient {
 }
 
 const connectionsOfProcess = 4;
-/** Statements that ask for the time, themselves or by a default of a column. */
+/** Matches statements that use the time, directly or through a default of a column. */
 const asksForTime = /clock_timestamp|now\(|insert into erp_/;
 
-/** Makes clock_timestamp() and now() the simulation's in sessions that look at the schema `sim` first. Once per database. */
+/**
+ * Replaces clock_timestamp() and now() for sessions that search the schema `sim` first. It must be called once per
+ * database.
+ */
 export async function simulateClock(owner: Db): Promise<void> {
   await owner.raw(`
     create schema if not exists sim;
@@ -49,7 +54,7 @@ export async function simulateClock(owner: Db): Promise<void> {
     create or replace function sim.clock_timestamp() returns timestamptz language sql volatile as
       $$ select coalesce(nullif(pg_catalog.current_setting('sim.now', true), '')::timestamptz, pg_catalog.clock_timestamp()) $$;
     create or replace function sim.now() returns timestamptz language sql volatile as $$ select sim.clock_timestamp() $$`);
-  // A default is bound to the function that it named when it was made.
+  // A column's default keeps the function that it named at its creation, so defaults are created again.
   await owner.raw(`
     do $do$ declare c record; begin
       for c in select table_name, column_name from information_schema.columns
@@ -58,7 +63,7 @@ export async function simulateClock(owner: Db): Promise<void> {
         execute format('alter table ${schemaName}.%I alter column %I set default sim.clock_timestamp()', c.table_name, c.column_name);
       end loop;
     end $do$`);
-  // Functions look where they were told to look when they were made.
+  // Functions keep the search path of their creation, so it is changed.
   await owner.raw(`
     do $do$ declare f record; begin
       for f in select p.oid::regprocedure as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
@@ -69,7 +74,10 @@ export async function simulateClock(owner: Db): Promise<void> {
     end $do$`);
 }
 
-/** Connections of simulated processes to one database. A connection outlives its process, cleaned, for the next one. */
+/**
+ * Connections of simulated processes to one database. When a process ends, its connections are cleaned and used by the
+ * next one.
+ */
 export class SimulatedDatabase {
   readonly #url: string;
   readonly #reserve: RawConnection[] = [];
@@ -80,7 +88,7 @@ export class SimulatedDatabase {
     this.#asksForTime = statements;
   }
 
-  /** A pool of a process's own. `release` takes its connections back, and rolls back what is under way. */
+  /** Opens a pool for one process. `release` takes its connections back and rolls back open transactions. */
   open(time: SimulatedTime, asker: Asker): { db: Db; release(): Promise<void> } {
     const db = openDatabase(this.#url, { max: connectionsOfProcess, report: () => undefined });
     const client = db.client as KnexClient;
@@ -90,7 +98,7 @@ export class SimulatedDatabase {
     const mine = new Set<RawConnection>();
     client.acquireConnection = async () => {
       if (asker.isDead) return forever();
-      // Whoever has the last connection may wait for time.
+      // The process with the last connection may be waiting for time.
       return acquire();
     };
     const connected = async () => {
@@ -116,9 +124,9 @@ export class SimulatedDatabase {
     return {
       db,
       release: async () => {
-        // A pool of the dead waits for what nobody gives back: it is left.
+        // The pool of a dead process would wait for connections that never return, so it is abandoned.
         if (!asker.isDead) await db.destroy();
-        // At once: a statement of one may wait for a lock of another.
+        // They are taken back together, because a statement of one may wait for a lock of another.
         await Promise.all([...mine].map((raw) => this.#takeBack(raw, mine)));
       },
     };
@@ -145,7 +153,7 @@ function wholeConnection(client: pg.Client): RawConnection {
   };
 }
 
-/** A connection's query that counts as work under way, tells the session the time, and is a step of its process. */
+/** Wraps a connection's query: it counts as work under way, sets the session's time, and is a step of its process. */
 function asking(raw: RawConnection, time: SimulatedTime, asker: Asker, asksForTime: RegExp) {
   return (config: { text: string } | string, callback: Callback) => {
     const statement = typeof config === 'string' ? config : config.text;
@@ -153,7 +161,7 @@ function asking(raw: RawConnection, time: SimulatedTime, asker: Asker, asksForTi
       new Promise<[Error | null, unknown]>((resolve) => {
         raw.query(text as string, ((error: Error | null, result: unknown) => resolve([error, result])) as never);
       });
-    /** The connection is gone, and with it the transaction; knex takes another one. */
+    /** The connection and its transaction are lost; knex opens another one. */
     const broken = async () => {
       const error = Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
       if (!raw.isBroken) {
@@ -171,10 +179,10 @@ function asking(raw: RawConnection, time: SimulatedTime, asker: Asker, asksForTi
       await asker.step(`before ${opening(statement)}`, false, raw.isInTransaction);
       const end = time.begin();
       const now = new Date(time.nowMs).toISOString();
-      // It fails in a transaction that has failed, and so does what follows.
+      // In a failed transaction this statement and the following ones fail.
       const isTimed = asksForTime.test(statement);
       if (raw.told !== now && isTimed) await send(`set sim.now = '${now}'`);
-      // What a transaction sets is undone when it is rolled back.
+      // A rollback undoes the settings of the transaction.
       if (/^rollback/i.test(statement)) raw.told = '';
       else if (isTimed) raw.told = now;
       const [error, result] = await send(config);

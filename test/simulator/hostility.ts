@@ -1,5 +1,5 @@
-// What a hostile source does: answers that lie or fail, records that cannot be posted, write-backs that are lost, records that it
-// hides, and records that PostgreSQL refuses. It notes which documents these are the cause of.
+// The actions of a hostile source: wrong or failing answers, records that cannot be posted, lost write-backs, hidden
+// records, and records that PostgreSQL refuses. It records which documents they affect.
 
 import type { Clinic } from '../../sandbox/src/clinic.ts';
 import type { Rng } from '../../sandbox/src/rng.ts';
@@ -18,7 +18,7 @@ const kindOfList = {
   unallocatedpayment: 'prepayment',
 };
 
-/** Makes the table of what PostgreSQL refuses, which triggers read. Once for each database. */
+/** Creates the table of refused records, which triggers read. It must be called once per database. */
 export async function prepareRefusals(owner: Db): Promise<void> {
   const refuses = (table: string, kind: string, id: string, also: string) => `
     create function hostile.refuse_${table}() returns trigger language plpgsql as $$
@@ -50,16 +50,16 @@ export interface HostilityOptions {
 export class Hostility {
   readonly #options: HostilityOptions;
   readonly #clinic: Clinic;
-  /** Documents that are to be held. */
+  /** Documents that must be held. */
   readonly culprits = new Set<string>();
-  /** Of these, those that no document can be made of. */
+  /** Documents among them whose record is unusable. */
   readonly unusable = new Set<string>();
-  /** Documents that may be held instead: what they depend on is held. */
+  /** Documents that may be held, because they depend on a held document. */
   readonly mayBeHeld = new Set<string>();
-  /** By prepayment: what staff have written there. */
+  /** The values that staff wrote, by prepayment. */
   readonly staffIds = new Map<number, string>();
   readonly staffNotes = new Map<number, string>();
-  /** The highest ids when the last window ended: windows may have met everything up to them. */
+  /** The highest ids at the end of the last window, which may have seen all lower ones. */
   #met = { invoice: 0, payment: 0, prepayment: 0 };
 
   constructor(options: HostilityOptions) {
@@ -67,7 +67,7 @@ export class Hostility {
     this.#clinic = options.practice.clinic;
   }
 
-  /** Before a window: poisons records and changes answers. */
+  /** Called before a window: changes records and answers. */
   async begin(isFirst: boolean): Promise<void> {
     const { rng, practice, tell } = this.#options;
     const few = [
@@ -86,7 +86,7 @@ export class Hostility {
     if (rng.chance(0.3)) this.#hide();
   }
 
-  /** After a window. */
+  /** Called after a window. */
   end(): void {
     const { invoices, invoicePayments, prepayments } = this.#clinic;
     const last = (records: readonly { id: number }[]) => records.at(-1)?.id ?? 0;
@@ -99,27 +99,27 @@ export class Hostility {
     this.#options.practice.hide(() => false);
   }
 
-  /** What depends on culprits, as the clinic is now. */
+  /** Determines the documents that depend on held ones in the current clinic. */
   settle(): void {
     for (const document of this.culprits) {
       if (!document.startsWith('invoice/')) continue;
       const invoice = Number(document.slice('invoice/'.length));
       for (const { id } of this.#clinic.invoicePayments.of(invoice)) this.mayBeHeld.add(`payment/${id}`);
-      // A voided invoice has nothing to post, whatever its record shows.
+      // A voided invoice posts nothing, even if its record is wrong.
       if (this.#clinic.invoices.get(invoice)?.status === finalStatus) continue;
       this.culprits.delete(document);
       this.mayBeHeld.add(document);
     }
   }
 
-  /** Whether a hostile trait is the cause of what the mirror has of a record. */
+  /** True if a hostile action explains the mirror's version of a record. */
   concerns(kind: RecordKind, id: number): boolean {
     const invoice = kind === 'row' ? (this.#clinic.invoiceRows.get(id)?.invoice ?? 0) : 0;
     const document = kind === 'row' ? `invoice/${invoice}` : `${kind}/${id}`;
     return [this.culprits, this.mayBeHeld].some((documents) => documents.has(document));
   }
 
-  /** The source hides records from lists and look-ups, as it does for a token that lost a right. */
+  /** Hides records from lists and look-ups, like a token that lost a right. */
   #hide(): void {
     const { rng, practice, tell } = this.#options;
     const share = rng.pick([0.02, 0.3, 1]);
@@ -145,7 +145,7 @@ export class Hostility {
     const { id, document } = found;
     if (kindOfPoison === 'database') {
       const [kind, documentId] = document.split('/') as [DocumentKind, string];
-      // A document that is posted is appended no more, and a row that the mirror has is stored only when it changes.
+      // A posted document gets no new entry, and a row in the mirror is stored only when it changes.
       const isNew = Number(documentId) > this.#met[kind];
       if (poison.list === 'invoicerow' && !isNew) return;
       const table = isNew && rng.chance(0.5) ? 'entry' : 'mirror_record';
@@ -162,7 +162,7 @@ export class Hostility {
     if (kindOfPoison !== 'harmless') this.culprits.add(document);
   }
 
-  /** A record that the next window asks for, of a document that has something to post. */
+  /** Picks a record that the next window requests, of a document that posts something. */
   #victim(list: Poison['list'], isFirst: boolean): { id: number; document: string } | null {
     const { rng, practice } = this.#options;
     const clinic = this.#clinic;
@@ -218,7 +218,7 @@ export class Hostility {
     return { name, strike: fault.strike, share, most: Math.min(fault.most ?? 40, rng.pick([1, 3, 10, 40])) };
   }
 
-  /** A write-back is done and its answer lost; staff may write there in between. */
+  /** A write-back takes effect and its answer is lost; staff may write in between. */
   #doubtfulWriteBack(): ActiveFault {
     const clinic = this.#clinic;
     return {
@@ -243,7 +243,10 @@ export class Hostility {
     };
   }
 
-  /** A write-back is answered with success and not stored, or stored under another prepayment; `modified` does not show it. */
+  /**
+   * A write-back is answered with success, but it is not stored, or stored for another prepayment, without a new
+   * `modified`.
+   */
   #lyingWriteBack(): ActiveFault {
     const clinic = this.#clinic;
     return {

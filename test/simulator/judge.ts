@@ -1,5 +1,5 @@
-// What must hold at the end of a life. The books are judged by the one oracle (test/simulation/oracle-rules.ts), which shares no code
-// with posting; the mirror by the clinic; the ERP by our books.
+// The conditions at the end of a life. The oracle (test/simulation/oracle-rules.ts), which shares no code with posting,
+// judges the books. The clinic judges the mirror, and our books judge the ERP.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Invoice } from '../../sandbox/src/records.ts';
@@ -23,14 +23,14 @@ export interface Judged {
   practice: SimulatedPractice;
   hostility: Hostility;
   isHostile: boolean;
-  /** The clinic's clock was put back, so that a document whose row was deleted may stay named as missing. */
+  /** True if the clinic's clock was set back, so that a document with a deleted row may still count as missing. */
   wasPutBack: boolean;
   deleted: ReadonlySet<string>;
-  /** Deleted documents that a person has confirmed to be gone. */
+  /** Deleted documents that the accountant confirmed as gone. */
   confirmed: ReadonlySet<string>;
-  /** Books are closed through this day; null where they are open. */
+  /** The last closed day of the books; null if they are open. */
   closedThrough: string | null;
-  /** What the ERP holds; null without one. */
+  /** The ERP's entries; null without an ERP. */
   held: HeldEntry[] | null;
 }
 
@@ -51,7 +51,7 @@ export async function judge(life: Judged): Promise<string[]> {
   return wrong;
 }
 
-/** The books equal the oracle's, each culprit is held and named, and nothing else is. */
+/** The books must equal the oracle's, each affected document must be held and named, and no other one. */
 async function wrongDocuments(life: Judged): Promise<string[]> {
   const { db, installation, practice, hostility, wasPutBack, deleted, confirmed, closedThrough } = life;
   const { id, timezone, decimals, startDate } = installation;
@@ -70,10 +70,10 @@ async function wrongDocuments(life: Judged): Promise<string[]> {
   const setting = { installation: id, timezone, decimals, startDate, mapping: demoMapping };
   const hasUnconfirmed = [...deleted].some((document) => !confirmed.has(document) && named.has(document));
   const found = await wrongBooks(db, practice.clinic, { ...setting, culprits, mayBeHeld });
-  // A record that no document can be made of has no state.
+  // An unusable record has no document and no state.
   const wrong = found
     .filter((one) => !(/ is undefined, /.test(one) && unusable.has(one.split(' ')[0] ?? '')))
-    // A deleted document that no person could confirm yet is named.
+    // A deleted document that could not be confirmed yet must be named.
     .filter((one) => !(hasUnconfirmed && /no longer in the source|^account /.test(one)))
     .map((one) => `the books: ${one}`);
   const reversed = await query<{ entry: string; document: string }>(
@@ -91,7 +91,7 @@ async function wrongDocuments(life: Judged): Promise<string[]> {
   for (const [document, { code }] of named)
     if (isMissing(code) && !unusable.has(document) && !hostility.mayBeHeld.has(document))
       wrong.push(`${document} is named as missing, and the source shows it`);
-  // Only lists by id show at which place such a record is.
+  // Only lists ordered by id show the place of such a record.
   if (practice.quirks.order === 'id') wrong.push(...(await wrongAside(db, id, hostility, named)));
   return wrong.map((one) => one + reasonOf(one, named));
 }
@@ -101,7 +101,7 @@ function reasonOf(text: string, named: ReadonlyMap<string, { code: string; messa
   return problem ? ` [${problem.code}: ${problem.message.slice(0, 200)}]` : '';
 }
 
-/** Every record without a usable id is put aside. */
+/** Every record without a usable id must be put aside. */
 async function wrongAside(
   db: Db,
   installation: number,
@@ -120,7 +120,7 @@ async function wrongAside(
   });
 }
 
-/** What is dated in a closed period is held, or keeps the entry that it has. */
+/** A document in a closed period is held, or keeps its entry. */
 function inClosedPeriod({ clinic }: SimulatedPractice, through: string | null): string[] {
   if (through === null) return [];
   const dated: [DocumentKind, { id: number }[]][] = [
@@ -131,10 +131,10 @@ function inClosedPeriod({ clinic }: SimulatedPractice, through: string | null): 
   return dated.flatMap(([kind, records]) => records.map(({ id }) => `${kind}/${id}`));
 }
 
-/** Fields that change at the clinic without a new `modified`, and those that our own write-backs change. */
+/** Fields that change without a new `modified`, and fields that our write-backs change. */
 const quietFields = ['due_sum', 'date_paid', 'external_info', 'modified'];
 
-/** The mirror holds every record of the clinic as it is there, and no other. */
+/** The mirror must have exactly the records of the clinic, with the same values. */
 export async function wrongMirror({
   db,
   installation: { id },
@@ -155,7 +155,7 @@ export async function wrongMirror({
       new Map(
         clinic.invoiceRows
           .all()
-          // No total shows that a row is hidden which costs nothing, and rows of collected invoices are not needed.
+          // No total reveals a hidden row of zero, and rows of collected invoices are not needed.
           .filter(({ invoice, sum_total: total }) => finals.has(invoice) && !(isHostile && Number(total) === 0))
           .map((one) => [one.id, wire.invoiceRow(one, true)]),
       ),
@@ -198,7 +198,7 @@ export async function wrongMirror({
   return wrong.length > mostTold ? [...wrong.slice(0, mostTold), `and ${wrong.length - mostTold} more`] : wrong;
 }
 
-/** A record's members; zero has no sign. */
+/** The members of a record, with unsigned zeros. */
 const read = (text: string): Record<string, unknown> => JSON.parse(JSON.stringify(JSON.parse(text)));
 
 function staleFields(held: Record<string, unknown>, shown: Record<string, unknown>): string[] {
@@ -235,7 +235,10 @@ async function wrongNotes({ db, installation, practice, hostility, isHostile, he
   return wrong;
 }
 
-/** What a posted prepayment's record is to name: the ERP's number, or our id without an ERP. */
+/**
+ * For each posted prepayment, the id that its record must contain: the ERP's number, or our entry id if there is no
+ * ERP.
+ */
 async function entriesOfPrepayments(
   db: Db,
   installation: number,

@@ -1,5 +1,6 @@
-// One seeded life of an installation: a clinic, workers that follow it, PostgreSQL, an ERP. Anything between two calls may go wrong:
-// a worker dies before or after it, its answer is lost after it took effect, it is done twice, or by a worker that was given up.
+// One seeded life of an installation: a clinic, workers that follow it, PostgreSQL, and an ERP. A fault can occur
+// between any two calls: a worker dies, an answer is lost after its effect, or a call is done twice or by an abandoned
+// worker.
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -40,12 +41,12 @@ import { type Traits, traitsOf } from './traits.ts';
 
 export interface LifeReport {
   seed: number;
-  /** What does not hold; empty when nothing is wrong. */
+  /** The failed conditions; empty if there are none. */
   wrong: string[];
   story: string[];
-  /** Windows by how they ended. */
+  /** The number of windows by outcome. */
   ends: Record<string, number>;
-  /** Faults of the source that have struck, by name. */
+  /** The number of affected answers by fault of the source. */
   struck: Record<string, number>;
   entries: number;
   delivered: number;
@@ -58,7 +59,7 @@ export interface LifeReport {
 }
 
 export interface Databases {
-  /** As the owner of the tables. */
+  /** A pool with the owner of the tables. */
   owner: Db;
   simulated: SimulatedDatabase;
 }
@@ -72,7 +73,7 @@ const scrubDays = 0.05;
 
 const mapping = readMapping();
 
-/** Makes a database fit for lives. */
+/** Prepares a database for lives. */
 export async function prepareDatabase({ owner }: Pick<Databases, 'owner'>): Promise<void> {
   await simulateClock(owner);
   await prepareRefusals(owner);
@@ -83,7 +84,7 @@ export function openDatabases({ url, ownerUrl }: { url: string; ownerUrl: string
   return { owner: openDatabase(ownerUrl), simulated: new SimulatedDatabase(url, { asksForTime: /./ }) };
 }
 
-/** Lives a seed; `n` is a number that no other life in the same database has. `given` replaces some of the seed's own traits. */
+/** Plays a seed. `n` must be different for each life in a database. `given` replaces some of the seed's traits. */
 export function live(databases: Databases, seed: number, n: number, given: Partial<Traits> = {}): Promise<LifeReport> {
   return new Life(databases, seed, n, traitsOf(seed, given)).live();
 }
@@ -110,7 +111,7 @@ class Life {
   readonly #ends: Record<string, number> = {};
   readonly #confirmed = new Set<string>();
   #closedThrough: string | null = null;
-  /** A backfill that did not close may leave its lease, which runs out. */
+  /** A backfill that did not close may leave its lease until it expires. */
   #isBackfillLeft = false;
   #isCalm = false;
   #isOver = false;
@@ -182,7 +183,7 @@ class Life {
     return this.#report(began);
   }
 
-  /** Windows one after the other, while the clinic lives on between and beside them. */
+  /** Runs windows one after the other, with events in the clinic between and during them. */
   async #trouble(): Promise<void> {
     const { windows, source, counts, overlapMs } = this.#traits;
     for (let n = 0; n < windows; n++) {
@@ -206,14 +207,14 @@ class Life {
     }
   }
 
-  /** The time between two windows. */
+  /** Passes the time between two windows. */
   async #between(ms: number): Promise<void> {
     const { restores, deletes, clocksMs } = this.#traits;
     const rng = this.#rng;
     const clocks = this.#clocks;
     this.#staff.backUp();
     const moments = Array.from({ length: rng.int(0, 8) }, () => rng.int(0, ms)).sort((a, b) => a - b);
-    // Once at most: a clock that was moved twice can have hidden changes from every question.
+    // At most once, because two changes of the clock could hide records from all requests.
     const movesAtMs = clocks.chance(0.6) ? Math.floor(clocks.next() * ms) : null;
     if (movesAtMs !== null)
       this.#time.at(this.#time.nowMs + movesAtMs, () => {
@@ -234,14 +235,14 @@ class Life {
     if (restores && clocks.chance(0.5)) this.#note(this.#staff.restore());
   }
 
-  /** Culprits stay, and documents of a closed period. */
+  /** Affected documents, and documents of a closed period, are not deleted. */
   #isKept(document: string): boolean {
     return (
       this.#hostility.culprits.has(document) || this.#practice.records.has(document) || this.#closedThrough !== null
     );
   }
 
-  /** One window, and what goes on beside it. */
+  /** Runs one window with its concurrent events. */
   async #windowBesideNeighbours(): Promise<void> {
     const rng = this.#rng;
     const neighbour = rng.weighted<string>([
@@ -281,7 +282,7 @@ class Life {
     const { outcome, error } = await this.#temporal.window(options);
     this.#ends[outcome] = (this.#ends[outcome] ?? 0) + 1;
     this.#tell(`the ${options.kind ?? 'window'}: ${outcome}${error ? `, ${error.code}: ${error.message}` : ''}`);
-    // Temporal says that an activity timed out.
+    // Temporal reports a time-out of an activity in this form.
     const isExplained = error === null || error.message.endsWith(' timed out');
     if (!isExplained && (error.code === 'unexpected' || error.message.trim() === '' || error.todo === ''))
       this.#wrong.push(`a window's error does not say what it is: ${error.code}: ${error.message}`);
@@ -293,7 +294,7 @@ class Life {
     else for (const { text } of this.#practice.live(1)) this.#tell(`the clinic: ${text}`);
   }
 
-  /** While a request is answered the clinic lives on. */
+  /** Makes events happen in the clinic while a request is answered. */
   #stir(path: string): void {
     const { unrest, bursts } = this.#traits;
     if (this.#isCalm) return;
@@ -301,7 +302,7 @@ class Life {
     else if (this.#network.chance(unrest)) this.#happen();
   }
 
-  /** An invoice of this second, whose rows were just read, has them changed in the same second. */
+  /** Changes the rows of an invoice in the same second in which they were read. */
   #burst(path: string, body: string): void {
     if (this.#isCalm || !path.includes('/invoicerow/')) return;
     const parents = new Set([...body.matchAll(/"invoice":"[^"]*\/invoice\/(\d+)\//g)].map(([, id]) => Number(id)));
@@ -318,7 +319,7 @@ class Life {
     this.#tell(`the books are closed through ${through}`);
   }
 
-  /** Has the next window count the lists. */
+  /** Makes the next window count the lists. */
   async #countNext(): Promise<void> {
     const sql = 'update installation_state set census_taken_at = null where installation = ?';
     await this.#outside(() => query(this.#databases.owner, sql, [this.#installation.id]));
@@ -332,7 +333,7 @@ class Life {
     this.#tell('calm');
   }
 
-  /** Nothing goes wrong any more: windows close, and nothing is left to deliver. */
+  /** Ends all faults, and waits until windows close and nothing is left to deliver. */
   async #calm(): Promise<void> {
     const { source, deletes, overlapMs, unseen, hides, quirks } = this.#traits;
     await this.#resetBudgets();
@@ -345,7 +346,7 @@ class Life {
       await this.#closedWindow();
     }
     if (this.#staff.restored > 0) await this.#closedWindow({ kind: 'backfill' });
-    // Where a record is hidden and another one put aside, counts agree.
+    // If one record is hidden and another one put aside, the counts agree.
     if (unseen || source === 'hostile') {
       if (unseen) this.#staff.changeUnseen();
       await this.#time.sleep(overlapMs);
@@ -357,7 +358,9 @@ class Life {
     await this.#deliverAll();
   }
 
-  /** The source hides records: each posted document concerned is named as missing, and the journal stays as it is. */
+  /**
+   * The source hides records: each affected posted document must be named as missing, and the journal must not change.
+   */
   async #hideForAWhile(): Promise<void> {
     const { clinic } = this.#practice;
     const share = this.#rng.pick([0.1, 0.5, 1]);
@@ -388,7 +391,7 @@ class Life {
     await this.#readAllAgain();
   }
 
-  /** Windows that count the lists and read every row set again, as a pass of the scrub does. */
+  /** Runs windows that count the lists and read every row set again, like a pass of the scrub. */
   async #readAllAgain(): Promise<void> {
     for (let left = 2; left > 0; left--) {
       await this.#countNext();
@@ -410,7 +413,7 @@ class Life {
     if (this.#erp === null) return;
     const until = this.#time.nowMs + calmMs;
     for (let left = 'all'; left !== ''; ) {
-      // As the daemon does every five minutes.
+      // The daemon does this every five minutes.
       this.#temporal.requestDelivery();
       for (let waitedMs = 0; waitedMs < 5 * minuteMs && left !== ''; waitedMs += 20_000) {
         await this.#time.sleep(20_000);
@@ -420,7 +423,7 @@ class Life {
     }
   }
 
-  /** What is left to deliver, in words; '' where nothing is. */
+  /** Describes what is left to deliver; empty if nothing is. */
   async #leftToDeliver(): Promise<string> {
     if (this.#temporal.isDelivering) return 'it is under way';
     const { id } = this.#installation;
@@ -435,7 +438,7 @@ class Life {
     return left.map(({ what }) => what).join('; ');
   }
 
-  /** The operator forgets what 429s have done to the rate budgets. */
+  /** The operator resets the rate budgets after 429s. */
   async #resetBudgets(): Promise<void> {
     const { id, dialect } = this.#installation;
     await this.#outsidePool(async (db) => {
@@ -445,7 +448,7 @@ class Life {
     });
   }
 
-  /** The accountant confirms that deleted documents are gone; whether there were any. */
+  /** The accountant confirms that deleted documents are gone. Returns whether there were any. */
   async #confirmDeletions(): Promise<boolean> {
     const { id } = this.#installation;
     const missing = await this.#asked<DocumentRef>(
@@ -464,7 +467,7 @@ class Life {
     return true;
   }
 
-  /** One worker after the other, each in the place of one that died. */
+  /** Starts a worker, and a new one whenever it dies. */
   async #lives(place: number, databaseId: string): Promise<void> {
     const rng = new Rng(this.#seed, `process ${place}`);
     const { simulated: database } = this.#databases;
@@ -480,7 +483,7 @@ class Life {
         ...(this.#traits.bursts ? { longestTurnMs: 0 } : {}),
       });
       this.#alive.add(process);
-      // As the daemon does at its start.
+      // The daemon does this at its start.
       if (this.#erp !== null) this.#temporal.requestDelivery();
       await process.died;
       await process.release();
@@ -560,7 +563,7 @@ class Life {
     return this.#outside(() => query<Row>(this.#databases.owner, sql, bindings));
   }
 
-  /** Work that takes no simulated time. */
+  /** Runs work that takes no simulated time. */
   async #outside<Result>(work: () => Promise<Result>): Promise<Result> {
     const end = this.#time.begin();
     try {
@@ -570,7 +573,7 @@ class Life {
     }
   }
 
-  /** Work of a command, which reads the simulated clock. */
+  /** Runs the work of a command, which reads the simulated clock. */
   async #outsidePool<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
     const { db, release } = this.#databases.simulated.open(this.#time, { isDead: false, step: async () => undefined });
     try {
@@ -590,7 +593,7 @@ class Life {
   }
 }
 
-/** The simulation has no limits per minute or day, but for lives of delivery. */
+/** Removes limits per minute or day, except in lives of delivery. */
 function withoutLimits(record: (typeof records)[string] & object) {
   const { pace } = record.capabilities;
   return { ...record, capabilities: { ...record.capabilities, pace: { ...pace, limits: [], errors_allowed: null } } };

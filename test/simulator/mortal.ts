@@ -1,11 +1,11 @@
-// A process of a simulation: it may die at any step, or stand still for a while, without having cleaned up.
+// A simulated process: it may die at any step, or pause for a while, without cleaning up.
 
 import type { Rng } from '../../sandbox/src/rng.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Life } from '../erp/fake/target.ts';
 import type { SimulatedTime } from '../erp/fake/time.ts';
 
-/** How often a process dies or stands still, per step; and how often it dies while a request is under way. */
+/** The probabilities per step of dying and of pausing, and of dying during a request. */
 export interface Troubles {
   dies: number;
   diesSending: number;
@@ -13,12 +13,12 @@ export interface Troubles {
 }
 
 export interface MortalOptions {
-  /** Told to others as who delivers. */
+  /** The name under which it holds leases. */
   holder: string;
   time: SimulatedTime;
   rng: Rng;
   troubles: Troubles;
-  /** Told what happens, for the story of a round. */
+  /** Called with each event, for the story of a life. */
   tell(line: string): void;
 }
 
@@ -39,7 +39,7 @@ export class Mortal implements Life {
     return this.#death.promise;
   }
 
-  /** `isLocking`: it holds locks, for which others would wait while time stands still. */
+  /** `isLocking` is true if it holds locks, for which others would wait while time stands still. */
   async step(what: string, mayStand: boolean, isLocking = false): Promise<void> {
     const { rng, troubles, time, tell } = this.#mortal;
     if (!isLocking) await this.thaw();
@@ -61,7 +61,7 @@ export class Mortal implements Life {
     this.#death.resolve();
   }
 
-  /** Waits while the process stands still. */
+  /** Waits while the process is paused. */
   async thaw(): Promise<void> {
     const { time } = this.#mortal;
     while (!this.isDead && this.#thawsAtMs > time.nowMs) await time.sleep(this.#thawsAtMs - time.nowMs);

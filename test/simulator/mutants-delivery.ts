@@ -1,4 +1,4 @@
-// Broken variants of delivery to an ERP.
+// Mutants of the delivery to an ERP.
 
 import { mutants as ofRounds } from '../erp/rounds/mutants.ts';
 import type { Mutant } from './mutants.ts';

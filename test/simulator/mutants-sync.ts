@@ -1,4 +1,4 @@
-// Broken variants of the pull, the mirror, posting and write-back.
+// Mutants of the pull, the mirror, posting and write-back.
 
 import { readAtOf, type SavedReadAt } from '../../src/domain/read-at.ts';
 import { canonicalJson } from '../../src/records/json.ts';
@@ -35,19 +35,19 @@ const farFuture = { sourceTime: new Date('2200-01-01T00:00:00Z'), askedAt: new D
 const longAgo = new Date('2000-01-01T00:00:00Z');
 const later = (since: Date | null, byMs: number) => (since === null ? null : new Date(since.getTime() + byMs));
 
-/** Lives without crashes and an ERP, which cost time. */
+/** Lives without crashes and without an ERP, which are faster. */
 const quiet: Partial<Traits> = {
   ...{ troubles: noTroubles, breaks: 0, lostCompletions: 0, practiceFaults: 0, erp: null, processes: 1, hides: false },
 };
 const ofHostileSeed: Partial<Traits> = { ...quiet, source: 'hostile' };
 const hostile: Partial<Traits> = { ...quiet, source: 'hostile', invoices: 25, windows: 3, quirks: { order: 'id' } };
-/** Lives without what finds missed records in another way than by windows. */
+/** Lives in which only windows can find missed records. */
 const windowsOnly: Partial<Traits> = {
   ...{ ...quiet, source: 'unsteady', windows: 4, invoices: 4 },
   ...{ deletes: false, restores: false, unseen: false, counts: false, bursts: false },
 };
 const lateCommits = { order: 'id', lateCommitShare: 0.5, lateCommitMs: 40_000 } as const;
-/** Invoices change again in the second in which they were read, and only the source's clock shows it. */
+/** Lives in which invoices change again in the second in which they were read; only the source's clock shows it. */
 const bursts: Partial<Traits> = {
   ...{
     ...windowsOnly,
@@ -91,7 +91,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'ascending order trusted': {
     faults: [
       inWalk({
-        // Pages look ascending, and every count looks as if nothing had come or gone between two pages.
+        // The walk believes that pages are ascending and that no record came or went between two pages.
         walk: (real) => (ports, options) => {
           const expected = new Map<string, number>();
           return real.walk(
@@ -118,8 +118,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'an older answer overwrites a newer one': {
     faults: [
       inSavePage({
-        // The list's answer before this one is saved once more, as by an activity past its time-out, and whatever is there
-        // counts as older than any answer.
+        // The list's previous answer is saved again, as if by an activity after its time-out, and everything stored
+        // counts as older.
         savePage: (real) => {
           const before = new Map<string, Parameters<typeof real.savePage>[3]>();
           return async (trx, scope, kind, page, findOwnEchoes) => {
@@ -262,7 +262,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
 };
 
-/** The next question begins above what is settled by then, not above what was when the walk before it began. */
+/** The next request begins above what is settled by then, instead of what was settled when the previous walk began. */
 function settledWhenAsked(): Fault[] {
   const opened = new WeakMap<object, SavedReadAt>();
   return [

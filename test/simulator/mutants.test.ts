@@ -7,7 +7,7 @@ import { isNoticed, type Mutant, mutants } from './mutants.ts';
 
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** So many lives from a mutant's seed on show it at the latest. */
+/** The maximum number of lives, from the mutant's seed on, until one notices it. */
 const mutantSeeds = 60;
 
 describe('the judge notices a program with a mistake', () => {
@@ -20,7 +20,7 @@ describe('the judge notices a program with a mistake', () => {
   );
 });
 
-/** The first life that goes wrong, in a process whose program is the mutant; null if none does. */
+/** Plays lives with the mutant in a separate process. Returns the first that fails; null if none does. */
 async function firstNoticed(name: string, { seed: first, traits }: Mutant): Promise<LifeReport | null> {
   const own = await createTestDatabase();
   const worker = fork(program, [own.url, own.ownerUrl, name], { execArgv: [] });

@@ -1,5 +1,5 @@
-// Broken variants of the program, each a mistake that loses, doubles, changes or leaves something. Lives have to notice each:
-// mutants.test.ts looks from its seed on, and `npm run simulate -- --mutants` compares it with the same life without the mutant.
+// Mutants of the program that lose, double, change or leave something. Lives must notice each. mutants.test.ts searches
+// from its seed on, and `npm run simulate -- --mutants` compares it with the same life without the mutant.
 
 import { type Fault, injectFaults } from '../support/faults.ts';
 import { mutants as ofDelivery } from './mutants-delivery.ts';
@@ -8,22 +8,22 @@ import type { Traits } from './traits.ts';
 
 export interface Mutant {
   faults: Fault[];
-  /** With these traits the mistake makes a difference soon. */
+  /** The traits with which the mutant shows soon. */
   traits: Partial<Traits>;
-  /** The search for a life that notices it begins here, for speed alone. */
+  /** The first seed of the search, to save time. */
   seed: number;
 }
 
 export const mutants: Readonly<Record<string, Mutant>> = { ...ofSync, ...ofDelivery };
 
-/** Has the modules that this process loads from here on be those of the mutant. */
+/** From now on, modules that this process loads are those of the mutant. */
 export function applyMutant(name: string): void {
   const mutant = mutants[name];
   if (!mutant) throw new Error(`no mutant ${name}`);
   injectFaults(mutant.faults);
 }
 
-/** Something is missing or wrong; an error alone does not count. */
+/** True if a condition failed; an error alone does not count. */
 export function isNoticed({ wrong }: { wrong: readonly string[] }): boolean {
   return wrong.some((one) => !one.includes(' failed: '));
 }

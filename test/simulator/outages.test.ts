@@ -1,5 +1,5 @@
-// A practice API that is gone for hours, and a token that is revoked for hours, in simulated time: the source is asked with growing,
-// limited pauses, everybody can see it, and the windows catch up by themselves.
+// In simulated time, the practice API fails for hours, or its token is revoked for hours. Requests have growing,
+// limited pauses, the cause is visible, and windows catch up automatically.
 
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
@@ -47,7 +47,7 @@ class Clinic {
   readonly time = new SimulatedTime(startMs);
   readonly practice: SimulatedPractice;
   readonly events: TimedEvent[] = [];
-  /** What the file with the token holds. */
+  /** The content of the token file. */
   secret = token;
   readonly #installation: InstallationConfig;
   readonly #temporal: SimulatedTemporal;
@@ -93,7 +93,9 @@ class Clinic {
     });
   }
 
-  /** A window at each tick for so long, while the clinic lives on; a window that is under way at a tick makes it wait. */
+  /**
+   * Opens a window at each tick for this many minutes, with events in the clinic. A running window delays the next one.
+   */
   async follow(minutes: number): Promise<void> {
     await this.time.run(
       (async () => {
@@ -114,7 +116,7 @@ class Clinic {
     return one!;
   }
 
-  /** The metrics of these names: labels and values. */
+  /** The metrics with these names: labels and values. */
   async metrics(...names: string[]): Promise<string[]> {
     const { text } = await this.#metrics.text();
     return text.split('\n').filter((line) => names.some((name) => line.startsWith(`${name}{`)));
@@ -145,14 +147,14 @@ class Clinic {
   }
 }
 
-/** Pauses between requests that came after each other, in seconds. */
+/** The pauses between consecutive requests in seconds. */
 const gaps = (times: readonly number[]) => times.slice(1).map((at, n) => Math.round((at - times[n]!) / 1000));
 
 async function inClinic(seed: number, work: (clinic: Clinic) => Promise<void>): Promise<void> {
   const clinic = new Clinic(seed);
   try {
     await clinic.follow(10);
-    // No daemon is there that reconciles.
+    // No daemon reconciles here.
     expect(await clinic.status()).toMatchObject({
       late: false,
       cause: { code: expect.stringMatching(/^(held|never_reconciled)$/) },
@@ -174,7 +176,7 @@ describe('for hours', { timeout: 240_000 }, () => {
       await clinic.follow(6 * 60);
       const notOpened = clinic.told('window_not_opened');
       expect(notOpened.length).toBe(6 * 12);
-      // One window asks four times within some seconds, with growing pauses; more only the next one does.
+      // One window sends four requests within seconds, with growing pauses. Only the next window sends more.
       const asked = practice.askedAtMs.filter((at) => at >= downSince);
       expect(asked).toHaveLength(4 * notOpened.length);
       for (let n = 0; n < asked.length; n += 4) {
@@ -203,7 +205,7 @@ describe('for hours', { timeout: 240_000 }, () => {
   test('the practice API goes down while a window is open: it asks less and less often, until it is given up', () =>
     inClinic(4, async (clinic) => {
       const { practice, time } = clinic;
-      // More than the opening of a window pulls by itself.
+      // The load is larger than the part that the opening of a window pulls.
       const opened = clinic.told('window_opened').length;
       const goesDown = setDownOnceAsked(clinic);
       await clinic.follow(5);
@@ -212,7 +214,7 @@ describe('for hours', { timeout: 240_000 }, () => {
       const failed = clinic.told('window_failed');
       expect(failed).toMatchObject([{ report: { outcome: 'failed', error: { code: expect.any(String) } } }]);
       const bursts = attemptsIn(practice.askedAtMs);
-      // It begins with a second and grows to a minute, with the request's own attempts in between.
+      // Pauses begin with a second and grow to a minute, with the attempts of one request in between.
       expect(bursts.length).toBeGreaterThan(10);
       expect(bursts[0]).toBeLessThan(bursts.at(-1)!);
       expect(Math.max(...bursts)).toBeLessThan(75);
@@ -228,10 +230,11 @@ describe('for hours', { timeout: 240_000 }, () => {
       practice.replaceToken('the-next-token');
       practice.askedAtMs.splice(0);
       await clinic.follow(10 * 60);
-      // A minute, two, four … an hour at most; asked with the windows, every five minutes.
+      // Pauses grow from one minute to at most an hour, and requests come with the windows, every five minutes.
       const pauses = gaps(practice.askedAtMs).map((seconds) => Math.round(seconds / 60));
       expect(pauses.length).toBeLessThan(16);
-      // After an hour's pause the next window asks: at once, or five minutes later where it opened seconds too early.
+      // After an hour's pause the next window sends a request: at once, or five minutes later if it opened seconds too
+      // early.
       const growing = pauses.map((minutes) => Math.min(minutes, 60));
       expect(growing).toEqual(growing.toSorted((a, b) => a - b));
       expect(Math.max(...pauses)).toBeLessThanOrEqual(65);
@@ -248,7 +251,7 @@ describe('for hours', { timeout: 240_000 }, () => {
     }));
 });
 
-/** The practice answers the first request of the next window, and then no more; the returned function ends the wait for it. */
+/** The practice answers the first request of the next window, and then no more. The returned function cancels that. */
 function setDownOnceAsked({ practice }: Clinic): () => void {
   const { askedAtMs } = practice;
   const push = askedAtMs.push.bind(askedAtMs);
@@ -266,10 +269,10 @@ function setDownOnceAsked({ practice }: Clinic): () => void {
   };
 }
 
-/** When the window that failed was opened, in milliseconds. */
+/** The time at which the failed window opened, in milliseconds. */
 const openedAt = (clinic: Clinic) => Date.parse(clinic.told('window_opened').at(-1)!.time);
 
-/** Seconds between the attempts of an activity: a request's own four attempts are some seconds apart. */
+/** The seconds between the attempts of an activity. The four attempts of one request are seconds apart. */
 function attemptsIn(times: readonly number[]): number[] {
   return gaps(times).filter((seconds) => seconds > 6);
 }

@@ -1,12 +1,12 @@
-// Records that cannot be posted as they are told, or that PostgreSQL refuses: each holds its own document and no other.
+// Records that cannot be posted as shown, or that PostgreSQL refuses. Each must hold only its document.
 
 export interface Poison {
   list: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment';
-  /** Members of the record as JSON text, in place of its own. */
+  /** Members of the record as JSON text, which replace the original ones. */
   members: Record<string, string>;
-  /** The record as it is stands beside it. */
+  /** True if the answer also has the unchanged record. */
   twice?: true;
-  /** No document can be made of it: the list of what is put aside names it. */
+  /** True if no document can be made of the record, which must be put aside. */
   unusable?: true;
 }
 
@@ -90,7 +90,7 @@ export const poisons: Record<string, Poison> = {
   ]),
 };
 
-/** Oddities that are nobody's business: the document is posted. */
+/** Unusual records that are posted all the same. */
 export const harmless: Record<string, Poison> = Object.fromEntries([
   ...everyList('a NUL and half a character', { remark: '"a\\u0000b\\ud83d\\udc00\\ud83d"' }),
   ...everyList('an unknown number of 5,000 digits', { remark: '9'.repeat(5_000) }),
@@ -99,7 +99,7 @@ export const harmless: Record<string, Poison> = Object.fromEntries([
   ...everyList('an unknown 1e400', { remark: '1e400' }),
 ]);
 
-/** The record's text with the poison's members in place of its own. */
+/** The JSON text of the record with the replaced members. */
 export function poisoned(record: Record<string, unknown>, { members, twice }: Poison): string {
   const own = Object.fromEntries(Object.entries(record).filter(([name]) => !Object.hasOwn(members, name)));
   const added = Object.entries(members).map(([name, text]) => `${JSON.stringify(name)}:${text}`);

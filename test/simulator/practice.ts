@@ -1,4 +1,5 @@
-// The sandbox without a network, in simulated time: a transport for each process, on which requests and answers are lost or changed.
+// The sandbox without a network, in simulated time: each process has a transport on which requests and answers are lost
+// or changed.
 
 import { gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
@@ -24,7 +25,7 @@ export const token = 'sandbox-token';
 const credentials = { clientId: 'client', clientSecret: 'secret' };
 export const baseUrl = 'http://practice.invalid';
 
-/** What goes wrong with a request. `lost`: it never arrives. `answer lost`: it has taken effect. */
+/** The failure of a request. `lost`: it does not arrive. `answer lost`: it takes effect without an answer. */
 export type ConnectionFault = 'none' | 'refused' | 'lost' | 'answer lost' | '500' | '500 though done' | 'cut';
 const connectionFaults: readonly ConnectionFault[] = [
   'refused',
@@ -35,13 +36,13 @@ const connectionFaults: readonly ConnectionFault[] = [
   'cut',
 ];
 
-/** A fault of answers that is in force. */
+/** An active fault of answers. */
 export interface ActiveFault {
   name: string;
   strike: Strike;
-  /** Share of the answers that it strikes. */
+  /** The share of answers that the fault affects. */
   share: number;
-  /** Strikes at most; then it is over. */
+  /** The maximum number of affected answers. */
   most: number;
 }
 
@@ -52,32 +53,32 @@ export interface PracticeOptions {
   time: SimulatedTime;
   rng: Rng;
   quirks?: Partial<Quirks>;
-  /** Whether records show whole seconds only. */
+  /** True if times in records have whole seconds. */
   inSeconds?: boolean;
-  /** The clock of the `Date` header less that of `modified`. */
+  /** The clock of the `Date` header less the clock of `modified`. */
   dateSkewMs?: number;
-  /** A request takes up to `longest`, now and then; otherwise about `usual`. */
+  /** Most requests take about `usual`, and some take up to `longest`. */
   latencyMs?: { usual: number; longest: number };
 }
 
 export class SimulatedPractice {
   readonly clinic: Clinic;
-  /** Has the lists and look-ups hide records. */
+  /** Makes lists and look-ups hide records. */
   readonly hide: ReturnType<typeof hiding>;
   readonly #options: PracticeOptions;
   readonly #installation: Installation;
   readonly #app: Promise<FastifyInstance>;
   readonly #asked = new Map<string, number>();
   #faults: (ActiveFault & { strikes: number })[] = [];
-  /** When it was asked, in simulated milliseconds; also where nothing arrived. */
+  /** The times of all requests in simulated milliseconds, even of those that did not arrive. */
   readonly askedAtMs: number[] = [];
-  /** What becomes of every request; null: what chance brings (`connectionFaults`). */
+  /** The failure of every request; null if `connectionFaults` decides at random. */
   down: ConnectionFault | null = null;
-  /** Share of requests whose connection fails. */
+  /** The share of requests whose connection fails. */
   connectionFaults = 0;
-  /** Faults that have struck, by name. */
+  /** The number of affected answers by fault. */
   readonly struck = new Map<string, number>();
-  /** Records that are shown wrongly in every answer: `<list>/<id>` to what becomes of their text. */
+  /** Records that every answer shows wrongly: `<list>/<id>` with a function that changes their JSON. */
   readonly records = new Map<string, (record: Record<string, unknown>) => string>();
   /** Called before a request is answered, and after. */
   onRequest: (path: string) => void = () => undefined;
@@ -101,7 +102,7 @@ export class SimulatedPractice {
     return this.#installation.quirks;
   }
 
-  /** How far the clinic's clock is ahead of the true time, or (negative) behind it. */
+  /** The error of the clinic's clock; negative if it is behind. */
   set clockAheadMs(ms: number) {
     this.#installation.clock.set({ nowMs: this.#options.time.nowMs + ms, runs: true });
   }

@@ -133,7 +133,7 @@ class SimulatedTimer {
 
 /** Shorter ones belong to work under way (test/erp/fake/time.ts). */
 const shortMs = 20;
-/** Of the pool of connections, which looks for idle ones. */
+/** The interval at which the connection pool looks for idle connections. */
 const poolIntervalMs = 1_000;
 let areTimersSimulated = false;
 

@@ -185,7 +185,7 @@ describe.each(loads)('a %s', (_name, owner, load) => {
     let runs = 1;
     let stage = stagesOf(new Set());
     for (let kills = 0; ; kills++) {
-      // Every third time, another run replaces it: a window after an abandoned one, or a new backfill.
+      // After every third kill, a new run continues: a window after an abandoned one, or a new backfill.
       if (kills % 3 === 2) {
         runs += 1;
         stage = stagesOf(new Set());

@@ -62,7 +62,7 @@ const notes = (route: RouteSpec): string =>
 const server = 'http://127.0.0.1:8090';
 const versions = { openapi: '3.1.0', version: '0.1' };
 
-/** The OpenAPI document of the routes, for the installation of the forms. */
+/** The OpenAPI document of the routes. Its addresses and references are those of the installation of `forms`. */
 export const documentOf = async (routes: readonly RouteSpec[], forms: Forms, examples?: Examples): Promise<object> => {
   const app = fastify();
   app.setValidatorCompiler(() => () => true);

@@ -70,7 +70,7 @@ export const changeCredentials = (clinic: Clinic, id: number, changes: Credentia
     return wholesaler;
   }, 'request');
 
-/** If the new username belongs to another set, the set also gets that set's password. */
+/** The password of the other credential set that already has the new username. */
 const takenOver = (clinic: Clinic, wholesaler: Wholesaler, changes: Credentials): Credentials => {
   const username = changes.customer_username;
   if (username == null || username === wholesaler.customer_username || changes.customer_password != null) return {};

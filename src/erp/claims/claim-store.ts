@@ -183,8 +183,8 @@ export function unsettledEntries(
 const isUnknown = `(k.is_ours and not exists (select from erp_unit u where u.erp_key = k.erp_key and ${wasSent}))`;
 
 /**
- * Whether the company has entries that this database made but does not know. It was then restored from an earlier
- * backup.
+ * True if the company has entries of this database that this database lacks. Then the database was restored from an
+ * earlier backup.
  */
 export async function isBehind(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
   const { found } = await row(

@@ -42,7 +42,7 @@ export const healthCauses = {
     code: 'held',
     message: [
       documents > 0 ? `${many(documents, 'document', 'documents')} held, or changed or missing after posting` : '',
-      others > 0 ? `${others} put aside, or not written back` : '',
+      others > 0 ? `${others === 1 ? '1 record is' : `${others} records are`} put aside or not written back` : '',
       refused > 0 ? `${refused} refused by the ERP` : '',
     ]
       .filter(Boolean)

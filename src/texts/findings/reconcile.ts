@@ -16,7 +16,7 @@ export const e1Texts = {
   entry: ({ id }: { id: string }) => `entry ${id}`,
   vatBase: 'VAT base',
   summaryDiffers: (of: { what: string; account: string; role: string; difference: string }) =>
-    `its ${of.what} on ${of.account} (${of.role}) is ${of.difference} more than that of its entries`,
+    `its ${of.what} on ${of.account} (${of.role}) is ${of.difference} higher than the sum of its entries`,
   misplaced: ({ summary }: { summary: string }) =>
     `it does not belong to the day or the VAT period of ${summary}, or is delivered to the general ledger separately`,
   overdue: ({ date }: { date: string }) => `it is in no daily summary, although ${date} is over`,
@@ -42,7 +42,7 @@ export const e2Texts = {
   wrongParty: ({ amount, other, party }: { amount: string; other: string | null; party: string | null }) =>
     `${amount} of its receivable is posted under ${other ?? 'no party'} instead of ${party ?? 'no party'}`,
   wrongInvoice: (of: { amount: string; role: string; other: number | null; invoice: number }) =>
-    `${of.amount} of its ${of.role} names invoice ${of.other ?? none} instead of ${of.invoice}`,
+    `${of.amount} of its ${of.role} is posted for invoice ${of.other ?? none} instead of ${of.invoice}`,
   invoiceNotMirrored: ({ amount, role }: { amount: string; role: string }) =>
     `${amount} of ${role} is posted, but its invoice is not in the mirror`,
 };

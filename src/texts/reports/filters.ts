@@ -14,7 +14,7 @@ export const filterTexts = {
 /** Why a filter counts as ignored, or could not be probed. */
 export const probeTexts = {
   excludedRecords: 'its answer contains records that the filter should leave out',
-  wholeCount: 'its answer counts the whole list',
+  wholeCount: 'with the filter, the count is still that of the whole list',
   matchesMissing: 'its answer lacks records that match',
   refused: 'the server refuses it',
   noRecords: 'the list has no records',

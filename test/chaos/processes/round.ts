@@ -315,7 +315,7 @@ class Round {
     }
   }
 
-  /** Deletes the Schedule like an operator by mistake. */
+  /** Deletes the Schedule, as an operator might do by mistake. */
   async #deleteSchedule(): Promise<void> {
     const connection = await Connection.connect({ address: `127.0.0.1:${this.#setting.services.temporal.port}` });
     try {

@@ -151,7 +151,7 @@ export const mappingData = {
   },
 };
 
-/** A line that the ERP must hold: account, party, project; and its amount. */
+/** The lines that the ERP must hold: the amount for each account, party and project. */
 export function expectedLines({ draft: { lines } }: PlannedEntry, record: JudgedErp['record']): Map<string, string> {
   const amounts = new Map<string, Money>();
   const hasParty = record.capabilities.lines.party !== 'none';

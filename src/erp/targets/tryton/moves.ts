@@ -188,7 +188,7 @@ function dimensionOf(parts: { code: string; amount: Money }[], amount: Money): s
     .join(', ');
 }
 
-/** A line as matching reads it. Throws FormError. */
+/** Converts a line of an answer for matching. Throws FormError if a field is malformed. */
 export function lineState(line: JsonObject): TrytonLine {
   const move = related(line, 'move');
   const matched = line.reconciliation ?? null;

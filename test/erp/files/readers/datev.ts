@@ -1,5 +1,5 @@
-// Reads a posting batch of DATEV by the expressions in the format's description: 31 fields in the head, 125 in each
-// row, text in quotation marks, Windows-1252.
+// Reads a DATEV posting batch as its format description requires. The head has 31 fields and each row 125. Texts are in
+// quotation marks, and the encoding is Windows-1252.
 
 import type { ReadEntry } from './entry.ts';
 

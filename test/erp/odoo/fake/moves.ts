@@ -1,5 +1,5 @@
-// Journal entries: Odoo's changes in addition to those that a client requests. Posting changes dates, and Odoo 17
-// removes tax lines.
+// Journal entries of the fake Odoo. Like Odoo, it also changes what no request asks for: posting changes dates, and
+// Odoo 17 removes tax lines.
 
 import type { ModelRules } from './core.ts';
 import type { Env, Values } from './env.ts';
