@@ -47,7 +47,7 @@ export function deliverActivities(deps: ActivityDeps) {
       );
     },
 
-    /** Delivers the due units of an installation for some minutes, and returns what is left. */
+    /** Delivers the due units of an installation for some minutes. The report says how many units remain. */
     async deliverSlice(input: DeliveryInput): Promise<DeliveryReport> {
       const { delivery } = deps;
       const known = deps.installations.get(input.installation);

@@ -112,24 +112,24 @@ export async function noteNotOpened(
   const { installation, kind, trigger } = input;
   const { error, beganAt } = noted;
   const run = ownWorkflow();
-  const { api, window, tell } = await deps.db.transaction(async (trx) => {
+  const { api, window, emit } = await deps.db.transaction(async (trx) => {
     const { counts } = await withSteps(trx, run.runId, noted.counts);
     const { api } = counts;
     const open = await openWindowOfRun(trx, run);
     if (open === null) {
       const attempt = { installation, kind, trigger, counts, error, ...run, beganAt };
       const window = await insertFailedWindow(trx, attempt);
-      return { api, window, tell: () => emitNotOpened(deps, { installation, window, error }) };
+      return { api, window, emit: () => emitNotOpened(deps, { installation, window, error }) };
     }
     await freeLease(trx, { installation, lane: laneOf(kind) }, ownHolder());
     await noteEnd(trx, open, { outcome: 'failed', counts, error });
     const { id: window, from, to } = open;
     return {
       ...{ api, window },
-      tell: () => emitEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts }),
+      emit: () => emitEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts }),
     };
   });
-  tell();
+  emit();
   return { api, window };
 }
 

@@ -30,7 +30,7 @@ export function reviewValidity(
       .filter((line) => line === found.line || isAlike(line, found.line))
       .map(days)
       .join(', ');
-    const message = `VAT group ${nameOf(group)} is valid ${valid}, but the date of the document for VAT is ${day}`;
+    const message = `${vatGroupLabel(group)} is valid ${valid}, but the date of the document for VAT is ${day}`;
     if (mapping.policies.vat_rate_expired === 'hold') findings.hold('vat_rate_expired', message);
     else findings.report('vat_rate_expired', message);
   }
@@ -53,12 +53,12 @@ export function reviewBuyer(
   findings: Findings,
 ): void {
   const number = invoice.payer.vatNumber?.replaceAll(/[^0-9a-z]/gi, '').toUpperCase() || null;
-  const told = new Set<VatGroup>();
+  const reported = new Set<VatGroup>();
   for (const { vat } of net) {
     const kind = vatGroupOf(mapping, vat, day)?.line.kind;
-    if (kind === undefined || told.has(vat) || !(toEu.includes(kind) || kind === 'reverse_charge')) continue;
-    told.add(vat);
-    const of = `VAT group ${nameOf(vat)} is of kind ${kind}`;
+    if (kind === undefined || reported.has(vat) || !(toEu.includes(kind) || kind === 'reverse_charge')) continue;
+    reported.add(vat);
+    const of = `${vatGroupLabel(vat)} is of kind ${kind}`;
     if (number === null) findings.report('eu_without_vat_number', `${of}, and the payer has no VAT number`);
     else if (toEu.includes(kind) && isOwn(number, invoice.payer.countryCode, mapping.country))
       findings.report('eu_without_vat_number', `${of}, and the payer’s VAT number is one of ${mapping.country}`);
@@ -73,6 +73,7 @@ function isOwn(number: string, payerCountry: string | null, country: string | nu
   return of === country || (country === 'GR' && of === 'EL');
 }
 
-function nameOf({ name, rate }: Pick<VatGroup, 'name' | 'rate'>): string {
-  return `${name ?? 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
+/** A VAT group in messages, such as `VAT group Standard at 25.5 %`. */
+export function vatGroupLabel({ name, rate }: Pick<VatGroup, 'name' | 'rate'>): string {
+  return `VAT group ${name ?? 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
 }

@@ -3,6 +3,7 @@ import type { CalendarDate } from '../terms.ts';
 import type { Findings } from './findings.ts';
 import type { NetGroup } from './groups.ts';
 import type { PostingContext } from './types.ts';
+import { vatGroupLabel } from './vat-groups.ts';
 
 /**
  * Finds the groups of rows that the mapping posts to a liability: gift cards and multi-purpose vouchers (ACCOUNTING
@@ -20,13 +21,15 @@ export function proveVouchers(
     const role = soldRole(mapping, group.accountNumber, departmentId, { ...group, date });
     if (role === null) continue;
     found.add(group);
-    const { name, rate } = group.vat;
+    const { rate } = group.vat;
     // A group of exactly zero takes no part, whatever its rate (ACCOUNTING "Settling the cents", 1).
     if (group.exact.isZero() && group.exactVat.isZero()) continue;
     if (group.exactVat.isZero() && (rate === null || rate.isZero())) continue;
-    const at = `VAT group ${name ?? 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
     const of = `row ${group.rowIds.join(', ')} on account ${group.accountNumber ?? 'none'}`;
-    findings.hold('voucher_with_vat', `${of} goes to ${role} and has ${group.exactVat.toFixed()} VAT, ${at}`);
+    findings.hold(
+      'voucher_with_vat',
+      `${of} goes to ${role} and has ${group.exactVat.toFixed()} VAT, ${vatGroupLabel(group.vat)}`,
+    );
   }
   return found;
 }

@@ -1,5 +1,8 @@
 import type { PlainError } from '../plain-error.ts';
 
+const configurationDiffers = (of: { installation: number; differences: string }): string =>
+  `The configuration of installation ${of.installation} does not fit its books: ${of.differences}. Nothing was requested from the source or posted.`;
+
 /** Why books cannot be closed, reopened, reposted, delivered or used with the present configuration. */
 export const booksErrors = {
   periodOpen: (of: { installation: number; day: string; closedThrough: string | null }): PlainError => ({
@@ -32,12 +35,12 @@ export const booksErrors = {
   }),
   identityChanged: (of: { installation: number; differences: string }): PlainError => ({
     code: 'identity_changed',
-    message: `The configuration of installation ${of.installation} does not fit its books: ${of.differences}. Nothing was requested from the source or posted.`,
+    message: configurationDiffers(of),
     todo: `Set it back. If it is the same clinic, accept the change: vetledger adopt --installation ${of.installation} --reason TEXT --yes`,
   }),
   currencyChanged: (of: { installation: number; differences: string; old: string; new: string }): PlainError => ({
     code: 'identity_changed',
-    message: `The configuration of installation ${of.installation} does not fit its books: ${of.differences}. Nothing was requested from the source or posted.`,
+    message: configurationDiffers(of),
     todo: `Set currency back to ${of.old}: the amounts in the books are in ${of.old}. For books in ${of.new}, use a new database (database_url, or data_dir with the embedded servers).`,
   }),
   identityDifference: (of: { setting: string; configured: string; books: string }): string =>
