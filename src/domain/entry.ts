@@ -1,4 +1,5 @@
 import type { CalendarDate, DocumentRef, InstallationId, LineRole, PostingMode, Side } from '../terms.ts';
+import { entryDefects } from '../texts/entries.ts';
 import type { Money } from './money.ts';
 import { zero } from './money.ts';
 
@@ -147,14 +148,14 @@ export function signed(line: Pick<Line, 'side' | 'amount'>): Money {
  * or null.
  */
 export function entryDefect(entry: Pick<DraftEntry, 'lines'>, decimals: number): string | null {
-  if (entry.lines.length === 0) return 'it has no lines';
+  if (entry.lines.length === 0) return entryDefects.noLines;
   let difference = zero;
   for (const line of entry.lines) {
-    if (!line.amount.isPositive() || line.amount.isZero()) return `its line on ${line.account} is not positive`;
-    if (line.amount.decimalPlaces() > decimals) return `its line on ${line.account} is finer than the minor unit`;
+    if (!line.amount.isPositive() || line.amount.isZero()) return entryDefects.notPositive({ account: line.account });
+    if (line.amount.decimalPlaces() > decimals) return entryDefects.tooPrecise({ account: line.account });
     difference = line.side === 'debit' ? difference.plus(line.amount) : difference.minus(line.amount);
   }
-  return difference.isZero() ? null : `its debits and credits differ by ${difference.toFixed()}`;
+  return difference.isZero() ? null : entryDefects.unbalanced({ difference: difference.toFixed() });
 }
 
 /** The lines with debit and credit swapped. */

@@ -2,6 +2,7 @@ import { type DraftEntry, type Line, signed } from '../domain/entry.ts';
 import { type Money, zero } from '../domain/money.ts';
 import { postgresText } from '../domain/text.ts';
 import type { DocumentKind } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import { amountsOf, receivables } from './entry-amounts.ts';
 
 /** A posted fact with another value in the source now. Amounts and dates are texts; null if there is no value. */
@@ -64,7 +65,7 @@ function signedText(amount: Money, decimals: number): string {
 
 function listed(parts: readonly string[]): string {
   const more = parts.length - named;
-  return [...parts.slice(0, named), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return [...parts.slice(0, named), ...(more > 0 ? [postingFindings.moreFields({ more })] : [])].join(', ');
 }
 
 const totals: Record<DocumentKind, string> = { invoice: 'total', payment: 'amount', prepayment: 'amount' };

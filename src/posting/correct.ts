@@ -1,6 +1,8 @@
 import { firstOpenDay, latestDate } from '../domain/dates.ts';
 import { type DraftEntry, type EntryReason, reversedLines } from '../domain/entry.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import { entryDescriptions, entryReasons } from '../texts/entries.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 import { changedFields, changesText, effectOf, effectText } from './changed-fields.ts';
 import { receivables } from './entry-amounts.ts';
@@ -86,8 +88,9 @@ function postNew(judgement: Judgement, entry: DraftEntry, before: PostedBefore, 
   if (mayPost(isLocked, decided, before, context))
     return write(judgement, 'posted', [{ ...entry, date: open, reason }]);
   const late = standing(decided, before, isLocked && isClosedByUs(entry.date, context));
-  const why = isLocked ? `${entry.date} is closed, the first open day is ${open}` : openAgain(entry.date, late);
-  const message = `${entry.description}: ${why}${asDecided(late)}`;
+  const { description, date } = entry;
+  const why = isLocked ? postingFindings.locked({ date, open }) : openAgain(date, late);
+  const message = postingFindings.heldNew({ description, why, decided: decisionText(late) });
   return { ...keep(judgement, 'held'), problem: problem('period_locked', entry.document, message), late };
 }
 
@@ -107,14 +110,14 @@ function isClosedByUs(date: CalendarDate, { closedThrough }: PostingContext): bo
   return closedThrough !== null && date <= closedThrough;
 }
 
-function openAgain(date: string, { atClose }: LateStanding): string {
-  return atClose ? `${date} is open again, but it was late when the books were closed` : `${date} is open`;
+function openAgain(dates: string, { atClose }: LateStanding): string {
+  return atClose ? postingFindings.openAgain({ dates }) : postingFindings.open({ dates });
 }
 
 /** The last part of a held document's message. */
-function asDecided({ decision }: LateStanding): string {
-  if (decision === 'wait') return '; it waits, as decided';
-  return decision === 'as_dated' ? '; it posts as dated once that is open, as decided' : '';
+function decisionText({ decision }: LateStanding): string {
+  if (decision === 'wait') return postingFindings.decidedToWait;
+  return decision === 'as_dated' ? postingFindings.decidedAsDated : '';
 }
 
 /**
@@ -140,13 +143,21 @@ export function correct(
       before,
       locked.some(({ date }) => isClosedByUs(date, context)),
     );
-    const datesOf = (some: DraftEntry[]) => [...new Set(some.map(({ date }) => date))].join(' and ');
-    const why = locked.length > 0 ? `${datesOf(locked)} is closed` : openAgain(datesOf(parts), late);
-    const first = locked.length > 0 ? `. The first open day is ${open}` : '';
+    const datesOf = (some: DraftEntry[]) => [...new Set(some.map(({ date }) => date))].join(postingFindings.and);
+    const why =
+      locked.length > 0 ? postingFindings.lockedDays({ dates: datesOf(locked) }) : openAgain(datesOf(parts), late);
     const fields = successor ? changesText(changedFields(inForce, successor, context.decimals)) : '';
     const effect = effectText(effectOf(inForce, successor), context.decimals);
-    const what = `${change(reason)}${fields && ` (${fields})`}`;
-    const message = `${inForce.description}: ${what}, but ${why}; ${inForce.id} stays in force. The correction would change ${effect || 'no account'}${first}${asDecided(late)}`;
+    const message = postingFindings.heldChange({
+      description: inForce.description,
+      change: entryReasons[reason],
+      fields,
+      why,
+      entryId: inForce.id,
+      effect,
+      open: locked.length > 0 ? open : '',
+      decided: decisionText(late),
+    });
     return { ...keep(judgement, 'posted'), problem: problem('change_held', inForce.document, message), late };
   }
   const dateOf = (entry: DraftEntry) => (locked.length > 0 ? open : entry.date);
@@ -161,7 +172,11 @@ export function reversalOf(inForce: InForce, date: CalendarDate, reason: EntryRe
     document: inForce.document,
     date,
     documentDate: inForce.documentDate,
-    description: `Reversal of ${inForce.id}: ${inForce.description}, ${change(reason)}`,
+    description: entryDescriptions.reversal({
+      entryId: inForce.id,
+      description: inForce.description,
+      change: entryReasons[reason],
+    }),
     reason,
     reverses: inForce.id,
     original: inForce.original,
@@ -172,7 +187,8 @@ export function reversalOf(inForce: InForce, date: CalendarDate, reason: EntryRe
 
 /** Only start_date changed, not the document: the entry is reported, not reversed. */
 function keepPostedBeforeStart(judgement: Judgement, inForce: InForce, context: PostingContext): Decision {
-  const message = `${inForce.id} is in the books, dated before the new start_date ${context.startDate}`;
+  const startDate = context.startDate ?? '';
+  const message = postingFindings.postedBeforeNewStart({ entryId: inForce.id, startDate });
   const report = problem('opening_changed', inForce.document, message);
   return { ...keep(judgement, 'posted'), reports: [...judgement.reports, report] };
 }
@@ -190,22 +206,6 @@ function openDay(date: CalendarDate, entries: DraftEntry[], context: PostingCont
 
 function isBeforeStart(date: CalendarDate, context: PostingContext): boolean {
   return context.startDate !== null && date < context.startDate;
-}
-
-function change(reason: EntryReason): string {
-  const words: Record<EntryReason, string> = {
-    posted: 'posted',
-    source_changed: 'changed in the source',
-    prepayment_matched: 'known now to have used another client’s prepayment',
-    voided: 'voided in the source',
-    not_final_any_more: 'no longer final in the source',
-    not_money_any_more: 'no longer money in the source',
-    gone: 'gone from the source',
-    came_back: 'shown by the source again',
-    mapping_changed: 'mapped differently',
-    redated: 'posted on another day, since its period is closed in the ERP',
-  };
-  return words[reason];
 }
 
 /** A decision that appends no entry. */

@@ -5,6 +5,7 @@ import type { Problem } from '../domain/problems.ts';
 import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
 import type { Defect, InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 import type { PostedFacts } from './hash.ts';
 import type { Dating, Judgement, PostingContext } from './types.ts';
@@ -46,7 +47,7 @@ export class Findings {
   }
 
   report(code: ProblemCode, message: string): void {
-    this.reports.push(this.#problem(code, `${this.#name}: ${message}`));
+    this.reports.push(this.#problem(code, postingFindings.named({ name: this.#name, message })));
   }
 
   /**
@@ -55,32 +56,38 @@ export class Findings {
    */
   goneOpening({ startDate }: PostingContext): void {
     if (this.documentDate === null || startDate === null || this.documentDate >= startDate) return;
-    const dated = `it is dated ${this.documentDate}, before start_date ${startDate}`;
-    this.report('opening_changed', `${dated}, and is gone from the source`);
+    const dated = postingFindings.datedBeforeStart({ date: this.documentDate, startDate });
+    this.report('opening_changed', postingFindings.gone({ dated }));
   }
 
-  /** Holds for each unreadable field of the record. `part` precedes the field's name: `row 5: `. */
-  defects(defects: Defect[], part = ''): void {
-    for (const { code, field, message } of defects) this.hold(code, `${part}${field} ${message}`);
+  /** Holds for each unreadable field of the record. `textOf` makes the message of a field. */
+  defects(defects: Defect[], textOf: (defect: Defect) => string = postingFindings.field): void {
+    for (const defect of defects) this.hold(defect.code, textOf(defect));
   }
 
   /** A required amount. Holds if it is absent or has more decimals than the currency. */
   amount(amount: Money | null, field: string, context: PostingContext): Money | null {
     // If parsing already reported the absent amount under the source's field name, it is not reported twice.
-    if (amount === null) return this.holding.length > 0 ? null : this.hold('amount_missing', `${field} is absent`);
+    if (amount === null)
+      return this.holding.length > 0 ? null : this.hold('amount_missing', postingFindings.absent({ field }));
     if (amount.decimalPlaces() <= context.decimals) return amount;
     return this.hold(
       'amount_precision',
-      `${field} is ${amount.toFixed()}, and ${context.currency} has ${context.decimals} decimals`,
+      postingFindings.tooPrecise({
+        field,
+        amount: amount.toFixed(),
+        currency: context.currency,
+        decimals: context.decimals,
+      }),
     );
   }
 
   /**
-   * A date of the source as a calendar date in the installation's time zone. `whose` is the field's name in messages.
+   * A date of the source as a calendar date in the installation's time zone. `field` is the field's name in messages.
    */
-  date(text: string | null, whose: string, context: PostingContext): CalendarDate | null {
-    if (text === null) return this.hold('date_missing', `${whose} is absent`);
-    return businessDate(text, context.timezone) ?? this.hold('date_invalid', `${whose} is no date (${text})`);
+  date(text: string | null, field: string, context: PostingContext): CalendarDate | null {
+    if (text === null) return this.hold('date_missing', postingFindings.absent({ field }));
+    return businessDate(text, context.timezone) ?? this.hold('date_invalid', postingFindings.notADate({ field, text }));
   }
 
   /** The account of a look-up. Holds once for each part that the mapping lacks. */
@@ -99,7 +106,7 @@ export class Findings {
     if (first === undefined) return this.#judgement('held');
     const messages = [...new Set(this.holding.map(({ message }) => message))];
     const causes = this.holding.filter(({ code }) => sharedCodes.has(code)).map(({ message }) => message);
-    const problem = { ...first, message: `${this.#name}: ${messages.join('; ')}` };
+    const problem = { ...first, message: postingFindings.named({ name: this.#name, message: messages.join('; ') }) };
     return { ...this.#judgement('held'), problem: causes.length > 0 ? { ...problem, causes } : problem };
   }
 

@@ -5,6 +5,8 @@ import { roleAccount } from '../mapping/look-ups.ts';
 import { finalStatus, voidStatus } from '../records/source-codes.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
+import { entryDescriptions } from '../texts/entries.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import { receivables } from './entry-amounts.ts';
 import { capitalised, Findings, invoiceName } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
@@ -30,7 +32,10 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   }
   if (invoice.status !== null && notFinal.includes(invoice.status)) return findings.state('not_final');
   if (invoice.status !== finalStatus && invoice.status !== voidStatus) {
-    findings.hold('status_unknown', `its status is ${invoice.status ?? 'absent'}`);
+    findings.hold(
+      'status_unknown',
+      invoice.status === null ? postingFindings.noStatus : postingFindings.statusUnknown({ status: invoice.status }),
+    );
     return findings.held();
   }
   const dating = datingOf(facts, findings.documentDate, context);
@@ -46,7 +51,7 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   }
   if (invoice.status === voidStatus) return findings.state('voided');
 
-  findings.date(invoice.invoiceDate, 'the invoice date', context);
+  findings.date(invoice.invoiceDate, postingFindings.invoiceDate, context);
   findings.defects(invoice.defects);
   provePlausibleInvoice(facts, findings);
   const shared = invoiceParty(invoice, context, findings);
@@ -68,8 +73,7 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   }
   const original = originalOf(invoice);
   if (totalWithVat.lessThan(0) && original === null)
-    findings.report('negative_without_original', `its total is ${totalWithVat.toFixed()}, and it names no original`);
-  const of = original ? ` of invoice id ${original.id}` : '';
+    findings.report('negative_without_original', postingFindings.noOriginal({ total: totalWithVat.toFixed() }));
   const hasReceivable = posting.lines.some(({ role }) => receivables.includes(role));
   const postedFacts: PostedFacts = {
     before: ['invoice', invoice.id, findings.documentDate, invoice.creditNote, original?.id ?? null],
@@ -80,7 +84,7 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
     document: { kind: 'invoice', id: invoice.id },
     date: findings.documentDate,
     documentDate: findings.documentDate,
-    description: `${name}${of}`,
+    description: entryDescriptions.invoice({ name, original: original?.id ?? null }),
     reason: 'posted',
     reverses: null,
     original,
@@ -139,12 +143,14 @@ function originalOf(invoice: InvoiceRecord): DocumentRef | null {
  */
 function reviewOpening(facts: InvoiceFacts, startDate: string, context: PostingContext, findings: Findings): void {
   const { invoice } = facts;
-  const since = (text: string | null) => text !== null && (businessDate(text, context.timezone) ?? '') >= startDate;
+  const since = (text: string | null): text is string =>
+    text !== null && (businessDate(text, context.timezone) ?? '') >= startDate;
   const paidSince = facts.payments.some((payment) => since(payment.dateAdded) || since(payment.modified));
-  const dated = `it is dated ${findings.documentDate}, before start_date ${startDate}`;
-  if (since(invoice.created)) findings.report('opening_changed', `${dated}, and was created on ${invoice.created}`);
-  else if (since(invoice.modified) && (invoice.status === voidStatus || !paidSince)) {
-    const what = invoice.status === voidStatus ? 'voided' : 'changed';
-    findings.report('opening_changed', `${dated}, and was ${what} on ${invoice.modified}`);
+  const dated = postingFindings.datedBeforeStart({ date: findings.documentDate ?? '', startDate });
+  const { created, modified, status } = invoice;
+  if (since(created)) findings.report('opening_changed', postingFindings.createdOn({ dated, at: created }));
+  else if (since(modified) && (status === voidStatus || !paidSince)) {
+    const { voidedOn, changedOn } = postingFindings;
+    findings.report('opening_changed', (status === voidStatus ? voidedOn : changedOn)({ dated, at: modified }));
   }
 }

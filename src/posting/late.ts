@@ -2,6 +2,7 @@ import { daysFrom, latestDate } from '../domain/dates.ts';
 import type { DraftEntry } from '../domain/entry.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { CalendarDate } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 import type {
   Dating,
@@ -67,22 +68,25 @@ export interface DateDoubt {
 export function doubtOf(entry: DraftEntry, dating: Dating | undefined, context: PostingContext): DateDoubt | null {
   const { startDate, today = null, mapping } = context;
   const { documentDate: date, document, description } = entry;
-  const doubt = (code: ProblemCode, why: string, from: CalendarDate | null): DateDoubt => ({
-    problem: { code, document, message: `${description}: it is dated ${date}, ${why}` },
+  const doubt = (code: ProblemCode, message: string, from: CalendarDate | null): DateDoubt => ({
+    problem: { code, document, message: postingFindings.named({ name: description, message }) },
     from,
   });
-  if (startDate !== null && date < startDate) {
-    return doubt(
-      'dated_before_start',
-      `before start_date ${startDate}, and was recorded on ${dating?.recorded ?? 'or after it'}`,
-      startDate,
-    );
-  }
-  if (today !== null && date > daysFrom(today, 1)) return doubt('date_in_future', `and today is ${today}`, null);
   const recorded = dating?.recorded ?? null;
+  if (startDate !== null && date < startDate) {
+    const dated = postingFindings.datedBeforeStart({ date, startDate });
+    const message =
+      recorded === null
+        ? postingFindings.recordedLater({ dated })
+        : postingFindings.recordedOn({ dated, at: recorded });
+    return doubt('dated_before_start', message, startDate);
+  }
+  if (today !== null && date > daysFrom(today, 1)) {
+    return doubt('date_in_future', postingFindings.inFuture({ date, today }), null);
+  }
   const oldest = mapping.policies.oldest_months;
   if (recorded === null || dating?.mayBeOld === true || date >= monthsBefore(recorded, oldest)) return null;
-  return doubt('date_implausible', `more than ${oldest} months before it was recorded on ${recorded}`, recorded);
+  return doubt('date_implausible', postingFindings.tooOld({ date, months: oldest, recorded }), recorded);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type DraftEntry, entryId, reversedLines } from '../domain/entry.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { entryDescriptions } from '../texts/entries.ts';
 import { reversalOf } from './correct.ts';
 
 type Posted = DraftEntry & { id: string };
@@ -52,7 +53,11 @@ export function movedToDay(
       const settledBy = add(reversalOf(successor, date, 'redated'));
       moves.push({ moved: entry.id, settledBy: settledBy.id, successor: successor.id });
     } else {
-      const takenBack = { ...entry, lines: reversedLines(lines), description: `${description}, taken back` };
+      const takenBack = {
+        ...entry,
+        lines: reversedLines(lines),
+        description: entryDescriptions.takenBack({ description }),
+      };
       const settledBy = add(anew(takenBack, date));
       const successor = add(reversalOf(settledBy, day, 'redated'));
       moves.push({ moved: entry.id, settledBy: settledBy.id, successor: successor.id });

@@ -1,6 +1,7 @@
 import type { LineFields, Party } from '../domain/entry.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import { documentNumber, type Findings } from './findings.ts';
 import { type Fact, registerFacts } from './hash.ts';
 import type { PostingContext } from './types.ts';
@@ -23,9 +24,9 @@ export function invoiceParty(invoice: InvoiceRecord, context: PostingContext, fi
   const { clientId, departmentId, payer, bankReference } = invoice;
   const number = documentNumber(invoice);
   const dueDate: CalendarDate | null =
-    invoice.dueDate === null ? null : findings.date(invoice.dueDate, 'the due date of the invoice', context);
+    invoice.dueDate === null ? null : findings.date(invoice.dueDate, postingFindings.dueDate, context);
   const code = clientId === null ? context.mapping.cash_customer : `client:${clientId}`;
-  if (!code) return findings.hold('cash_customer_unmapped', 'there is no client, and the mapping has no cash_customer');
+  if (!code) return findings.hold('cash_customer_unmapped', postingFindings.noCashCustomer);
   if (invoice.dueDate !== null && dueDate === null) return null;
   const payerFacts = [clientId, payer.vatNumber, payer.countryCode, departmentId, number];
   const register = registerFacts(payer.registerNumber ?? null, payer.vatNumber);

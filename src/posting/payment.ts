@@ -5,6 +5,8 @@ import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import { consolidatedPayment, prepaymentUse } from '../records/source-codes.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
+import { entryDescriptions, paymentTitles } from '../texts/entries.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import { Findings, invoiceName } from './findings.ts';
 import { type Fact, hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
@@ -43,12 +45,17 @@ export function judgePayment(
   if (invoice === null) {
     findings.hold(
       'invoice_unknown',
-      payment.invoiceId === null ? 'it names no invoice' : `its invoice ${payment.invoiceId} has not been seen yet`,
+      payment.invoiceId === null
+        ? postingFindings.noInvoice
+        : postingFindings.invoiceUnknown({ invoice: payment.invoiceId }),
     );
   }
   // Unreadable amounts hold only the invoice; the payment requires its other fields.
   const unreadable = invoice?.defects.filter(({ code }) => holdsPayments.has(code)) ?? [];
-  findings.defects(unreadable, `its invoice ${invoice?.id}: `);
+  if (invoice !== null)
+    findings.defects(unreadable, ({ field, message }) =>
+      postingFindings.fieldOfInvoice({ invoice: invoice.id, field, message }),
+    );
   if (invoice === null || findings.documentDate === null) return findings.held();
 
   const { firstSeenAt = null } = facts;
@@ -70,14 +77,17 @@ export function judgePayment(
   if (paid.isZero()) return findings.state('nothing_to_post');
   const type = payment.paymentType;
   if (type === null) {
-    findings.hold('payment_type_unknown', 'it names no payment type');
+    findings.hold('payment_type_unknown', postingFindings.noPaymentType);
     return findings.held();
   }
   const { rounding_limit: limit } = context.mapping.policies;
   if (type === rounding && paid.abs().greaterThan(limit)) {
     findings.hold(
       'rounding_too_large',
-      `it rounds by ${paid.toFixed(context.decimals)}, and policies.rounding_limit is ${limit.toFixed(context.decimals)}`,
+      postingFindings.roundingTooLarge({
+        paid: paid.toFixed(context.decimals),
+        limit: limit.toFixed(context.decimals),
+      }),
     );
     return findings.held();
   }
@@ -109,16 +119,17 @@ export function judgePayment(
     after: usedPrepaymentFacts(liable, invoice.clientId),
   };
   if (facts.prepayment?.prepaymentIds.length === 0 && type === prepaymentUse) {
-    findings.report(
-      'prepayment_unmatched',
-      `we could not determine which prepayments it used; its liability is posted under ${client.code}`,
-    );
+    findings.report('prepayment_unmatched', postingFindings.prepaymentUnmatched({ party: client.code }));
   }
   const entry: DraftEntry = {
     document: { kind: 'payment', id: payment.id },
     date: period.date,
     documentDate: period.date,
-    description: `${titleOf(type, paid)} ${payment.id} on ${invoiceName(invoice)}`,
+    description: entryDescriptions.payment({
+      title: titleOf(type, paid),
+      id: payment.id,
+      invoice: invoiceName(invoice),
+    }),
     reason: 'posted',
     reverses: null,
     original: null,
@@ -139,13 +150,13 @@ export function usedPrepaymentFacts(liable: number | null, invoiceClient: number
 
 /** Titles of payment types that are not cancellations or refunds when they are negative. */
 const titlesByType: Partial<Record<number, string>> = {
-  3: 'Cash rounding',
-  6: 'Consolidation',
-  12: 'Credit settlement',
+  3: paymentTitles.rounding,
+  6: paymentTitles.consolidation,
+  12: paymentTitles.creditSettlement,
 };
 
 function titleOf(type: number, paid: Money): string {
-  return titlesByType[type] ?? (paid.lessThan(0) ? 'Cancelled or refunded payment' : 'Payment');
+  return titlesByType[type] ?? (paid.lessThan(0) ? paymentTitles.cancelled : paymentTitles.payment);
 }
 
 type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_receivable'> };
@@ -169,7 +180,7 @@ function startPeriod(
   if (invoiceDate === null) {
     // An undated invoice is a draft or held. Only a payment from before the start date requires its date.
     if (!early) return { date, role: 'receivable' };
-    findings.date(invoice.invoiceDate, 'the date of its invoice', context);
+    findings.date(invoice.invoiceDate, postingFindings.dateOfItsInvoice, context);
     return null;
   }
   if (invoiceDate < startDate) {
@@ -182,9 +193,9 @@ function startPeriod(
 /** The source never changes a payment, so `modified` is the time of recording. */
 function reviewOpening(payment: PaymentRecord, context: PostingContext, findings: Findings): void {
   const recorded = payment.modified === null ? null : businessDate(payment.modified, context.timezone);
-  if (recorded === null || context.startDate === null || recorded < context.startDate) return;
-  findings.report(
-    'opening_changed',
-    `it is dated ${findings.documentDate}, before start_date ${context.startDate}, and was recorded on ${payment.modified}`,
-  );
+  const { documentDate: date } = findings;
+  const { startDate } = context;
+  if (date === null || recorded === null || startDate === null || recorded < startDate) return;
+  const dated = postingFindings.datedBeforeStart({ date, startDate });
+  findings.report('opening_changed', postingFindings.recordedOn({ dated, at: recorded }));
 }

@@ -3,6 +3,8 @@ import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import { isKnownStatus, isNoMoney } from '../records/source-codes.ts';
 import type { CalendarDate } from '../terms.ts';
+import { entryDescriptions } from '../texts/entries.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import { Findings } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { clientParty, moneyParty } from './party.ts';
@@ -37,7 +39,7 @@ export function judgePrepayment(
     return findings.state('not_money');
   }
   if (!isKnownStatus(status)) {
-    findings.hold('status_unknown', `its status is ${status}`);
+    findings.hold('status_unknown', postingFindings.statusUnknown({ status }));
     return findings.held();
   }
   const date = findings.documentDate ?? findings.date(prepayment.created, 'created', context);
@@ -51,9 +53,10 @@ export function judgePrepayment(
   const { departmentId, paymentType: type } = prepayment;
   // A refund reduces the liability that its original created.
   const clientId = facts.originalClientId ?? prepayment.clientId;
-  if (clientId === null) findings.hold('client_missing', 'it names no client');
-  if (type === null) findings.hold('payment_type_unknown', 'it names no payment type');
-  else if (refusedTypes.includes(type)) findings.hold('prepayment_type_refused', `its payment type is ${type}`);
+  if (clientId === null) findings.hold('client_missing', postingFindings.noClient);
+  if (type === null) findings.hold('payment_type_unknown', postingFindings.noPaymentType);
+  else if (refusedTypes.includes(type))
+    findings.hold('prepayment_type_refused', postingFindings.paymentTypeRefused({ type }));
   if (clientId === null || type === null || findings.holding.length > 0) return findings.held();
   const account = findings.account(paymentAccount(context.mapping, type, departmentId));
   const liability = findings.account(roleAccount(context.mapping, 'prepayment_liability'));
@@ -76,8 +79,8 @@ export function judgePrepayment(
     return findings.held();
   }
   if (paid.lessThan(0) && prepayment.refundsId === null)
-    findings.report('negative_without_original', `${paid.toFixed()} was paid back, and it names no prepayment`);
-  const of = prepayment.refundsId === null ? '' : ` of prepayment ${prepayment.refundsId}`;
+    findings.report('negative_without_original', postingFindings.noRefundedPrepayment({ paid: paid.toFixed() }));
+  const { id, refundsId } = prepayment;
   const postedFacts: PostedFacts = {
     before: ['prepayment', prepayment.id, date, type, paid, clientId, departmentId],
     payer: null,
@@ -87,7 +90,9 @@ export function judgePrepayment(
     document: { kind: 'prepayment', id: prepayment.id },
     date,
     documentDate: date,
-    description: paid.lessThan(0) ? `Refund ${prepayment.id}${of}` : `Prepayment ${prepayment.id}`,
+    description: paid.lessThan(0)
+      ? entryDescriptions.refund({ id, prepayment: refundsId })
+      : entryDescriptions.prepayment({ id }),
     reason: 'posted',
     reverses: null,
     original: null,
@@ -110,6 +115,6 @@ function reviewOpening(
   const changed = prepayment.modified === null ? null : businessDate(prepayment.modified, timezone);
   if (findings.documentDate === null || changed === null || startDate === null) return;
   if (findings.documentDate >= startDate || changed < startDate) return;
-  const dated = `it is dated ${findings.documentDate}, before start_date ${startDate}`;
-  findings.report('opening_changed', `${dated}, and is ${status} since ${prepayment.modified}`);
+  const dated = postingFindings.datedBeforeStart({ date: findings.documentDate, startDate });
+  findings.report('opening_changed', postingFindings.statusSince({ dated, status, at: changed }));
 }

@@ -1,14 +1,15 @@
 import { Money, minorUnit, roundHalfEven, sum } from '../domain/money.ts';
 import { consolidatedPayment } from '../records/source-codes.ts';
 import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { Findings } from './findings.ts';
 import { type CompleteRow, rateOf } from './groups.ts';
 import type { InvoiceFacts } from './types.ts';
 
 // Multiplying is much faster than dividing by 100.
 const perCent = new Money('0.01');
-/** At most this many ids are named in a message. */
-const longestTold = 8;
+/** A message names at most this many ids. */
+const maxNamedIds = 8;
 
 /** An invoice's totals, all present. */
 export interface Totals {
@@ -21,38 +22,41 @@ export interface Totals {
 export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: number, findings: Findings): void {
   const unit = minorUnit(decimals);
   const sums: [string, Money, Money][] = [
-    ['net', sum(rows.map((row) => row.sum)), totals.total],
-    ['VAT', sum(rows.map((row) => row.sumVat)), totals.totalVat],
-    ['with VAT', sum(rows.map((row) => row.sumTotal)), totals.totalWithVat],
+    [postingFindings.net, sum(rows.map((row) => row.sum)), totals.total],
+    [postingFindings.vat, sum(rows.map((row) => row.sumVat)), totals.totalVat],
+    [postingFindings.withVat, sum(rows.map((row) => row.sumTotal)), totals.totalWithVat],
   ];
   for (const [what, ofRows, total] of sums) {
     if (roundHalfEven(ofRows, decimals).equals(total)) continue;
     findings.holdAndRefetch(
       'totals_disagree',
-      `the rows add up to ${ofRows.toFixed()} ${what}, the document says ${total.toFixed(decimals)}`,
+      postingFindings.rowsAndTotal({ rows: ofRows.toFixed(), what, total: total.toFixed(decimals) }),
     );
   }
   for (const row of rows) {
     const withVat = row.sum.plus(row.sumVat);
     if (withVat.equals(row.sumTotal) || withVat.minus(row.sumTotal).abs().lessThanOrEqualTo(unit)) continue;
-    const amounts = `${row.sum.toFixed()} + ${row.sumVat.toFixed()} is not ${row.sumTotal.toFixed()}`;
-    findings.holdAndRefetch('totals_disagree', `row ${row.id}: ${amounts}`);
+    const [net, vat, total] = [row.sum, row.sumVat, row.sumTotal].map((amount) => amount.toFixed()) as Texts;
+    findings.holdAndRefetch('totals_disagree', postingFindings.rowAmounts({ row: row.id, net, vat, total }));
   }
   const { total, totalVat, totalWithVat } = totals;
   if (total.plus(totalVat).minus(totalWithVat).abs().greaterThan(unit)) {
-    const parts = [total, totalVat].map((amount) => amount.toFixed(decimals)).join(' + ');
-    findings.holdAndRefetch('totals_disagree', `the document's ${parts} is not ${totalWithVat.toFixed(decimals)}`);
+    const texts = [total, totalVat, totalWithVat].map((amount) => amount.toFixed(decimals)) as Texts;
+    const [net, vat, withVat] = texts;
+    findings.holdAndRefetch('totals_disagree', postingFindings.documentAmounts({ net, vat, total: withVat }));
   }
 }
+
+type Texts = [net: string, vat: string, total: string];
 
 /** In major units of any currency. */
 const largestPlausible = new Money(10_000_000);
 
 /** P6: holds if an amount is above what a document of a clinic can have. Each amount has its name for the message. */
 export function provePlausible(amounts: readonly (readonly [string, Money | null])[], findings: Findings): void {
-  for (const [name, amount] of amounts) {
+  for (const [field, amount] of amounts) {
     if (amount === null || amount.abs().lessThanOrEqualTo(largestPlausible)) continue;
-    findings.holdAndRefetch('amount_implausible', `${name} is ${shortened(amount)}, which is above 10,000,000`);
+    findings.holdAndRefetch('amount_implausible', postingFindings.implausible({ field, amount: shortened(amount) }));
   }
 }
 
@@ -74,18 +78,17 @@ export function provePlausibleInvoice({ invoice, rows, creditCircle }: InvoiceFa
   for (const { id, sum: net, sumVat, sumTotal } of rows) {
     const amounts = [['sum', net] as const, ['sum_vat', sumVat] as const, ['sum_total', sumTotal] as const];
     provePlausible(
-      amounts.map(([name, amount]) => [`row ${id}: ${name}`, amount] as const),
+      amounts.map(([name, amount]) => [postingFindings.amountOfRow({ row: id, field: name }), amount] as const),
       findings,
     );
   }
   if (!creditCircle) return;
-  const told = creditCircle.slice(0, longestTold).join(', ');
-  const more = creditCircle.length > longestTold ? ` and ${creditCircle.length - longestTold} more` : '';
+  const few = creditCircle.slice(0, maxNamedIds).join(', ');
+  const more = creditCircle.length - maxNamedIds;
+  const ids = more > 0 ? postingFindings.andMore({ few, more }) : few;
   findings.holdAndRefetch(
     'credit_cycle',
-    creditCircle.length === 1
-      ? 'it credits itself'
-      : `these credit notes credit each other in a circle, or in a chain that is too long: ${told}${more}`,
+    creditCircle.length === 1 ? postingFindings.creditsItself : postingFindings.creditCircle({ ids }),
   );
 }
 
@@ -99,7 +102,13 @@ export function reviewVatRates(rows: CompleteRow[], decimals: number, findings: 
     if (row.sumVat.minus(expected).abs().lessThanOrEqualTo(unit)) continue;
     findings.report(
       'vat_rate_disagrees',
-      `row ${row.id} has ${row.sumVat.toFixed()} VAT on ${row.sum.toFixed()}, and ${rate.toFixed()} % is ${expected.toFixed()}`,
+      postingFindings.rowVat({
+        row: row.id,
+        vat: row.sumVat.toFixed(),
+        net: row.sum.toFixed(),
+        rate: rate.toFixed(),
+        expected: expected.toFixed(),
+      }),
     );
   }
 }
@@ -115,17 +124,14 @@ export function reviewCollector(totalWithVat: Money, memberPayments: PaymentReco
   findings.refetch = true;
   findings.report(
     'collector_disagrees',
-    `its total is ${totalWithVat.toFixed()}, its members were paid ${collected.toFixed()} by it`,
+    postingFindings.collector({ total: totalWithVat.toFixed(), paid: collected.toFixed() }),
   );
 }
 
 /** Remark `overpaid`: due_sum is below zero although the total is not (an open credit note has both below zero). */
 export function reviewOverpaid({ dueSum }: InvoiceRecord, totalWithVat: Money, findings: Findings): void {
   if (dueSum === null || !dueSum.lessThan(0) || dueSum.greaterThanOrEqualTo(totalWithVat)) return;
-  findings.report(
-    'overpaid',
-    `${dueSum.toFixed()} is due of ${totalWithVat.toFixed()}: more was paid than it asks for`,
-  );
+  findings.report('overpaid', postingFindings.overpaid({ due: dueSum.toFixed(), total: totalWithVat.toFixed() }));
 }
 
 /** P3: the source's due sum, if it sends one, is the total minus the payments. Reported, does not hold. */
@@ -143,6 +149,11 @@ export function reviewDueSum(
   findings.refetch = true;
   findings.report(
     'due_sum_disagrees',
-    `${invoice.dueSum.toFixed()} is due, but ${totalWithVat.toFixed()} less ${paid.length} payments is ${expected.toFixed()}`,
+    postingFindings.dueSum({
+      due: invoice.dueSum.toFixed(),
+      total: totalWithVat.toFixed(),
+      payments: paid.length,
+      expected: expected.toFixed(),
+    }),
   );
 }

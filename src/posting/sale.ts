@@ -4,6 +4,7 @@ import { revenueAccount, roleAccount, vatAccount } from '../mapping/look-ups.ts'
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import type { InvoiceRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { Findings } from './findings.ts';
 import { type CompleteRow, flips, groupRows, type NetGroup, type VatGroup } from './groups.ts';
 import { type Fact, unordered } from './hash.ts';
@@ -63,7 +64,10 @@ export function sell(
   if (!settledNet || !settledVat) {
     return findings.holdAndRefetch(
       'cents_unsettled',
-      `its rows cannot be settled to ${totalWithVat.minus(totalVat).toFixed(decimals)} net and ${totalVat.toFixed(decimals)} VAT`,
+      postingFindings.centsUnsettled({
+        net: totalWithVat.minus(totalVat).toFixed(decimals),
+        vat: totalVat.toFixed(decimals),
+      }),
     );
   }
   const lines = saleLines(
@@ -89,16 +93,20 @@ function proveRows(
   findings: Findings,
 ): CompleteRow[] | null {
   if (!facts.rowsFresh) {
-    return findings.holdAndRefetch('rows_stale', `its rows are older than its change of ${facts.invoice.modified}`);
+    return findings.holdAndRefetch('rows_stale', postingFindings.rowsStale({ modified: facts.invoice.modified ?? '' }));
   }
   const isZero = totals.total.isZero() && totals.totalVat.isZero() && totals.totalWithVat.isZero();
   if (facts.rows.length === 0 && !isZero) {
-    return findings.holdAndRefetch('rows_missing', `it has no rows, and a total of ${totals.totalWithVat.toFixed()}`);
+    return findings.holdAndRefetch(
+      'rows_missing',
+      postingFindings.rowsMissing({ total: totals.totalWithVat.toFixed() }),
+    );
   }
-  for (const row of facts.rows) findings.defects(row.defects, `row ${row.id}: `);
+  for (const { id: row, defects } of facts.rows)
+    findings.defects(defects, ({ field, message }) => postingFindings.fieldOfRow({ row, field, message }));
   if (findings.holding.length > 0) return null;
   const rows = facts.rows.filter(isComplete);
-  if (rows.length < facts.rows.length) return findings.hold('amount_missing', 'a row lacks an amount');
+  if (rows.length < facts.rows.length) return findings.hold('amount_missing', postingFindings.rowWithoutAmount);
   proveTotals(totals, rows, context.decimals, findings);
   return findings.holding.length > 0 ? null : rows;
 }

@@ -2,6 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { days } from '../mapping/vat-group-lines.ts';
 import { vatGroupOf } from '../mapping/vat-groups.ts';
 import type { CalendarDate } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { Findings } from './findings.ts';
 import type { NetGroup, VatGroup } from './groups.ts';
 import type { InvoiceFacts, PostingContext } from './types.ts';
@@ -30,7 +31,7 @@ export function reviewValidity(
       .filter((line) => line === found.line || isAlike(line, found.line))
       .map(days)
       .join(', ');
-    const message = `${vatGroupLabel(group)} is valid ${valid}, but the date of the document for VAT is ${day}`;
+    const message = postingFindings.vatGroupExpired({ group: vatGroupLabel(group), valid, day });
     if (mapping.policies.vat_rate_expired === 'hold') findings.hold('vat_rate_expired', message);
     else findings.report('vat_rate_expired', message);
   }
@@ -58,10 +59,13 @@ export function reviewBuyer(
     const kind = vatGroupOf(mapping, vat, day)?.line.kind;
     if (kind === undefined || reported.has(vat) || !(toEu.includes(kind) || kind === 'reverse_charge')) continue;
     reported.add(vat);
-    const of = `${vatGroupLabel(vat)} is of kind ${kind}`;
-    if (number === null) findings.report('eu_without_vat_number', `${of}, and the payer has no VAT number`);
+    const group = vatGroupLabel(vat);
+    if (number === null) findings.report('eu_without_vat_number', postingFindings.noVatNumber({ group, kind }));
     else if (toEu.includes(kind) && isOwn(number, invoice.payer.countryCode, mapping.country))
-      findings.report('eu_without_vat_number', `${of}, and the payer’s VAT number is one of ${mapping.country}`);
+      findings.report(
+        'eu_without_vat_number',
+        postingFindings.ownVatNumber({ group, kind, country: mapping.country ?? '' }),
+      );
   }
 }
 
@@ -75,5 +79,9 @@ function isOwn(number: string, payerCountry: string | null, country: string | nu
 
 /** A VAT group in messages, such as `VAT group Standard at 25.5 %`. */
 export function vatGroupLabel({ name, rate }: Pick<VatGroup, 'name' | 'rate'>): string {
-  return `VAT group ${name ?? 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
+  const { withoutName, withoutRate, atRate } = postingFindings;
+  return postingFindings.vatGroup({
+    name: name ?? withoutName,
+    rate: rate === null ? withoutRate : atRate({ rate: rate.toFixed() }),
+  });
 }

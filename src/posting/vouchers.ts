@@ -1,5 +1,6 @@
 import { soldRole } from '../mapping/look-ups.ts';
 import type { CalendarDate } from '../terms.ts';
+import { postingFindings } from '../texts/findings/posting.ts';
 import type { Findings } from './findings.ts';
 import type { NetGroup } from './groups.ts';
 import type { PostingContext } from './types.ts';
@@ -25,10 +26,16 @@ export function proveVouchers(
     // A group of exactly zero takes no part, whatever its rate (ACCOUNTING "Settling the cents", 1).
     if (group.exact.isZero() && group.exactVat.isZero()) continue;
     if (group.exactVat.isZero() && (rate === null || rate.isZero())) continue;
-    const of = `row ${group.rowIds.join(', ')} on account ${group.accountNumber ?? 'none'}`;
     findings.hold(
       'voucher_with_vat',
-      `${of} goes to ${role} and has ${group.exactVat.toFixed()} VAT, ${vatGroupLabel(group.vat)}`,
+      postingFindings.voucherWithVat({
+        count: group.rowIds.length,
+        rows: group.rowIds.join(', '),
+        account: group.accountNumber ?? postingFindings.noAccount,
+        role,
+        vat: group.exactVat.toFixed(),
+        group: vatGroupLabel(group.vat),
+      }),
     );
   }
   return found;

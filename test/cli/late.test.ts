@@ -122,7 +122,7 @@ describe('documents that come after the close', () => {
     expect(await stateOf(changed)).toMatchObject({ state: 'held', problem: 'period_locked', late: true });
     expect(await entriesOf(waiting)).toEqual([]);
     const listed = (await command('late')).stdout;
-    expect(listed).toContain('2026-01-20 is open again, but it was late when the books were closed');
+    expect(listed).toContain('2026-01-20 is open again, but the document was late when the books were closed');
     expect(listed).toContain('decided: wait, by M. Virtanen');
   });
 

@@ -43,7 +43,7 @@ describe('masking', () => {
   it('leaves books, codes and texts, dates and times of documents as they are', () => {
     const kept = {
       ...{ amount: '12.30', account: '3010', date: '2026-11-23', code: 'rows_disagree', id: '4711/invoice/10001' },
-      message: 'Invoice 10001: the rows add up to 12, the document says 13',
+      message: 'Invoice 10001: the rows add up to 12, but the document has 13',
       ...{ modified: '2026-03-02T09:00:00Z', created: '2026-02-11T08:12:44Z', number: 7, nothing: null, none: [] },
     };
     expect(json(kept)).toEqual(kept);

@@ -15,9 +15,9 @@ test('a negative amount is written on the other side, zero not at all', () => {
 test.each([
   ['balanced', ['1.00', '-0.40', '-0.60'], 2, null],
   ['one cent off', ['1.00', '-0.99'], 2, 'its debits and credits differ by 0.01'],
-  ['finer than the minor unit', ['0.005', '-0.005'], 2, 'its line on 1 is finer than the minor unit'],
+  ['more decimals than the currency', ['0.005', '-0.005'], 2, 'its line on 1 has too many decimals'],
   ['three decimals where the currency has them', ['0.005', '-0.005'], 3, null],
-  ['without decimals', ['1.5', '-1.5'], 0, 'its line on 1 is finer than the minor unit'],
+  ['without decimals', ['1.5', '-1.5'], 0, 'its line on 1 has too many decimals'],
   ['empty', [], 2, 'it has no lines'],
 ] as const)('P5: %s', (_, amounts, decimals, defect) => {
   expect(entryDefect({ lines: amounts.map(line) }, decimals)).toBe(defect);

@@ -169,14 +169,14 @@ const cases: Case[] = [
     code: 'amount_precision',
     what: 'a tenth of a cent paid',
     facts: paymentFacts(paymentOf(0, '10.005')),
-    says: 'paid is 10.005, and EUR has 2 decimals',
+    says: 'paid is 10.005, but EUR has 2 decimals',
   },
   {
     code: 'amount_precision',
     what: 'half a yen',
     facts: prepaymentFacts(0, '10.5'),
     context: { currency: 'JPY', decimals: 0 },
-    says: 'paid is 10.5, and JPY has 0 decimals',
+    says: 'paid is 10.5, but JPY has 0 decimals',
   },
   {
     code: 'field_invalid',
@@ -316,7 +316,7 @@ const cases: Case[] = [
     context: {
       mapping: mappingOf({ revenue_rules: [{ when: { account: '2411' }, role: 'gift_card_liability' }] }),
     },
-    says: 'row 5 on account 2411 goes to gift_card_liability and has 24 VAT',
+    says: 'row 5 on account 2411 goes to gift_card_liability, but has 24 VAT',
   },
   {
     code: 'rounding_too_large',
@@ -373,7 +373,7 @@ const cases: Case[] = [
     code: 'totals_disagree',
     what: 'a row is missing',
     facts: invoiceFacts(invoiceOf(hundred), oneRow('90.00', '24.00', '114.00')),
-    says: 'the rows add up to 90 net, the document says 100.00; the rows add up to 114 with VAT',
+    says: 'the rows add up to 90 net, but the document has 100.00; the rows add up to 114 with VAT',
     refetch: true,
   },
   {
@@ -390,14 +390,14 @@ const cases: Case[] = [
     code: 'cents_unsettled',
     what: 'a row whose totals are more than a cent below it',
     facts: invoiceFacts(invoiceOf(['25.25', '0.00', '25.24']), oneRow('25.2549', '-0.004', '25.2445')),
-    says: 'cannot be settled',
+    says: 'cannot be rounded to the totals 25.24 net and 0.00 VAT',
     refetch: true,
   },
   {
     code: 'due_sum_disagrees',
     what: 'a payment not seen yet',
     facts: { ...invoice1001({ dueSum: money('81.00') }), payments: [paymentOf(0, '50.00')] },
-    says: '81 is due, but 181 less 1 payments is 131',
+    says: 'its due_sum is 81, but its total 181 less 1 payment is 131',
     refetch: true,
   },
   {
@@ -407,7 +407,7 @@ const cases: Case[] = [
       ...invoice1001({ dueSum: money('-181.00') }),
       payments: [paymentOf(0, '181.00'), paymentOf(1, '181.00', { id: 51 })],
     },
-    says: 'Invoice A-1001 (id 1): -181 is due of 181: more was paid than it asks for',
+    says: 'Invoice A-1001 (id 1): its due_sum is -181 and its total 181, so the payments exceed the total',
   },
   {
     code: 'overpaid',
@@ -421,13 +421,13 @@ const cases: Case[] = [
       ),
       payments: [paymentOf(0, '124.00')],
     },
-    says: '-248 is due of -124',
+    says: 'its due_sum is -248 and its total -124, so the payments exceed the total',
   },
   {
     code: 'negative_without_original',
     what: 'a negative invoice that is no credit note',
     facts: invoiceFacts(invoiceOf(['-100.00', '-24.00', '-124.00']), oneRow('-100.00', '-24.00', '-124.00')),
-    says: 'Invoice A-1001 (id 1): its total is -124, and it names no original',
+    says: 'Invoice A-1001 (id 1): its total is -124, but it names no original',
   },
   {
     code: 'negative_without_original',
@@ -436,19 +436,19 @@ const cases: Case[] = [
       invoiceOf(['-100.00', '-24.00', '-124.00'], { creditNote: true }),
       oneRow('-100.00', '-24.00', '-124.00'),
     ),
-    says: 'Credit note A-1001 (id 1): its total is -124, and it names no original',
+    says: 'Credit note A-1001 (id 1): its total is -124, but it names no original',
   },
   {
     code: 'negative_without_original',
     what: 'a refund of no prepayment',
     facts: prepaymentFacts(7, '-50.00'),
-    says: 'Prepayment 90: -50 was paid back, and it names no prepayment',
+    says: 'Prepayment 90: -50 was paid back, but the refund names no prepayment',
   },
   {
     code: 'vat_rate_disagrees',
     what: 'a row with the VAT of another rate',
     facts: invoiceFacts(invoiceOf(['100.00', '14.00', '114.00']), oneRow('100.00', '14.00', '114.00')),
-    says: 'row 5 has 14 VAT on 100, and 24 % is 24',
+    says: 'row 5 has 14 VAT on 100, but 24 % of that is 24',
   },
   {
     code: 'collector_disagrees',
@@ -456,7 +456,7 @@ const cases: Case[] = [
     facts: invoiceFacts(invoiceOf(hundred, { consolidatedInvoiceIds: [2] }), [], {
       memberPayments: [paymentOf(6, '100')],
     }),
-    says: 'its total is 124, its members were paid 100',
+    says: 'its total is 124, but its members’ consolidation payments add up to 100',
     refetch: true,
   },
   {
@@ -521,7 +521,7 @@ const cases: Case[] = [
       rowOf('3000', '100.00', '0.00', '100.00', { vatGroup: vatGroup('0', 'EU') }),
     ]),
     context: { mapping: mappingOf({ vat_groups: [{ group: 'EU', kind: 'eu_services' }] }) },
-    says: 'EU at 0 % is of kind eu_services, and the payer has no VAT number',
+    says: 'EU at 0 % is of kind eu_services, but the payer has no VAT number',
   },
   {
     code: 'period_locked',
@@ -565,14 +565,14 @@ const cases: Case[] = [
     what: 'an invoice made since start_date and dated before it',
     facts: invoice1001({ invoiceDate: '2025-12-31' }),
     context: start,
-    says: 'dated 2025-12-31, before start_date 2026-01-01, and was recorded on 2026-01-15',
+    says: 'dated 2025-12-31, before start_date 2026-01-01, but was recorded on 2026-01-15',
   },
   {
     code: 'date_in_future',
     what: 'an invoice of the day after tomorrow',
     facts: invoice1001({ invoiceDate: '2026-01-17' }),
     context: { today: '2026-01-15' },
-    says: 'dated 2026-01-17, and today is 2026-01-15',
+    says: 'dated 2026-01-17, but today is 2026-01-15',
   },
   {
     code: 'date_implausible',
@@ -617,7 +617,7 @@ describe('each problem, reproduced', () => {
       sumTotal: money('1.26'),
     };
     proveTotals({ total: money('1'), totalVat: money('0.24'), totalWithVat: money('1.26') }, [row], 2, findings);
-    expect(findings.holding.map(({ message }) => message)).toContain("the document's 1.00 + 0.24 is not 1.26");
+    expect(findings.holding.map(({ message }) => message)).toContain('the document’s 1.00 net + 0.24 VAT is not 1.26');
   });
 
   test('a formerly posted document is never reversed because of a doubt', () => {

@@ -92,16 +92,16 @@ describe('a net group sent to a liability', () => {
   });
 
   test.each([
-    ['VAT', { vatGroup: vatGroup('24') }, '24.00', 'has 24.00 VAT, VAT group VAT24 at 24 %'],
-    ['a rate without VAT', { vatGroup: vatGroup('24') }, '0.00', 'has 0 VAT, VAT group VAT24 at 24 %'],
-    ['VAT at no rate', { vatGroup: null }, '24.00', 'has 24 VAT, VAT group without a name at no %'],
+    ['VAT', { vatGroup: vatGroup('24') }, '24.00', 'has 24.00 VAT (VAT group VAT24 at 24 %)'],
+    ['a rate without VAT', { vatGroup: vatGroup('24') }, '0.00', 'has 0 VAT (VAT group VAT24 at 24 %)'],
+    ['VAT at no rate', { vatGroup: null }, '24.00', 'has 24 VAT (VAT group without a name without a rate)'],
   ])('with %s holds the document', (_, changes, vat, message) => {
     const withVat = vat === '0.00' ? '100.00' : '124.00';
     const facts = invoiceFacts(invoiceOf(['100.00', vat, withVat]), [rowOf('2411', '100.00', vat, withVat, changes)]);
     const found = judge(facts, context);
     expect(found).toMatchObject({ state: 'held', entry: null, problem: { code: 'voucher_with_vat' } });
     expect(found.problem!.message).toContain(
-      `on account 2411 goes to gift_card_liability and ${message.replace('24.00', '24')}`,
+      `on account 2411 goes to gift_card_liability, but ${message.replace('24.00', '24')}`,
     );
   });
 

@@ -1,0 +1,44 @@
+/** Descriptions of entries. The journal stores them. */
+export const entryDescriptions = {
+  invoice: ({ name, original }: { name: string; original: number | null }): string =>
+    original === null ? name : `${name} of invoice id ${original}`,
+  payment: ({ title, id, invoice }: { title: string; id: number; invoice: string }): string =>
+    `${title} ${id} on ${invoice}`,
+  prepayment: ({ id }: { id: number }): string => `Prepayment ${id}`,
+  refund: ({ id, prepayment }: { id: number; prepayment: number | null }): string =>
+    prepayment === null ? `Refund ${id}` : `Refund ${id} of prepayment ${prepayment}`,
+  reversal: ({ entryId, description, change }: Record<'entryId' | 'description' | 'change', string>): string =>
+    `Reversal of ${entryId}: ${description}, ${change}`,
+  takenBack: ({ description }: { description: string }): string => `${description}, cancelled`,
+};
+
+/** Titles of payments, as their entries' descriptions begin. */
+export const paymentTitles = {
+  payment: 'Payment',
+  cancelled: 'Cancelled or refunded payment',
+  rounding: 'Cash rounding',
+  consolidation: 'Consolidation',
+  creditSettlement: 'Credit settlement',
+};
+
+/** What happened to a document, by the reason of its entry. */
+export const entryReasons = {
+  posted: 'posted',
+  source_changed: 'changed in the source',
+  prepayment_matched: 'matched with another client’s prepayment',
+  voided: 'voided in the source',
+  not_final_any_more: 'no longer final in the source',
+  not_money_any_more: 'no longer money in the source',
+  gone: 'gone from the source',
+  came_back: 'shown by the source again',
+  mapping_changed: 'mapped differently',
+  redated: 'posted on another day, since its period is closed in the ERP',
+};
+
+/** Why an entry is not balanced or complete (P5). */
+export const entryDefects = {
+  noLines: 'it has no lines',
+  notPositive: ({ account }: { account: string }): string => `its line on ${account} is not positive`,
+  tooPrecise: ({ account }: { account: string }): string => `its line on ${account} has too many decimals`,
+  unbalanced: ({ difference }: { difference: string }): string => `its debits and credits differ by ${difference}`,
+};
