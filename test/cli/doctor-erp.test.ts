@@ -4,11 +4,11 @@ import { expiryOf } from '../../src/cli/doctor/erp.ts';
 const now = new Date('2026-11-22T12:00:00Z');
 
 test.each([
-  ['2027-02-20T12:00:00Z', 'ok', 'ends on 2027-02-20, in 90 days'],
-  ['2026-12-06T12:00:00Z', 'ok', 'ends on 2026-12-06, in 14 days'],
-  ['2026-12-06T11:59:59Z', 'warn', 'ends on 2026-12-06, in 13 days'],
-  ['2026-11-22T12:00:00Z', 'warn', 'ended on 2026-11-22'],
-  ['2026-11-01T00:00:00Z', 'warn', 'ended on 2026-11-01'],
+  ['2027-02-20T12:00:00Z', 'ok', 'expires on 2027-02-20, in 90 days'],
+  ['2026-12-06T12:00:00Z', 'ok', 'expires on 2026-12-06, in 14 days'],
+  ['2026-12-06T11:59:59Z', 'warn', 'expires on 2026-12-06, in 13 days'],
+  ['2026-11-22T12:00:00Z', 'warn', 'expired on 2026-11-22'],
+  ['2026-11-01T00:00:00Z', 'warn', 'expired on 2026-11-01'],
 ])('a key of the ERP that ends at %s is %s', (at, status, told) => {
   const { todo, ...check } = expiryOf(4711, 'vetledger', new Date(at), now);
   const message = `the API user’s key "vetledger" ${told}`;

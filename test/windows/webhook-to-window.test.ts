@@ -132,7 +132,7 @@ test('`vetledger run` says where it listens, and ends with exit code 3 where it 
 test('`vetledger doctor` says when the latest webhook came', async () => {
   const file = join(dirname(clinic.config), 'run-0.yaml');
   const { stdout } = await vetledger(['doctor', '--config', file], { ...clinic.env, WEBHOOK_SECRET: secret });
-  expect(stdout).toMatch(/^ok {4}4711 webhooks: the latest came \d{4}-/m);
+  expect(stdout).toMatch(/^ok {4}4711 webhooks: the latest arrived \d{4}-/m);
   expect(stdout).not.toContain(secret);
 });
 

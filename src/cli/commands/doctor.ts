@@ -10,6 +10,7 @@ import { serverVersion } from '../../queries/database.ts';
 import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { tryWriting } from '../../runtime/presence.ts';
 import { checkTemporal } from '../../runtime/temporal-check.ts';
+import { doctorTexts } from '../../texts/commands/doctor.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { type Check, failure, passed } from '../doctor/check.ts';
@@ -49,8 +50,8 @@ export const command: Definition<Options> = {
 async function doctor(context: CommandContext, options: Options): Promise<number> {
   const config = await loadConfig(context.configPath, context.env);
   const chosen = chosenInstallations(config, options.installation);
-  const checks = [passed(null, 'configuration', `${config.file} and its mapping files are valid`)];
-  checks.push(...config.warnings.map(({ message, todo }) => warning('secrets', message, todo)));
+  const checks = [passed(null, 'configuration', doctorTexts.configurationValid(config))];
+  checks.push(...config.warnings.map(({ message, todo }) => warning('secrets', { message, todo })));
   const { app, check } = await checkPostgres(context, config);
   checks.push(check);
   try {
@@ -93,8 +94,8 @@ async function checkPostgres(context: CommandContext, config: Config): Promise<{
   try {
     app = await openApp(config, { temporal: false, progress: context.note, env: context.env, logLevel: 'error' });
     await tryWriting(app.db);
-    const which = config.databaseUrl ? 'the one of database_url' : `embedded, under ${config.dataDir}`;
-    const message = `version ${await serverVersion(app.db)}, ${which}; its schema is up to date`;
+    const which = config.databaseUrl ? doctorTexts.fromUrl : doctorTexts.embedded({ folder: config.dataDir });
+    const message = doctorTexts.postgres({ version: await serverVersion(app.db), which });
     return { app, check: passed(null, name, message) };
   } catch (error) {
     await app?.close();
@@ -111,25 +112,15 @@ async function databaseChecks(db: Db): Promise<Check[]> {
   const { oldest, newestTried } = supportedPostgres;
   return [
     ...(major > newestTried
-      ? [
-          warning(
-            'PostgreSQL version',
-            `${major} is newer than the newest version that was tried, ${newestTried}`,
-            `Use PostgreSQL ${oldest} to ${newestTried} where that is possible.`,
-          ),
-        ]
+      ? [warning('PostgreSQL version', doctorTexts.postgresTooNew({ major, oldest, newest: newestTried }))]
       : []),
     beyond.length === 0
-      ? passed(null, name, `${role} cannot change or delete what is in the journal`)
-      : warning(
-          name,
-          `${role}, which the program runs as, ${listed(beyond)}`,
-          'Set migrate_database_url to this role’s URL and database_url to that of a role of its own, and run `vetledger migrate` (docs/operators/security.md, "Two database roles").',
-        ),
+      ? passed(null, name, doctorTexts.roleLimited({ role }))
+      : warning(name, doctorTexts.roleTooStrong({ role, rights: listed(beyond) })),
   ];
 }
 
-function warning(check: string, message: string, todo: string): Check {
+function warning(check: string, { message, todo }: { message: string; todo: string }): Check {
   return { installation: null, check, status: 'warn', message, todo };
 }
 
@@ -146,15 +137,15 @@ async function temporalChecks(context: CommandContext, config: Config): Promise<
       env: context.env,
     });
     return [
-      passed(null, name, `${address}, namespace ${namespace}`),
+      passed(null, name, doctorTexts.temporal({ address, namespace })),
       searchAttributes.registered
-        ? passed(null, attributes, 'registered')
+        ? passed(null, attributes, doctorTexts.registered)
         : {
             installation: null,
             check: attributes,
             status: 'warn',
             message: searchAttributes.reason,
-            todo: 'Let an administrator register them; until then windows cannot be searched by installation and health.',
+            todo: doctorTexts.registerAttributes,
           },
     ];
   } catch (error) {
@@ -167,8 +158,8 @@ async function webhookChecks({ config, db }: App, installation: number): Promise
   if (!config.webhooks) return [];
   const latest = await latestNudge(db, installation);
   const message = latest
-    ? `the latest came ${instantText(latest.toISOString())}`
-    : `none has come yet; they are sent to /webhooks/${installation}/<secret> while \`vetledger run\` is up`;
+    ? doctorTexts.latestWebhook({ at: instantText(latest.toISOString()) })
+    : doctorTexts.noWebhook({ installation });
   return [passed(installation, 'webhooks', message)];
 }
 
@@ -177,8 +168,7 @@ function untried(installation: number): Check {
     installation,
     check: 'practice API',
     status: 'warn',
-    message: 'not tried: the rate budget is kept in PostgreSQL',
-    todo: 'Mend PostgreSQL first.',
+    ...doctorTexts.practiceUntried(),
   };
 }
 
@@ -188,5 +178,7 @@ function checksText(checks: Check[]): string {
     ...(todo && status !== 'ok' ? [`      what to do: ${todo}`] : []),
   ]);
   const count = (wanted: Check['status']) => checks.filter(({ status }) => status === wanted).length;
-  return [...lines, '', `${count('ok')} ok, ${count('warn')} warnings, ${count('fail')} failed`].join('\n');
+  return [...lines, '', doctorTexts.counts({ ok: count('ok'), warnings: count('warn'), failed: count('fail') })].join(
+    '\n',
+  );
 }

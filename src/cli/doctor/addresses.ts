@@ -5,6 +5,7 @@ import type { ListAnswer } from '../../practice/client.ts';
 import { isJsonObject } from '../../records/json.ts';
 import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
+import { doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
 import type { Check } from './check.ts';
 
 export const namesOfLists = {
@@ -37,8 +38,11 @@ function strangersOf(installation: number, kind: RecordKind, answer: ListAnswer 
   const [first] = reported;
   if (answer === undefined || first === undefined) return [];
   const all = receivedIn(answer);
-  const what = foreign.length > 0 ? 'of another installation or another resource' : 'without a usable id';
-  const message = `${reported.length} of ${all} ${namesOfLists[kind]} are ${what}; record ${first.position}: ${first.why}`;
+  const what = foreign.length > 0 ? texts.otherInstallation : texts.noUsableId;
+  const message = texts.strangers({
+    ...{ count: reported.length, all, list: namesOfLists[kind], what },
+    ...{ position: first.position, why: first.why },
+  });
   const status = foreign.length === all ? 'fail' : 'warn';
   return [{ installation, check, status, message, todo: todoOf(first.code) }];
 }
@@ -48,12 +52,10 @@ function hosts(installation: number, baseUrl: string, answers: Answers): Check {
   const named = Object.values(answers).flatMap(({ results }) => results.map(({ value }) => hostIn(value)));
   const others = [...new Set(named)].filter((host) => host !== null && host !== own);
   if (others.length === 0) {
-    return { installation, check, status: 'ok', message: 'they name no other host than base_url', todo: null };
+    return { installation, check, status: 'ok', message: texts.hostsAgree, todo: null };
   }
-  const message = `they name ${clip(others.join(', '), longestHosts)}, and base_url names ${own}`;
-  const todo =
-    'Nothing, where a proxy stands between; otherwise check base_url. Installation and resource of each address are compared either way.';
-  return { installation, check, status: 'warn', message, todo };
+  const other = texts.otherHosts({ hosts: clip(others.join(', '), longestHosts), own: String(own) });
+  return { installation, check, status: 'warn', ...other };
 }
 
 function hostOf(address: string): string | null {

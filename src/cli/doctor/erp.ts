@@ -4,6 +4,7 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { ErpError } from '../../erp/port.ts';
 import type { App } from '../../runtime/app.ts';
+import { doctorTexts } from '../../texts/commands/doctor.ts';
 import { type Check, failure, passed } from './check.ts';
 
 const name = 'ERP';
@@ -30,10 +31,10 @@ export async function checkErp(
       priority,
     });
     const open = periods?.filter(({ isOpen }) => isOpen).length;
-    const said = open === undefined ? '' : `, ${open} open periods`;
-    const user = erp.user === '' ? 'the user of its API key' : erp.user;
+    const counted = open === undefined ? '' : doctorTexts.openPeriods({ open });
+    const user = erp.user === '' ? doctorTexts.userOfKey : erp.user;
     return [
-      passed(id, name, `${erp.kind} at ${erp.url} lets ${user} in${said}; \`vetledger erp check\` tries the rest`),
+      passed(id, name, doctorTexts.erpAccepted({ kind: erp.kind, url: erp.url, user, periods: counted })),
       ...(await checkSecrets(app, installation, signal)),
     ];
   } catch (error) {
@@ -59,26 +60,24 @@ async function checkSecrets(
 export function expiryOf(installation: number, key: string, at: Date, now: Date): Check {
   const day = at.toISOString().slice(0, 10);
   const days = Math.floor((at.getTime() - now.getTime()) / dayMs);
-  const ends = at <= now ? `ended on ${day}` : `ends on ${day}, in ${days} days`;
-  const message = `the API user’s key ${JSON.stringify(key)} ${ends}`;
+  const quoted = JSON.stringify(key);
+  const message =
+    at <= now ? doctorTexts.keyExpired({ key: quoted, day }) : doctorTexts.keyExpires({ key: quoted, day, days });
   if (days >= warningDays) return passed(installation, 'ERP key', message);
-  const todo =
-    'If it is the one in use, make a new one in the ERP and put it into the secret that the configuration names.';
-  return { installation, check: 'ERP key', status: 'warn', message, todo };
+  return { installation, check: 'ERP key', status: 'warn', message, todo: doctorTexts.renewKey };
 }
 
 async function checkFolder(installation: number, folder: string): Promise<Check> {
   try {
     await mkdir(folder, { recursive: true });
     await access(folder, constants.W_OK);
-    return passed(installation, name, `files are written to ${folder}`);
+    return passed(installation, name, doctorTexts.folder({ folder }));
   } catch (error) {
     return {
       installation,
       check: name,
       status: 'fail',
-      message: `the folder ${folder} cannot be written (${codeOf(error) ?? 'unknown reason'})`,
-      todo: 'Correct erp.folder, or the rights of the folder.',
+      ...doctorTexts.folderUnwritable({ folder, reason: codeOf(error) ?? 'unknown reason' }),
     };
   }
 }
@@ -90,9 +89,7 @@ function refused(installation: number, { means, message }: ErpError): Check {
     check: name,
     status: 'fail',
     message,
-    todo: isAuth
-      ? 'Check erp.user and its password (or erp.api_key), and its rights.'
-      : 'Check that the ERP is up and that erp.url, erp.database and erp.company are right.',
+    todo: isAuth ? doctorTexts.checkSignIn : doctorTexts.checkAddress,
     unreachable: true,
   };
 }

@@ -3,6 +3,7 @@ import { owedAsRevenueText } from '../../mapping/owed.ts';
 import { findOwedAsRevenue } from '../../queries/owed-as-revenue.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';
 import type { App } from '../../runtime/app.ts';
+import { doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
 import { count } from '../render/text.ts';
 import type { Check } from './check.ts';
 
@@ -15,15 +16,12 @@ export async function checkOwed(app: App, installation: InstallationConfig): Pro
   };
   if (owed.found.length > 0) {
     return owed.found.map((each) => {
-      const message = `${count(each.rows, 'row')}, net ${each.net.toFixed()}: ${owedAsRevenueText(each)}`;
-      return check(
-        'warn',
-        message,
-        'Correct the mapping, and see `vetledger repost --dry-run`; or name it under `accepted`.',
-      );
+      const rows = count(each.rows, 'row');
+      const message = texts.owed({ rows, net: each.net.toFixed(), what: owedAsRevenueText(each) });
+      return check('warn', message, texts.owedAsRevenue);
     });
   }
   if (owed.names_known) return [check('ok', 'none', null)];
-  const todo = 'Give the application the permission to read account numbers.';
-  return [check('warn', 'the names of the accounts are not known, so they are not looked at', todo)];
+  const { message, todo } = texts.accountNamesUnknown();
+  return [check('warn', message, todo)];
 }

@@ -18,6 +18,7 @@ import { readDefaultPageSizes } from '../../sync/capabilities/server.ts';
 import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
 import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
+import { doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
 import { scrubLateTodo } from '../../texts/findings/health.ts';
 import { type Answers, checkAddresses, namesOfLists } from './addresses.ts';
 import { type Check, failure } from './check.ts';
@@ -64,11 +65,15 @@ class Examination {
     this.#checks.push({ installation: this.#installation.id, check, status, message, todo });
   }
 
+  #warn(check: string, { message, todo }: { message: string; todo: string }): void {
+    this.#add(check, 'warn', message, todo);
+  }
+
   async #list(kind: RecordKind): Promise<ListAnswer | 'stop' | null> {
     const name = `list of ${namesOfLists[kind]}`;
     try {
       const answer = await this.#client.list(kind, {}, null);
-      this.#add(name, 'ok', `${answer.count} records`);
+      this.#add(name, 'ok', texts.records(answer));
       return answer;
     } catch (error) {
       if (!(error instanceof PracticeError)) throw error;
@@ -81,25 +86,15 @@ class Examination {
 
   #clock(answer: ListAnswer): void {
     if (answer.clock === 'unknown') {
-      this.#add(
-        'clock',
-        'warn',
-        'its answers carry no Date header, so that its clock is unknown; the database’s clock is used, less five minutes',
-        'Keep the database’s clock synchronised (NTP), and have the source’s clock checked.',
-      );
+      this.#warn('clock', texts.clockUnknown());
       return;
     }
     const skewMs = certainSkewMs(answer);
     if (Math.abs(skewMs) <= this.#installation.clockSkewLimitSeconds * 1000) {
-      this.#add('clock', 'ok', 'Date header present, clocks agree');
+      this.#add('clock', 'ok', texts.clocksAgree);
       return;
     }
-    this.#add(
-      'clock',
-      'warn',
-      `the source’s clock is ${skewInWords(skewMs)} the database’s`,
-      'Have the wrong clock synchronised (NTP). Nothing is missed meanwhile: changes are asked for by the earlier of the two.',
-    );
+    this.#warn('clock', texts.clockWrong({ skew: skewInWords(skewMs) }));
   }
 
   /** Compares the page size of each list with the configuration. A list with a single page shows no page size. */
@@ -113,16 +108,11 @@ class Examination {
     const shown = full.map((kind) => ({ kind, size: sizeOf(answers[kind]) }));
     const others = shown.filter(({ size }) => size !== expected);
     const name = 'default page size';
-    if (full.length === 0) this.#add(name, 'ok', `not known yet (every list is a single page); taken as ${expected}`);
+    if (full.length === 0) this.#add(name, 'ok', texts.pageSizeUnknown({ expected }));
     else if (others.length === 0) this.#add(name, 'ok', `${expected}`);
     else {
-      const sizes = others.map(({ kind, size }) => `${size} of ${namesOfLists[kind]}`).join(', ');
-      this.#add(
-        name,
-        'warn',
-        `${sizes}, and the configuration says ${expected}`,
-        'Nothing has to be done: each list is weighed by what its answers show. If all lists agree, set practice_api.default_page_size to it.',
-      );
+      const sizes = others.map(({ kind, size }) => texts.pageSizeOf({ size, list: namesOfLists[kind] })).join(', ');
+      this.#warn(name, texts.pageSizeOther({ sizes, expected }));
     }
   }
 
@@ -148,21 +138,19 @@ class Examination {
   #filter({ list, filter, verdict, reason }: FilterFinding, known: StoredVerdict[]): void {
     const name = `filter ${filter} on ${namesOfLists[list]}`;
     const use = usedFilters[list][filter];
-    const without = use ? `; without it ${use.without}` : '';
-    if (verdict === 'honoured') this.#add(name, 'ok', use ? 'honoured' : 'honoured, and used instead');
+    const without = use ? texts.filterWithout(use) : '';
+    if (verdict === 'honoured') this.#add(name, 'ok', use ? texts.filterHonoured : texts.filterHonouredInstead);
     else if (verdict === 'ignored') {
       this.#add(
         name,
         'warn',
-        `not honoured by this server: ${reason}${without}`,
-        list === 'row' && filter === 'modified__gte'
-          ? 'Correct rows by their invoice: what changes in a row alone, its invoice posted and untouched, is not noticed here.'
-          : 'Nothing: windows do without it, with more requests.',
+        texts.filterIgnored({ reason, without }),
+        list === 'row' && filter === 'modified__gte' ? texts.rowChangesUnseen : texts.filterNotNeeded,
       );
     } else {
       const before = known.find((fact) => fact.list === list && fact.filter === filter && fact.verdict !== 'unknown');
-      const earlier = before ? `; ${before.verdict} when last tested` : '';
-      this.#add(name, 'ok', `cannot be tested now: ${reason}${earlier}${without}`);
+      const earlier = before ? texts.filterBefore(before) : '';
+      this.#add(name, 'ok', texts.filterUntestable({ reason, before: earlier, without }));
     }
   }
 
@@ -170,14 +158,8 @@ class Examination {
     if (!answer || answer.results.length === 0) return;
     const without = answer.results.filter(({ value }) => this.#row(value).vatGroup === null).length;
     const name = 'VAT groups of rows';
-    if (without === 0) this.#add(name, 'ok', 'each row names its VAT group');
-    else
-      this.#add(
-        name,
-        'warn',
-        `${without} of ${answer.results.length} rows name none`,
-        'Map them by rate: `vat` with "*" and a table by rate.',
-      );
+    if (without === 0) this.#add(name, 'ok', texts.vatGroupsKnown);
+    else this.#warn(name, texts.vatGroupsMissing({ without, rows: answer.results.length }));
   }
 
   /** The daily cost of the scrub, and whether it will read all records in time. */
@@ -185,19 +167,19 @@ class Examination {
     const { id, dialect, scrubDays, scrubMinShare } = this.#installation;
     const name = 'scrub';
     if (scrubDays === 0) {
-      this.#add(name, 'ok', 'off (scrub_days: 0): changes that move no `modified` are not looked for');
+      this.#add(name, 'ok', texts.scrubOff);
       return;
     }
     const of = (kind: RecordKind) => answers[kind]?.count ?? 0;
     const counts = { invoice: of('invoice'), row: of('row'), payment: of('payment'), prepayment: of('prepayment') };
     const pageSizes = await readDefaultPageSizes(this.#app.db, id, dialect);
     const cost = scrubCostPerDay(counts, dialect, scrubDays, scrubMinShare, pageSizes);
-    const says = `every record once in ${scrubDays} days takes about ${cost.requests} requests of weight ${cost.weight} a day`;
+    const says = texts.scrubCost({ ...cost, days: scrubDays });
     const { late, forecast_at } = await scrubStatus(this.#app.db, id, scrubDays, this.#app.clock());
     if (!late) this.#add(name, 'ok', says);
     else {
-      const end = forecast_at ? `ends about ${forecast_at.toISOString()} at its present rate` : 'has read nothing yet';
-      this.#add(name, 'warn', `${says}; the present pass ${end}, which is too late`, scrubLateTodo);
+      const end = forecast_at ? texts.scrubEnds({ at: forecast_at.toISOString() }) : texts.scrubReadNothing;
+      this.#warn(name, { message: texts.scrubLate({ cost: says, end }), todo: scrubLateTodo });
     }
   }
 
@@ -209,19 +191,9 @@ class Examination {
       answer.results.map(({ value }) => parseRecord('prepayment', value, this.#installation.dialect)),
     );
     const name = 'refunds of prepayments';
-    const says =
-      seen === null
-        ? 'whether they lower unused_amount is not known yet'
-        : seen
-          ? 'they lower unused_amount'
-          : 'they leave unused_amount as it was';
+    const seenText = seen === null ? texts.refundsUnknown : seen ? texts.refundsLower : texts.refundsKeep;
     if (seen !== null && setting !== 'auto' && seen !== setting) {
-      this.#add(
-        name,
-        'warn',
-        `${says}, and the configuration says otherwise`,
-        `Set practice_api.prepayment.refund_lowers_unused_amount to ${seen}.`,
-      );
+      this.#warn(name, texts.refundsOther({ seen: says, lower: String(seen) }));
     } else this.#add(name, 'ok', says);
   }
 
@@ -236,15 +208,13 @@ class Examination {
       const settings = await this.#client.departmentSettings(department);
       const name = `settings of department ${department}`;
       if (settings !== 'unknown')
-        this.#add(name, 'ok', settings.lockDate ? `locked before ${settings.lockDate}` : 'no period is locked');
+        this.#add(name, 'ok', settings.lockDate ? texts.lockedBefore({ date: settings.lockDate }) : texts.notLocked);
       else {
         this.#add(
           name,
           needed ? 'fail' : 'warn',
-          'its lock date cannot be read',
-          needed
-            ? 'Give the application the permission to read department settings: policies.follow_source_lock needs them.'
-            : 'Nothing, unless policies.follow_source_lock is to be used.',
+          texts.lockUnreadable,
+          needed ? texts.lockNeeded : texts.lockNotNeeded,
         );
       }
     }
