@@ -193,8 +193,8 @@ class Examination {
     const name = 'refunds of prepayments';
     const seenText = seen === null ? texts.refundsUnknown : seen ? texts.refundsLower : texts.refundsKeep;
     if (seen !== null && setting !== 'auto' && seen !== setting) {
-      this.#warn(name, texts.refundsOther({ seen: says, lower: String(seen) }));
-    } else this.#add(name, 'ok', says);
+      this.#warn(name, texts.refundsOther({ seen: seenText, lower: String(seen) }));
+    } else this.#add(name, 'ok', seenText);
   }
 
   async #departments({ invoice: answer }: Answers): Promise<void> {
