@@ -77,7 +77,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
       installations: [{ reconcile: { age_seconds: null, old: true, put_off: null, next_at: expect.any(String) } }],
     });
     expect((await command('status')).stdout).toMatch(
-      /reconciled +not checked yet: vetledger reconcile\n[\s\S]* {2}reconcile +never; next 20/,
+      /reconciled +not checked yet; run `vetledger reconcile`\n[\s\S]* {2}reconcile +never; next 20/,
     );
     expect((await command('reconcile')).code).toBe(0);
     expect((await command('status')).stdout).toMatch(
@@ -271,7 +271,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
 
   test('reconcile: goes on without the source, and says so', async () => {
     const { code, stderr } = await command('reconcile', { ...clinic.env, PRACTICE_TOKEN: 'wrong' });
-    expect(stderr).toMatch(/the source cannot be asked/);
+    expect(stderr).toMatch(/the source cannot be reached/);
     expect(code).toBe(0);
   });
 
@@ -312,7 +312,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(await command('reconcile --complete')).toMatchObject({ code: 0 });
     const { stdout } = await command('sync');
     expect(stdout).toMatch(/window closed\n {2}interval[\s\S]*pulled[\s\S]*requests, weight/);
-    expect(stdout).toMatch(/ {2}reconciled +last checked 20.* UTC, before this window; check now/);
+    expect(stdout).toMatch(/ {2}reconciled +last checked 20.* UTC, before this window; run/);
   });
 
   test('sync: a refused token ends with exit code 3, and the attempt is noted', async () => {

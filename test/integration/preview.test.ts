@@ -559,8 +559,8 @@ describe('the commands', () => {
     expect(from).toMatchObject({ account: '1920', instead: '0.00' });
     expect(to).toMatchObject({ account: '1925', in_force: '0.00', change: from.in_force });
     const { stdout } = await command(`preview --details --mapping ${file}`);
-    expect(stdout).toMatch(/in force: \S+ {2}[\s\S]* 1920 [\s\S]*reversed by \S+ on [\s\S]* 1925 /);
-    expect(stdout).toMatch(/Moved per account \(debits positive\):\n +account +in force +instead +change\n +1920 /);
+    expect(stdout).toMatch(/in force: \S+ {2}[\s\S]* 1920 [\s\S]*\S+ reverses it on [\s\S]* 1925 /);
+    expect(stdout).toMatch(/Change per account \(debits positive\):\n +account +in force +instead +change\n +1920 /);
     expect((await command('preview --mapping nowhere.yaml')).code).toBe(2);
   });
 
@@ -588,7 +588,7 @@ describe('the commands', () => {
     expect(again).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /0 documents would be corrected by 0 entries; \d+ the same\.[\s\S]*There is nothing to post again/,
+        /0 documents would be corrected by 0 entries; \d+ would stay the same\.[\s\S]*There is nothing to post again/,
       ),
     });
   });
@@ -597,7 +597,7 @@ describe('the commands', () => {
     const file = clinic.file('no-card.yaml', otherCard.replace(/card_clearing: .*/, ''));
     const kept = (await command(`preview --mapping ${file}`)).stdout;
     expect(kept).toMatch(
-      /\d+ documents? kept as they are: not to be posted by this mapping or as they are:\n +\d+ {2}the mapping has no account for roles\.card_clearing\n/,
+      /\d+ documents? unchanged, because this mapping cannot post them:\n +\d+ {2}the mapping has no account for roles\.card_clearing\n/,
     );
     const short = (await command('repost --dry-run')).stdout;
     expect(short).toMatch(/^Dry run: nothing is posted\.\n\nInstallation .*\n\n\d+ documents? would be corrected/);

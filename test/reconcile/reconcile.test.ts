@@ -125,7 +125,9 @@ describe('sound books', () => {
         },
       ],
     });
-    expect(reconcileText(report)).toContain('E6  ok          every record the source counts is here, in one state');
+    expect(reconcileText(report)).toContain(
+      'E6  ok          every record that the source counts is in the mirror, in one state',
+    );
   });
 
   it('reconcile when empty, and each installation for itself', async () => {
@@ -714,9 +716,11 @@ describe('E5: revenue and VAT', () => {
       { account: 'C', date: '2026-01-15', residue: '-0.0033' },
     ]);
     expect(reconcileText(await reconcile(db, [books.input]))).toContain(
-      ['from the exact rows (each day in --json) (3)', '  A   0.0067  over 1 day', '  B  -0.0033  over 1 day'].join(
-        '\n',
-      ),
+      [
+        'Accounts with settled cents (--json lists each day) (3)',
+        '  A   0.0067  over 1 day',
+        '  B  -0.0033  over 1 day',
+      ].join('\n'),
     );
   });
 });

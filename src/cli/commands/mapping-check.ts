@@ -15,6 +15,7 @@ import type { Mapping } from '../../mapping/schema.ts';
 import { checkErp, type ErpCheck } from '../../queries/erp-check.ts';
 import { compareMapping, type MappingComparison } from '../../queries/mapping-check.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
+import { mappingCheckTexts } from '../../texts/commands/mapping.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { nothingDelivered } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
@@ -109,7 +110,7 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
   };
   await context.result(report, () =>
     [
-      `${path}: the file is valid.`,
+      mappingCheckTexts.valid({ path }),
       specsText(specsPathOf(path), cases),
       ...chartText(chart && { path: chart.path, size: chart.chart.size }, faults, warnings),
       ...compared.map(comparisonText),
@@ -124,10 +125,10 @@ async function knownConfig(context: CommandContext): Promise<Config | null> {
   try {
     const config = await loadConfig(context.configPath, context.env);
     if (config.databaseUrl || existsSync(postgresFolder(config.dataDir))) return config;
-    context.note('Only the file itself is checked, because there is no database yet.');
+    context.note(mappingCheckTexts.noDatabase);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    context.note(`Only the file itself is checked. ${error.message}`);
+    context.note(mappingCheckTexts.fileOnly(error));
   }
   return null;
 }

@@ -9,21 +9,9 @@ import {
   type Listed,
   type ReconcileReport,
 } from '../../reconcile/reconcile-report.ts';
+import { reconcileTexts as texts, equationTitles as titles } from '../../texts/commands/reconcile.ts';
 import { columns } from '../render/text.ts';
 import { outsideTable, verdictTitle } from '../render/verdict.ts';
-
-const titles: Record<EquationName | 'E7' | 'E8' | 'E10', string> = {
-  E1: 'the trial balance is zero',
-  E2: 'receivables are what is due',
-  E3: 'prepayments are what is unused',
-  E4: 'payments are what the source recorded',
-  E5: 'revenue and VAT are the rows',
-  E6: 'every record the source counts is here, in one state',
-  E9: 'gift cards and vouchers are what was sold less what was redeemed',
-  E8: 'VAT on prepayments is that of what is unused',
-  E10: 'prepayments in the source carry the ids that were written back',
-  E7: 'the ERP holds what was delivered, and nothing else of ours',
-};
 
 /** Number of lines that are shown per list. The JSON contains all. */
 const shown = 20;
@@ -50,9 +38,9 @@ function installationText(report: InstallationReport): string {
 function refetchedSections({ refetched }: InstallationReport): string[][] {
   if (refetched === undefined) return [];
   const { documents, changed, left } = refetched;
-  const lines = [`  ${documents} read again, ${changed} records had changed`];
-  if (left > 0) lines.push(`  ${left} NOT read again: run reconcile again`);
-  return [['Documents that differ between ledger and mirror', ...lines]];
+  const lines = [texts.readAgain({ documents, changed })];
+  if (left > 0) lines.push(texts.notReadAgain({ left }));
+  return [[texts.disputed, ...lines]];
 }
 
 /** The documents that the equations do not cover. */
@@ -60,10 +48,8 @@ function outsideSections({ outside, currency, not_in_erp: notInErp = {} }: Insta
   const table = outsideTable(outside, currency).map((line) => `  ${line}`);
   const states = Object.entries(notInErp).map(([state, n]) => `  ${state.replaceAll('_', ' ')}  ${n}`);
   return [
-    ...(table.length === 0
-      ? []
-      : [['Not in the books (`vetledger problems` has each document; kinds are never added up)', ...table]]),
-    ...(states.length === 0 ? [] : [['In the books and not in the ERP: entries and daily summaries', ...states]]),
+    ...(table.length === 0 ? [] : [[texts.outside, ...table]]),
+    ...(states.length === 0 ? [] : [[texts.notInErp, ...states]]),
   ];
 }
 
@@ -109,7 +95,7 @@ function equationLines(name: EquationName | 'E7' | 'E8' | 'E10', equation: Equat
 /** The title of an equation without a difference. If the source gave no count, the title does not claim completeness. */
 function titleOf(name: EquationName | 'E7' | 'E8' | 'E10', { not_counted: notCounted = [] }: CountEquation): string {
   if (name !== 'E6' || notCounted.length === 0) return titles[name];
-  return `every record is in one state; the source’s number of ${notCounted.join(', ')} is unknown`;
+  return texts.countUnknown({ lists: notCounted.join(', ') });
 }
 
 function listedSections({ listed, omitted, erp }: InstallationReport): string[][] {
@@ -120,19 +106,13 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       omitted.payments_without_invoice,
     ],
     ['Held changes and unreadable amounts', listed.held_changes.map(noteLine), omitted.held_changes],
+    [texts.clearing, listed.consolidation_clearing.map(({ document, balance }) => `${document}: ${balance}`)],
+    [texts.credit, listed.credit_settlement.map(({ documents, balance }) => `${documents.join(', ')}: ${balance}`)],
     [
-      'Consolidation clearing not zero',
-      listed.consolidation_clearing.map(({ document, balance }) => `${document}: ${balance}`),
-    ],
-    [
-      'Credit settlement not zero',
-      listed.credit_settlement.map(({ documents, balance }) => `${documents.join(', ')}: ${balance}`),
-    ],
-    [
-      'Clients with unproven prepayment differences: we could not determine which prepayment some payments used (the total agrees)',
+      texts.unproven,
       listed.prepayment_clients.map(
         ({ client, ledger, source, unproven }) =>
-          `${client}: ledger ${ledger}, source ${source}; unproven: ${unproven.join(', ')}`,
+          `${client}: books ${ledger}, source ${source}; unproven: ${unproven.join(', ')}`,
       ),
     ],
     [
@@ -148,19 +128,15 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
           `${each.role}: sold ${each.sold}, redeemed ${negated(each.redeemed)}, unused ${each.balance}${/[1-9]/.test(each.opening) ? `; unused from before start_date ${each.opening}` : ''}`,
       ),
     ],
-    [
-      'Values of other programs in place of a written-back entry id',
-      listed.write_backs.foreign.map(noteLine),
-      omitted.write_backs_foreign,
-    ],
+    [texts.otherValues, listed.write_backs.foreign.map(noteLine), omitted.write_backs_foreign],
     ['Written back, but not read again yet', listed.write_backs.unproven.map(noteLine), omitted.write_backs_unproven],
     [
       'Liabilities with a debit balance',
       listed.liabilities_in_debit.map(({ account, roles, balance }) => `${account} (${roles.join(', ')}): ${balance}`),
     ],
-    ['Accounts with cents settled apart from the exact rows (each day in --json)', residueTable(listed.residues)],
+    [texts.centsSettled, residueTable(listed.residues)],
     [
-      'Days whose entries wait for their summary',
+      texts.daysWithoutSummary,
       listed.unsummarised.map(({ date, entries }) => `${date}  ${entries} ${entries === 1 ? 'entry' : 'entries'}`),
     ],
     [

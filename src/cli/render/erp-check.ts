@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { visibleIn } from '../../domain/text.ts';
 import type { ErpCheck } from '../../queries/erp-check.ts';
+import { erpCheckTexts as texts } from '../../texts/commands/mapping.ts';
 import { count } from './text.ts';
 
 /** The checks in the ERP of each installation. */
@@ -27,12 +28,13 @@ export function erpChecksDocument(checks: readonly ErpCheck[]) {
 export function erpCheckText(check: ErpCheck): string {
   const { installation, kind, results } = visibleIn(check);
   const faults = results.filter(({ ok }) => !ok).length;
+  const checks = count(results.length, 'check');
   const summary =
     results.length === 0
-      ? `Installation ${installation}, ${kind}: the mapping has a word for all that its files need.`
+      ? texts.filesComplete({ installation, kind })
       : faults === 0
-        ? `Installation ${installation}, ${kind}: ${count(results.length, 'thing')} tried, nothing is missing.`
-        : `Installation ${installation}, ${kind}: ${count(faults, 'fault')} in ${count(results.length, 'thing')} tried.`;
+        ? texts.complete({ installation, kind, checks })
+        : texts.faults({ installation, kind, faults: count(faults, 'fault'), checks });
   return [
     ...results.flatMap(({ name, ok, message, todo }) => [
       `${ok ? 'ok   ' : 'FAULT'}  ${name}${message === '' ? '' : `: ${message}`}`,

@@ -7,6 +7,7 @@ import type { ChartFault } from '../../mapping/check-chart.ts';
 import type { UnnamedValue } from '../../mapping/mapping-gaps.ts';
 import { owedAsRevenueText } from '../../mapping/owed.ts';
 import type { MappingComparison } from '../../queries/mapping-check.ts';
+import { mappingCheckTexts as texts } from '../../texts/commands/mapping.ts';
 import { amount } from '../answer.ts';
 import { count, table } from './text.ts';
 
@@ -70,11 +71,11 @@ function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
 export function specsText(path: string, results: CaseResult[] | null): string {
   const cases = visibleIn(results);
   const file = basename(path);
-  if (cases === null) return `It has no cases: write some into ${file} to prove what it does.`;
+  if (cases === null) return texts.noCases({ file });
   const failed = cases.filter(({ ok }) => !ok);
-  if (failed.length === 0) return `${count(cases.length, 'case')} of ${file}: all post as they are written.`;
+  if (failed.length === 0) return texts.casesPass({ cases: count(cases.length, 'case'), file });
   return [
-    `${failed.length} of ${count(cases.length, 'case')} of ${file} do not post as they are written (- expected, + posted):`,
+    texts.casesFail({ failed: failed.length, cases: count(cases.length, 'case'), file }),
     ...failed.flatMap(({ name, differences }) => [`  ${name}`, ...differences.map((line) => `    ${line}`)]),
   ].join('\n');
 }
@@ -90,12 +91,12 @@ export function chartText(
     chart === null
       ? []
       : faults.length === 0
-        ? [`${basename(chart.path)}: all accounts are in the chart, open, and of the type that they need.`]
+        ? [texts.chartAgrees({ chart: basename(chart.path) })]
         : [
-            `${count(faults.length, 'account')} of the mapping ${faults.length === 1 ? 'is' : 'are'} not in ${basename(chart.path)} as needed:`,
+            texts.chartDiffers({ accounts: count(faults.length, 'account'), chart: basename(chart.path) }),
             ...shown.faults.map(({ path, message }) => `  ${path}: ${message}`),
           ];
-  return [...found, ...shown.warnings.map((warning) => `A warning: ${warning}.`)];
+  return [...found, ...shown.warnings.map((warning) => texts.warning({ warning }))];
 }
 
 /** Number of uses that are shown per gap. The JSON contains all. */
@@ -107,8 +108,8 @@ export function comparisonText(comparison: MappingComparison): string {
   const remarks = visibleIn(remarksOf(comparison));
   const lines: string[] = [];
   if (gaps.length === 0) {
-    const but = comparison.owed.found.length > 0 ? ', and some of it is hardly revenue' : '';
-    lines.push(`Installation ${installation}: it maps everything that the source has used so far${but}.`);
+    const isOwed = comparison.owed.found.length > 0;
+    lines.push(isOwed ? texts.completeButOwed({ installation }) : texts.complete({ installation }));
   } else {
     const amounts = gaps.flatMap(({ net, vat, gross, uses }) => [net, vat, gross, ...uses.map((use) => use.gross)]);
     // All amounts get the decimals of the most precise one: the column is aligned, and no amount is rounded.
@@ -119,22 +120,20 @@ export function comparisonText(comparison: MappingComparison): string {
       return [
         [gap.count, amount(gap.net), amount(gap.vat), amount(gap.gross), gap.code, gap.message],
         ...gap.uses.slice(0, shownUses).map((use) => [use.count, '', '', amount(use.gross), '', `  ${use.what}`]),
-        ...(hidden > 0 ? [['', '', '', '', '', `  and ${hidden} more; --json lists them`]] : []),
+        ...(hidden > 0 ? [['', '', '', '', '', texts.more({ hidden })]] : []),
       ];
     });
     lines.push(
-      `Installation ${installation} uses what it does not map; documents that need it are held:`,
-      table(['records', 'net', 'VAT', 'gross', 'code', 'what is missing, and where it is used'], rows),
+      texts.incomplete({ installation }),
+      table(['records', 'net', 'VAT', 'gross', 'code', texts.missing], rows),
     );
   }
   for (const { message, count: records, net, unit } of remarks) {
     const amount = `${unit === 'row' ? 'net ' : ''}${net.toFixed()}`;
-    lines.push(`Installation ${installation}, a remark: ${message} (${count(records, unit)}, ${amount}).`);
+    lines.push(texts.remark({ installation, message, records: count(records, unit), amount }));
   }
   if (!comparison.owed.names_known) {
-    lines.push(
-      `Installation ${installation}: the names of its accounts are not known, so gift cards and prepayments are not looked for by them.`,
-    );
+    lines.push(texts.namesUnknown({ installation }));
   }
   return lines.join('\n');
 }

@@ -3,6 +3,7 @@ import { Money } from '../../domain/money.ts';
 import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
+import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';
 
@@ -107,7 +108,7 @@ function factsOf({ id, name = null, outside, since }: Shown): string[] {
 
 /** For a posted document, the difference from its entry, which may be zero if only other facts changed. */
 function amountText(amount: string | null, posted: boolean): string {
-  if (amount === null) return 'amount not known';
+  if (amount === null) return verdictTexts.amountUnknown;
   if (!posted) return amount;
   return new Money(amount).isZero() ? 'same amount' : `differs by ${amount}`;
 }

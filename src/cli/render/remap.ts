@@ -4,6 +4,7 @@ import type { DraftEntry } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import { visible } from '../../domain/text.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
+import { remapTexts } from '../../texts/commands/mapping.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import * as answer from '../answer.ts';
 import {
@@ -75,12 +76,13 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
   const texts = [`in force: ${entryText(inForce.id, inForce, decimals)}`];
   const [reversal, successor] = entries;
   if (outcome === 'corrected' && reversal && successor) {
-    texts.push(`reversed by ${reversal[0]} on ${reversal[1].date}, and instead:`);
+    texts.push(remapTexts.reversedBy({ reversal: reversal[0], date: reversal[1].date }));
     texts.push(entryText(...successor, decimals));
   } else {
     if (wanted) texts.push(`this mapping gives:\n${linesText(wanted.lines, decimals)}`);
-    if (outcome === 'left') texts.push('changed in the source, too: the next window judges it');
-    if (problem) texts.push(`kept as it is: ${problem.code}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
+    if (outcome === 'left') texts.push(remapTexts.changedInSource);
+    if (problem)
+      texts.push(`${remapTexts.unchanged(problem)}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
   }
   return {
     json: {
@@ -151,18 +153,15 @@ export class RemapSummary {
   text(): string {
     const { same, corrected, change_held, held, left } = this.#outcomes;
     const isPreview = this.#mode === 'preview';
-    const entries = count(this.#entries, 'entry', 'entries');
-    const lines = [
-      `${count(corrected, 'document')} ${isPreview ? 'would be ' : ''}corrected by ${entries}; ${same} the same.`,
-    ];
+    const result = { documents: count(corrected, 'document'), entries: count(this.#entries, 'entry', 'entries'), same };
+    const lines = [isPreview ? remapTexts.wouldCorrect(result) : remapTexts.corrected(result)];
     if (change_held > 0) {
-      lines.push(
-        `${count(change_held, 'correction')} held by a closed period${isPreview ? '; once asked for,' : ':'} \`vetledger late\` lists each, to be decided.`,
-      );
+      const corrections = count(change_held, 'correction');
+      lines.push(isPreview ? remapTexts.wouldHold({ corrections }) : remapTexts.held({ corrections }));
     }
     if (held > 0)
       lines.push(
-        `${count(held, 'document')} kept as they are: not to be posted by this mapping or as they are:`,
+        remapTexts.notPosted({ documents: count(held, 'document') }),
         ...columns(
           [...this.#kept].sort(([, a], [, b]) => b - a).map(([cause, n]) => [String(n), visible(cause)]),
           [0],
@@ -170,13 +169,15 @@ export class RemapSummary {
       );
     if (left > 0)
       lines.push(
-        `${count(left, 'document')} changed in the source, too: the next window judges them${isPreview ? '' : '; `--details` names each'}.`,
+        [remapTexts.left({ documents: count(left, 'document') }), ...(isPreview ? [] : [remapTexts.detailsList])].join(
+          ' ',
+        ),
       );
     const moved = this.#moved().map(({ account, in_force, instead, change }) => [account, in_force, instead, change]);
     if (moved.length > 0) {
       const table = columns([['account', 'in force', 'instead', 'change'], ...moved], [1, 2, 3]);
-      lines.push('', 'Moved per account (debits positive):', ...table.map((line) => `  ${line}`));
-    } else if (corrected > 0) lines.push('No account’s balance changes.');
+      lines.push('', remapTexts.moved, ...table.map((line) => `  ${line}`));
+    } else if (corrected > 0) lines.push(remapTexts.notMoved);
     return lines.join('\n');
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside-books.ts';
 import type { Verdict } from '../../queries/verdict.ts';
+import { verdictTexts as texts } from '../../texts/commands/reconcile.ts';
 import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';
 
@@ -35,7 +36,7 @@ export const verdictAnswer = z
 /** The title of a verdict. Empty books never get the words of success. */
 export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: boolean; empty: boolean }): string {
   const whole = complete ? 'complete' : 'NOT complete';
-  if (empty && ok) return `NOTHING IS POSTED: there is nothing to reconcile${complete ? '' : ', NOT complete'}`;
+  if (empty && ok) return complete ? texts.empty : `${texts.empty}, ${whole}`;
   return ok ? `reconciled, ${whole}` : `NOT reconciled, ${whole}`;
 }
 
@@ -46,7 +47,7 @@ const reasonNames: Record<OutsideReason, string> = {
   late: 'late, to be decided',
   held: 'held',
   pending: 'not judged yet',
-  put_aside: 'put aside, no id',
+  put_aside: 'put aside, as it has no id',
 };
 
 /** A table of the documents outside the books, by kind and reason. Amounts of different kinds are never added up. */
@@ -63,7 +64,7 @@ export function outsideTable(outside: Outside, currency: string): string[] {
 }
 
 function cells({ documents, amount, vat, oldest, unknown }: OutsideFigure): string[] {
-  const unread = unknown === 0 ? '' : `${count(unknown, 'amount is', 'amounts are')} not known`;
+  const unread = unknown === 0 ? '' : texts.amountsUnknown({ amounts: count(unknown, 'amount') });
   return [String(documents), amount ?? '-', vat ?? '-', oldest ?? '-', unread];
 }
 
@@ -72,19 +73,19 @@ export function verdictLines({ reconciled, complete, outside, empty }: Verdict):
   const title = (name: string) => `  ${name.padEnd(12)}  `;
   return [
     `${title('reconciled')}${reconciledText(reconciled, empty)}`,
-    `${title('complete')}${complete ? completeText(empty) : `NO: ${outsideText(outside)} not in the books`}`,
+    `${title('complete')}${complete ? completeText(empty) : texts.notInBooks({ documents: outsideText(outside) })}`,
   ];
 }
 
 function completeText(empty: boolean): string {
-  return empty ? 'nothing waits to be posted' : 'yes';
+  return empty ? texts.nothingWaits : 'yes';
 }
 
 function reconciledText(reconciled: Verdict['reconciled'], empty: boolean): string {
-  if (empty) return 'NOTHING IS POSTED: there is nothing to reconcile';
-  if (reconciled === null) return 'not checked yet: vetledger reconcile';
+  if (empty) return texts.empty;
+  if (reconciled === null) return texts.notChecked;
   if (reconciled.ok === null) {
-    return `last checked ${instant(reconciled.checked_at)}, before this window; check now: vetledger reconcile`;
+    return texts.checkedBefore({ at: instant(reconciled.checked_at) });
   }
   const at = `as of ${instant(reconciled.checked_at)}`;
   return reconciled.ok ? `yes, ${at}` : `NO: ${reconciled.failing.join(', ')}, ${at}`;
@@ -94,7 +95,7 @@ function reconciledText(reconciled: Verdict['reconciled'], empty: boolean): stri
 export function outsideText(outside: Outside): string {
   return Object.entries(outside)
     .map(([kind, { documents, amount, vat, oldest }]) => {
-      const facts = [amount ?? 'amount not known', vat && `VAT ${vat}`, oldest && `oldest ${oldest}`].filter(Boolean);
+      const facts = [amount ?? texts.amountUnknown, vat && `VAT ${vat}`, oldest && `oldest ${oldest}`].filter(Boolean);
       return `${count(documents, kind.slice(0, -1))} (${facts.join(', ')})`;
     })
     .join(', ');

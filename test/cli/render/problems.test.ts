@@ -71,7 +71,7 @@ change_held (1)
 
 totals_disagree (1)
   what to do: Compare.
-  4711/invoice/3  no date  no customer  department 11  amount not known    since 2026-02-01 08:00:00 UTC
+  4711/invoice/3  no date  no customer  department 11  unknown amount    since 2026-02-01 08:00:00 UTC
       Invoice A-3 (id 3): total is 1.00, its rows sum to 2.00
 
 erp_refused (1)

@@ -24,7 +24,7 @@ test.each([
 test('what is outside, a line for each kind and reason, never added up', () => {
   expect(`\n${outsideTable(outside, 'EUR').join('\n')}`).toBe(`
                          documents  amount EUR    VAT  oldest
-invoices                         2     1181.00  31.00  2026-01-15  1 amount is not known
+invoices                         2     1181.00  31.00  2026-01-15  1 amount unknown
   changed after posting          1      181.00  31.00  2026-01-15
   held                           1      181.00  31.00  2026-01-15
 payments                         1      181.00      -  2026-01-15
@@ -48,17 +48,17 @@ test.each([
   [
     'never checked',
     { reconciled: null, complete: true, outside: {}, empty: false },
-    ['not checked yet: vetledger reconcile', 'yes'],
+    ['not checked yet; run `vetledger reconcile`', 'yes'],
   ],
   [
     'checked before the command began',
     { reconciled: { ok: null, failing: [], checked_at: at }, complete: true, outside: {}, empty: false },
-    ['last checked 2026-02-01 08:00:00 UTC, before this window; check now: vetledger reconcile', 'yes'],
+    ['last checked 2026-02-01 08:00:00 UTC, before this window; run `vetledger reconcile`', 'yes'],
   ],
   [
     'empty books, whatever was found',
     { reconciled: { ok: true, failing: [], checked_at: at }, complete: true, outside: {}, empty: true },
-    ['NOTHING IS POSTED: there is nothing to reconcile', 'nothing waits to be posted'],
+    ['NOTHING IS POSTED: there is nothing to reconcile', 'no document waits to be posted'],
   ],
 ])('%s', (_name, verdict, [reconciled, complete]) => {
   expect(verdictLines(verdict)).toEqual([`  reconciled    ${reconciled}`, `  complete      ${complete}`]);

@@ -1,0 +1,71 @@
+/** Results of `vetledger mapping check`. */
+export const mappingCheckTexts = {
+  noCases: ({ file }: { file: string }) =>
+    `The mapping has no test cases. Write some into ${file} to prove what it posts.`,
+  casesPass: ({ cases, file }: { cases: string; file: string }) =>
+    `${cases} of ${file}: all give the expected entries.`,
+  casesFail: ({ failed, cases, file }: { failed: number; cases: string; file: string }) =>
+    `${failed} of ${cases} of ${file} give other entries (- expected, + posted):`,
+  chartAgrees: ({ chart }: { chart: string }) =>
+    `${chart}: the chart has all accounts of the mapping, and they are open and of the right type.`,
+  chartDiffers: ({ accounts, chart }: { accounts: string; chart: string }) =>
+    `${accounts} of the mapping missing, closed or of the wrong type in ${chart}:`,
+  warning: ({ warning }: { warning: string }) => `Warning: ${warning}.`,
+  complete: ({ installation }: { installation: number }) =>
+    `Installation ${installation}: the mapping covers everything that the source has used so far.`,
+  completeButOwed: ({ installation }: { installation: number }) =>
+    `Installation ${installation}: the mapping covers everything that the source has used so far, but some of its revenue is probably a liability.`,
+  incomplete: ({ installation }: { installation: number }) =>
+    `Installation ${installation}: the mapping does not cover these values. Documents with them are held:`,
+  missing: 'what is missing, and where it is used',
+  more: ({ hidden }: { hidden: number }) => `  and ${hidden} more; --json lists them`,
+  remark: ({
+    installation,
+    message,
+    records,
+    amount,
+  }: Record<'message' | 'records' | 'amount', string> & { installation: number }) =>
+    `Installation ${installation}, remark: ${message} (${records}, ${amount}).`,
+  namesUnknown: ({ installation }: { installation: number }) =>
+    `Installation ${installation}: the names of its accounts are unknown, so vetledger cannot search them for gift cards and prepayments.`,
+  valid: ({ path }: { path: string }) => `${path}: the file is valid.`,
+  noDatabase: 'Only the file itself is checked, because there is no database yet.',
+  fileOnly: ({ message }: { message: string }) => `Only the file itself is checked. ${message}`,
+};
+
+/** Results of `vetledger erp check`. */
+export const erpCheckTexts = {
+  filesComplete: ({ installation, kind }: { installation: number; kind: string }) =>
+    `Installation ${installation}, ${kind}: the mapping has every value that the files need.`,
+  complete: ({ installation, kind, checks }: { installation: number; kind: string; checks: string }) =>
+    `Installation ${installation}, ${kind}: ${checks}, no fault.`,
+  faults: ({
+    installation,
+    kind,
+    faults,
+    checks,
+  }: { installation: number } & Record<'kind' | 'faults' | 'checks', string>) =>
+    `Installation ${installation}, ${kind}: ${faults} in ${checks}.`,
+};
+
+/** What `vetledger repost` and `vetledger preview --mapping` show. */
+export const remapTexts = {
+  reversedBy: ({ reversal, date }: { reversal: string; date: string }) =>
+    `${reversal} reverses it on ${date}, and this entry replaces it:`,
+  changedInSource: 'it also changed in the source, so the next window judges it',
+  unchanged: ({ code }: { code: string }) => `it stays unchanged: ${code}`,
+  wouldCorrect: ({ documents, entries, same }: { documents: string; entries: string; same: number }) =>
+    `${documents} would be corrected by ${entries}; ${same} would stay the same.`,
+  corrected: ({ documents, entries, same }: { documents: string; entries: string; same: number }) =>
+    `${documents} corrected by ${entries}; ${same} stay the same.`,
+  wouldHold: ({ corrections }: { corrections: string }) =>
+    `${corrections} in closed periods would be held. After the repost, \`vetledger late\` lists the documents, so that you can decide.`,
+  held: ({ corrections }: { corrections: string }) =>
+    `${corrections} in closed periods are held. \`vetledger late\` lists the documents, so that you can decide.`,
+  notPosted: ({ documents }: { documents: string }) => `${documents} unchanged, because this mapping cannot post them:`,
+  left: ({ documents }: { documents: string }) =>
+    `${documents} also changed in the source, so the next window judges them.`,
+  detailsList: '`--details` lists them.',
+  moved: 'Change per account (debits positive):',
+  notMoved: 'No account’s balance changes.',
+};
