@@ -2,6 +2,7 @@ import { instant, integer, nullable, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import { type Ed25519Key, isSignedBy, signatureOf } from '../domain/signature.ts';
 import type { InstallationId } from '../terms.ts';
+import { sealTexts } from '../texts/findings/chain.ts';
 import { type BooksHead, booksHead, headLine } from './head.ts';
 
 /** A signature of the head of the books. */
@@ -100,6 +101,6 @@ export async function sealsOf(db: Connection, installation: InstallationId): Pro
 
 /** Why the seal is not the `n`th, or is not signed by this key. Null if it is valid. */
 export function sealDefect(seal: Seal, n: number, key: Ed25519Key): string | null {
-  if (seal.n !== n) return `seal ${n} is missing`;
-  return isSignedBy(sealText(seal), seal.signature, key) ? null : `seal ${seal.n} is not signed by this key`;
+  if (seal.n !== n) return sealTexts.missing({ n });
+  return isSignedBy(sealText(seal), seal.signature, key) ? null : sealTexts.notSigned({ n: seal.n });
 }

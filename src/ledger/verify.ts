@@ -3,6 +3,7 @@ import { date, integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { entryId } from '../domain/entry.ts';
 import type { InstallationId } from '../terms.ts';
+import { chainFindings } from '../texts/findings/chain.ts';
 import { type ChainHead, type Close, closeHash, closeKinds } from './journal/chain.ts';
 import { chainStart, entryHash } from './journal/entry-hash.ts';
 import { entriesBySeq } from './journal/read-entries.ts';
@@ -72,20 +73,20 @@ async function walkJournal(db: Connection, installation: InstallationId, closes:
   const follow = (link: { seq: number; previousHash: string; hash: string }, id: string, hash: string) => {
     const broken = (message: string): BrokenLink => ({ seq: link.seq, entryId: id, message });
     const seq = head.seq + 1;
-    if (link.seq !== seq) return broken(`entry ${seq} of the chain is missing; the next one there is ${link.seq}`);
-    if (link.previousHash !== head.hash) return broken('it does not follow the entry before it');
-    if (link.hash !== hash) return broken('its content is not what was posted');
+    if (link.seq !== seq) return broken(chainFindings.missing({ expected: seq, found: link.seq }));
+    if (link.previousHash !== head.hash) return broken(chainFindings.wrongPrevious);
+    if (link.hash !== hash) return broken(chainFindings.wrongContent);
     Object.assign(head, { seq, hash });
     onLink('journal', { seq, hash });
     return null;
   };
   const followCloses = (before: number): BrokenLink | null => {
     for (let close = closes[nextClose]; close !== undefined && close.seq < before; close = closes[nextClose]) {
-      const name = `${close.kind} through ${close.through}`;
+      const name = chainFindings.close(close);
       const broken = follow(close, name, closeHash(head.hash, close));
       if (broken !== null) return broken;
       if (close.entries !== entries) {
-        return { seq: close.seq, entryId: name, message: 'it does not count the entries before it' };
+        return { seq: close.seq, entryId: name, message: chainFindings.wrongCount };
       }
       nextClose += 1;
     }
@@ -96,7 +97,7 @@ async function walkJournal(db: Connection, installation: InstallationId, closes:
       followCloses(entry.seq) ??
       (entry.id === entryId(installation, entry.document, entry.n)
         ? null
-        : { seq: entry.seq, entryId: entry.id, message: 'its id does not fit its document' }) ??
+        : { seq: entry.seq, entryId: entry.id, message: chainFindings.wrongId }) ??
       follow(entry, entry.id, entryHash(head.hash, entry));
     if (broken !== null) return { broken, head, entries };
     entries += 1;
@@ -123,7 +124,7 @@ async function missingEnd(db: Connection, installation: InstallationId): Promise
     Array.from({ length: 4 }, () => installation),
   );
   if (found === null) return null;
-  return { seq: null, entryId: found.unit, message: `${found.by} names this entry, but it is not in the ledger` };
+  return { seq: null, entryId: found.unit, message: chainFindings.missingEnd(found) };
 }
 
 /** The first seal whose head is no link of the chain: its end was cut off, or it was written anew. */
@@ -138,11 +139,7 @@ async function unmetSeal(db: Connection, installation: InstallationId): Promise<
     [installation],
   );
   if (found === null) return null;
-  return {
-    seq: null,
-    entryId: `seal ${found.n}`,
-    message: `link ${found.seq} of the chain is not the one that it was made of`,
-  };
+  return { seq: null, entryId: chainFindings.seal(found), message: chainFindings.wrongSealed(found) };
 }
 
 /**
@@ -152,16 +149,17 @@ async function unmetSeal(db: Connection, installation: InstallationId): Promise<
 async function outboxBeyondEnd(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
   const found = await maybeRow(
     db,
-    { chain: text, seq: integer },
+    { chain: oneOf(['entry', 'summary'] as const), seq: integer },
     `select f.chain, f.seq from erp_cursor c cross join lateral (values
          ('entry', c.entry_seq, (select max(e.seq) from entry e where e.installation = c.installation)),
-         ('daily summary', c.summary_seq, (select max(s.seq) from summary_entry s where s.installation = c.installation)))
+         ('summary', c.summary_seq, (select max(s.seq) from summary_entry s where s.installation = c.installation)))
        f (chain, seq, last)
-     where c.installation = ? and f.seq > coalesce(f.last, 0) order by f.chain desc limit 1`,
+     where c.installation = ? and f.seq > coalesce(f.last, 0) order by f.chain limit 1`,
     [installation],
   );
   if (found === null) return null;
-  return { seq: null, entryId: 'the outbox', message: `it has taken ${found.chain} ${found.seq}, which is missing` };
+  const unit = found.chain === 'entry' ? chainFindings.entry : chainFindings.dailySummary;
+  return { seq: null, entryId: chainFindings.outbox, message: chainFindings.beyondEnd({ unit, seq: found.seq }) };
 }
 
 /** A close names its action, and its link of the chain has the action's hash: both are as they were when the books were closed. */
@@ -174,8 +172,7 @@ async function otherAction(db: Connection, installation: InstallationId): Promis
     [installation],
   );
   if (found === null) return null;
-  const message = 'the action that it was made by is not the one that is recorded';
-  return { seq: found.seq, entryId: `${found.kind} through ${found.through}`, message };
+  return { seq: found.seq, entryId: chainFindings.close(found), message: chainFindings.wrongAction };
 }
 
 async function walkSummaries(db: Connection, installation: InstallationId, closes: readonly Close[], onLink: OnLink) {
@@ -184,21 +181,21 @@ async function walkSummaries(db: Connection, installation: InstallationId, close
   for await (const summary of summariesBySeq(db, installation)) {
     const broken = (message: string) => ({ broken: { seq: summary.seq, entryId: summary.id, message }, head });
     const seq = head.seq + 1;
-    if (summary.seq !== seq) return broken(`daily summary ${seq} is missing; the next one there is ${summary.seq}`);
-    if (summary.previousHash !== head.hash) return broken('it does not follow the daily summary before it');
+    if (summary.seq !== seq) return broken(chainFindings.missingSummary({ expected: seq, found: summary.seq }));
+    if (summary.previousHash !== head.hash) return broken(chainFindings.wrongPreviousSummary);
     const hash = summaryHash(head.hash, summary);
-    if (summary.hash !== hash) return broken('its lines or its entries are not those that it was made of');
+    if (summary.hash !== hash) return broken(chainFindings.wrongSummary);
     Object.assign(head, { seq, hash });
     onLink('summaries', { seq, hash });
     const close = closedAt.get(seq);
     if (close !== undefined && close.summaryHash !== hash) {
-      return broken(`it is not what it was when the books were closed through ${close.through}`);
+      return broken(chainFindings.changedSinceClose(close));
     }
   }
   const beyond = closes.find((close) => close.summaries > head.seq);
   if (beyond === undefined) return { broken: null, head };
-  const message = `daily summaries ${head.seq + 1} to ${beyond.summaries} are missing; they were there when the books were closed`;
-  return { broken: { seq: null, entryId: `${beyond.kind} through ${beyond.through}`, message }, head };
+  const message = chainFindings.missingSummaries({ first: head.seq + 1, last: beyond.summaries });
+  return { broken: { seq: null, entryId: chainFindings.close(beyond), message }, head };
 }
 
 async function closesBySeq(db: Connection, installation: InstallationId): Promise<Close[]> {

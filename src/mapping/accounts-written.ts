@@ -1,6 +1,7 @@
 import type { LineRole } from '../terms.ts';
+import { chartTexts } from '../texts/findings/mapping.ts';
 import { type Found, isUnmapped, type LookUp, paymentAccount, revenueAccount, vatAccount } from './look-ups.ts';
-import { defaultPaymentRole } from './payment-types.ts';
+import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
 import type { SourceUsage } from './source-usage.ts';
 
@@ -65,15 +66,14 @@ export function accountsUsed({ rows, money }: SourceUsage, mapping: Mapping): Wr
   for (const { account, department, dimensions, internal, vat, hasNet, hasVat, dates } of rows) {
     for (const date of new Set(dates ?? [null])) {
       const details = { dimensions, internal, vat, date };
-      if (hasNet)
-        add(revenueAccount(mapping, account, department, details), 'revenue', 'rows of the practice software');
+      if (hasNet) add(revenueAccount(mapping, account, department, details), 'revenue', chartTexts.sourceRows);
       const accounts = vat.account === null ? [] : [vat.account];
       const group = { name: vat.name, rate: vat.rate, accounts, date };
-      if (hasVat) add(vatAccount(mapping, group, department), 'vat', `VAT group ${vat.name ?? 'without a name'}`);
+      if (hasVat) add(vatAccount(mapping, group, department), 'vat', chartTexts.vatGroup({ name: vat.name ?? '' }));
     }
   }
   for (const { type, department } of money) {
-    if (type !== null) add(paymentAccount(mapping, type, department), 'other_clearing', `payment type ${type}`);
+    if (type !== null) add(paymentAccount(mapping, type, department), 'other_clearing', paymentTypeName(type));
   }
   return [...found.values()];
 }

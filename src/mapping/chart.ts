@@ -1,3 +1,5 @@
+import { chartTexts } from '../texts/findings/mapping.ts';
+
 /** Types of accounts in a chart. */
 export const accountTypes = ['asset', 'liability', 'equity', 'income', 'expense'] as const;
 export type AccountType = (typeof accountTypes)[number];
@@ -28,24 +30,25 @@ export function parseChart(text: string): { chart: Chart } | { errors: string[] 
     .map((line, index) => ({ line, at: index + 1 }))
     .filter(({ line }) => line.trim() !== '' && !line.startsWith('#'));
   const [heading, ...rest] = lines;
-  if (heading === undefined) return { errors: ['it has no heading number,name,type,open'] };
+  if (heading === undefined) return { errors: [chartTexts.noHeading] };
   const separator = heading.line.includes(';') ? ';' : ',';
   const names = cellsOf(heading.line, separator)?.map((name) => name.trim().toLowerCase()) ?? [];
   const lacking = columns.filter((name) => name !== 'open' && !names.includes(name));
-  if (lacking.length > 0) return { errors: [`line ${heading.at}: the heading lacks ${lacking.join(', ')}`] };
+  if (lacking.length > 0)
+    return { errors: [chartTexts.headingLacks({ line: heading.at, columns: lacking.join(', ') })] };
   const chart = new Map<string, ChartAccount>();
   const errors: string[] = [];
-  for (const { line, at } of rest) {
-    const cells = cellsOf(line, separator);
+  for (const { line: text, at: line } of rest) {
+    const cells = cellsOf(text, separator);
     const cell = (name: (typeof columns)[number]) => cells?.[names.indexOf(name)]?.trim() ?? '';
     const [number, open] = [cell('number'), cell('open').toLowerCase()];
     const type = accountTypes.find((each) => each === cell('type').toLowerCase());
-    if (cells === null) errors.push(`line ${at}: a quotation mark is not closed`);
-    else if (number === '') errors.push(`line ${at}: it has no account number`);
-    else if (chart.has(number)) errors.push(`line ${at}: account ${number} is there twice`);
-    else if (!type) errors.push(`line ${at}: the type of account ${number} must be one of ${accountTypes.join(', ')}`);
+    if (cells === null) errors.push(chartTexts.openQuote({ line }));
+    else if (number === '') errors.push(chartTexts.noNumber({ line }));
+    else if (chart.has(number)) errors.push(chartTexts.twice({ line, account: number }));
+    else if (!type) errors.push(chartTexts.typeUnknown({ line, account: number, types: accountTypes.join(', ') }));
     else if (open !== '' && !yes.includes(open) && !no.includes(open))
-      errors.push(`line ${at}: open of account ${number} must be yes or no`);
+      errors.push(chartTexts.openUnknown({ line, account: number }));
     else chart.set(number, { number, name: cell('name'), type, isOpen: !no.includes(open) });
   }
   return errors.length > 0 ? { errors } : { chart };

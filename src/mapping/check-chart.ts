@@ -1,5 +1,6 @@
 import { nearest } from '../domain/nearest.ts';
 import type { LineRole } from '../terms.ts';
+import { chartTexts } from '../texts/findings/mapping.ts';
 import type { WrittenAccount } from './accounts-written.ts';
 import type { AccountType, Chart } from './chart.ts';
 
@@ -50,14 +51,14 @@ export function checkAgainstChart(accounts: readonly WrittenAccount[], chart: Ch
     const found = chart.get(account);
     const fault = (code: ChartFaultCode, message: string) => [{ code, path, account, message }];
     if (found === undefined)
-      return fault('account_unknown', `account ${account} is not in the chart${hint(account, role, chart)}`);
-    const called = `account ${account}${found.name ? ` (${found.name})` : ''}`;
-    if (!found.isOpen) return fault('account_closed', `${called} is closed in the chart`);
-    const wanted = typesOf[role];
-    if (wanted.includes(found.type)) return [];
+      return fault('account_unknown', chartTexts.unknown({ account, hint: hint(account, role, chart) }));
+    const named = chartTexts.account({ account, name: found.name });
+    if (!found.isOpen) return fault('account_closed', chartTexts.closed({ account: named }));
+    const fitting = typesOf[role];
+    if (fitting.includes(found.type)) return [];
     return fault(
       'account_type_wrong',
-      `${called} is of type ${found.type} in the chart; ${role} needs ${wanted.join(' or ')}`,
+      chartTexts.typeWrong({ account: named, type: found.type, role, types: fitting.join(chartTexts.or) }),
     );
   });
   const byPlace = new Map(faults.map((fault) => [`${fault.path} ${fault.account} ${fault.code}`, fault]));
@@ -71,8 +72,7 @@ function hint(account: string, role: LineRole, chart: Chart): string {
     account,
     fitting.map(([number]) => number),
   );
-  const name = near === null ? '' : chart.get(near)?.name;
-  return near === null ? '' : `; did you mean ${near}${name ? ` (${name})` : ''}?`;
+  return near === null ? '' : chartTexts.hint({ near, name: chart.get(near)?.name ?? '' });
 }
 
 /** Accounts with more than one role. Only the lines' roles then show what the account's balance consists of. */
@@ -81,9 +81,11 @@ export function sharedAccounts(accounts: readonly WrittenAccount[]): string[] {
   const found = [...byAccount].flatMap(([account, its]) => {
     const roles = [...new Set(its.map(({ role }) => role))].sort();
     if (roles.length < 2) return [];
-    return [{ account, text: roles.length === 2 ? `${roles.join(' and ')} are both` : `${roles.join(', ')} are all` }];
+    const text =
+      roles.length === 2
+        ? chartTexts.sharedByTwo({ roles: roles.join(chartTexts.and), account })
+        : chartTexts.shared({ roles: roles.join(', '), account });
+    return [{ account, text }];
   });
-  return found
-    .sort((a, b) => (a.account < b.account ? -1 : 1))
-    .map(({ account, text }) => `${text} on account ${account}`);
+  return found.sort((a, b) => (a.account < b.account ? -1 : 1)).map(({ text }) => text);
 }

@@ -1,5 +1,6 @@
 import type { Money } from '../domain/money.ts';
 import type { CalendarDate, Role, SoldRole } from '../terms.ts';
+import { lookUpFindings } from '../texts/findings/mapping.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 import { defaultPaymentRole } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
@@ -31,7 +32,7 @@ const same = 'same';
 export function roleAccount(mapping: Mapping, role: Role): LookUp {
   const account = mapping.roles[role];
   if (account) return { account, mappedBy: `roles.${role}` };
-  return { code: 'role_unmapped', message: `the mapping has no account for roles.${role}` };
+  return { code: 'role_unmapped', message: lookUpFindings.roleUnmapped({ role }) };
 }
 
 /** The values that the conditions of a revenue rule test, besides account and department. */
@@ -95,15 +96,14 @@ function ownRevenue(
     const path = `revenue_rules.${index}`;
     const account = rule.account === same ? accountNumber : rule.account;
     if (account) return { account, mappedBy: path };
-    const row = accountNumber ? `revenue account ${accountNumber}` : 'a row that names no revenue account';
-    return unmapped(`${path} of the mapping gives no account for ${row}`);
+    return unmapped(lookUpFindings.ruleWithoutAccount({ rule: index, account: accountNumber ?? '' }));
   }
-  if (!accountNumber) return unmapped('a row names no revenue account');
+  if (!accountNumber) return unmapped(lookUpFindings.rowWithoutAccount);
   const own = departmentId === null ? undefined : entryOf(mapping.revenue_by_department, String(departmentId));
   const found =
     (own && fromTable(own, accountNumber, accountNumber, `revenue_by_department.${departmentId}`)) ??
     fromTable(mapping.revenue, accountNumber, accountNumber, 'revenue');
-  return found ?? unmapped(`the mapping has no account for revenue.${accountNumber}`);
+  return found ?? unmapped(lookUpFindings.revenueUnmapped({ account: accountNumber }));
 }
 
 type RevenueConditions = Mapping['revenue_rules'][number]['when'];
@@ -179,10 +179,22 @@ export function vatAccount(mapping: Mapping, group: VatGroupKey, departmentId: n
       ? fromLine(line.line.account, `vat_groups.${line.index}`, own)
       : fromVatTable(mapping.vat, group, own);
   if (found) return found;
-  const rate = group.rate === null ? 'no rate' : `${group.rate.toFixed()} %`;
-  const called = group.name === null ? `rows at ${rate} that name no VAT group` : `VAT group ${group.name} at ${rate}`;
-  const several = group.accounts.length > 1 ? ` (the rows name several: ${group.accounts.join(', ')})` : '';
-  return { code: 'vat_group_unmapped', message: `the mapping has no VAT account for ${called}${several}` };
+  const { vatUnmapped, vatUnmappedSeveral } = lookUpFindings;
+  const [named, accounts] = [vatGroupName(group), group.accounts.join(', ')];
+  const message =
+    group.accounts.length > 1 ? vatUnmappedSeveral({ group: named, accounts }) : vatUnmapped({ group: named });
+  return { code: 'vat_group_unmapped', message };
+}
+
+/** A VAT group in messages: `VAT group Standard at 25.5 %`, `rows at no rate that name no VAT group`. */
+export function vatGroupName({ name, rate: exact }: Pick<VatGroupKey, 'name' | 'rate'>): string {
+  const rate = rateText(exact);
+  return name === null ? lookUpFindings.noVatGroup({ rate }) : lookUpFindings.vatGroup({ name, rate });
+}
+
+/** `25.5 %`, `no rate`. */
+export function rateText(rate: Money | null): string {
+  return rate === null ? lookUpFindings.noRate : lookUpFindings.rate({ rate: rate.toFixed() });
 }
 
 function fromLine(written: string, mappedBy: string, own: string | null): Found | null {
@@ -208,7 +220,7 @@ export function paymentAccount(
   const override = entryOf(mapping.payment_types, String(type));
   const own = departmentId === null ? undefined : entryOf(override?.departments ?? {}, String(departmentId));
   const role = own?.role ?? override?.role ?? defaultPaymentRole(type);
-  if (!role) return { code: 'payment_type_unmapped', message: `payment type ${type} has no role` };
+  if (!role) return { code: 'payment_type_unmapped', message: lookUpFindings.paymentTypeUnmapped({ type }) };
   const path = `payment_types.${type}`;
   if (own?.account) return { role, account: own.account, mappedBy: `${path}.departments.${departmentId}.account` };
   if (override?.account && !own?.role) return { role, account: override.account, mappedBy: `${path}.account` };

@@ -1,14 +1,17 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import { type CalendarDate, soldRoles } from '../terms.ts';
+import { lookUpFindings, unnamedTexts, usageTexts } from '../texts/findings/mapping.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 import {
   isUnmapped,
   type LookUp,
   paymentAccount,
+  rateText,
   revenueAccount,
   roleAccount,
   soldRole,
   vatAccount,
+  vatGroupName,
 } from './look-ups.ts';
 
 import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
@@ -66,7 +69,7 @@ export function mappingGaps(usage: SourceUsage, mapping: Mapping): MappingGap[] 
     gap.vat = plus(gap.vat, vat);
     gap.gross = gap.gross.plus(gross);
     if (!gap.departments.includes(department)) gap.departments.push(department);
-    const where = department === null ? what : `${what}, department ${department}`;
+    const where = department === null ? what : usageTexts.inDepartment({ what, department });
     const use = gap.uses.find((each) => each.what === where);
     if (!use) gap.uses.push({ what: where, count, gross });
     else {
@@ -99,11 +102,13 @@ function lookUps({ rows, money, invoices }: SourceUsage, mapping: Mapping): Use[
   const uses: Use[] = [];
   for (const { account, department, dimensions, internal, vat, count, net, vatAmount, gross, dates, ...has } of rows) {
     const amounts = { department, count, net, vat: vatAmount, gross };
-    const dimension = dimensions.some((each) => each !== null)
-      ? ` [${dimensions.map((each) => each ?? '').join(', ')}]`
-      : '';
-    const group = `${vat.name ?? 'no VAT group'} at ${vat.rate === null ? 'no rate' : `${vat.rate.toFixed()} %`}`;
-    const what = `rows on ${account ?? 'no account'}${dimension}, ${group}`;
+    const group = usageTexts.group({ name: vat.name ?? usageTexts.noGroup, rate: rateText(vat.rate) });
+    const hasDimensions = dimensions.some((each) => each !== null);
+    const what = usageTexts.rows({
+      account: account ?? usageTexts.noAccount,
+      dimensions: hasDimensions ? dimensions.map((each) => each ?? '').join(', ') : '',
+      group,
+    });
     const details = { dimensions, internal, vat };
     if (has.hasNet) {
       const result = onDays(dates, (date) => revenueAccount(mapping, account, department, { ...details, date }));
@@ -111,29 +116,30 @@ function lookUps({ rows, money, invoices }: SourceUsage, mapping: Mapping): Use[
     }
     const role = soldRole(mapping, account, department, details);
     if (role !== null && (has.hasVat || !(vat.rate ?? zero).isZero())) {
-      const message = `rows that go to ${role} have VAT, or a rate`;
+      const message = lookUpFindings.voucherRowsWithVat({ role });
       uses.push({ result: { code: 'voucher_with_vat', message }, what, ...amounts });
     }
     if (has.hasVat) {
       const key = { name: vat.name, rate: vat.rate, accounts: vat.account === null ? [] : [vat.account] };
       const result = onDays(dates, (date) => vatAccount(mapping, { ...key, date }, department));
-      uses.push({ result, what: `rows of ${group}`, ...amounts });
+      uses.push({ result, what: usageTexts.rowsOfGroup({ group }), ...amounts });
     }
   }
   for (const { department, collector, client, count, gross } of invoices) {
     const amounts = { department, count, net: null, vat: null, gross };
-    const what = collector ? 'consolidated invoices' : 'invoices';
+    const what = collector ? usageTexts.consolidatedInvoices : usageTexts.invoices;
     uses.push({ result: roleAccount(mapping, 'receivable'), what, ...amounts });
     if (collector) uses.push({ result: roleAccount(mapping, 'consolidation_clearing'), what, ...amounts });
     if (!client && !mapping.cash_customer) {
-      const message = 'the mapping has no cash_customer';
-      uses.push({ result: { code: 'cash_customer_unmapped', message }, what: `${what} without a client`, ...amounts });
+      const result: LookUp = { code: 'cash_customer_unmapped', message: lookUpFindings.noCashCustomer };
+      uses.push({ result, what: usageTexts.withoutClient({ what }), ...amounts });
     }
   }
   for (const { kind, type, department, opening, count, paid } of money) {
     const amounts = { department, count, net: null, vat: null, gross: paid };
     const other = kind === 'prepayment' ? 'prepayment_liability' : opening ? 'opening_receivable' : 'receivable';
-    const what = `${kind}s by ${type === null ? 'no payment type' : paymentTypeName(type)}`;
+    const textOf = kind === 'prepayment' ? usageTexts.prepaymentsBy : usageTexts.paymentsBy;
+    const what = textOf({ type: type === null ? usageTexts.noPaymentType : paymentTypeName(type) });
     uses.push({ result: roleAccount(mapping, other), what, ...amounts });
     if (type !== null) uses.push({ result: paymentAccount(mapping, type, department), what, ...amounts });
   }
@@ -160,22 +166,15 @@ export function unnamedValues(usage: SourceUsage, mapping: Mapping): UnnamedValu
 
 function unnamedVatGroups({ rows }: SourceUsage, mapping: Mapping): UnnamedValue[] {
   if (mapping.vat_groups.length === 0) {
-    const message =
-      'there are no vat_groups, so reports know the kind of no VAT group, and `report eu-sales` finds nothing';
-    return rows.length === 0 ? [] : [ofRows(message, rows)];
+    return rows.length === 0 ? [] : [ofRows(unnamedTexts.noVatGroups, rows)];
   }
   const unnamed = rows.filter(
     ({ account, department, dimensions, internal, vat }) =>
       vatGroupOf(mapping, vat) === null &&
       soldRole(mapping, account, department, { dimensions, internal, vat }) === null,
   );
-  const groups = Map.groupBy(unnamed, ({ vat: { name, rate } }) => {
-    const at = rate === null ? 'no rate' : `${rate.toFixed()} %`;
-    return name === null ? `rows at ${at} that name no VAT group` : `VAT group ${name} at ${at}`;
-  });
-  return [...groups].map(([called, its]) =>
-    ofRows(`vat_groups has no line for ${called}, so its kind is not known`, its),
-  );
+  const groups = Map.groupBy(unnamed, ({ vat }) => vatGroupName(vat));
+  return [...groups].map(([group, its]) => ofRows(unnamedTexts.groupWithoutLine({ group }), its));
 }
 
 function ofRows(message: string, rows: SourceUsage['rows']): UnnamedValue {
@@ -190,9 +189,10 @@ function neverSold({ money }: SourceUsage, { revenue_rules: rules }: Mapping): U
       ({ kind, type }) => kind === 'payment' && type !== null && defaultPaymentRole(type) === role,
     );
     if (taken.length === 0 || rules.some((rule) => rule.role === role)) return [];
-    const message = `no rule of revenue_rules has the role ${role}: where the practice sells what these payments are made with, the sale is posted as revenue`;
     const count = taken.reduce((total, use) => total + use.count, 0);
-    return [{ message, count, net: sum(taken.map(({ paid }) => paid)), unit: 'payment' }];
+    return [
+      { message: unnamedTexts.neverSold({ role }), count, net: sum(taken.map(({ paid }) => paid)), unit: 'payment' },
+    ];
   });
 }
 
@@ -207,7 +207,7 @@ function unnamedDimensions({ rows }: SourceUsage, { revenue_rules: rules }: Mapp
       if (value !== null && !named.includes(value)) unnamed.set(value, [...(unnamed.get(value) ?? []), row]);
     }
     for (const [value, its] of unnamed) {
-      found.push(ofRows(`rules look at ${dimension}, and none names ${value}`, its));
+      found.push(ofRows(unnamedTexts.dimension({ dimension, value }), its));
     }
   }
   return found;

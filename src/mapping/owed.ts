@@ -2,6 +2,7 @@ import { type Money, sum, zero } from '../domain/money.ts';
 import { clip } from '../domain/text.ts';
 import type { AccountNumber } from '../records/types.ts';
 import { type SoldRole, soldRoles } from '../terms.ts';
+import { owedTexts } from '../texts/findings/mapping.ts';
 import { isUnmapped, revenueAccount } from './look-ups.ts';
 import type { Mapping } from './schema.ts';
 import type { RowUse } from './source-usage.ts';
@@ -127,10 +128,11 @@ function revenueAccountsOf(
 
 /** The text of a warning, without a full stop. */
 export function owedAsRevenueText({ key, of, name, looks_like: role, posted_to: accounts }: OwedAsRevenue): string {
-  const called = name === null ? `of VAT group ${key}` : `on account ${key} "${name}"`;
-  const todo =
-    role === 'prepayment_liability'
-      ? 'have prepayments recorded as such in the practice software'
-      : `give them the role ${role} under revenue_rules`;
-  return `rows ${called} are posted to ${accounts.join(', ')} as revenue, and by the ${of}'s name they are owed until they are used: ${todo}, or name ${key} under accepted`;
+  return owedTexts.warning({
+    rows: name === null ? owedTexts.ofGroup({ group: key }) : owedTexts.onAccount({ account: key, name }),
+    accounts: accounts.join(', '),
+    of: of === 'account' ? owedTexts.account : owedTexts.vatGroup,
+    todo: role === 'prepayment_liability' ? owedTexts.recordPrepayments : owedTexts.giveRole({ role }),
+    key,
+  });
 }

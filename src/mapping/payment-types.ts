@@ -1,4 +1,5 @@
 import type { Role } from '../terms.ts';
+import { usageTexts } from '../texts/findings/mapping.ts';
 
 /**
  * The source's payment types (practice-api: Payment types): the name of each in the practice software, and its default
@@ -36,6 +37,5 @@ export function defaultPaymentRole(type: number): Role | null {
 
 /** `payment type 9 (Gift card)`. */
 export function paymentTypeName(type: number): string {
-  const name = paymentTypes.get(type)?.name;
-  return name ? `payment type ${type} (${name})` : `payment type ${type}`;
+  return usageTexts.paymentType({ type, name: paymentTypes.get(type)?.name ?? '' });
 }

@@ -37,15 +37,15 @@ describe('a chart as CSV', () => {
   });
 
   test.each([
-    ['', 'it has no heading number,name,type,open'],
+    ['', 'the file has no heading number,name,type,open'],
     ['number,name\n1,a', 'line 1: the heading lacks type'],
     [
       '# a\nnumber,name,type\n1,a,money',
       'line 3: the type of account 1 must be one of asset, liability, equity, income, expense',
     ],
     ['number,name,type,open\n1,a,asset,maybe', 'line 2: open of account 1 must be yes or no'],
-    ['number,name,type,open\n1,a,asset,yes\n1,b,asset,yes', 'line 3: account 1 is there twice'],
-    ['number,name,type,open\n,a,asset,yes', 'line 2: it has no account number'],
+    ['number,name,type,open\n1,a,asset,yes\n1,b,asset,yes', 'line 3: account 1 occurs twice'],
+    ['number,name,type,open\n,a,asset,yes', 'line 2: the account number is missing'],
     ['number,name,type,open\n1,"a,asset,yes', 'line 2: a quotation mark is not closed'],
   ])('%j is refused', (text, error) => {
     expect(parseChart(text)).toEqual({ errors: [error] });
@@ -62,21 +62,21 @@ describe('accounts against the chart', () => {
     ['bank_clearing', '1911', 'account 1911 is not in the chart; did you mean 1900 (Cash)?'],
     ['vat', '3001', 'account 3001 is not in the chart'],
     ['bank_clearing', '1910', 'account 1910 (Bank) is closed in the chart'],
-    ['cash', '2411', 'account 2411 (Gift cards) is of type liability in the chart; cash needs asset'],
+    ['cash', '2411', 'account 2411 (Gift cards) is of type liability in the chart; cash requires asset'],
     [
       'gift_card_liability',
       '3000',
-      'account 3000 (Sales) is of type income in the chart; gift_card_liability needs liability',
+      'account 3000 (Sales) is of type income in the chart; gift_card_liability requires liability',
     ],
-    ['revenue', '2411', 'account 2411 (Gift cards) is of type liability in the chart; revenue needs income'],
-    ['revenue', '4000', 'account 4000 (Purchases) is of type expense in the chart; revenue needs income'],
+    ['revenue', '2411', 'account 2411 (Gift cards) is of type liability in the chart; revenue requires income'],
+    ['revenue', '4000', 'account 4000 (Purchases) is of type expense in the chart; revenue requires income'],
     ['vat', '2931', null],
-    ['vat', '3000', 'account 3000 (Sales) is of type income in the chart; vat needs liability'],
+    ['vat', '3000', 'account 3000 (Sales) is of type income in the chart; vat requires liability'],
     ['rounding', '4000', null],
     [
       'rounding',
       '2411',
-      'account 2411 (Gift cards) is of type liability in the chart; rounding needs income or expense or asset',
+      'account 2411 (Gift cards) is of type liability in the chart; rounding requires income or expense or asset',
     ],
     ['credit_settlement', '2931', null],
   ])('%s on %s', (role, account, message) => {
@@ -133,7 +133,7 @@ test('what the source itself names is checked, too', () => {
   };
   const used = accountsUsed({ rows: [row], money: [], invoices: [] }, mappingOf({ vat: 'same' }));
   expect(checkAgainstChart(used, chart).map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    'revenue.same (rows of the practice software): account 2411 (Gift cards) is of type liability in the chart; revenue needs income',
+    'revenue.same (rows of the practice software): account 2411 (Gift cards) is of type liability in the chart; revenue requires income',
     'vat.same (VAT group V): account 2939 is not in the chart; did you mean 2931 (VAT)?',
   ]);
 });

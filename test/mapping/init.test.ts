@@ -116,7 +116,7 @@ vat: {"VAT 25.5 %": same, "VAT 14 %": {"13.5": "1"}}
   const mobile = lacks.find(({ message }: { message: string }) => message.includes('roles.mobile_clearing'));
   expect(mobile.uses[0].what).toMatch(/^(payments|prepayments) by payment type 7 \(Mobile\), department \d+$/);
   expect(remarks.map(({ message }: { message: string }) => message)).toContain(
-    'rules look at dimension_1, and none names LAB',
+    'rules test dimension_1, but no rule names LAB',
   );
   expect((await command(`mapping check ${file}`)).stdout).toMatch(
     /the mapping does not cover these values[\s\S]*revenue\.3110/,

@@ -140,7 +140,7 @@ describe('on a clinic that names these accounts otherwise', () => {
     expect(warned).toMatchObject({ code: 0 });
     expect(warned.stdout).toContain('but some of its revenue is probably a liability');
     expect(warned.stdout).toMatch(
-      /remark: rows on account 3555 "Lahjakortit" are posted to 3555 as revenue, .* gift_card_liability .*name 3555 under accepted \(2 rows, net 80\)/,
+      /remark: rows on account 3555 "Lahjakortit" are posted to 3555 as revenue, .* gift_card_liability .*name 3555 under accepted if they are revenue \(2 rows, net 80\)/,
     );
     expect((await command(`mapping check ${path} --json`)).json().remarks).toContainEqual(
       expect.objectContaining({

@@ -176,7 +176,7 @@ describe('mapping check', () => {
     const rows = usage(use('V', '14', null), use('V', '14', null), use('Any', '0', null));
     expect(unnamedValues(rows, mapping)).toEqual([
       {
-        message: 'vat_groups has no line for VAT group V at 14 %, so its kind is not known',
+        message: 'vat_groups has no line for VAT group V at 14 %, so reports cannot show its kind',
         count: 6,
         net: money('60'),
         unit: 'row',
@@ -187,7 +187,10 @@ describe('mapping check', () => {
   test('tells once that there are no VAT groups in the mapping at all', () => {
     const rows = usage(use('V', '14', null), use('Any', '0', null));
     expect(unnamedValues(rows, mappingOf()).map(({ message, count }) => [message, count])).toEqual([
-      ['there are no vat_groups, so reports know the kind of no VAT group, and `report eu-sales` finds nothing', 6],
+      [
+        'the mapping has no vat_groups, so reports cannot show the kinds of VAT groups, and `report eu-sales` is empty',
+        6,
+      ],
     ]);
     expect(unnamedValues(usage(), mappingOf())).toEqual([]);
   });
@@ -206,7 +209,7 @@ describe('mapping check', () => {
     expect(unnamedValues(taken, mappingOf({ revenue_rules: [rule] }))).toEqual([
       {
         message:
-          'no rule of revenue_rules has the role gift_card_liability: where the practice sells what these payments are made with, the sale is posted as revenue',
+          'no rule of revenue_rules has the role gift_card_liability, so the sale of what these payments are made with is posted as revenue',
         ...{ count: 4, net: money('60'), unit: 'payment' },
       },
     ]);

@@ -5,6 +5,7 @@ import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
 import { postgresText } from '../../domain/text.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
+import { ledgerErrors } from '../../texts/findings/chain.ts';
 import { LedgerError } from '../ledger-error.ts';
 import { chainHead, holdChain } from './chain.ts';
 import { entryHash } from './entry-hash.ts';
@@ -50,7 +51,7 @@ export async function appendEntries(
   for (const draft of drafts) {
     const defect = entryDefect(draft, options.decimals);
     if (defect !== null) {
-      throw new LedgerError('unsound_entry', `the entry for ${draft.document.kind} ${draft.document.id}: ${defect}`);
+      throw new LedgerError('unsound_entry', ledgerErrors.unsound({ document: documentName(draft), defect }));
     }
   }
   if (drafts.length === 0) return [];
@@ -94,18 +95,22 @@ function documentKey(document: DocumentRef): string {
  * neither is allowed.
  */
 function existingEntry(draft: DraftEntry, posted: PostedEntry[]): string | null {
-  const name = `${draft.document.kind} ${draft.document.id}`;
+  const document = documentName(draft);
   const reversed = new Set(posted.map((entry) => entry.reverses));
   if (draft.reverses !== null) {
     const reversal = posted.find((entry) => entry.reverses === draft.reverses);
     if (reversal !== undefined) return reversal.id;
     if (posted.some((entry) => entry.id === draft.reverses && entry.reverses === null)) return null;
-    throw new LedgerError('not_in_force', `${draft.reverses} is no entry of ${name} that could be reversed`);
+    throw new LedgerError('not_in_force', ledgerErrors.notReversible({ entryId: draft.reverses, document }));
   }
   const inForce = posted.find((entry) => entry.reverses === null && !reversed.has(entry.id));
   if (inForce === undefined) return null;
   if (inForce.inputHash === draft.inputHash) return inForce.id;
-  throw new LedgerError('already_in_force', `${name} has the entry ${inForce.id} in force; reverse it first`);
+  throw new LedgerError('already_in_force', ledgerErrors.alreadyInForce({ document, entryId: inForce.id }));
+}
+
+function documentName({ document: { kind, id } }: DraftEntry): string {
+  return `${kind} ${id}`;
 }
 
 /** The draft as an entry that follows `previous` in the hash chain. */

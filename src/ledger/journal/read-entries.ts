@@ -2,6 +2,7 @@ import { pages } from '../../db/pages.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../../terms.ts';
+import { ledgerErrors } from '../../texts/findings/chain.ts';
 import { LedgerError } from '../ledger-error.ts';
 import {
   type EntryRow,
@@ -29,7 +30,7 @@ export async function loadEntries(db: Connection, ids: string[]): Promise<Ledger
   const byId = new Map((await withLines(db, found)).map((entry) => [entry.id, entry]));
   return ids.map((id) => {
     const entry = byId.get(id);
-    if (entry === undefined) throw new LedgerError('entry_missing', `there is no entry ${id} in the ledger`);
+    if (entry === undefined) throw new LedgerError('entry_missing', ledgerErrors.entryMissing({ entryId: id }));
     return entry;
   });
 }

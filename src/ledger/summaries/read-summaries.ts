@@ -2,6 +2,7 @@ import { integer, text } from '../../db/columns.ts';
 import { pages } from '../../db/pages.ts';
 import { type Connection, row, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
+import { ledgerErrors } from '../../texts/findings/chain.ts';
 import type { DateRange } from '../journal/read-entries.ts';
 import { LedgerError } from '../ledger-error.ts';
 import type { DailySummary } from './summary.ts';
@@ -26,7 +27,7 @@ export async function loadSummaries(db: Connection, ids: string[]): Promise<Dail
   const byId = new Map((await withLinesAndMembers(db, found)).map((summary) => [summary.id, summary]));
   return ids.map((id) => {
     const summary = byId.get(id);
-    if (summary === undefined) throw new LedgerError('entry_missing', `there is no summary ${id} in the ledger`);
+    if (summary === undefined) throw new LedgerError('entry_missing', ledgerErrors.summaryMissing({ summaryId: id }));
     return summary;
   });
 }

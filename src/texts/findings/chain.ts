@@ -3,4 +3,52 @@ export const sealTexts = {
   notContained: ({ n, at, seq }: { n: number; at: string; seq: number }) =>
     `the chain does not contain the head that seal ${n} of ${at} signed (entry ${seq} of the chain)`,
   none: 'there is no seal',
+  missing: ({ n }: { n: number }): string => `seal ${n} is missing`,
+  notSigned: ({ n }: { n: number }): string => `seal ${n} is not signed by this key`,
+};
+
+/** What `vetledger ledger verify` finds in the chains of an installation. The messages follow the name of an entry. */
+export const chainFindings = {
+  // Names
+  close: ({ kind, through }: Record<'kind' | 'through', string>): string => `${kind} through ${through}`,
+  seal: ({ n }: { n: number }): string => `seal ${n}`,
+  outbox: 'the outbox',
+  entry: 'entry',
+  dailySummary: 'daily summary',
+
+  // The chain of entries and closes
+  missing: ({ expected, found }: { expected: number; found: number }): string =>
+    `entry ${expected} of the chain is missing; the next entry is ${found}`,
+  wrongPrevious: 'it does not follow the previous entry',
+  wrongContent: 'its content differs from what was posted',
+  wrongCount: 'its number of earlier entries is wrong',
+  wrongId: 'its id does not fit its document',
+  missingEnd: ({ by }: { by: string }): string => `${by} names this entry, but it is not in the ledger`,
+  wrongSealed: ({ seq }: { seq: number }): string =>
+    `entry ${seq} of the chain differs from the entry that this seal signed`,
+  beyondEnd: ({ unit, seq }: { unit: string; seq: number }): string =>
+    `it contains ${unit} ${seq}, but that is not in the ledger`,
+  wrongAction: 'the recorded action differs from the action that closed the books',
+
+  // The chain of daily summaries
+  missingSummary: ({ expected, found }: { expected: number; found: number }): string =>
+    `daily summary ${expected} is missing; the next daily summary is ${found}`,
+  wrongPreviousSummary: 'it does not follow the previous daily summary',
+  wrongSummary: 'its lines or entries differ from those that were recorded',
+  changedSinceClose: ({ through }: { through: string }): string =>
+    `it has changed since the books were closed through ${through}`,
+  missingSummaries: ({ first, last }: { first: number; last: number }): string =>
+    `daily summaries ${first} to ${last} are missing; they existed when the books were closed`,
+};
+
+/** Messages of a LedgerError. */
+export const ledgerErrors = {
+  unsound: ({ document, defect }: Record<'document' | 'defect', string>): string =>
+    `the entry for ${document}: ${defect}`,
+  notReversible: ({ entryId, document }: Record<'entryId' | 'document', string>): string =>
+    `${entryId} is not an entry of ${document} that can be reversed`,
+  alreadyInForce: ({ document, entryId }: Record<'document' | 'entryId', string>): string =>
+    `${document} already has the entry ${entryId} in force, which must be reversed first`,
+  entryMissing: ({ entryId }: { entryId: string }): string => `the ledger has no entry ${entryId}`,
+  summaryMissing: ({ summaryId }: { summaryId: string }): string => `the ledger has no daily summary ${summaryId}`,
 };
