@@ -10,7 +10,7 @@ import type { PlainError } from '../texts/plain-error.ts';
 export type AdoptionMode = 'restored' | 'copy';
 
 /**
- * A company of an ERP, by its key, or a practice API, by its origin, where a copy of the books must not write (table
+ * A company of an ERP (by its key) or a practice API (by its origin) to which a copy of the books must not write (table
  * `copy_bar`).
  */
 export interface Bar {
@@ -18,7 +18,7 @@ export interface Bar {
   key: string;
 }
 
-/** Bars this copy from every company and practice API of the books, and from those of the configuration. */
+/** Forbids this copy to write to the companies and practice APIs of the books and of the configuration. */
 export async function barOriginals(trx: Connection, configured: readonly Bar[]): Promise<void> {
   const known = await rows(
     trx,

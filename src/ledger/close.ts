@@ -21,27 +21,27 @@ export async function closedThrough(db: Connection, installation: InstallationId
 }
 
 /**
- * No close or reopening can commit until this transaction ends. If one is running, this call waits for it. So
- * `closedThrough`, read afterwards, stays right.
+ * Prevents closes and reopenings until this transaction ends, so that `closedThrough`, read afterwards, stays right.
+ * Waits for a close that is running.
  */
 export async function holdPeriod(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, 'select hold_period(?)', [installation]);
 }
 
 /**
- * The persons and the reason of a close or a reopening. They are stored as an action, whose hash is in the close's link
- * of the journal's chain.
+ * Who closed or reopened the books, and why. These details are stored as an action, and the close's link in the
+ * journal's chain contains the action's hash.
  */
 export interface CloseDetails extends ActedBy {
   /** The second person, if the configuration requires two (`two_persons`). */
   second: string | null;
-  /** The checklist as it was shown before a close. */
+  /** The checklist that the command showed before the close. */
   checklist: unknown;
 }
 
 export interface BooksToClose {
   id: InstallationId;
-  /** The entries of days before this one are put into daily summaries before the close. */
+  /** Entries dated before this day are put into daily summaries before the close. */
   today: CalendarDate;
   details?: CloseDetails;
 }

@@ -110,7 +110,10 @@ export interface UsedAccount {
   firstDate: CalendarDate;
 }
 
-/** The accounts of these installations, by account and role: of their general ledgers, or of their sub-ledgers. */
+/**
+ * The accounts to which these installations post, by account and role. `subLedger` selects the accounts of entries;
+ * otherwise the accounts of general ledger units are returned.
+ */
 export async function usedAccounts(
   db: Connection,
   installations: InstallationId[],

@@ -1,4 +1,7 @@
-/** What the ledger refuses: a caller's defect or a lost race, never one document's data. Nothing of the batch is posted. */
+/**
+ * Why the ledger refuses entries: a defect of the caller, or another process that posted first. The data of a document
+ * is never the cause. No entry of the batch is posted.
+ */
 export type LedgerErrorCode = 'unsound_entry' | 'already_in_force' | 'not_in_force' | 'entry_missing';
 
 export class LedgerError extends Error {

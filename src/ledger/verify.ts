@@ -10,11 +10,14 @@ import { entriesBySeq } from './journal/read-entries.ts';
 import { summariesBySeq } from './summaries/read-summaries.ts';
 import { summaryHash } from './summaries/summary-hash.ts';
 
-/** The first entry, close, summary or action that differs from what was written. */
+/** The first entry, close, summary or action that differs from what was recorded. */
 export interface BrokenLink {
   /** Position in the chain of entries, of daily summaries or of actions; null when the chain's end is missing. */
   seq: number | null;
-  /** Id of the entry or of the daily summary; a close and an action have none, and are named in words. */
+  /**
+   * Id of the entry or of the daily summary. A close or an action has no id, so this is its name, such as `close
+   * through 2026-01-31`.
+   */
   entryId: string;
   message: string;
 }
@@ -61,7 +64,7 @@ export async function walkChains(
   return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
 }
 
-/** The first broken link of an installation's chains, or null when the books are as they were written. */
+/** The first broken link of an installation's chains, or null if the books were not changed. */
 export async function verifyChain(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
   return (await walkChains(db, installation)).broken;
 }
@@ -127,7 +130,7 @@ async function missingEnd(db: Connection, installation: InstallationId): Promise
   return { seq: null, entryId: found.unit, message: chainFindings.missingEnd(found) };
 }
 
-/** The first seal whose head is no link of the chain: its end was cut off, or it was written anew. */
+/** The first seal whose head is not in the chain: the end of the chain was deleted, or the chain was written again. */
 async function unmetSeal(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
   const found = await maybeRow(
     db,
@@ -143,8 +146,8 @@ async function unmetSeal(db: Connection, installation: InstallationId): Promise<
 }
 
 /**
- * The outbox has followed a chain farther than it goes now: its end was cut off. What is posted next would get the same places, and never
- * come into the outbox.
+ * Finds an outbox that contains units after the end of a chain, which means that the end of the chain was deleted. New
+ * entries would get the numbers of those units and never be delivered.
  */
 async function outboxBeyondEnd(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
   const found = await maybeRow(
@@ -162,7 +165,10 @@ async function outboxBeyondEnd(db: Connection, installation: InstallationId): Pr
   return { seq: null, entryId: chainFindings.outbox, message: chainFindings.beyondEnd({ unit, seq: found.seq }) };
 }
 
-/** A close names its action, and its link of the chain has the action's hash: both are as they were when the books were closed. */
+/**
+ * A close names its action, and the close's link of the chain contains the action's hash. Finds a close whose recorded
+ * action has another hash.
+ */
 async function otherAction(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
   const found = await maybeRow(
     db,

@@ -30,7 +30,7 @@ export function accountsNamed(mapping: Mapping): WrittenAccount[] {
   for (const [path, table] of tables) {
     if (table === same) continue;
     for (const [key, account] of Object.entries(table)) {
-      // `same` in a line for one account number is that number.
+      // In the line of an account number, `same` means that account number.
       add(account === same && key !== '*' ? key : account, 'revenue', `${path}.${key}`);
     }
   }

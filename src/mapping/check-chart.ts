@@ -36,7 +36,7 @@ const typesOf: Record<LineRole, readonly AccountType[]> = {
   prepayment_vat: either,
   voucher_liability: ['liability'],
   gift_card_liability: ['liability'],
-  // Profit or loss, or an account that is cleared by hand if the chart has no such account.
+  // Cash rounding is profit or loss. A chart without such an account uses an asset account that is cleared by hand.
   rounding: ['income', 'expense', 'asset'],
   revenue: ['income'],
   vat: ['liability'],

@@ -17,8 +17,8 @@ export const closingRoles: readonly Role[] = [
 export const openRoles = roles.filter((role) => !closingRoles.includes(role));
 
 /**
- * Roles that have only one account, because their lines clear each other on it. On several accounts they would stay
- * open.
+ * Roles that have only one account, because their lines clear each other on that account. On several accounts, the
+ * lines would stay open.
  */
 export const oneAccountRoles: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles, 'prepayment_vat'];
 export const neverCloses = 'has one account: on several, it would never close';

@@ -14,7 +14,8 @@ export const account = accountOr(notOne);
 export const word = wordOr(notOne);
 
 function wordOr(several: string) {
-  // YAML reads 1700 as a number. Other numbers have lost the digits as they were written.
+  // YAML reads 1700 as the integer 1700, which is accepted. A decimal number is refused, because YAML does not keep its
+  // digits as written.
   return z
     .union([z.string(), z.int().nonnegative(), z.null()], {
       error: ({ input }) => (typeof input === 'object' ? several : notOne),

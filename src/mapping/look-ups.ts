@@ -40,7 +40,7 @@ export interface RevenueDetails {
   dimensions: readonly (string | null)[];
   internal: { account: string | null; dimension1: string | null; dimension2: string | null };
   vat: { name: string | null; rate: Money | null };
-  /** The date for conditions `from` and `to`. If absent, these conditions match. */
+  /** The date for the conditions `from` and `to`. Without a date, these conditions are ignored. */
   date?: CalendarDate | null;
 }
 
@@ -51,9 +51,8 @@ const noDetails: RevenueDetails = {
 };
 
 /**
- * The role to which a mapping posts a net group instead of revenue (ACCOUNTING R1); null for revenue. Such rules come
- * before all others, whatever their order: an earlier rule by rate would otherwise post the sale of a gift card as
- * revenue.
+ * The role to which a mapping posts a net group instead of revenue (ACCOUNTING R1); null for revenue. Rules with a role
+ * are tested before all other rules. Otherwise an earlier rule by rate would post the sale of a gift card as revenue.
  */
 export function soldRole(
   mapping: Mapping,

@@ -83,7 +83,10 @@ export function mappingGaps(usage: SourceUsage, mapping: Mapping): MappingGap[] 
   return gaps.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
 }
 
-/** Looks up on the first and the last day of use. Returns a look-up without an account if there is one. */
+/**
+ * Looks up the account on the first and on the last day of use. If one of these days has no account, returns the result
+ * of that day.
+ */
 function onDays(dates: SourceUsage['rows'][number]['dates'], lookUp: (date: CalendarDate | null) => LookUp): LookUp {
   const [first, last] = dates ?? [null, null];
   const early = lookUp(first);
@@ -182,7 +185,7 @@ function ofRows(message: string, rows: SourceUsage['rows']): UnnamedValue {
   return { message, count, net: sum(rows.map(({ net }) => net)), unit: 'row' };
 }
 
-/** Gift cards and vouchers that are taken as payment although the mapping never posts their sale to a liability. */
+/** Gift cards and vouchers that clients pay with, although no rule of the mapping posts their sale to a liability. */
 function neverSold({ money }: SourceUsage, { revenue_rules: rules }: Mapping): UnnamedValue[] {
   return soldRoles.flatMap((role): UnnamedValue[] => {
     const taken = money.filter(

@@ -32,7 +32,7 @@ export function owedByName(name: string | null): OwedRole | null {
   return ([...soldRoles, 'prepayment_liability'] as const).find((role) => names[role].test(text)) ?? null;
 }
 
-/** Rows with VAT are vouchers for one rate, which are revenue at the sale. */
+/** Rows with VAT are vouchers for a single VAT rate, which are revenue when they are sold. */
 function isTaxed({ hasVat, hasNet, vat: { rate } }: RowUse): boolean {
   return hasVat || (hasNet && !(rate ?? zero).isZero());
 }
@@ -67,8 +67,8 @@ export interface OwedAsRevenue {
 }
 
 /**
- * Those rows by account number and VAT group, without the keys in `accepted` of the mapping. Posting does not depend on
- * this.
+ * Rows that the mapping posts as revenue although their name suggests a liability, by account number and VAT group.
+ * Keys in `accepted` of the mapping are left out. Posting does not depend on this result.
  */
 export function owedAsRevenue(
   rows: readonly RowUse[],
@@ -113,8 +113,8 @@ function recognised(
 }
 
 /**
- * The revenue accounts of a row's net, on the first and the last day of use. Empty if it is posted to a liability or
- * held.
+ * The revenue accounts of a row's net, on the first and the last day of use. Empty if the row is posted to a liability,
+ * or held.
  */
 function revenueAccountsOf(
   { account, department, dimensions, internal, vat, dates }: RowUse,

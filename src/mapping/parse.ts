@@ -35,7 +35,10 @@ function describe(issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** The faults inside the form that the value has, of several possible forms. Empty if it has none of them. */
+/**
+ * If a value may have several forms, returns the faults inside the form that the value has. Empty if the value has none
+ * of these forms.
+ */
 function ownFaults(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
   if (issue.code !== 'invalid_union') return [];
   return issue.errors.flat().flatMap((inner) => {

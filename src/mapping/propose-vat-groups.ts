@@ -3,9 +3,9 @@ import { groupBy, mark, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
 /**
- * Proposes the `vat_groups` section. A group with a rate is domestic. Only the accountant knows the kind of a group
- * without VAT, so its line is a marked comment, and its place is added to `toChoose`. It holds no document: reports
- * show it without a kind.
+ * Proposes the `vat_groups` section. A group with a rate is proposed as domestic. Only the accountant knows the kind of
+ * a group without VAT, so its line is a marked comment, and its place is added to `toChoose`. A missing line holds no
+ * document: reports show the group without a kind.
  */
 export function vatGroupLines(rows: RowUse[], toChoose: string[]): string[] {
   const lines = [

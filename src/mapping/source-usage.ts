@@ -30,7 +30,10 @@ export interface MoneyUse {
   paid: Money;
 }
 
-/** Final invoices of one department: ordinary ones and collectors, with and without a client. */
+/**
+ * Final invoices of one department. `collector` separates consolidated invoices from others, and `client` invoices with
+ * a client from those without.
+ */
 export interface InvoiceUse {
   department: number | null;
   collector: boolean;

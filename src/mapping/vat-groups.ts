@@ -7,7 +7,7 @@ interface WithVatGroups {
   vat_groups: readonly VatGroupLine[];
 }
 
-/** A VAT group's line in the mapping, by its place there. */
+/** A VAT group's line in the mapping, and its index in `vat_groups`. */
 export interface FoundVatGroup {
   line: VatGroupLine;
   index: number;
@@ -16,8 +16,9 @@ export interface FoundVatGroup {
 }
 
 /**
- * The line of a VAT group on a day. Lines with the group's name come before lines for any name. Of these, the line that
- * is valid on the day, otherwise the nearest. Null if no line has its name and rate.
+ * The line of a VAT group on a day. Lines with the group's name come before lines for any name. Among several lines,
+ * the line that is valid on the day is returned, otherwise the line that is valid nearest to it. Null if no line has
+ * the group's name and rate.
  */
 export function vatGroupOf(
   { vat_groups: lines }: WithVatGroups,
@@ -43,7 +44,7 @@ function byStart<Found extends { line: VatGroupLine }>(found: readonly Found[]):
   return found.toSorted((a, b) => ((a.line.from ?? '') < (b.line.from ?? '') ? -1 : 1));
 }
 
-/** The kind of a VAT group; null if the mapping has none. */
+/** The kind of a VAT group; null if `vat_groups` has no line for the group. */
 export function vatKindOf(
   mapping: WithVatGroups,
   group: { name: string | null; rate: Money | null },

@@ -5,7 +5,9 @@ import type { DocumentKind } from '../terms.ts';
 import { postingFindings } from '../texts/findings/posting.ts';
 import { amountsOf, receivables } from './entry-amounts.ts';
 
-/** A posted fact with another value in the source now. Amounts and dates are texts; null if there is no value. */
+/**
+ * A posted fact whose value in the source has changed. Amounts and dates are texts; null means that there is no value.
+ */
 export interface FieldChange {
   field: string;
   old: string | null;
@@ -46,7 +48,7 @@ export function effectOf(
     .sort((a, b) => (a.account < b.account ? -1 : 1));
 }
 
-/** At most this many changes are named in a message; the rest is counted. */
+/** A message names at most this many changes, and counts the others. */
 const named = 8;
 
 /** `total 181.00 → 171.00, department 11 → 12`; empty without changes. */

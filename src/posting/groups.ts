@@ -6,19 +6,19 @@ import type { CentGroup } from './settle.ts';
 /** A row with readable amounts. */
 export type CompleteRow = RowRecord & { sum: Money; sumVat: Money; sumTotal: Money };
 
-/** Rows that become one VAT line: a VAT group is (name, rate). */
+/** A group of rows with the same VAT name and rate. The group becomes one VAT line. */
 export interface VatGroup extends CentGroup, VatGroupKey {
   key: string;
   rowIds: number[];
 }
 
-/** Rows that become one revenue line (ACCOUNTING "Settling the cents", 1). */
+/** A group of rows that becomes one revenue line (ACCOUNTING "Settling the cents", 1). */
 export interface NetGroup extends CentGroup {
   accountNumber: string | null;
   dimensions: RowRecord['dimensions'];
   internal: RowRecord['internal'];
   vat: VatGroup;
-  /** The VAT of these rows. */
+  /** The exact VAT of the rows in this group. */
   exactVat: Money;
   rowIds: number[];
 }

@@ -24,8 +24,8 @@ export function hashOfPosted({ before, payer, after }: PostedFacts): string {
 }
 
 /**
- * The register number as a posted fact of a payer without a VAT number: with the client it identifies the payer
- * (ACCOUNTING R8).
+ * The register number identifies a payer without a VAT number, together with the client (ACCOUNTING R8). Empty if the
+ * payer has a VAT number.
  */
 export function registerFacts(register: string | null, vatNumber: string | null): readonly Fact[] {
   return register === null || vatNumber !== null ? [] : [['register number', register]];

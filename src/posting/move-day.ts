@@ -18,9 +18,9 @@ export interface DocumentToMove {
 /** A moved entry and the entries that replace it, by id. */
 export interface EntryMove {
   moved: string;
-  /** The entry that reverses it on its own day. */
+  /** The entry that reverses `moved` on the day of `moved`. */
   settledBy: string;
-  /** The entry that replaces it on the other day. */
+  /** The entry that replaces `moved` on the other day. */
   successor: string;
 }
 

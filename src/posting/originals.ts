@@ -9,7 +9,7 @@ export interface CreditChain {
    */
   first: InvoiceRecord | null;
   /**
-   * The credit notes of the circle that contains this one, beginning with it. Null if there is no such circle
+   * The credit notes of the circle that contains this credit note, which is the first. Null if there is no such circle
    * (ACCOUNTING P6).
    */
   circle: readonly number[] | null;

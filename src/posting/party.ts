@@ -13,7 +13,10 @@ export interface InvoiceParty {
   departmentId: number | null;
   /** Further fields of a line that opens or settles the invoice's receivable. */
   receivable: Pick<LineFields, 'invoiceId' | 'documentNumber' | 'dueDate' | 'bankReference'>;
-  /** The source's facts of these fields, for the input hash. The payer's name is not included (ACCOUNTING R8). */
+  /**
+   * The source's facts that the fields above are made of, for the input hash. They exclude the payer's name (ACCOUNTING
+   * R8).
+   */
   facts: readonly Fact[];
   /** The same facts for an entry without a receivable, which has no due date and no bank reference. */
   factsWithoutReceivable: readonly Fact[];

@@ -81,8 +81,8 @@ export function vatOfShare(
 }
 
 /**
- * Whether two entries of a document return the same VAT on the same accounts. This is not a fact of the source: it
- * depends on the prepayments' entries in force and on earlier use (ACCOUNTING R5).
+ * Whether two entries of a document return the same VAT on the same accounts. The returned VAT is not a fact of the
+ * source: it depends on the prepayments' entries in force and on earlier use (ACCOUNTING R5).
  */
 export function givesBackTheSame(one: Pick<DraftEntry, 'lines'>, other: Pick<DraftEntry, 'lines'>): boolean {
   return givenBackText(one) === givenBackText(other);

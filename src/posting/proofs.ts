@@ -18,7 +18,10 @@ export interface Totals {
   totalWithVat: Money;
 }
 
-/** P1: the rows add up to the totals, and each row and the totals agree within one minor unit. Holds otherwise. */
+/**
+ * P1: the rows add up to the totals, and the amounts within each row and within the totals agree to one minor unit.
+ * Holds the document otherwise.
+ */
 export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: number, findings: Findings): void {
   const unit = minorUnit(decimals);
   const sums: [string, Money, Money][] = [
@@ -52,7 +55,10 @@ type Texts = [net: string, vat: string, total: string];
 /** In major units of any currency. */
 const largestPlausible = new Money(10_000_000);
 
-/** P6: holds if an amount is above what a document of a clinic can have. Each amount has its name for the message. */
+/**
+ * P6: holds the document if an amount is larger than a document of a clinic can have. `amounts` are pairs of a field
+ * name and its amount.
+ */
 export function provePlausible(amounts: readonly (readonly [string, Money | null])[], findings: Findings): void {
   for (const [field, amount] of amounts) {
     if (amount === null || amount.abs().lessThanOrEqualTo(largestPlausible)) continue;
@@ -66,8 +72,8 @@ function shortened(amount: Money): string {
 }
 
 /**
- * P6 for an invoice: its totals and the amounts of its rows are plausible, and a credit note is in no circle. Holds
- * otherwise.
+ * P6 for an invoice: its totals and row amounts are plausible, and a credit note is not part of a circle. Holds the
+ * document otherwise.
  */
 export function provePlausibleInvoice({ invoice, rows, creditCircle }: InvoiceFacts, findings: Findings): void {
   const { total, totalVat, totalWithVat } = invoice;
@@ -92,7 +98,10 @@ export function provePlausibleInvoice({ invoice, rows, creditCircle }: InvoiceFa
   );
 }
 
-/** Not part of P1: each row's VAT is within one minor unit of its net times its rate. Reported, does not hold. */
+/**
+ * Not part of P1: each row's VAT is within one minor unit of its net times its rate. A difference is reported and does
+ * not hold the document.
+ */
 export function reviewVatRates(rows: CompleteRow[], decimals: number, findings: Findings): void {
   const unit = minorUnit(decimals);
   for (const row of rows) {
@@ -134,7 +143,10 @@ export function reviewOverpaid({ dueSum }: InvoiceRecord, totalWithVat: Money, f
   findings.report('overpaid', postingFindings.overpaid({ due: dueSum.toFixed(), total: totalWithVat.toFixed() }));
 }
 
-/** P3: the source's due sum, if it sends one, is the total minus the payments. Reported, does not hold. */
+/**
+ * P3: the source's due sum, if the source sends it, is the total minus the payments. A difference is reported and does
+ * not hold the document.
+ */
 export function reviewDueSum(
   invoice: InvoiceRecord,
   totalWithVat: Money,

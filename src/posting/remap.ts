@@ -6,18 +6,18 @@ import type { Decision, Judgement, PostedBefore, PostingContext } from './types.
 
 /**
  * The effect of a mapping on a document in the books:
- * `same`: it gives the same lines;
- * `corrected`: other lines, so the entry is reversed and posted again;
- * `change_held`: other lines, but the period is closed;
- * `held`: the document could not be posted, because the mapping lacks an account or its facts are in doubt;
- * `left`: the source's facts have changed, which is left to the next window.
+ * - `same`: the mapping gives the same lines.
+ * - `corrected`: the mapping gives other lines, so the entry is reversed and posted again.
+ * - `change_held`: the mapping gives other lines, but the period is closed.
+ * - `held`: the document could not be posted, because the mapping lacks an account or the facts are in doubt.
+ * - `left`: the source's facts have changed, so the next window posts the document.
  */
 export type RemapOutcome = 'same' | 'corrected' | 'change_held' | 'held' | 'left';
 
 export interface Remap {
   outcome: RemapOutcome;
   decision: Decision;
-  /** The entry for the present facts and mapping. Null if there is none. */
+  /** The entry that the present facts and mapping require. Null if they require none. */
   wanted: DraftEntry | null;
 }
 

@@ -79,8 +79,8 @@ export function sell(
     findings,
   );
   if (findings.holding.length > 0) return null;
-  // The mapping may decide which group gets a cent. The hashed facts must not depend on it, so that a changed mapping
-  // alone posts nothing again.
+  // The mapping may decide which group gets a cent. The hashed facts must not depend on that choice, because a change
+  // of the mapping alone must not post a document again.
   const regardless = liabilities.size === 0 ? null : settle(net, totalWithVat.minus(totalVat), decimals, flip);
   return { lines, facts: ['sale', ...saleFacts(regardless ?? settledNet, settledVat)] };
 }
@@ -125,7 +125,7 @@ interface Sold {
   on: CalendarDate | null;
 }
 
-/** The VAT groups of a sale, without those that only gift cards and vouchers have. */
+/** The VAT groups of a sale. VAT groups that occur only on gift cards and vouchers are left out. */
 function taking(groups: ReturnType<typeof groupRows>, liabilities: ReadonlySet<NetGroup>): VatGroup[] {
   const sold = new Set(groups.net.filter((one) => !one.exact.isZero() && !liabilities.has(one)).map(({ vat }) => vat));
   return groups.vat.filter((group) => sold.has(group) || !group.exact.isZero());

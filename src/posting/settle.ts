@@ -73,7 +73,8 @@ export function settle<Group extends CentGroup>(
   for (const share of shares) {
     const { group, exact, floor } = share;
     const amount = moved.has(share) ? floor.plus(step) : floor;
-    // A floor, or one unit above it, is within one unit of the exact amount; one unit below it may not be.
+    // An amount rounded down, or one unit above it, is within one unit of the exact amount. One unit below it may be
+    // further away.
     if (isSurplus && amount.minus(exact).abs().greaterThan(unit)) return null;
     settled.push({ group, amount: turned(amount) });
   }

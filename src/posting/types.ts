@@ -31,20 +31,20 @@ export interface PostingContext {
   today?: CalendarDate | null;
 }
 
-/**
- * When vetledger first read the record. Null if that was in the first load, since it then says nothing about its age.
- */
+/** The time when vetledger first read the record. Null for a record of the first load, whose age is unknown. */
 interface Seen {
   firstSeenAt?: Date | null;
 }
 
 /** Whether the source shows the record. */
 interface Shown {
-  /** True if it was never posted and two look-ups did not find it, or if the accountant confirmed it as gone. */
+  /**
+   * True if the document was never posted and two look-ups did not find it, or if the accountant confirmed its absence.
+   */
   gone: boolean;
   /**
-   * Set if a complete list no longer shows it; its facts are then those of its last version. Null or absent if it is
-   * shown.
+   * Set if a complete list no longer shows the document; the facts are then those of its last version. Null or absent
+   * if the list shows the document.
    */
   absence?: Absence | null;
 }
@@ -63,19 +63,25 @@ export interface InvoiceFacts extends Seen, Shown {
   originalDate?: string | null;
   /** Ids of rows that the source no longer shows although `modified` did not change. These rows are in `rows`. */
   missingRows?: readonly number[];
-  /** The credit notes of the circle that contains this one. Null or absent if there is none (ACCOUNTING P6). */
+  /**
+   * The credit notes of the circle that contains this credit note. Null or absent if there is no circle (ACCOUNTING
+   * P6).
+   */
   creditCircle?: readonly number[] | null;
 }
 
 export interface PaymentFacts extends Seen, Shown {
   kind: 'payment';
   payment: PaymentRecord;
-  /** True if its invoice is dated before the start date and a decision posted it on another day. */
+  /**
+   * True if the payment's invoice is dated before the start date, and a decision of the accountant posted that invoice.
+   */
   invoiceDecidedIn?: boolean;
   /** Null while the invoice is not in the mirror. */
   invoice: InvoiceRecord | null;
   /**
-   * The prepayments that a payment of type 8 used. Absent if no match was tried yet; then the invoice's client counts.
+   * The prepayments that a payment of type 8 used. Absent if they were not determined yet; the payment is then posted
+   * under the invoice's client.
    */
   prepayment?: UsedPrepayment;
   /** The shares that a matched payment of type 8 takes, with `at_receipt`. */
@@ -85,8 +91,8 @@ export interface PaymentFacts extends Seen, Shown {
 /** The stored result of matching a payment of type 8 (ACCOUNTING "Who and where"). */
 export interface UsedPrepayment {
   /**
-   * The client of the matched prepayments. Without a match, the client of the invoice at the first posting; null means
-   * the present one.
+   * The client of the matched prepayments. Without a match, the client that the invoice had at the payment's first
+   * posting; null means the invoice's present client.
    */
   clientId: number | null;
   /** Ids of the matched prepayments; empty without a match. */
@@ -96,11 +102,11 @@ export interface UsedPrepayment {
 /** The amount that a payment of type 8 or a refund takes from a prepayment that was posted with VAT (ACCOUNTING R5). */
 export interface PrepaymentShare {
   prepaymentId: number;
-  /** Negative if it returns money to the prepayment. */
+  /** Negative if the document returns money to the prepayment. */
   amount: Money;
   /** The amount of the prepayment that was used and refunded before, in order of posting. */
   usedBefore: Money;
-  /** The VAT of the prepayment's entry in force; null if it has none. */
+  /** The VAT of the prepayment's entry in force; null if that entry has no VAT. */
   vat: {
     account: string;
     suspendedAccount: string;
@@ -130,7 +136,7 @@ export interface Judgement {
   entry: DraftEntry | null;
   /** The facts of the entry's input hash. Absent if no entry is posted. */
   postedFacts?: PostedFacts;
-  /** The problem that holds it; null unless `state` is `held`. */
+  /** The problem that holds the document; null unless `state` is `held`. */
   problem: Problem | null;
   /** Problems that do not hold the document (P3, VAT rate). */
   reports: Problem[];
@@ -141,7 +147,7 @@ export interface Judgement {
   refetch: boolean;
   /** The document's business date; null if unknown. */
   documentDate: CalendarDate | null;
-  /** Dates to check the entry's date with. Absent if it is never in doubt. */
+  /** Dates with which the entry's date is checked. Absent if the entry's date cannot be in doubt. */
   dating?: Dating;
 }
 
@@ -168,7 +174,10 @@ export interface LateDecision {
 export interface LateStanding {
   /** The version to which a decision would apply (`versionOf`). */
   version: string;
-  /** True if it was late at a close of our books, or arrived after it. Reopening the books does not post it. */
+  /**
+   * True if the document was late at a close of our books, or arrived after the close. Reopening the books does not
+   * post the document.
+   */
   atClose: boolean;
   /** The decision about this version, or null. */
   decision: LockDecision | null;
@@ -178,9 +187,9 @@ export interface LateStanding {
 export interface PostedBefore {
   /** The stored entry in force. Null after a reversal, or if nothing was posted. */
   inForce: (DraftEntry & { id: string }) | null;
-  /** True once any entry was posted. */
+  /** True once any entry of the document was posted. */
   everPosted: boolean;
-  /** Why its last entry was reversed. Null or absent if an entry is in force or nothing was posted. */
+  /** Why the last entry was reversed. Null or absent if an entry is in force or nothing was posted. */
   reversedFor?: EntryReason | null;
   /** The stored state; null if the document is new. */
   state: DocumentState | null;
@@ -213,15 +222,23 @@ export interface Outside {
 export interface Decision {
   state: DocumentState;
   entries: DraftEntry[];
-  /** Why it is held. For state `posted`: why the present facts are not posted (`change_held`, or a failed proof). */
+  /**
+   * Why the document is held. For state `posted`: why the present facts are not posted (`change_held`, or a failed
+   * proof).
+   */
   problem: Problem | null;
   reports: Problem[];
   refetch: boolean;
   documentDate: CalendarDate | null;
   /** As in PostedBefore, after this decision. */
   remapHeld?: boolean;
-  /** What the problem keeps out of the books; absent without a problem, and where nothing could be judged. */
+  /**
+   * The amounts that the problem keeps out of the books. Absent without a problem, and if the facts could not be
+   * judged.
+   */
   outside?: Outside;
-  /** Null or absent: it waits for no lock and no decision. */
+  /**
+   * The late state of the document. Null or absent if the document waits for neither a closed period nor a decision.
+   */
   late?: LateStanding | null;
 }

@@ -8,15 +8,18 @@ import type { NetGroup, VatGroup } from './groups.ts';
 import type { InvoiceFacts, PostingContext } from './types.ts';
 
 /**
- * The day whose VAT rules are an invoice's: its own; for a credit note that of the first original of its chain, null where that is
- * not known.
+ * The day whose VAT rules apply to an invoice: the invoice date. For a credit note, the date of the first original of
+ * its chain; null if that date is unknown.
  */
 export function vatDay({ invoice, originalDate }: InvoiceFacts, context: PostingContext): CalendarDate | null {
   const text = invoice.creditNote ? (originalDate ?? null) : invoice.invoiceDate;
   return text === null ? null : businessDate(text, context.timezone);
 }
 
-/** Remark `vat_rate_expired`: groups outside the days of their validity; holds where the mapping says so. */
+/**
+ * Adds the remark `vat_rate_expired` for VAT groups that are not valid on this day, or holds the document if the
+ * mapping requires that.
+ */
 export function reviewValidity(
   groups: readonly VatGroup[],
   day: CalendarDate | null,
@@ -45,7 +48,10 @@ function isAlike(one: GroupLine, other: GroupLine): boolean {
 
 const toEu = ['eu_goods', 'eu_services'];
 
-/** Remark `eu_without_vat_number`: what the buyer accounts for names the buyer's VAT number, and of another country for the EU kinds. */
+/**
+ * Adds the remark `eu_without_vat_number`: the buyer must pay the VAT of a group, but the invoice has no VAT number of
+ * the buyer, or one of our own country.
+ */
 export function reviewBuyer(
   net: readonly NetGroup[],
   { invoice }: InvoiceFacts,

@@ -4,8 +4,9 @@ import { formatAmount, type Listed } from './reconcile-report.ts';
 import { balance, type ReconciledInvoice } from './reconciled-documents.ts';
 
 /**
- * Collects the balances that E4 lists of accounts that invoices clear among each other: `consolidation_clearing` per
- * collector, `credit_settlement` per invoice and its credit notes. Keeps only invoices with such a balance.
+ * Collects the balances that E4 lists: `consolidation_clearing` of each consolidated invoice, and `credit_settlement`
+ * of each invoice with its credit notes. Invoices clear these accounts among each other. Only invoices with such a
+ * balance are kept in memory.
  */
 export class ClearingBalances {
   readonly #consolidation = new Map<number, Money>();
@@ -24,7 +25,10 @@ export class ClearingBalances {
     if (creditNote && originalInvoiceId !== null) this.#originals.set(id, originalInvoiceId);
   }
 
-  /** Collectors with a clearing balance, and invoices with one that belong to no collector. */
+  /**
+   * Consolidated invoices with a balance on `consolidation_clearing`, and other invoices with such a balance that
+   * belong to no consolidated invoice.
+   */
   consolidation(decimals: number): Listed['consolidation_clearing'] {
     const left = new Map(this.#consolidation);
     const listed: Listed['consolidation_clearing'] = [];

@@ -5,7 +5,7 @@ import { e1Texts } from '../texts/findings/reconcile.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 
-/** Equation E1: the trial balance is zero. It is the sum of the entries, so each unbalanced entry is a difference. */
+/** Equation E1: the trial balance is zero. It is the sum of all entries, so each unbalanced entry is a difference. */
 export async function checkTrialBalance(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
   const unbalanced = await limitedRows(
     db,

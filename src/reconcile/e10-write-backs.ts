@@ -14,13 +14,16 @@ const pageSize = 5_000;
 const longestQuoted = 60;
 const one = new Money(1);
 
-/** A wrong value in the mirror where a prepayment was written back, or one of our ids at another document. */
+/**
+ * A prepayment whose value in the mirror is not the value that was written back, or another document that has one of
+ * our ids.
+ */
 export interface WriteBackFinding {
   prepayment: number;
   /**
-   * `another`: an id or number of another document of ours. `lost`: no value, or one of ours that does not belong
-   * there; `wasShown` if a read has shown the right one before. `foreign`: a value of another program. `unproven`: not
-   * read since it was written.
+   * `another`: the id or number of another document of ours. `lost`: no value, or an id of ours that does not belong to
+   * this document; `wasShown` is true if an earlier read showed the right value. `foreign`: a value of another program.
+   * `unproven`: the prepayment was not read since the write.
    */
   found: 'another' | 'lost' | 'foreign' | 'unproven';
   wasShown: boolean;
@@ -31,9 +34,9 @@ const shape = {
   id: integer,
   value: nullable(text),
   isCarried: bool,
-  /** The entry id that was written back; null if none was accepted. */
+  /** The entry id that the source accepted; null if it accepted none. */
   entryId: nullable(text),
-  /** The number that was written back; null if none was accepted. */
+  /** The ERP's number that the source accepted; null if it accepted none. */
   number: nullable(text),
   isRead: bool,
   wasShown: bool,
@@ -63,7 +66,7 @@ export async function* writeBackFindings(
   }
 }
 
-/** The equation, whose difference is a number of prepayments, and the lists beside it. */
+/** Equation E10, whose difference is a number of prepayments, and the lists of prepayments that are not differences. */
 export async function checkWriteBacks(
   db: Connection,
   { id, dialect }: { id: InstallationId; dialect: Dialect },
@@ -83,7 +86,8 @@ function findingOf(installation: InstallationId, row: RowOf<typeof shape>): Writ
   const finding = (found: WriteBackFinding['found'], message: string) => ({ prepayment: id, found, wasShown, message });
   const due = number ?? entryId;
   if (due !== null && (!row.isRead || !row.isCarried)) {
-    // Only the sub-resource shows the value, so the read after the write is the last known one.
+    // Lists do not show the written value; only the sub-resource does. So the read after the write is the last known
+    // value.
     if (row.isRead && wasShown) return null;
     return finding('unproven', e10Texts.unproven({ value: quoted(due) }));
   }

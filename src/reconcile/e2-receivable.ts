@@ -17,7 +17,7 @@ export interface ReceivableFinding {
   differences: Difference[];
   /** Posted payments on an invoice without an entry in force, unless their sum is zero. */
   withoutInvoice: Note[];
-  /** Documents whose posted facts differ from the current ones. */
+  /** Documents whose posted facts differ from the source's current facts. */
   heldChanges: Note[];
 }
 
@@ -51,7 +51,8 @@ function withoutEntry(invoice: ReconciledInvoice, settings: Settings, finding: R
     }));
   const posted = sum(payments.map(({ amount }) => amount));
   const role = isBeforeStart(invoice, settings) ? 'opening_receivable' : 'receivable';
-  // Listed until they are cancelled (example 9). Payments on opening balances are right without an entry.
+  // Posted payments of an unposted invoice are listed until they are cancelled (example 9). Payments on opening
+  // balances need no invoice in the books.
   if (role === 'receivable' && !posted.isZero()) {
     for (const { id, amount } of payments) {
       finding.withoutInvoice.push({

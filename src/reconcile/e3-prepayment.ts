@@ -16,11 +16,11 @@ export function isMoney({ gone, record }: ReconciledPrepayment): boolean {
   return !gone && !isNoMoney(record.status);
 }
 
-/** The client whose prepayment a payment used, as far as known (ACCOUNTING R7). */
+/** The client whose prepayment a payment used, if it could be determined (ACCOUNTING R7). */
 export interface KnownUse {
   /** The client whose liability the payment reduces. */
   clientId: number | null;
-  /** Whether the prepayments are known. If not, the client is the one of the invoice. */
+  /** Whether the used prepayments were determined. If not, `clientId` is the invoice's client. */
   matched: boolean;
 }
 
@@ -56,7 +56,7 @@ interface ClientPrepayments {
 interface Original {
   client: string;
   paid: Money;
-  /** Null if the source does not give it. */
+  /** The source's unused amount; null if the source does not send it. */
   unused: Money | null;
 }
 
@@ -80,10 +80,10 @@ export interface PrepaymentFinding {
 const namedAtMost = 20;
 
 /**
- * Equation E3: `prepayment_liability` is the unused amount of all prepayments that are money, less those and their
- * refunds that are not posted, plus uses (type 8) that are not posted. It must hold over all clients together. It must
- * also hold for each client that no payment without a match or entry can affect; other clients that differ are listed
- * with those payments.
+ * Equation E3: `prepayment_liability` is the unused amount of all prepayments that are money, less unposted prepayments
+ * and unposted refunds, plus unposted uses (type 8). The equation must hold over all clients together. It must also
+ * hold for each client whom no unmatched or unposted payment can affect. Other clients that differ are listed with
+ * those payments.
  */
 export class PrepaymentEquation {
   readonly #clients = new Map<string, ClientPrepayments>();
@@ -140,8 +140,8 @@ export class PrepaymentEquation {
       client.unnamedRefunds = client.unnamedRefunds.plus(paid);
       return;
     }
-    // The unused amount starts equal to `paid` (practice-api: Unallocated payment), which is also used if the source
-    // does not send it.
+    // The source sets the unused amount to `paid` at first (practice-api: Unallocated payment). So `paid` is used if
+    // the source does not send the unused amount.
     const unused = record.unusedAmount ?? paid;
     client.unused = client.unused.plus(unused);
     client.dropped = client.dropped.plus(paid).minus(unused);
@@ -149,8 +149,8 @@ export class PrepaymentEquation {
   }
 
   /**
-   * Whether the source reduces a prepayment's `unused_amount` by its refunds: as configured, or with `auto` inferred
-   * from prepayments whose clients used nothing. True if there are none.
+   * Whether the source reduces a prepayment's `unused_amount` by its refunds. `auto` infers this from prepayments whose
+   * clients used nothing; without such prepayments the result is true.
    */
   refundsLowerUnused(setting: boolean | 'auto'): boolean {
     if (setting !== 'auto') return setting;

@@ -27,7 +27,9 @@ export interface InvoiceOfPayment {
 
 type Settings = Pick<ReconcileInput, 'decimals' | 'timezone' | 'startDate'>;
 
-/** Equation E4 for one payment: the lines with its type, department and date add up to its amount in the source. */
+/**
+ * Equation E4 for one payment: its lines with the right type, department and date add up to its amount in the source.
+ */
 export function checkPayment(
   payment: ReconciledPayment,
   invoice: InvoiceOfPayment | null,
@@ -41,7 +43,10 @@ export function checkPayment(
   });
 }
 
-/** Equation E4 for one prepayment. */
+/**
+ * Equation E4 for one prepayment: its lines with the right type, department and date add up to its amount in the
+ * source.
+ */
 export function checkPrepayment(prepayment: ReconciledPrepayment, settings: Settings): PaymentFinding {
   const { record } = prepayment;
   return check(prepayment, 'prepayment', record.paid, settings, {
@@ -58,8 +63,8 @@ interface Tags {
 }
 
 /**
- * The document dates that a record may be posted with: its own date; its invoice's date if its own is before
- * `start_date`; and the date first posted if either may have changed (ACCOUNTING Dates).
+ * The document dates with which a record may be posted: its own date; if that is before `start_date`, the date of its
+ * invoice; and the date of its first posting, if a date in the source may have changed since (ACCOUNTING Dates).
  */
 function datesOf(
   payment: ReconciledPayment | ReconciledPrepayment,

@@ -94,7 +94,7 @@ function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[
   const groups: Group[] = [];
   const revenue = lines.filter(({ role }) => netRoles.includes(role));
   const named = revenue.map((line) => {
-    // Each row counts for the first line that names it.
+    // A row belongs to the first line that names it, and is not counted again for other lines.
     const own = line.rowIds.flatMap((id) => left.get(id) ?? []);
     for (const row of own) left.delete(row.id);
     return { line, own };
@@ -120,9 +120,9 @@ function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[
 }
 
 /**
- * Finds rows that were deleted and entered again: they have new ids, and are not posted again if their facts are the
- * same. They are the rows of the group of the line's remaining rows; without one, the rows of a group with the line's
- * VAT group and sum.
+ * Finds rows that staff deleted and entered again. These rows have new ids, and rows with the same facts are not posted
+ * again. They are in the same group as the line's remaining rows. If no row remains, they are the rows of a group with
+ * the line's VAT group and sum.
  */
 function enteredAgain(line: LineInForce, kept: RowRecord[], left: Map<number, RowRecord>, unit: Money): RowRecord[] {
   const groups = Map.groupBy(left.values(), groupOf);

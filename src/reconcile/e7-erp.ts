@@ -34,8 +34,8 @@ export interface ErpBooksInput {
 }
 
 /**
- * E7: the ERP holds every delivered unit once and as it was sent, and nothing else under our keys or on owned accounts.
- * Uses the stored results of `readBooks`.
+ * Equation E7: the ERP has every delivered unit once, as it was sent. It has no other entry with one of our keys or on
+ * an account to which only vetledger posts. Uses the stored results of `readBooks`.
  */
 export async function checkErpBooks(
   db: Connection,
@@ -120,7 +120,9 @@ async function accountDifferences(
 /** States of units that must not be in the ERP. */
 const unexpected: Partial<Record<UnitState, string>> = e7Texts.states;
 
-/** The difference that an entry makes; null if it makes none. `met` holds the units whose entry was already seen. */
+/**
+ * The difference that an entry causes; null if it causes none. `met` contains the units whose entry was already read.
+ */
 function differenceOf(entry: BookFinding, met: Set<string>): Difference | null {
   const { unitId, state, isEqual, copies, message } = entry;
   if (unitId === null) {

@@ -40,8 +40,9 @@ export interface OriginalsFinding {
 const namedAtMost = 20;
 
 /**
- * Equation E8 per original: `prepayment_vat` holds its VAT × unused / paid, within one minor unit. The unused amount is
- * the source's, plus matched uses and refunds that are not posted. Documents with a held change count as posted.
+ * Equation E8 for each original prepayment: `prepayment_vat` contains its VAT × unused / paid, within one minor unit.
+ * The unused amount is the source's amount plus matched uses and refunds that are not posted. Documents with a held
+ * change count as posted.
  */
 export class OriginalsVat {
   readonly #originals = new Map<number, Original>();
@@ -91,8 +92,8 @@ export class OriginalsVat {
   }
 
   /**
-   * Call it after all documents. `shares` are those of entries in force; `matches` are the amounts that payments took
-   * by their current match.
+   * Must be called after all documents were added. `shares` are the shares of entries in force. `matches` are the
+   * amounts that payments used by their current match.
    */
   check(
     shares: readonly ShareInForce[],
@@ -138,8 +139,8 @@ export class OriginalsVat {
   }
 
   /**
-   * Per original, the amount that the source has taken from it and the books have not; negative if the books have taken
-   * more.
+   * For each original, the amount that is used in the source but not in the books. Negative if the books have the
+   * larger use.
    */
   #outside(shares: readonly ShareInForce[], matches: ReadonlyMap<number, Taken>): Map<number, Money> {
     const outside = new Map<number, Money>();
@@ -162,12 +163,12 @@ export class OriginalsVat {
   }
 }
 
-/** The unused amount in the source. For an original with a held change, it is computed with the posted amount. */
+/** The unused amount in the source. For an original with a held change, it is computed from the posted amount. */
 function unusedInSource(prepayment: ReconciledPrepayment, posted: Money): Money {
   const { record } = prepayment;
   const counts = isMoney(prepayment);
-  // The unused amount starts equal to `paid` (practice-api: Unallocated payment), which is also used if the source does
-  // not send it.
+  // The source sets the unused amount to `paid` at first (practice-api: Unallocated payment). So `paid` is used if the
+  // source does not send the unused amount.
   const unused = counts ? (record.unusedAmount ?? record.paid ?? posted) : zero;
   if (!isHeldChange(prepayment)) return unused;
   return unused.plus(posted).minus(counts ? (record.paid ?? posted) : zero);

@@ -52,7 +52,7 @@ export class PrepaymentVatEquation {
     if (this.isPosted) this.#originals.addPrepayment(prepayment);
   }
 
-  /** The differences of originals. Call it after all documents. */
+  /** The differences of original prepayments. Must be called after all documents were added. */
   async checkOriginals(db: Connection, refundsLowerUnused: boolean): Promise<OriginalsFinding> {
     const { id, decimals } = this.#input;
     const { matchesOf, sharesOf } = this.#originals.asked;
@@ -61,7 +61,10 @@ export class PrepaymentVatEquation {
     return this.#originals.check(shares, matches, refundsLowerUnused, decimals);
   }
 
-  /** Whether VAT equals that of invoices less `prepayment_vat`. Call it after all documents, including invoices. */
+  /**
+   * Checks that `vat` is the VAT of invoices less `prepayment_vat`. Must be called after all documents, including
+   * invoices, were added.
+   */
   async checkTotal(db: Connection): Promise<Difference[]> {
     const { decimals, id } = this.#input;
     const found = await rows(

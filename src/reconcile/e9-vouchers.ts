@@ -32,9 +32,9 @@ interface Terms {
 const noTerms: Terms = { sold: zero, redeemed: zero, opening: zero, apart: zero };
 
 /**
- * Equation E9: `gift_card_liability` and `voucher_liability` are the sold amounts less the posted payments by them. It
- * must hold in total; documents for which it does not hold are named. Cards sold before `start_date` belong to the
- * opening balance, which is listed as in the source.
+ * Equation E9: `gift_card_liability` and `voucher_liability` are the sold amounts less the posted payments by gift card
+ * or voucher. The equation must hold in total; documents for which it does not hold are listed. Cards sold before
+ * `start_date` belong to the opening balance, which is listed with the source's amount.
  */
 export class VoucherEquation {
   readonly #input: ReconcileInput;

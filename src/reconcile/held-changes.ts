@@ -10,7 +10,7 @@ import type {
   ReconciledPrepayment,
 } from './reconciled-documents.ts';
 
-/** Limit of changes of one document that a message lists. */
+/** A message lists at most this many changes of one document. */
 const listedAtMost = 8;
 
 /**

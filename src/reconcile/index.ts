@@ -23,7 +23,7 @@ export async function reconcile(db: Db, installations: ReconcileInput[]): Promis
   return (await reconcileBooks(db, installations)).report;
 }
 
-/** As `reconcile`, with the disputed documents. Throws the signal's reason if it aborts. */
+/** Does the same as `reconcile`, and also returns the disputed documents. If `signal` aborts, throws its reason. */
 export async function reconcileBooks(
   db: Db,
   installations: ReconcileInput[],
@@ -32,7 +32,7 @@ export async function reconcileBooks(
   const reports: InstallationReport[] = [];
   const disputed: Reconciliation['disputed'] = new Map();
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
-  // After the rollback, every further read of the transaction fails at once.
+  // Rolls the transaction back. Every further read then fails at once.
   const breakOff = () => void trx.rollback().catch(() => undefined);
   signal?.addEventListener('abort', breakOff, { once: true });
   try {

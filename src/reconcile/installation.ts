@@ -185,7 +185,8 @@ class DocumentChecks {
   }
 
   /**
-   * Runs after the payments: an original whose client used nothing shows best whether refunds reduce the unused amount.
+   * Must run after the payments: the best evidence of whether refunds reduce the unused amount is an original whose
+   * client used nothing.
    */
   async prepayments(db: Connection): Promise<void> {
     for await (const prepayment of loadPrepayments(db, this.#input)) {
@@ -205,7 +206,7 @@ class DocumentChecks {
     this.prepaymentClients = found.clients;
   }
 
-  /** E8; runs after the prepayments. Null if no VAT is posted on them. */
+  /** Equation E8. Must run after the prepayments. Null if no VAT is posted on prepayments. */
   async prepaymentVat(db: Connection): Promise<Equation | null> {
     if (!this.#prepaymentVat.isPosted) return null;
     const found = await this.#prepaymentVat.checkOriginals(db, this.#refundsLower);

@@ -52,7 +52,7 @@ export function differencesOf<Row>(
   return { listed: listed.map(read), omitted, total };
 }
 
-/** Runs a query, and names its report if it exceeds the statement time-out. */
+/** Runs a query. If the query exceeds the statement time-out, the error names the report. */
 export async function namingTimeouts<T>(
   installation: InstallationReport['installation'],
   report: string,

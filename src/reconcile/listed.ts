@@ -1,6 +1,5 @@
 /**
- * The lists of the report besides the equations, as far as the database alone provides them (clearing-balances.ts has
- * others).
+ * The lists of a report that need only the database. clearing-balances.ts and the equations collect the other lists.
  */
 import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';

@@ -83,7 +83,7 @@ export function sumsByTags(entries: StoredEntry[]): LedgerSum[] {
   return [...sums.values()].filter(({ amount }) => !amount.isZero());
 }
 
-/** The entries that no other entry reverses: at most one. */
+/** The entries that no other entry reverses. A document has at most one such entry. */
 export function entriesInForce(entries: StoredEntry[]): StoredEntry[] {
   const reversed = new Set(entries.map(({ reverses }) => reverses));
   return entries.filter(({ id, reverses }) => reverses === null && !reversed.has(id));

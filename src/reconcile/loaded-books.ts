@@ -58,8 +58,8 @@ function bookOf(m: string): string {
 }
 
 /**
- * SQL expression: the mirrored records of a kind that belong to the invoice `m`, as one JSON list by id; null without
- * any.
+ * SQL expression: the mirrored records of a kind that belong to the invoice `m`, as one JSON list ordered by id. Null
+ * if there are no such records.
  */
 function ofInvoice(kind: 'payment' | 'row', gathered: string, condition = ''): string {
   return `(select json_agg(${gathered} order by o.id) from mirror_record o
@@ -143,8 +143,8 @@ export async function* loadUses(
 const gatheredShape = { id: integer, mirrored: json, booked: json };
 
 /**
- * The records of a kind by id. Memory holds two pages, since PostgreSQL reads the next one while the current one is
- * compared.
+ * Yields the records of a kind in the order of their ids. Memory contains two pages, since PostgreSQL reads a page
+ * while the previous page is compared.
  */
 function gatheredPages(
   db: Connection,
@@ -185,7 +185,7 @@ function readPayment({ mirrored, booked }: RowOf<typeof gatheredShape>, input: L
   return paymentOf(readMirrored(mirrored), JSON.parse(booked) as GatheredBook, input);
 }
 
-/** A payment. For type 8, also whose prepayment it used. */
+/** A payment. For type 8, it includes the client whose prepayment was used. */
 function paymentOf(raw: JsonValue, book: GatheredBook, { dialect }: LoadedBooks): ReconciledPayment {
   const payment = documentOf(parseRecord('payment', raw, dialect), book, readEntries(book[3]));
   const used = book[4];

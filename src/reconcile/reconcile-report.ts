@@ -16,8 +16,8 @@ export interface ReconcileInput {
   today: CalendarDate;
   dialect: Dialect;
   /**
-   * Determines which rows were gift cards and vouchers before start_date. Without it, their opening balance is not
-   * listed.
+   * The mapping shows which rows were gift cards and vouchers before start_date. Without a mapping, their opening
+   * balance is not listed.
    */
   mapping?: Mapping;
   /** Whether a refund reduces its original's `unused_amount`; `auto` infers it from the mirror (ACCOUNTING E3). */
@@ -61,8 +61,8 @@ export interface Equation {
 /** E6. */
 export interface CountEquation extends Equation {
   /**
-   * Lists whose count in the source is unknown, for instance because it did not answer. For these, only the states are
-   * checked.
+   * Lists whose count in the source is unknown, for instance because the source did not answer. For these lists, only
+   * the states of documents are checked.
    */
   not_counted?: string[];
 }
@@ -84,7 +84,10 @@ export interface TrialBalanceLine {
 
 /** The lists that ACCOUNTING requires beside the equations. */
 export interface Listed {
-  /** E2: posted payments on invoices without an entry in force, unless they are cancelled or on opening balances. */
+  /**
+   * E2: posted payments on invoices without an entry in force. Cancelled payments and payments on opening balances are
+   * left out.
+   */
   payments_without_invoice: Note[];
   /** Posted documents whose current facts differ from the posted ones or are unreadable. */
   held_changes: Note[];
@@ -93,8 +96,8 @@ export interface Listed {
   /** E4: non-zero balances of `credit_settlement`, per invoice and its credit notes. */
   credit_settlement: { documents: string[]; balance: string }[];
   /**
-   * E3: clients whose prepayments differ without proof of an error, while the total agrees. `unproven` are the payments
-   * whose used prepayment is unknown, or which are not posted.
+   * E3: clients whose prepayments differ, while the total agrees, so that the difference may not be an error.
+   * `unproven` are payments that are not posted or whose used prepayment is unknown.
    */
   prepayment_clients: { client: string; ledger: string; source: string; unproven: string[] }[];
   /** E4: the unused prepayments at the end of each past month, for the accountant's VAT return on advances. */
@@ -107,11 +110,14 @@ export interface Listed {
   vouchers: { role: SoldRole; opening: string; sold: string; redeemed: string; balance: string }[];
   /** Accounts of gift cards, vouchers or prepayments with a debit balance. */
   liabilities_in_debit: { account: string; roles: string[]; balance: string }[];
-  /** E10: prepayments with an id of another program, and those that were not read since they were written back. */
+  /** E10: prepayments with an id of another program, and prepayments that were not read since the write-back. */
   write_backs: { foreign: Note[]; unproven: Note[] };
   /** E5: settled cents that differ from the exact rows, per revenue or VAT account and day. */
   residues: { account: string; date: CalendarDate; residue: string }[];
-  /** E1, in posting mode `daily_summary`: entries that wait for their day's summary. Overdue ones are differences. */
+  /**
+   * E1, in posting mode `daily_summary`: entries that wait for the summary of their day. Entries that have waited too
+   * long are differences.
+   */
   unsummarised: { date: CalendarDate; entries: number }[];
   /** Problems that are reported without holding their document. */
   reports: { document: string; code: string; message: string }[];
@@ -119,7 +125,7 @@ export interface Listed {
 
 /** The lists beside E7, which do not fail it. */
 export interface ErpListed {
-  /** Units that are not in the ERP yet: they wait, are in doubt, or are drafts. */
+  /** Units that are not in the ERP yet: they are waiting, in doubt, or drafts. */
   undelivered: Note[];
   refused: Note[];
   /** An entry and its reversal, neither of which was sent. */
@@ -150,7 +156,7 @@ export interface InstallationReport {
    * all entries are in the ERP.
    */
   complete: boolean;
-  /** Whether there are no entries. */
+  /** Whether the installation has no entries. */
   empty: boolean;
   /** Documents that are not in the books, by kind. */
   outside: Outside;
@@ -165,8 +171,8 @@ export interface InstallationReport {
   /** The lists beside E7. */
   erp?: ErpListed;
   /**
-   * With `--erp`: entries and daily summaries that are not in the ERP, by state. `not_enqueued` ones are not in the
-   * outbox yet.
+   * With `--erp`: the number of entries and daily summaries that are not in the ERP, by state. Units in the state
+   * `not_enqueued` are not in the outbox yet.
    */
   not_in_erp?: Record<string, number>;
   /** Absent if no document was disputed. */
@@ -248,7 +254,7 @@ export class Tally {
   }
 }
 
-/** An amount with the currency's decimals, or with more if it has more, as rows of the source may. */
+/** An amount with the currency's decimals. An amount with more decimals, as in rows of the source, keeps them. */
 export function formatAmount(amount: Money, decimals: number): string {
   const plain = amount.isZero() ? zero : amount;
   return plain.toFixed(Math.max(decimals, plain.decimalPlaces()));

@@ -34,9 +34,9 @@ export interface LineInForce {
 /** A document with the compared data: its record in the mirror, its state, and its sums in the ledger. */
 export interface ReconciledDocument<Record = unknown> {
   record: Record;
-  /** Whether it is confirmed missing from the source. */
+  /** Whether the accountant confirmed that the document is gone from the source. */
   gone: boolean;
-  /** Whether more than one version was seen. */
+  /** Whether the mirror has more than one version of the document. */
   changed: boolean;
   state: DocumentState | null;
   problem: string | null;
@@ -49,7 +49,7 @@ export interface ReconciledDocument<Record = unknown> {
 }
 
 export interface ReconciledPayment extends ReconciledDocument<PaymentRecord> {
-  /** For a payment of type 8: whose prepayment it used, as stored; absent for others, and without a stored use. */
+  /** For a payment of type 8: the stored use of prepayments. Absent for other documents, and if no use is stored. */
   used?: Omit<StoredUse, 'paymentId'>;
 }
 export type ReconciledPrepayment = ReconciledDocument<PrepaymentRecord>;
@@ -57,9 +57,9 @@ export type ReconciledPrepayment = ReconciledDocument<PrepaymentRecord>;
 export interface ReconciledInvoice extends ReconciledDocument<InvoiceRecord> {
   payments: ReconciledPayment[];
   rows: RowRecord[];
-  /** Lines of its entry in force; null if there is none. */
+  /** Lines of the document's entry in force; null if no entry is in force. */
   inForce: LineInForce[] | null;
-  /** Whether it has entries that are not in force any more. */
+  /** Whether the document has entries that were reversed. */
   wasCorrected: boolean;
 }
 

@@ -5,8 +5,8 @@ import type { CalendarDate, InstallationId } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
 /**
- * The turns at which daemons reconcile automatically (table `reconcile_turn`), one a day for each installation. A
- * daemon that begins one holds the lease of the lane `reconcile`, so that only one daemon does.
+ * The turns at which daemons reconcile automatically (table `reconcile_turn`): one turn a day for each installation. A
+ * daemon that begins a turn holds the lease of the lane `reconcile`, so that two daemons never reconcile at once.
  */
 export interface TurnState {
   installation: InstallationId;
@@ -28,7 +28,7 @@ const apart = `interval '1 hour'`;
 const mayBegin = (day: string) => `(t.day < ${day} or
   t.day = ${day} and not t.is_done and t.attempts < ${attemptsAtMost} and t.not_before <= clock_timestamp())`;
 
-/** Those of these installations whose turn of the day is due. */
+/** The installations whose turn of the day is due. */
 export async function dueTurns(
   db: Connection,
   turns: readonly { installation: InstallationId; day: CalendarDate }[],

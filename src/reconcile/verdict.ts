@@ -6,8 +6,8 @@ import type { InstallationReport } from './reconcile-report.ts';
 export const chainNames = ['chain', 'seals'] as const;
 
 /**
- * Stores the results of each installation (table `reconcile_verdict`). Only reading the ERP's books gives a result of
- * E7, and only checking the chains gives theirs: an earlier difference of these stays until they are checked again.
+ * Stores the results of each installation (table `reconcile_verdict`). The result of E7 is replaced only after a
+ * reading of the ERP's books, and the results of the chains only after a check of the chains.
  */
 export async function saveVerdicts(db: Connection, reports: readonly InstallationReport[]): Promise<void> {
   for (const { installation, equations } of reports) {

@@ -39,7 +39,7 @@ export async function* finalInvoicesBefore(db: Connection, input: Input): AsyncG
     yield page.filter(({ status }) => status === finalStatus);
 }
 
-/** The payments on these invoices that are dated before the start date. */
+/** The payments on these invoices with a date before the start date. */
 export async function paymentsBefore(
   db: Connection,
   { id, dialect }: Input,

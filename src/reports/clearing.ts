@@ -68,7 +68,9 @@ export async function clearing(db: Connection, input: ReportInput, { from, throu
   return [await balances(db, input, { from, through }, items), section(shape, items)];
 }
 
-/** Roles of money that a statement, a payout or a count must show, or whose balance must become zero. */
+/**
+ * Roles of money whose balance a bank statement, a payout or a cash count must show, or whose balance must become zero.
+ */
 const cleared: readonly LineRole[] = [
   'insurance_receivable',
   'financing_receivable',
@@ -83,8 +85,8 @@ const cleared: readonly LineRole[] = [
 ];
 
 /**
- * The accounts of these items, and accounts of `cleared` roles with a balance. A figure has one item, since the other
- * section lists the documents of the month.
+ * The accounts of these items, and accounts of `cleared` roles with a balance. A figure has only one item here, since
+ * the other section lists the documents of the month.
  */
 async function balances(
   db: Connection,

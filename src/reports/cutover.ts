@@ -110,7 +110,10 @@ function openInvoice(invoice: RecordOf<'invoice'>, payments: RecordOf<'payment'>
   };
 }
 
-/** Reduces the prepayments of the client whose prepayment was used; if unknown, of the client of the invoice. */
+/**
+ * Reduces the prepayments of the client whose prepayment was used. If that client is unknown, reduces those of the
+ * invoice's client.
+ */
 function useOf(
   { id, paid, dateAdded }: RecordOf<'payment'>,
   known: StoredUse | undefined,

@@ -15,8 +15,8 @@ export interface ReportKind {
   /** The report shows the events of a month, the state after a day, or the state at `start_date`. */
   of: 'month' | 'day' | 'start';
   /**
-   * The kinds of documents in its figures. Documents of these kinds that are not in the books are missing in the
-   * figures.
+   * The kinds of documents in the figures of the report. If a document of these kinds is not in the books, the figures
+   * lack it.
    */
   documents: readonly DocumentKind[];
   make(db: Connection, input: VatInput, period: Period): Promise<Section[]>;

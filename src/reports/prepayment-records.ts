@@ -18,12 +18,12 @@ export interface PrepaymentOfSource {
   id: number;
   clientId: number | null;
   refundsId: number | null;
-  /** As the source signs it. */
+  /** The received amount with the source's sign; negative for a refund. */
   paid: Money | null;
-  /** Its business date when it was first judged. */
+  /** The business date that the document had at its first judgement. */
   date: CalendarDate | null;
   state: string | null;
-  /** Whether it exists, and is not pending, failed or aborted. */
+  /** Whether the prepayment exists in the source, and its status is not pending, failed or aborted. */
   isMoney: boolean;
 }
 
@@ -56,15 +56,15 @@ export async function* prepaymentsOfSource(
 /** A payment of type 8 in the source. */
 export interface UseOfSource {
   id: number;
-  /** As the source signs it. */
+  /** The paid amount with the source's sign. */
   amount: Money;
-  /** The client whose prepayment it used; without a match, the client of its invoice. */
+  /** The client whose prepayment the payment used. Without a match, the client of the invoice. */
   clientId: number | null;
   date: CalendarDate | null;
   state: string | null;
   /** The invoice of an unmatched payment with a cancellation; null otherwise. */
   cancelledOn: number | null;
-  /** Its match; empty if there is none. */
+  /** The matched prepayments and the amounts used; empty without a match. */
   taken: { prepaymentId: number; amount: Money }[];
 }
 

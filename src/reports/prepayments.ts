@@ -90,7 +90,7 @@ function vatOf({ amounts: { vat_left } }: Item): Money {
   return vat_left ?? zero;
 }
 
-/** An original, or a document whose original is unknown. */
+/** A line of the report: an original prepayment, or a document whose original is unknown. */
 interface Line {
   clientId: number | null;
   prepayment: number | null;
@@ -99,7 +99,7 @@ interface Line {
   shares: Map<string, Share>;
 }
 
-/** The amounts that one document adds to a line. */
+/** The amounts that one document adds to a line of the report. */
 interface Share {
   date: CalendarDate | null;
   state: string | null;
@@ -110,7 +110,7 @@ interface Share {
   vat: Money;
 }
 
-/** Add prepayments first, then uses, then booked amounts. */
+/** Collects the lines of the report. Prepayments must be added first, then uses, then booked amounts. */
 class PrepaymentLines {
   readonly #through: CalendarDate;
   readonly #lines = new Map<string, Line>();
@@ -151,7 +151,7 @@ class PrepaymentLines {
     for (const { line, part } of parts) this.#add(line, document, { date, state, used: part });
   }
 
-  /** Adds the booked liabilities of documents, and the VAT that they left or gave back. */
+  /** Adds the booked liabilities of documents, the VAT posted at receipt, and the VAT returned at use. */
   addBooked({ liabilities, vats, vatShares }: BookedOnPrepayments): void {
     for (const { kind, id, amount, clientId } of liabilities) {
       const places = this.#placesOf(kind, id, clientId);

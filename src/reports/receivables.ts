@@ -78,7 +78,7 @@ export async function receivables(db: Connection, input: ReportInput, { through 
   return [section(shape, withCustomerNames(items))];
 }
 
-/** Sets the latest known name of a customer on all the customer's items, so that they form one figure. */
+/** Gives all items of a customer the customer's latest name, so that they form one figure. */
 function withCustomerNames(items: readonly Item[]): Item[] {
   const names = new Map<string, string>();
   for (const { keys, facts } of items) {

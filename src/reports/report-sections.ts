@@ -1,6 +1,6 @@
 /**
- * A report is a list of items, each the share of one document in one figure. Figures are sums of items, and totals are
- * sums of figures. So every figure comes with its documents, and adds up.
+ * A report is a list of items. An item is the share of one document in one figure. Figures are sums of items, and
+ * totals are sums of figures. So the documents of every figure are known and add up to it.
  */
 import { type Money, sum } from '../domain/money.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
@@ -24,7 +24,7 @@ export function columnsOf(...names: (keyof typeof columnTitles)[]): Column[] {
 export interface SectionShape {
   name: string;
   title: string;
-  /** What identifies a figure: a customer, or a VAT group and its rate. */
+  /** The columns that identify a figure: a customer, or a VAT group and its rate. */
   keys: readonly Column[];
   /** Further facts about each document besides its amounts. */
   facts: readonly Column[];
@@ -85,7 +85,7 @@ export function timelyAndLate(
   return [section(timely, of(false)), section(late, of(true))];
 }
 
-/** A section of items that were settled without being sent to the ERP; none if there are no such items. */
+/** A section of items that were settled without delivery to the ERP. Empty if there are no such items. */
 export function settledUnsent(shape: SectionShape, items: readonly { isSettled: boolean; item: Item }[]): Section[] {
   const found = items.flatMap(({ isSettled, item }) => (isSettled ? [item] : []));
   return found.length === 0 ? [] : [section(shape, found)];

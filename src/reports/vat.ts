@@ -29,7 +29,7 @@ export interface VatInput extends ReportInput {
 const rare = (name: 'base_not_compared' | 'tax_not_compared') =>
   columnsOf(name).map((column) => ({ ...column, isRare: true as const }));
 
-/** Invoices whose rows are read at once. */
+/** The rows of at most this many invoices are read at a time. */
 const invoicesAtOnce = 500;
 
 const keys = columnsOf('period', 'documents_of', 'kind', 'code', 'group', 'rate');
@@ -69,7 +69,7 @@ interface VatOfDocument {
   rate: string | null;
   period: string;
   isLate: boolean;
-  /** Whether the entry was settled in the ERP's outbox without being sent. It is then the only entry here. */
+  /** Whether the entry was settled in the ERP's outbox without delivery. The document then has no other entry here. */
   isSettled: boolean;
   day: CalendarDate;
   entries: string;
@@ -181,7 +181,7 @@ function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): I
 
 const none = { base: zero, tax: zero };
 
-/** Base and tax of invoice rows in the source. Each group of an invoice can be taken once. */
+/** Base and tax of invoice rows in the source. Each group of an invoice can be read only once. */
 class SourceVat {
   readonly #sums = new Map<string, { base: Money; tax: Money }>();
 

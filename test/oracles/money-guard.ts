@@ -24,7 +24,10 @@ export interface GuardOptions {
   files: string[];
   /** The name of a file in findings. */
   nameOf: (file: string) => string;
-  /** True if the file is in a folder in which amounts have other names too. There, no text may become a number. */
+  /**
+   * True if the file is in a folder where amounts also have names without a word for money. In such a folder, no text
+   * may become a number.
+   */
   isMoneyFolder: (name: string) => boolean;
 }
 
@@ -63,7 +66,7 @@ const operators = new Set([
   ...[SyntaxKind.BarToken, SyntaxKind.AmpersandToken, SyntaxKind.CaretToken, SyntaxKind.LessThanLessThanToken],
   ...[SyntaxKind.GreaterThanGreaterThanToken, SyntaxKind.GreaterThanGreaterThanGreaterThanToken],
 ]);
-/** These operators compare the identity of two Decimals; `equals` compares their amounts. */
+/** These operators compare whether two Decimals are the same object; `equals` compares their amounts. */
 const identities = new Set([
   ...[SyntaxKind.EqualsEqualsToken, SyntaxKind.EqualsEqualsEqualsToken],
   ...[SyntaxKind.ExclamationEqualsToken, SyntaxKind.ExclamationEqualsEqualsToken],

@@ -45,7 +45,7 @@ describe('R3: a posted document that is one no longer', () => {
     expect(decision.entries[0]?.date).toBe(before.inForce?.date);
     expect(balances([before.inForce!, ...decision.entries])).toEqual({});
 
-    // After the reversal it stays reversed, and if it returns it is posted again.
+    // The document stays reversed. If the source shows it again, it is posted again.
     const reversed = { ...booksAfter(decision), everPosted: true };
     expect(post(is, reversed, contextOf())).toMatchObject({ state: 'reversed', entries: [] });
     expect(post(was, reversed, contextOf())).toMatchObject({
@@ -56,7 +56,7 @@ describe('R3: a posted document that is one no longer', () => {
 
   test('one that moves before start_date is reversed, and belongs to the opening balances', () => {
     const context = contextOf({ startDate: '2026-01-01' });
-    // It was created before the cut-over too, so that an opening balance can contain it.
+    // The invoice was also created before the start date, so the opening balance can contain it.
     const moved = invoice1001({ invoiceDate: '2025-12-15', created: '2025-12-15' });
     const decision = post(moved, first(invoice1001()), context);
     expect(decision).toMatchObject({ state: 'before_start', entries: [{ reason: 'source_changed' }] });

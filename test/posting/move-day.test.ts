@@ -66,7 +66,7 @@ test.each(cases)('%s: leaves its day, stands on the open one, and what is in for
   const names: Record<string, string> = { [late]: 'late', [open]: 'open' };
   expect(drafts.map((one) => `${receivable(one).toFixed(2)} ${names[one.date]}`)).toEqual(expected);
 
-  // Each reversal must reverse the entry in force, so that there are never two.
+  // Each reversal must reverse the entry in force, so that a document never has two entries in force.
   let current = inForce?.id ?? null;
   for (const [index, one] of drafts.entries()) {
     expect(one.reverses).toBe(current);

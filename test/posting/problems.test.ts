@@ -600,7 +600,7 @@ describe('each problem, reproduced', () => {
       'foreign_record',
       'entry_unbalanced',
       'contradiction',
-      // These are tested separately in test/posting/absence.test.ts.
+      // test/posting/absence.test.ts tests these codes.
       'missing_in_source',
       'source_shrank',
       'internal_error',
@@ -629,7 +629,7 @@ describe('each problem, reproduced', () => {
 test.each(Object.entries({ ...problemCatalogue, ...erpProblemCatalogue }))(
   'what to do about %s: whoever changes the mapping file is told what takes it into use',
   (_, { todo }) => {
-    // A daemon continues with its mapping until a command applies another one.
+    // A daemon keeps the mapping that it has loaded until a command applies another mapping.
     if (/(Add|Set|Say|raise|change|Correct `erp|out of the rule).*mapping/.test(todo))
       expect(todo).toContain('`vetledger sync`');
   },

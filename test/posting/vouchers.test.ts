@@ -45,7 +45,7 @@ describe('a net group sent to a liability', () => {
   });
 
   test('keeps its amount where the totals are rounded apart', () => {
-    // 25.25 + 3.535 is 28.785: example 8, with a gift card beside it whose row comes first.
+    // 25.25 + 3.535 = 28.785: the amounts of example 8, and a gift card whose row comes first.
     const facts = invoiceFacts(invoiceOf(['35.25', '3.54', '38.78']), [
       card('10.00', { id: 20 }),
       rowOf('3000', '25.25', '3.535', '28.785', { id: 21, vatGroup: vatGroup('14') }),

@@ -9,7 +9,7 @@ import { type DraftLine, draft, party } from '../ledger/drafts.ts';
 
 const dialect = loadDialect();
 
-/** One document as mirrored, judged and posted, each written by hand. */
+/** A document as the test writes it by hand: the record, the judgement and the entries. */
 export interface Written {
   record: Record<string, unknown> & { id: number };
   state?: DocumentState | null;
@@ -23,7 +23,10 @@ export interface Written {
   gone?: boolean;
 }
 
-/** Small books of one installation, written by hand: mirror and journal, so that either can be wrong. */
+/**
+ * Small books of one installation, written by hand. Mirror and journal are written separately, so a test can make
+ * either of them wrong.
+ */
 export class ClinicBooks {
   readonly db: Db;
   readonly input: ReconcileInput;
@@ -108,7 +111,7 @@ export class ClinicBooks {
     });
   }
 
-  /** Sets the client of a payment's invoice when it was first posted, and its match. */
+  /** Stores the client that a payment's invoice had when the payment was first posted, and the matched prepayments. */
   async used(
     payment: number,
     firstClient: number,

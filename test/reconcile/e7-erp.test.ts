@@ -250,7 +250,7 @@ describe('E7', () => {
     expect(documents[0]!.message).not.toContain('refused');
     erp.change(id, (entry) => changeLines(entry, { '1910': '10.00', '1700': '-10.00' }));
     expect(await check()).toMatchObject({ ok: true });
-    // It is looked up again before anything is sent.
+    // The next delivery looks the unit up again before it sends anything.
     await setState(unitId!.id, 'pending', null);
     await execute(db, 'update erp_unit set attempts = 1 where unit_id = ?', [unitId!.id]);
     expect(await check()).toMatchObject({ ok: true });

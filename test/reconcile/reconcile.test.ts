@@ -472,7 +472,7 @@ describe('E3: prepayments', () => {
         { client: 'client 5', ledger: '-50.00', source: '0.00', unproven: ['payment 10'] },
         { client: 'client 6', ledger: '50.00', source: '0.00', unproven: ['payment 10'] },
       ]);
-      // Clients 8 and 9 used nothing, so an amount under the wrong one is a difference.
+      // Clients 8 and 9 used no prepayment, so an amount under one of them is a difference.
       await books.document('prepayment', {
         record: prepaymentRecord(20, 7, '9.00', '9.00', { client: 8 }),
         lines: prepaid(7, 'mobile_clearing', '9.00', 9),

@@ -1,4 +1,5 @@
-// Which process takes the turn of a day, and when it may be taken again.
+// A turn is one installation's reconciliation of a day. These tests show which process takes a turn, and when another
+// process may take it again.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { beginTurn, dueTurns, endTurn, giveTurnBack } from '../../src/reconcile/turns.ts';

@@ -13,7 +13,7 @@ export interface DocumentBook extends DocumentRef {
   dirty: boolean;
   wanted: boolean;
   entries: BookedEntry[];
-  /** The order of its first posting among all documents; null if it was never posted. */
+  /** The position of the document's first posting among all documents; null if the document was never posted. */
   place: number | null;
   /** The codes of the remarks of its last judgement, without duplicates. */
   remarks: string[];

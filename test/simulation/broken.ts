@@ -28,12 +28,12 @@ export interface Memory {
   vouchers: Partial<Record<string, D>>;
   /** The payer's name in the entry in force. */
   name: string | null;
-  /** The party of its prepayment liability as posted; null if it has none. */
+  /** The party of the document's prepayment liability, as posted; null if the document has no such liability. */
   client: string | null;
-  /** For a payment, the receivable that it settles. For payments and prepayments, the tags of the money line. */
+  /** For a payment, the receivable that the payment settles. */
   receivable: string | null;
   tags: string;
-  /** It was late at a close and still waits. */
+  /** True if the document was late at a close and still waits for a decision. */
   isLate: boolean;
   /** The version of its last judgement, and the decisions, newest last. */
   version: string;
@@ -41,6 +41,6 @@ export interface Memory {
   /** For the entry in force: its VAT at receipt, or its share of a prepayment. */
   received: ReceivedVat | null;
   share: Share | null;
-  /** The order of its first posting among all documents; null if it was never posted. */
+  /** The position of the document's first posting among all documents; null if the document was never posted. */
   place: number | null;
 }

@@ -114,8 +114,8 @@ const rulesByDate = (changeOn: string): RevenueRule[] => [
 ];
 
 /**
- * A rate whose account changes on the day, a rate that ends and one that begins then, and kinds without VAT that differ
- * by name.
+ * VAT groups whose mapping changes on this day: a rate gets another account, one rate ends and another begins. Kinds
+ * without VAT differ by name.
  */
 const groupsByDate = (changeOn: string): VatGroupData[] => [
   { group: 'VAT 25.5 %', rate: 25.5, kind: 'domestic', account: '2936', to: addDays(changeOn, -1) },

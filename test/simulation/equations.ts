@@ -159,7 +159,7 @@ export class Equations {
     if (book?.state === 'posted') this.#dueSum(book, payments);
   }
 
-  /** Compares E2 with the source's due_sum, if all parts are there and none is in doubt. */
+  /** Compares E2 with the source's due_sum, if all parts of the invoice are read and no part is in doubt. */
   #dueSum(book: DocumentBook, payments: DocumentBook[]): void {
     const source = this.#clinic.invoices.get(book.id);
     const parts = [
@@ -254,9 +254,9 @@ export class Equations {
   }
 
   /**
-   * Checks E8 per original: its VAT × unused / paid, to half a unit, because each share begins where the previous one
-   * ends. Unused is the source's amount plus uses and refunds that are not posted. Originals with an outstanding or
-   * held change are left out.
+   * Checks E8 for each original prepayment: its VAT × unused / paid. Half a unit of difference is allowed for all
+   * shares together, because each share begins where the previous share ends. The unused amount is the source's amount
+   * plus uses and refunds that are not posted. Originals with an outstanding or held change are left out.
    */
   #prepaymentVat(): void {
     const unit = new D(10).pow(-this.#clinic.decimals);
@@ -278,7 +278,8 @@ export class Equations {
       const original = this.#memory.get(own)?.received ?? null;
       const gone = [...this.#memory].filter(([key, { share }]) => share?.prepayment === id && !users.includes(key));
       if (original === null || isOutside(own) || [own, ...users].some(isInMotion) || gone.length > 0) continue;
-      // The mapping then had no VAT on prepayments, and the accountant has not posted it again.
+      // A use without VAT was posted under a mapping without VAT on prepayments, and was not posted again since. E8
+      // does not hold for its prepayment.
       if (users.some((key) => !isOutside(key) && !this.#memory.get(key)?.share?.hasVat)) continue;
       const ledger = [own, ...users].reduce((sum, key) => sum.plus(this.#sums.suspended.of(key)), new D(0));
       // Adds amounts that the source has taken and the books have not, or the opposite if a refund does not lower the
@@ -323,7 +324,8 @@ export class Equations {
       const amount = new D(line.amount.toFixed()).times(line.side === 'credit' ? 1 : -1);
       const part = line.role === 'vat' ? 'vat' : 'revenue';
       totals[part] = totals[part].plus(amount);
-      // A row that was entered again unchanged posts nothing, so the line keeps the old row's id.
+      // Staff deleted a row and entered it again unchanged. Nothing is posted then, so the line keeps the id of the
+      // deleted row.
       if (!line.rowIds.every((id) => rows.has(id))) continue;
       const own = line.rowIds.map((id) => rows.get(id)!);
       const exact = own.reduce((sum, row) => sum.plus(line.role === 'vat' ? row.sum_vat : row.sum), new D(0));

@@ -21,7 +21,10 @@ export class Installation {
   readonly mirror: Mirror;
   readonly books = new Books();
   readonly oracle: Oracle;
-  /** Documents that a lock has ever moved or held. For them, the time when they were first seen matters. */
+  /**
+   * Documents that a lock has ever moved or held. Their results depend on the time when the installation first read
+   * them.
+   */
   readonly moved = new Set<string>();
   /** Invoices that the accountant decided to post on another day. */
   readonly #decidedIn = new Set<number>();
@@ -57,7 +60,8 @@ export class Installation {
     this.#daysCome();
     let queue = shuffled(rng, [...this.mirror.pending.values()]);
     if (size === 'part') {
-      // Prepayments come less often, so that a use is sometimes seen long before its prepayment.
+      // Prepayments are read later than payments, so that a payment from a prepayment is sometimes read long before the
+      // prepayment.
       queue = queue.filter(({ kind }) => rng.chance(kind === 'prepayment' ? 0.2 : 0.5));
       if (rng.chance(0.1)) this.#loseSight();
       if (rng.chance(0.15)) this.#hide();
@@ -199,7 +203,7 @@ export class Installation {
     for (const document of this.mirror.deliver(delivery)) this.books.of(document).dirty = true;
   }
 
-  /** Judges marked documents, and those that this marks in turn, a few times at most. */
+  /** Judges the marked documents, and then the documents that these judgements mark. Repeats this only a few times. */
   #postAll(now: Conditions, judged: Set<DocumentBook>): void {
     for (let round = 0; round < 4 && [...this.books.documents.values()].some(({ dirty }) => dirty); round++)
       this.#postOnce(now, judged);
@@ -212,7 +216,7 @@ export class Installation {
     );
     const wanted: DocumentBook[] = [];
     for (const book of waiting) {
-      // Parts that may be stale are fetched first. If they cannot be fetched now, the existing parts count.
+      // Rows and payments that may be stale are fetched first. If they cannot be fetched now, the stored ones are used.
       const decision = this.#decide(book, now);
       const fetches = decision.refetch && this.#rng.chance(0.8);
       if (fetches) wanted.push(book);

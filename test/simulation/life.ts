@@ -81,7 +81,8 @@ export function live({
       clinic.pass(rng.int(1, 1200) * minuteMs);
       conditions = onDay(conditions, clinic.today());
       if (rng.chance(setting.closesOften ? 0.12 : 0.06)) {
-        // Both installations first post under the old conditions, so that they are equal when the new ones begin.
+        // Both installations first post everything under the old conditions, so that their books are equal when the new
+        // conditions begin.
         for (const one of both) one.window(conditions, 'whole');
         const change = changedConditions(conditions, clinic, rng);
         conditions = conditionsOf(setting, change.conditions);

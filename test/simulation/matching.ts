@@ -26,14 +26,14 @@ interface Use {
   invoice: number;
   day: number;
   amount: number;
-  /** The cancelled use. In the source, only invoice, amount and order show it. */
+  /** The use that this use cancels. In the source, only the invoice, amount and order show it. */
   cancels: Use | null;
 }
 
 export interface MatchingLife {
   windows: number;
   matched: number;
-  /** The number of clients without matches although they have uses. */
+  /** The number of clients who have uses but no matches. */
   left: number;
 }
 
@@ -63,7 +63,7 @@ class Life {
     this.#rule = rule;
   }
 
-  /** Some events happen, all of them are seen, and the rule is applied to each client. Returns the fault. */
+  /** Plays some events, reads all of them, and applies the rule to each client. Returns the fault, or null. */
   window(): string | null {
     for (let left = this.#rng.int(1, 8); left > 0; left--) this.#happen();
     // The accountant matched some uses on other clients' invoices; these matches stay.
@@ -119,7 +119,8 @@ class Life {
   }
 
   #follow(client: number): string | null {
-    // The cancellation of a matched use removes the match. If the use is not matched, both are ignored.
+    // The cancellation of a matched use removes the match. If the use is not matched, both the use and its cancellation
+    // are ignored.
     for (const use of this.#uses.filter(({ cancels }) => cancels !== null)) {
       const of = this.#matches.get(use.cancels!.id);
       if (of && !this.#matches.has(use.id)) this.#matches.set(use.id, new Map([...of].map(([id, sum]) => [id, -sum])));
@@ -154,7 +155,7 @@ class Life {
     return paid - unused - refunded - matched;
   }
 
-  /** The oracle: lines up the coins of the uses and those of the prepayments in the order of their days. */
+  /** The oracle: splits the uses and the prepayments into coins, and pairs the coins in the order of their days. */
   #wrong(open: Use[], own: Prepayment[], drops: Map<number, number>, before: Map<number, unknown>): string | null {
     const inOrder = <T extends { id: number; day: number }>(items: T[]) =>
       items.toSorted((a, b) => a.day - b.day || a.id - b.id);
@@ -206,7 +207,7 @@ export function firstWrongMatch(rule: Rule, seeds: readonly number[]): string | 
   return null;
 }
 
-/** The rule with one mistake each. */
+/** Variants of the rule, each with one mistake. */
 export const matchingMutants: Record<string, Rule> = {
   'the newest prepayment first': (uses, prepayments) => {
     const days = prepayments.map(({ receivedOn }) => receivedOn).sort();

@@ -1,5 +1,5 @@
-// What one installation has seen of the clinic: each parsed record, and the source's version at that moment, which is
-// all that the oracle uses.
+// What one installation has read of the clinic: each parsed record, and the source's record at that moment. The oracle
+// uses only the source's record.
 
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
 import { encode, Wire, type WireRecord } from '../../sandbox/src/wire.ts';
@@ -19,15 +19,17 @@ import type { Damage, WatchedClinic } from './clinic.ts';
 
 const dialect = loadDialect();
 
-/** One record as last delivered. */
+/** A record as the installation last read it. */
 export interface Seen<Record, Source> {
   record: Record;
   source: Source;
   damage: Damage | null;
   gone: boolean;
-  /** True if its list no longer shows it, although it exists. */
+  /** True if the source's list no longer shows the record, although the record exists. */
   missing: boolean;
-  /** The clinic's time in epoch milliseconds; null if it was seen in the first load, which gives no time. */
+  /**
+   * The clinic's time in epoch milliseconds. Null if the first load read the record, since a first load gives no time.
+   */
   firstSeenAt: number | null;
 }
 
@@ -39,7 +41,7 @@ export interface SeenRows {
 
 export interface Delivery {
   kind: RecordKind;
-  /** For a row, its invoice, whose whole set is fetched. */
+  /** For rows, the id of their invoice: all rows of an invoice are fetched together. */
   id: number;
 }
 
@@ -62,7 +64,7 @@ export class Mirror {
     clinic.watchers.push((kind, id) => this.pending.set(`${kind}/${id}`, { kind, id }));
   }
 
-  /** Delivers the current version of one record or row set. Returns the documents that this touches. */
+  /** Delivers the current version of one record or row set. Returns the documents that this delivery affects. */
   deliver({ kind, id }: Delivery): DocumentRef[] {
     this.pending.delete(`${kind}/${id}`);
     if (kind === 'row') return this.#deliverRows(id);
@@ -83,7 +85,7 @@ export class Mirror {
     return [{ kind, id }, ...(this.invoices.has(invoice) ? [{ kind: 'invoice' as const, id: invoice }] : [])];
   }
 
-  /** Makes a list hide a record until it is delivered again. It affects only documents with an entry in force. */
+  /** Hides a record from its list until it is delivered again. Only documents with an entry in force are affected. */
   hide(kind: DocumentKind, id: number): DocumentRef {
     this.seen(kind).get(id)!.missing = true;
     this.pending.set(`${kind}/${id}`, { kind, id });
@@ -113,9 +115,10 @@ export class Mirror {
     if (kind === 'payment') {
       const { record, gone, missing, source, firstSeenAt } = this.payments.get(id)!;
       const invoice = this.invoices.get(source.invoice)?.record ?? null;
-      // Once the prepayment was seen, the match is the true one; other tests cover how it is found.
+      // As soon as the installation has read the prepayment, the match is right. Other tests cover how a match is
+      // found.
       const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
-      // A client that cannot be read now was read before, because the table prepayment_balance keeps it.
+      // If the client cannot be read now, an earlier value is used, because the table prepayment_balance keeps it.
       const clientId = prepayment?.record.clientId ?? prepayment?.source.client ?? null;
       const matched = prepayment && { clientId, prepaymentIds: [prepayment.record.id] };
       const unmatched = { clientId: firstClients.get(id) ?? null, prepaymentIds: [] };

@@ -11,7 +11,10 @@ import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../
 import { weigh } from '../../src/posting/weigh-outside.ts';
 import type { Post } from './installation.ts';
 
-/** Changes the entries of a third of the documents, always the same ones. Reversals stay equal to what they reverse. */
+/**
+ * Changes the entries of a third of the documents, always of the same documents. The entry that a reversal reverses is
+ * changed in the same way.
+ */
 const spoiling =
   (spoil: (entry: DraftEntry, decimals: number) => DraftEntry): Post =>
   (facts, before, context) => {
@@ -172,7 +175,7 @@ export const mutants: Record<string, Post> = {
   'VAT on top of a prepayment': (facts, before, context) => {
     const { prepayment_vat } = context.mapping.policies;
     if (prepayment_vat === 'listed') return post(facts, before, context);
-    // V = amount × rate / 100 is what a rate of 100 rate / (100 - rate) would give.
+    // The wrong formula V = amount × rate / 100 equals the right formula at the rate 100 × rate / (100 - rate).
     const group = { name: 'VAT 25.5 %', rate: new Money(2550).dividedBy('74.5').toFixed() };
     const policies = { ...context.mapping.policies, prepayment_vat: { ...prepayment_vat, group } };
     return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });

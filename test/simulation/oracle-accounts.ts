@@ -1,4 +1,5 @@
-// The oracle's reading of a mapping (DESIGN "A short mapping file"); empty if there is no account.
+// The oracle's reading of a mapping (DESIGN "A short mapping file"). An account is an empty text if the mapping has
+// none.
 import type { MappingData } from './conditions.ts';
 import { D } from './oracle-cents.ts';
 

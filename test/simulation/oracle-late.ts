@@ -26,13 +26,19 @@ export interface Wanted {
   reversalOn: string | null;
   entryOn: string | null;
   problem: string | boolean;
-  /** It was late at a close of our books and still waits. Reopening the books does not post it. */
+  /**
+   * True if the document was late at a close of our books and still waits. Reopening the books does not post the
+   * document.
+   */
   isLate: boolean;
 }
 
 type Posted = Extract<Verdict, { state: 'posted' }>;
 
-/** Shares of prepayments are not part of the version, because they follow other postings. */
+/**
+ * The version of a document to which a decision applies. Shares of prepayments are not part of the version, because
+ * they depend on other postings.
+ */
 export function versionAsked(verdict: Verdict, standing: BookedEntry | null): string {
   const facts = verdict.state === 'posted' ? withoutShares(verdict.facts) : verdict.state;
   return JSON.stringify([standing?.id ?? null, facts]);
@@ -90,7 +96,7 @@ export function wantedOf(
 
 const isAccepted = ({ decision }: Decided): boolean => decision === 'accept_date';
 
-/** True if it is posted now, on the first open day. */
+/** True if the document is posted now, on the first open day. */
 function posts(isLocked: boolean, decided: LateDecision | null, { isLate }: Memory, now: Conditions): boolean {
   switch (decided) {
     case 'redate':

@@ -331,7 +331,7 @@ export class Rules {
     });
   }
 
-  /** R7: the client of the used prepayment; until it was seen, the invoice's client. */
+  /** R7: the client of the used prepayment. Before the installation has read the prepayment, the invoice's client. */
   #liable(payment: InvoicePayment, invoice: Invoice, now: RuleConditions): string | null {
     const unmatched = this.#mirror.unmatched?.get(payment.id);
     if (unmatched !== undefined) return unmatched;
@@ -390,7 +390,9 @@ export class Rules {
     });
   }
 
-  /** R5: the VAT given back for a use or refund of a prepayment; none if the prepayment was not seen. */
+  /**
+   * R5: the VAT that a use or refund of a prepayment returns. Empty if the installation has not read the prepayment.
+   */
   #givenBack(
     document: string,
     prepayment: number | null,
@@ -408,7 +410,10 @@ export class Rules {
     return { lines, facts, share };
   }
 
-  /** The prepayment that a payment or refund takes from, with the amount, if it was seen. */
+  /**
+   * The prepayment that a payment or refund uses, and the used amount. Null if the installation has not read the
+   * prepayment.
+   */
   #takenBy(document: string): { prepayment: number; amount: D } | null {
     const [kind, id] = document.split('/');
     if (kind === 'payment') {

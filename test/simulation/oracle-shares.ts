@@ -16,7 +16,7 @@ export interface ReceivedVat {
   rate: string;
 }
 
-/** The amount that an entry in force took from a prepayment; negative if it gave back. */
+/** The amount of a prepayment that an entry in force used; negative if the entry returned money to the prepayment. */
 export interface Share {
   prepayment: number;
   hasVat: boolean;
@@ -26,13 +26,15 @@ export interface Share {
 export interface Received {
   vatOf(prepayment: number): ReceivedVat | null;
   /**
-   * Documents with an entry in force that were posted before the document's first posting; all of them if it was never
-   * posted.
+   * Documents with an entry in force that were posted before this document's first posting. If this document was never
+   * posted, all documents with an entry in force.
    */
   postedBefore(document: string): string[];
 }
 
-/** The VAT with which a prepayment must be posted; null for none, `unmapped` without an account. */
+/**
+ * The VAT with which a prepayment must be posted. Null if no VAT is posted; `unmapped` if the mapping has no account.
+ */
 export function vatAtReceipt(
   { payment_type, department, paid }: Prepayment,
   date: string,

@@ -10,7 +10,10 @@ export interface SeenRecord<Source> {
   source: Source;
   damage: Damage | null;
   gone: boolean;
-  /** The time when it was first seen, in epoch milliseconds; absent or null for the first load. */
+  /**
+   * The time when the installation first read the record, in epoch milliseconds. Absent or null for a record of the
+   * first load.
+   */
   firstSeenAt?: number | null;
 }
 
@@ -31,7 +34,7 @@ export interface RuleConditions {
   startDate: string | null;
   /** Invoices dated before the cut-over that the accountant decided to post. */
   decidedIn?: ReadonlySet<number>;
-  /** Prepayments with VAT at receipt; without it, no VAT is given back. */
+  /** Prepayments that were received with VAT. If absent, their use returns no VAT. */
   received?: Received;
   /** The invoice's client, for payments that were posted before their prepayment was known. */
   firstClients?: ReadonlyMap<number, number | null>;
@@ -77,7 +80,7 @@ export interface Posted {
   remarks: string[];
   /** The payer's name. */
   name: string | null;
-  /** For a payment with an undetermined prepayment, the client under whom it is posted. */
+  /** For a payment whose prepayment could not be determined, the client under whom the payment is posted. */
   unmatched?: number | null;
   /** For a prepayment that was received with VAT. */
   received?: ReceivedVat | null;

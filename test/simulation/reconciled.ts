@@ -1,4 +1,5 @@
-// Compares the verdict of src/reconcile on the same books: if the oracle finds nothing, it must not either.
+// Compares the oracle with src/reconcile on the same books: if the oracle finds no difference, src/reconcile must not
+// find one either.
 import { signed } from '../../src/domain/entry.ts';
 import { type Money, zero } from '../../src/domain/money.ts';
 import type { ShareInForce } from '../../src/ledger/journal/shares.ts';
@@ -106,7 +107,10 @@ function sharesInForce(books: Books): ShareInForce[] {
   );
 }
 
-/** Prepayments with a share in an entry whose mapping had no VAT on prepayments and that was not posted again. */
+/**
+ * Prepayments with a share in an entry that was posted when the mapping had no VAT on prepayments, and that was not
+ * posted again since.
+ */
 function takenWithoutVat(books: Books, mirror: Mirror): Set<string> {
   const found = [...books.documents.values()].flatMap((book) => {
     const taken = takenBy(book, mirror);

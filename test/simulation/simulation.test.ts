@@ -38,7 +38,7 @@ describe('the oracle', () => {
 });
 
 describe('the equations alone', () => {
-  // Without the checks of each judgement, the sums over the books must still find these mutants.
+  // The checks after each judgement are off here. The sums over the books must still find these mutants.
   test.each([
     ['sides swapped', 'E2'],
     ['a line dropped', 'E1'],

@@ -12,8 +12,9 @@ export interface CsvSyntax {
 }
 
 /**
- * A text as a CSV cell that no spreadsheet runs: an apostrophe precedes each formula. Spreadsheets use the separator of
- * their country, so they may split one cell into several. Tabs and line ends become escapes; numbers stay as they are.
+ * A text as a CSV cell that a spreadsheet does not run as a formula: an apostrophe precedes each formula. Spreadsheets
+ * use the separator of their country, so they may split one cell into several. Tabs and line ends become escapes;
+ * numbers do not change.
  */
 export function csvCell(value: string, { separator, decimalPoint }: CsvSyntax): string {
   if (numberWith[decimalPoint].test(value)) return value.includes(separator) ? `"${value}"` : value;

@@ -84,7 +84,10 @@ export const csv: ExportFormat = {
   },
 };
 
-/** The entry's base has the direction of its line; this signs it with debit positive. */
+/**
+ * The base in an entry has the side of its line. This function makes a base on the debit side positive, and one on the
+ * credit side negative.
+ */
 function signedBase(side: 'debit' | 'credit', facts: ReadonlyMap<string, string>): string {
   const base = facts.get('vat_base') ?? '';
   if (base === '' || side === 'debit' || /^0(\.0*)?$/.test(base)) return base;

@@ -21,7 +21,7 @@ export interface ExportedUnit {
   date: CalendarDate;
   description: string;
   facts: Fact[];
-  /** When the entry was recorded, and by which window. Only tables have these. */
+  /** When and by which window the entry was recorded. Only the CSV format writes these facts. */
   recorded: Fact[];
   lines: (Pick<Line, 'account' | 'role' | 'side' | 'amount'> & { facts: Fact[] })[];
 }
@@ -29,7 +29,7 @@ export interface ExportedUnit {
 /** The lines on which names of private persons are exported: lines that show who owes or is owed, or all. */
 export type ExportedNames = 'receivables' | 'all';
 
-/** `decimals` are those of the installation's currency. */
+/** The unit with its facts as texts. `decimals` is the number of decimals of the installation's currency. */
 export function exportedUnit(
   unit: GeneralLedgerUnit,
   decimals: number,

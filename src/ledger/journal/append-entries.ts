@@ -173,8 +173,8 @@ async function postedBefore(
       ...{ id: text, kind: oneOf(documentKinds), document_id: integer, input_hash: text, reverses: nullable(text) },
       vat_period: text,
     },
-    // Two arrays instead of pairs, because the index is then used even without statistics. A few extra entries do no
-    // harm.
+    // Arrays instead of pairs let PostgreSQL use the index even without statistics. The query may therefore return
+    // entries of other documents, which are ignored.
     `select id, kind, document_id, input_hash, reverses, vat_period from entry
      where installation = ? and kind = any(?::text[]) and document_id = any(?::bigint[]) order by kind, document_id, n`,
     [installation, documentKinds, drafts.map((draft) => draft.document.id)],

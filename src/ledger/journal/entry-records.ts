@@ -5,11 +5,11 @@ import { voucherText } from './vouchers.ts';
 /** How an entry was recorded: when, by which window, with which voucher number and mapping. */
 export interface EntryRecord {
   recordedAt: Date;
-  /** Null if it was posted outside a window. */
+  /** The window that posted the entry. Null if the entry was posted outside a window. */
   windowId: number | null;
   /** A voucher number such as `2026-S-000123`. */
   voucher: string;
-  /** Null if it was posted without a mapping. */
+  /** The mapping with which the entry was posted. Null if there was no mapping. */
   mapping: MappingVersion | null;
 }
 

@@ -83,7 +83,7 @@ export const namedLineShape = { ...lineShape, party_name: nullable(text) };
 export const entryColumns = columnList(entryShape);
 export const lineColumns = columnList(lineShape);
 
-/** The columns with their PostgreSQL types, for inserts. An entry's also include the window that posted it. */
+/** The columns with their PostgreSQL types, for inserts. They include the window that posted the entry. */
 export const entryInsertTypes = { ...columnTypes(entryShape), window_id: 'bigint' };
 export const lineInsertTypes = columnTypes(lineShape);
 

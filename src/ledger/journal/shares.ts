@@ -45,7 +45,10 @@ export async function sharesOf(db: Connection, entries: readonly string[]): Prom
   return new Map([...byEntry].map(([entry, its]) => [entry, its.map(({ share }) => share)]));
 }
 
-/** Shares of one prepayment are given one at a time: each begins where the one before ended. Held to the transaction's end. */
+/**
+ * Locks the shares of these prepayments until the transaction ends, because each new share begins where the previous
+ * share ended.
+ */
 export async function holdShares(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger shares ' || ?::bigint, 0))`, [
     installation,

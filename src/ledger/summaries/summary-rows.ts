@@ -63,7 +63,7 @@ export type SummaryLineRow = RowOf<typeof summaryLineShape>;
 export const summaryColumns = columnList(summaryShape);
 export const summaryLineColumns = columnList(summaryLineShape);
 
-/** The columns with their PostgreSQL types, for inserts. A summary's also include the window that made it. */
+/** The columns with their PostgreSQL types, for inserts. They include the window that made the summary. */
 export const summaryInsertTypes = { ...columnTypes(summaryShape), window_id: 'bigint' };
 export const summaryLineInsertTypes = columnTypes(summaryLineShape);
 export const memberInsertTypes = columnTypes(memberShape);

@@ -120,7 +120,8 @@ function lineKey(line: Line): string {
     line.account,
     line.role,
     line.paymentType,
-    // A line with a base is not added to one without, because the base belongs to the complete amount of its line.
+    // A line with a VAT base is not added to a line without a base, because the base belongs to the complete amount of
+    // its line.
     vat && [vat.group, canonicalAmount(vat.rate), vat.base !== null],
     line.dimensions,
     [internal.account, internal.dimension1, internal.dimension2],
@@ -128,7 +129,10 @@ function lineKey(line: Line): string {
   ]);
 }
 
-/** Zero-rated sales are declared per buyer's VAT number (ACCOUNTING worked example 10), so they keep it. */
+/**
+ * Zero-rated sales are declared by the buyer's VAT number (ACCOUNTING worked example 10), so their summary lines keep
+ * that number.
+ */
 function buyerOf({ role, vat, party }: Line): SummaryLine['buyer'] {
   if (role !== 'revenue' || vat === null || !(vat.rate ?? zero).isZero() || !party?.vatNumber) return null;
   return { vatNumber: party.vatNumber, countryCode: party.countryCode };
