@@ -60,8 +60,8 @@ export interface Use {
   /** Seconds from the first to the last grant. */
   seconds: number;
   /**
-   * The share of the budget that was used: the time in which this weight could have been granted, over the time that it
-   * took. Null if the limit of one window was enough.
+   * The used share of the rate budget: the shortest time in which the budget allows this weight, divided by the real
+   * time. Null if the weight fits into one rate window.
    */
   share: number | null;
 }

@@ -139,11 +139,11 @@ export interface PracticeClient {
   close(): void;
 }
 
-/** A page that was too large is requested again with its size divided by this. */
+/** If a page is too large, the client divides the page size by this number and requests the page again. */
 export const pageShrink = 4;
 
 /**
- * Makes a client of one installation's practice API. Throws RangeError for time-outs that are longer than the budget's.
+ * Makes a client of one installation's practice API. Throws a RangeError if a time-out is longer than the time-out of the rate budget.
  */
 export function createPracticeClient(options: PracticeClientOptions): PracticeClient {
   const timeouts = options.timeouts ?? defaultTimeouts;

@@ -34,7 +34,7 @@ export interface DeliveryStatus extends DeliveryCounts {
   kind: ErpConfig['kind'];
   /** Date of the oldest unit that is sent automatically. */
   oldest: CalendarDate | null;
-  /** Dates of the units that wait for consent. */
+  /** Dates of the units that wait for approval. */
   unapproved_dates: { from: CalendarDate; through: CalendarDate } | null;
   last_answer_at: Date | null;
   /**
@@ -109,7 +109,7 @@ export async function deliveryStatuses(
 
 function statusOf(
   kind: ErpConfig['kind'],
-  { counts, consent, oldest }: OutboxState,
+  { counts, approval, oldest }: OutboxState,
   state: CompanyState | null,
   { wait, pause, foreign }: { wait: UnitWait | undefined; pause: DeliveryPause | null; foreign: Foreign | null },
 ): DeliveryStatus {
@@ -120,7 +120,7 @@ function statusOf(
     ...counts,
     oldest,
     unapproved_dates:
-      consent.from === null || consent.through === null ? null : { from: consent.from, through: consent.through },
+      approval.from === null || approval.through === null ? null : { from: approval.from, through: approval.through },
     last_answer_at: answeredAt,
     last_error:
       foreign !== null

@@ -21,7 +21,7 @@ export const activityTexts = {
   deliverSlice: 'deliver due units, match open items, write numbers back',
   holdDelivery: 'pause or resume the delivery',
   planReplay: 'check the request, compute its intervals',
-  scrubSlice: 'read a slice of records again',
+  scrubSlice: 'read the next part of all records again',
 };
 
 /** The details and notes of workflows in the Temporal UI, as Markdown. */
@@ -49,12 +49,12 @@ export const workflowTexts = {
 
   delivery: ({ installation, health }: { installation: number; health: string }) =>
     `**Delivery of installation ${installation}** · ${health}`,
-  deliveryHeadings: '| delivered | left | drafts | waiting for consent | refused | in doubt |',
+  deliveryHeadings: '| delivered | left | drafts | waiting for approval | refused | in doubt |',
   deliveryWaits: ({ message, todo }: { message: string; todo: string }) => `Waiting: ${message} What to do: ${todo}`,
   deliveryFailed: ({ times, reason }: { times: number; reason: string }) =>
     `Failed ${times === 1 ? 'once' : `${times} times in a row`}: ${reason}`,
   refused: 'Run `vetledger problems` to see which units the ERP refused, why, and what to do.',
-  unapproved: 'Run `vetledger deliver --approve --through DATE` to give the consent.',
+  unapproved: 'Run `vetledger deliver --approve --through DATE` to approve the entries.',
   noReason: 'no reason was given',
   userOfTemporal: 'a user of the Temporal UI',
 
@@ -67,7 +67,7 @@ export const workflowTexts = {
 
   scrubState: ({ installation, state }: { installation: number; state: string }) =>
     `**Installation ${installation}** · ${state}`,
-  scrubFailed: 'a slice failed; the next slice continues from there',
+  scrubFailed: 'reading a part failed; the next activity continues from there',
 };
 
 /** Summaries and details of workflows and Schedules that the Temporal UI shows for their whole life. */

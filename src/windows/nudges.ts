@@ -5,9 +5,9 @@
 import type { Clock } from '../domain/clock.ts';
 import { TokenBucket } from '../http/token-buckets.ts';
 
-/** One action in the practice software sends several webhooks at once. This is the wait for the others. */
+/** A user's change in the practice software sends several webhooks. After the first one, vetledger waits this time for the others. */
 const coalesceMs = 100;
-/** Triggers that may follow each other immediately. After these, one per twelfth of the rate window. */
+/** Number of triggers that may follow each other immediately. Later triggers are at least a twelfth of the rate window apart. */
 const burst = 6;
 const triggersPerRateWindow = 12;
 

@@ -24,14 +24,14 @@ const states = async () => {
   return Object.fromEntries(found.map(({ state, n }) => [state, n]));
 };
 
-test('what a first load brings waits for consent, and status says so', async () => {
+test('what a first load brings waits for approval, and status says so', async () => {
   expect(posted).toBeGreaterThan(20);
   const { delivery, next_step } = await status();
   expect(delivery).toMatchObject({ kind: 'csv', delivered: 0, left: 0, unapproved: posted, refused: 0, paused: null });
   expect(delivery.unapproved_dates.from <= delivery.unapproved_dates.through).toBe(true);
   expect(next_step).toContain('vetledger deliver --approve --through DATE');
   expect((await command('status')).stdout).toContain(
-    `delivery      0 delivered, 0 left, ${posted} waiting for consent, 0 refused`,
+    `delivery      0 delivered, 0 left, ${posted} waiting for approval, 0 refused`,
   );
 });
 
@@ -53,7 +53,7 @@ describe('while it is paused', () => {
   test('consent is asked for, given up to a day, and recorded', async () => {
     const asked = await command('deliver', '--approve', '--through', '2099-12-31');
     expect(asked.code).toBe(2);
-    expect(asked.stderr).toContain(`${posted} entries wait for consent`);
+    expect(asked.stderr).toContain(`${posted} entries wait for approval`);
     expect(await states()).toEqual({ pending: posted });
     expect((await status()).delivery.unapproved).toBe(posted);
 

@@ -664,7 +664,7 @@ describe('closed periods', () => {
     expect(await stateCounts()).toEqual({ delivered: 2 });
   });
 
-  it('automatically make waiting units late; units that wait for consent keep their state', async () => {
+  it('automatically make waiting units late; units that wait for approval keep their state', async () => {
     await enqueued(6);
     const target = open();
     await execute(db, `update erp_unit set needs_consent = true where seq = (select min(seq) from erp_unit)`);

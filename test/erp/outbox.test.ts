@@ -3,7 +3,7 @@ import { execute } from '../../src/db/rows.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { deliveryWaits } from '../../src/erp/outbox/delivery-waits.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/outbox-queries.ts';
+import { dueWork, pauseOf, unitsById, waitingForApproval } from '../../src/erp/outbox/outbox-queries.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { summariseBatch } from '../../src/ledger/summaries/summarise.ts';
@@ -100,7 +100,7 @@ describe('a unit in the outbox', () => {
     ]);
   });
 
-  it('waits for consent after a first load or a backfill, and not after a window', async () => {
+  it('waits for approval after a first load or a backfill, and not after a window', async () => {
     const first = await window('window', null);
     const later = await window('window', '2026-02-01T00:00:00Z');
     const backfill = await window('backfill', null);
@@ -108,17 +108,17 @@ describe('a unit in the outbox', () => {
     await post([payment(3)], { windowId: later });
     await post([payment(4, '2026-01-02')], { windowId: backfill });
     await enqueue();
-    expect(await waitingForConsent(db, installation)).toEqual({ n: 3, from: '2026-01-02', through: '2026-01-20' });
+    expect(await waitingForApproval(db, installation)).toEqual({ n: 3, from: '2026-01-02', through: '2026-01-20' });
     expect(await dueWork(db, installation)).toEqual({ left: 1, nextDueMs: 0 });
     expect(await db.transaction((trx) => approveUnits(trx, installation, '2026-01-05', by))).toBe(2);
     expect(await dueWork(db, installation)).toEqual({ left: 3, nextDueMs: 0 });
-    expect(await waitingForConsent(db, installation)).toEqual({ n: 1, from: '2026-01-20', through: '2026-01-20' });
+    expect(await waitingForApproval(db, installation)).toEqual({ n: 1, from: '2026-01-20', through: '2026-01-20' });
   });
 
   it('needs no consent with erp.auto', async () => {
     await post([payment(1)], { windowId: await window('window', null) });
     await enqueue({ auto: true });
-    expect(await waitingForConsent(db, installation)).toEqual({ n: 0, from: null, through: null });
+    expect(await waitingForApproval(db, installation)).toEqual({ n: 0, from: null, through: null });
   });
 
   it('is excluded if it is dated before erp.from', async () => {

@@ -58,7 +58,7 @@ test('after one that failed it is an hour later, and after three tomorrow’s', 
   await query(db, `update reconcile_turn set not_before = '2026-02-10T13:30:00Z'`);
   const status = await told({ checkedAt: '2026-02-07T12:00:00Z' });
   expect(status).toMatchObject({ old: true, next_at: '2026-02-10T13:30', error });
-  expect(status.text).toMatch(/^3 d 0 h ago, OLD; the last attempt gave no verdict: PostgreSQL did .* in time; next /);
+  expect(status.text).toMatch(/^3 d 0 h ago, OLD; the last attempt failed: PostgreSQL did .* in time; next /);
   await query(db, 'update reconcile_turn set attempts = 3');
   expect(await told()).toMatchObject({ next_at: '2026-02-11T03:00', error });
 });

@@ -231,7 +231,7 @@ describe.each([
   });
 });
 
-test('an entry that waits for consent, or was refused, when its period was closed is late, too', async () => {
+test('an entry that waits for approval, or was refused, when its period was closed is late, too', async () => {
   await configure('tryton');
   await clinic.pull();
   await clinic.post();

@@ -288,7 +288,7 @@ test('a pause while no delivery is under way holds the next one, which ends and 
   expect(await undelivered()).toEqual([]);
 });
 
-test('what waits for consent begins no delivery by itself, and shows as held', async () => {
+test('what waits for approval begins no delivery by itself, and shows as held', async () => {
   await addUnit('unapproved', true);
   await clinic.sync();
   await clinic.engine.requestDelivery(4711);

@@ -28,7 +28,7 @@ export const formsOf = (reader: Reader, isText = false): Forms => {
   const key = JSON.stringify([bareIds, strict, isText]);
   const exists = (resource: string, id: number): boolean => {
     if (resource === 'department') return clinic.departments.has(id);
-    // The sandbox does not store list items that the clinic created, so every id of one is accepted.
+    // The sandbox has no table of list items, so it accepts every id of a list item.
     return resource === 'listitem' || clinic.tables.get(resource)?.get(id) !== undefined;
   };
   const { zone, decimals } = clinic;

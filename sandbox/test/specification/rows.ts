@@ -105,7 +105,7 @@ const settingsRow = (context: Context, row: Row): Outcome[] => {
   ];
 };
 
-/** Compares a row of an event's payload. `a.b` is the member b of a. */
+/** Compares the sandbox with a row of the table of an event's payload. A field `a.b` is the member `b` of the object `a`. */
 const eventRow = (context: Context, row: Row): Outcome[] => {
   const { Field: names = '', Type: types = '', Optional: optional = '', Meaning: meaning = '' } = row.cells;
   const events = spansOf(`\`${row.section.replace(/^Events: | payload$/g, '').replaceAll(' and ', '` and `')}\``);

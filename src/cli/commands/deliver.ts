@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
-import { waitingForConsent } from '../../erp/outbox/outbox-queries.ts';
+import { waitingForApproval } from '../../erp/outbox/outbox-queries.ts';
 import { approveUnits } from '../../erp/outbox/state.ts';
 import { deliveryStatus, unitsToSend } from '../../queries/delivery-status.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
@@ -78,7 +78,7 @@ function deliver(context: CommandContext, options: Options): Promise<number> {
     if (dryRun) return previewDelivery(context, app, chosen);
     await refuseBarred(app, chosen);
     for (const { id } of chosen) await app.delivery.enqueue(installationOf(app.config, id));
-    if (through !== undefined && !(await consent(context, app, chosen, through, options))) {
+    if (through !== undefined && !(await approveThrough(context, app, chosen, through, options))) {
       await context.result({ approved: 0, installations: [] }, () => 'Nothing was approved, and nothing was sent.');
       return 0;
     }
@@ -87,7 +87,7 @@ function deliver(context: CommandContext, options: Options): Promise<number> {
 }
 
 /** Approves the entries of first loads and backfills, after confirmation. False if the answer is no. */
-async function consent(
+async function approveThrough(
   context: CommandContext,
   app: App,
   chosen: readonly InstallationConfig[],
@@ -102,9 +102,9 @@ async function consent(
     const { id, erp } = installation;
     const foreign = await app.delivery.foreign(installation, context.signal);
     if (foreign !== null) context.note(`installation ${id}: ${foreign.message}. ${foreign.todo}`);
-    const { n, from, through: last } = await waitingForConsent(app.db, id);
+    const { n, from, through: last } = await waitingForApproval(app.db, id);
     const dates = n === 0 ? '' : `, dated ${from} to ${last}`;
-    context.note(`installation ${id}, ${erp.kind}: ${count(n, 'entry waits', 'entries wait')} for consent${dates}`);
+    context.note(`installation ${id}, ${erp.kind}: ${count(n, 'entry waits', 'entries wait')} for approval${dates}`);
   }
   const question = `Send the entries dated up to ${through}? Entries that the ERP has posted cannot be removed.`;
   if (!(await agreed(context, options, question, 'deliver'))) return false;

@@ -112,8 +112,8 @@ function prepaymentLines({ document, refunds, uses, match, decimals, timezone }:
 
 const stateTexts = {
   open: 'not matched',
-  matched: 'matched by the decrease of its unused amount',
-  set: 'set by a person',
+  matched: 'matched, because the unused amount of the prepayment decreased by this amount',
+  set: 'set with `vetledger problems match`',
   cancelled: 'cancelled before it was matched',
 };
 

@@ -188,7 +188,7 @@ export function eventLine(event: TimedEvent): string | null {
       return windowLine(event.report as WindowReport);
     case 'window_not_opened': {
       const { message, todo } = visibleIn(event.error);
-      return `${instantText(event.time)}  installation ${event.installation} the window could not be opened | ${message} | what to do: ${todo}`;
+      return `${instantText(event.time)}  installation ${event.installation} window NOT opened | ${message} | what to do: ${todo}`;
     }
     case 'delivery':
       if (event.delivered + event.refused === 0) return null;

@@ -72,7 +72,7 @@ export function statusText(found: InstallationStatus): string {
   if (status.untaken_tick) {
     const { since, workflow_id } = status.untaken_tick;
     lines.push(
-      `  untaken       the window that Temporal began ${instant(since)}, which no daemon has taken (${workflow_id})`,
+      `  untaken       the window that Temporal began ${instant(since)}, which no daemon has started (${workflow_id})`,
     );
   }
   if (status.paused) {
@@ -82,7 +82,7 @@ export function statusText(found: InstallationStatus): string {
   if (status.sign_in) {
     const { refusals, since, ask_again_at } = status.sign_in;
     lines.push(
-      `  sign-in       refused ${count(refusals, 'time')} since ${instant(since)}; asked again ${instant(ask_again_at)}, or when the secret has changed`,
+      `  sign-in       refused ${count(refusals, 'time')} since ${instant(since)}; the next request is sent ${instant(ask_again_at)}, or when the secret changes`,
     );
   }
   for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${message}`);
@@ -132,8 +132,8 @@ const putOffTexts: Record<PutOff, string> = {
 /** Example: `3 h ago; next 2026-11-25 01:23:00 UTC`. */
 export function reconcileText({ age_seconds: age, old, next_at, put_off, error }: ReconcileStatus): string {
   const last = age === null ? 'never' : `${duration(age)} ago`;
-  const next = next_at === null ? 'not automatically (reconcile.between: never)' : `next ${instant(next_at)}`;
-  const failed = error === null ? '' : `; the last attempt gave no verdict: ${error.message.replace(/\.$/, '')}`;
+  const next = next_at === null ? 'never automatically (reconcile.between: never)' : `next ${instant(next_at)}`;
+  const failed = error === null ? '' : `; the last attempt failed: ${error.message.replace(/\.$/, '')}`;
   return `${last}${old && age !== null ? ', OLD' : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
 }
 

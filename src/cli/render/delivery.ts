@@ -63,7 +63,7 @@ export function deliveryLines(found: DeliveryStatus): string[] {
     `${status.left} left${status.oldest ? `, the oldest of ${status.oldest}` : ''}`,
     ...(status.uncertain > 0 ? [`${status.uncertain} of them in doubt`] : []),
     ...(status.drafted > 0 ? [`${count(status.drafted, 'draft')} for the accountant to post`] : []),
-    ...(status.unapproved > 0 ? [`${status.unapproved} waiting for consent`] : []),
+    ...(status.unapproved > 0 ? [`${status.unapproved} waiting for approval`] : []),
     `${status.refused} refused`,
   ];
   const lines = [`${title}${parts.join(', ')}`];

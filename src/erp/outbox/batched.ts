@@ -32,7 +32,7 @@ export interface CandidateRange {
   limit: number;
 }
 
-/** Pending units that need no consent, in the order of their chains. */
+/** Pending units that need no approval, in the order of their chains. */
 export async function batchCandidates(
   trx: Connection,
   installation: InstallationId,
@@ -63,7 +63,7 @@ export async function batchCandidates(
   }));
 }
 
-/** Units by id. `candidate` is null if the unit is not pending. Consent and dates are ignored. */
+/** Units by id. `candidate` is null if the unit is not pending. Approval and dates are ignored. */
 export async function unitsOfBatch(
   trx: Connection,
   installation: InstallationId,

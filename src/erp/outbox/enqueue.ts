@@ -15,7 +15,7 @@ export interface EnqueueOptions {
   company: string;
   /** Units before this date are excluded; null excludes none. */
   from: CalendarDate | null;
-  /** Whether units of first loads and backfills need no consent. */
+  /** Whether units of first loads and backfills need no approval. */
   auto: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { InstallationId } from '../../terms.ts';
  */
 
 /**
- * Puts pending units in doubt; those without consent follow when they have it. The same happens to units that windows
+ * Puts pending units in doubt; units without approval follow when they are approved. The same happens to units that windows
  * post, until the first window has closed that starts from now on.
  */
 export async function lookUpFirst(trx: Connection, installation: InstallationId): Promise<number> {

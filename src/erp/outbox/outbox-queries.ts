@@ -4,20 +4,20 @@ import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { type OutboxUnit, unitShape } from './unit.ts';
 
 /** Units that wait for `vetledger deliver --approve`, with the first and last date. */
-export interface WaitingForConsent {
+export interface WaitingForApproval {
   n: number;
   from: string | null;
   through: string | null;
 }
 
-export async function waitingForConsent(db: Connection, installation: InstallationId): Promise<WaitingForConsent> {
-  return (await consentsWaitedFor(db, [installation])).get(installation) ?? { n: 0, from: null, through: null };
+export async function waitingForApproval(db: Connection, installation: InstallationId): Promise<WaitingForApproval> {
+  return (await approvalsWaitedFor(db, [installation])).get(installation) ?? { n: 0, from: null, through: null };
 }
 
-async function consentsWaitedFor(
+async function approvalsWaitedFor(
   db: Connection,
   installations: readonly InstallationId[],
-): Promise<Map<InstallationId, WaitingForConsent>> {
+): Promise<Map<InstallationId, WaitingForApproval>> {
   const found = await rows(
     db,
     { installation: integer, n: integer, from: nullable(text), through: nullable(text) },
@@ -113,7 +113,7 @@ export async function deliveryCounts(db: Connection, installation: InstallationI
 export interface OutboxState {
   installation: InstallationId;
   counts: DeliveryCounts;
-  consent: WaitingForConsent;
+  approval: WaitingForApproval;
   /** Date of the oldest unit that is sent automatically; null if there is none. */
   oldest: CalendarDate | null;
 }
@@ -122,18 +122,18 @@ export interface OutboxState {
 export async function outboxStates(db: Connection, installations: readonly InstallationId[]): Promise<OutboxState[]> {
   const settled = await countsOf(db, installations);
   const work = await dueWorks(db, installations);
-  const consents = await consentsWaitedFor(db, installations);
+  const approvals = await approvalsWaitedFor(db, installations);
   const oldest = await oldestOpenDates(db, installations);
   return installations.map((installation) => {
     const { delivered, uncertain, drafted, refused } = settled.get(installation) ?? nothing;
-    const consent = consents.get(installation) ?? { n: 0, from: null, through: null };
+    const approval = approvals.get(installation) ?? { n: 0, from: null, through: null };
     return {
       installation,
       counts: {
         ...{ delivered, left: work.get(installation)?.left ?? 0 },
-        ...{ uncertain, drafted, unapproved: consent.n, refused },
+        ...{ uncertain, drafted, unapproved: approval.n, refused },
       },
-      consent,
+      approval,
       oldest: oldest.get(installation) ?? null,
     };
   });
@@ -178,7 +178,7 @@ export async function deliveredSince(db: Connection, installation: InstallationI
 /**
  * The automatic work of a delivery. `left`: units that are due now or later without any action by a person.
  * `nextDueMs`: milliseconds until one of them is due, 0 if one is due now, null if there are none. Units behind a
- * refused unit, or behind one that waits for consent, are not counted. Neither are drafts: they are due again every few
+ * refused unit, or behind one that waits for approval, are not counted. Neither are drafts: they are due again every few
  * minutes.
  */
 export async function dueWork(db: Connection, installation: InstallationId): Promise<DueWork> {

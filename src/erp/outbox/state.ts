@@ -31,7 +31,7 @@ export async function retryUnits(
   return retried.map(({ unit_id }) => unit_id);
 }
 
-/** Consents to deliver the units of first loads and backfills up to a date; returns their number. */
+/** Approves the delivery of the units of first loads and backfills up to a date. Returns their number. */
 export async function approveUnits(
   trx: Connection,
   installation: InstallationId,

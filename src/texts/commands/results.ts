@@ -121,11 +121,11 @@ export const verifyTexts = {
     hash: string;
     entries: number;
   }) =>
-    `  seals: all ${count} are valid. The last one, of ${at}, seals link ${seq}, ${hash} (${entries} entries). Later links are not sealed.`,
+    `  seals: all ${count} are valid. The newest seal, of ${at}, covers ${entries} entries up to link ${seq} (${hash}). Later links have no seal yet.`,
   whole: ({ installation, entries, summaries }: { installation: number; entries: number; summaries: number }) =>
-    `Installation ${installation}: the chain of ${entries} entries${summaries > 0 ? `, and that of ${summaries} daily summaries,` : ''} is whole.`,
+    `Installation ${installation}: the hash chain of ${entries} entries is unchanged${summaries > 0 ? `, and so is the chain of ${summaries} daily summaries` : ''}.`,
   broken: ({ installation, entry, message }: { installation: number; entry: string; message: string }) =>
-    `Installation ${installation}: the chain is BROKEN at ${entry}: ${message}.`,
+    `Installation ${installation}: the hash chain is BROKEN at ${entry}: ${message}.`,
   brokenTodo: 'what to do: restore the database from a backup from before the change, and find out who changed it.',
   journal: 'the journal',
   summaries: 'the daily summaries',

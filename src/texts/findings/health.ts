@@ -156,8 +156,8 @@ export const healthCauses = {
   }),
   consentMissing: ({ count }: { count: number }): PlainError => ({
     code: 'consent_missing',
-    message: `${count} to be delivered ${count === 1 ? 'waits' : 'wait'} for consent`,
-    todo: 'Loaded entries wait for consent: run `vetledger deliver --dry-run`, and then `vetledger deliver --approve --through DATE`.',
+    message: `${count} to be delivered ${count === 1 ? 'waits' : 'wait'} for approval`,
+    todo: 'Run `vetledger deliver --dry-run` to see the entries. Then approve them with `vetledger deliver --approve --through DATE`.',
   }),
   nothingToDo: 'Nothing to do.',
 };

@@ -343,7 +343,7 @@ describe('a database that was restored from a backup before a batch', () => {
     expect(unitsIn()).toEqual([['invoice/1/1'], ['invoice/2/1']]);
   });
 
-  it('takes over a batch whose entries wait for consent again', async () => {
+  it('takes over a batch whose entries wait for approval again', async () => {
     const installation = await configured('csv');
     await post([invoice(1)]);
     await enqueue(installation);
@@ -541,7 +541,7 @@ describe('a unit in a batch', () => {
     ]);
   });
 
-  it('waits for consent, for its predecessor, and for the end of a pause', async () => {
+  it('waits for approval, for its predecessor, and for the end of a pause', async () => {
     const installation = await configured('csv');
     const first = invoice(1);
     const [entryId] = await post([first]);
