@@ -189,7 +189,7 @@ async function holdUncorrected(
     const problem: Problem = { ...internalError(ref, 'correcting it', error), document: ref };
     const { late = null } = document.before;
     const decision = { state, documentDate, remapHeld: true, late, problem, entries: [], reports: [], refetch: false };
-    return { document, remap: { outcome: 'held' as const, decision, wanted: null }, entryIds: [] };
+    return { document, remap: { outcome: 'held' as const, decision, required: null }, entryIds: [] };
   });
   await saveRemapped(
     trx,

@@ -8,14 +8,15 @@ export type LookUpAnswer = (typeof lookUpAnswers)[number];
 
 export interface Absence {
   since: Date;
-  /** Evidence for the accountant; it proves nothing. */
+  /** The answer to the request for the record's id. It is evidence for the accountant, not a proof. */
   answer: LookUpAnswer;
   /** True if so many documents of the list are missing that they are reported as one problem. */
   isOfMany: boolean;
 }
 
 /**
- * If more documents are missing than this number and this share of the list's posted documents, they are one problem.
+ * If more documents are missing than both this number and this share of the list's posted documents, they are reported
+ * as one problem.
  */
 const manyAbove = 5;
 const manyAbovePercent = 2;

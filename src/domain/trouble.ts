@@ -1,22 +1,26 @@
 import type { PlainError } from '../texts/plain-error.ts';
+import { troubleTexts } from '../texts/trouble.ts';
 
 /** Whether a failure's detail, or stored JSON, is an error as data. */
 export function isPlainError(value: unknown): value is PlainError {
   return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
 }
 
-/** What keeps work from going on: the last error, how often it came with no success between, and since when. */
+/**
+ * The error that keeps work from continuing: the last error, how often it occurred without a success in between, and
+ * since when.
+ */
 export interface Trouble {
   error: PlainError;
   times: number;
-  /** ISO instants of the first time and of the last one. */
+  /** ISO instants of the first and of the last occurrence of the error. */
   since: string;
   at: string;
-  /** ISO instant since which nothing has succeeded, whatever the errors. */
+  /** ISO instant since which no attempt has succeeded, whatever the errors were. */
   failingSince: string;
 }
 
-/** The trouble after one more error: another code begins anew. */
+/** The trouble after one more error. An error with another code starts a new count. */
 export function troubleAfter(before: Trouble | null, error: PlainError, now: Date): Trouble {
   const at = now.toISOString();
   const failingSince = before?.failingSince ?? at;
@@ -38,10 +42,8 @@ export function joinedTrouble(troubles: readonly Trouble[]): Trouble | null {
 
 /** `the practice API answered 500 (14 times since 03:12 UTC)` */
 export function troubleText({ error, times, since }: Trouble, now: Date): string {
-  const message = error.message.replace(/\.$/, '');
-  return times === 1
-    ? `${message} (at ${timeOf(since, now)})`
-    : `${message} (${times} times since ${timeOf(since, now)})`;
+  const [message, at] = [error.message.replace(/\.$/, ''), timeOf(since, now)];
+  return times === 1 ? troubleTexts.once({ message, at }) : troubleTexts.repeated({ message, times, since: at });
 }
 
 /** The time of day, with the date if it is not today. */
@@ -76,13 +78,14 @@ export function explainedEnd(
   { now, limit }: { now: Date; limit: string | null },
 ): PlainError {
   if (trouble === null) return ended;
-  const said = troubleText(trouble, now);
+  const cause = troubleText(trouble, now);
   if (ended.code === endCodes.givenUp) {
     const { code, todo } = trouble.error;
-    return { code, todo, message: `${said}; the window was given up${limit === null ? '' : ` after ${limit}`}` };
+    return { code, todo, message: troubleTexts.givenUp({ cause, limit: limit ?? '' }) };
   }
   const isAnEnd = Object.values<string>(endCodes).includes(ended.code);
-  return isAnEnd ? { ...ended, message: `${ended.message.replace(/\.$/, '')}; before that: ${said}` } : ended;
+  const message = troubleTexts.endedAfter({ end: ended.message.replace(/\.$/, ''), cause });
+  return isAnEnd ? { ...ended, message } : ended;
 }
 
 /** `30 min`, `8 s` */

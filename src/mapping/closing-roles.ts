@@ -1,4 +1,5 @@
 import { type Role, roles, soldRoles } from '../terms.ts';
+import { mappingFaults } from '../texts/mapping/faults.ts';
 import { defaultPaymentRole, fixedPaymentRoles } from './payment-types.ts';
 
 /**
@@ -21,7 +22,6 @@ export const openRoles = roles.filter((role) => !closingRoles.includes(role));
  * lines would stay open.
  */
 export const oneAccountRoles: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles, 'prepayment_vat'];
-export const neverCloses = 'has one account: on several, it would never close';
 
 interface Target {
   role?: Role | undefined;
@@ -37,13 +37,11 @@ interface TypeTarget extends Target {
 export function faultsOfPaymentTypes(types: Record<string, TypeTarget>): { path: string[]; message: string }[] {
   const fixed = Object.keys(types).flatMap((type) => {
     const role = fixedPaymentRoles.get(type);
-    return role
-      ? [{ path: [type], message: `always posts to roles.${role}: sent elsewhere, it would never close` }]
-      : [];
+    return role ? [{ path: [type], message: mappingFaults.fixedType({ role }) }] : [];
   });
   const spread = ownAccounts(types).flatMap(({ path, role }) =>
     role && oneAccountRoles.includes(role) && !fixedPaymentRoles.has(path[0] ?? '')
-      ? [{ path, message: `roles.${role} ${neverCloses}` }]
+      ? [{ path, message: mappingFaults.roleOneAccount({ role }) }]
       : [],
   );
   return [...fixed, ...spread];

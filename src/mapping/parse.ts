@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { nearest } from '../domain/nearest.ts';
 import { roles } from '../terms.ts';
+import { mappingFaults } from '../texts/mapping/faults.ts';
+import { knownHint } from './fields.ts';
 import {
   type Mapping,
   mappingSchema,
@@ -27,11 +28,11 @@ function describe(issue: z.core.$ZodIssue): string[] {
   const faults = ownFaults(issue);
   if (faults.length > 0) return faults.map(({ path: place, message }) => `${place.join('.')}: ${message}`);
   const path = issue.path.join('.');
-  if (issue.code !== 'unrecognized_keys') return [`${path || 'the file'}: ${nested(issue) ?? issue.message}`];
+  if (issue.code !== 'unrecognized_keys')
+    return [`${path || mappingFaults.theFile}: ${nested(issue) ?? issue.message}`];
   return issue.keys.map((key) => {
     const known = knownKeys(issue.path);
-    const meant = nearest(key, known);
-    return `${[...issue.path, key].join('.')}: unknown key; ${meant ? `did you mean ${meant}?` : `known are ${known.join(', ')}`}`;
+    return mappingFaults.unknownKey({ path: [...issue.path, key].join('.'), hint: knownHint(key, known) });
   });
 }
 

@@ -1,12 +1,12 @@
 import { type Money, sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
 import { type Role, roles } from '../terms.ts';
+import { roleMeanings } from '../texts/mapping/meanings.ts';
 import { type OwedRole, owedAccounts } from './owed.ts';
 import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
 import { revenueLines, vatLines } from './propose-rows.ts';
 import { commented, countOf, groupBy, mark, money } from './propose-text.ts';
 import { vatGroupLines } from './propose-vat-groups.ts';
-import { roleMeanings } from './role-meanings.ts';
 import type { SourceUsage } from './source-usage.ts';
 
 export interface ProposalInput {

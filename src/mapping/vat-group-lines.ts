@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { CalendarDate } from '../terms.ts';
+import { mappingFaults } from '../texts/mapping/faults.ts';
+import { mappingMeanings } from '../texts/mapping/meanings.ts';
 import { account, code, date, rateCondition, textCondition } from './fields.ts';
 
 /**
@@ -22,19 +24,22 @@ const zeroRated: readonly VatKind[] = ['eu_goods', 'eu_services', 'export', 'exe
 
 const line = z
   .strictObject({
-    group: textCondition.optional().describe('names of the VAT group; left out: any name without a line of its own'),
-    rate: rateCondition.optional().describe('its rate in per cent; left out where the kind has none: 0'),
-    kind: z.enum(vatKinds, { error: `must be one of ${vatKinds.join(', ')}` }).describe('what it is to the VAT return'),
-    account: account.optional().describe('the VAT account; left out: the one that `vat` gives'),
-    code: code.optional().describe('the ERP’s tax code; left out: the one that `erp.vat_codes` gives'),
-    from: date.optional().describe('the first day on which it is valid'),
-    to: date.optional().describe('the last day on which it is valid'),
+    group: textCondition.optional().describe(mappingMeanings.groupNames),
+    rate: rateCondition.optional().describe(mappingMeanings.groupRate),
+    kind: z
+      .enum(vatKinds, { error: mappingFaults.oneOf({ values: vatKinds.join(', ') }) })
+      .describe(mappingMeanings.groupKind),
+    account: account.optional().describe(mappingMeanings.groupAccount),
+    code: code.optional().describe(mappingMeanings.groupCode),
+    from: date.optional().describe(mappingMeanings.validFrom),
+    to: date.optional().describe(mappingMeanings.validTo),
   })
   .superRefine(({ rate, kind, from, to }, context) => {
     const add = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    if (zeroRated.includes(kind) && rate?.some((each) => each !== '0')) add('rate', `must be 0: ${kind} has no VAT`);
-    if (kind === 'domestic' && rate === undefined) add('rate', 'is missing: what is domestic has a rate');
-    if (from !== undefined && to !== undefined && from > to) add('to', `must not be before ${from}`);
+    if (zeroRated.includes(kind) && rate?.some((each) => each !== '0'))
+      add('rate', mappingFaults.rateMustBeZero({ kind }));
+    if (kind === 'domestic' && rate === undefined) add('rate', mappingFaults.rateMissing);
+    if (from !== undefined && to !== undefined && from > to) add('to', mappingFaults.beforeFrom({ from }));
   })
   .transform(({ rate, ...rest }) => ({ ...rest, rate: rate ?? ['0'] }));
 
@@ -46,17 +51,17 @@ export type VatGroupLine = z.output<typeof line>;
 
 /** The section `vat_groups`. Two lines for the same group and rate must not be valid on the same day. */
 export const vatGroups = z
-  .array(line, { error: 'must be a list of VAT groups' })
+  .array(line, { error: mappingFaults.vatGroups })
   .default([])
   .superRefine((lines, context) => {
     for (const [index, one] of lines.entries()) {
       const other = lines.slice(0, index).findIndex((each) => isSameGroup(each, one) && overlap(each, one));
       if (other < 0) continue;
-      const message = `is valid on days of vat_groups.${other}, which is for the same group and rate (${days(one)}, ${days(lines[other] ?? one)})`;
+      const message = mappingFaults.sameDays({ other, days: days(one), otherDays: days(lines[other] ?? one) });
       context.addIssue({ code: 'custom', path: [index], message });
     }
   })
-  .describe('each VAT group’s kind, days of validity, and, if wanted, account and tax code');
+  .describe(mappingMeanings.vatGroups);
 
 function isSameGroup(one: VatGroupLine, other: VatGroupLine): boolean {
   if (!one.rate.some((rate) => other.rate.includes(rate))) return false;

@@ -1,7 +1,8 @@
 import { type Line, signed } from '../domain/entry.ts';
 import { type Money, parseMoney, sum } from '../domain/money.ts';
-import { nearest } from '../domain/nearest.ts';
 import { type DocumentKind, documentKinds } from '../terms.ts';
+import { mappingFaults } from '../texts/mapping/faults.ts';
+import { knownHint } from './fields.ts';
 
 /** A line written by hand; debit is positive, as in hledger. */
 export interface ExpectedLine {
@@ -47,25 +48,25 @@ export function parseEntries(text: string): { entries: ExpectedEntry[] } | { err
   const errors: string[] = [];
   for (const [index, written] of text.split('\n').entries()) {
     const line = written.trimEnd();
-    const wrong = (message: string) => errors.push(`line ${index + 1}: ${message}`);
+    const wrong = (message: string) => errors.push(mappingFaults.atLine({ line: index + 1, message }));
     if (line.trim() === '' || /^\s*[;#]/.test(line)) continue;
     if (/^\s/.test(line)) {
       const parsed = parseLine(line.trim());
       const entry = entries.at(-1);
       if (typeof parsed === 'string') wrong(parsed);
-      else if (!entry) wrong('no entry has begun: write a line "DATE KIND ID" above it');
+      else if (!entry) wrong(mappingFaults.noEntry);
       else entry.lines.push(parsed);
       continue;
     }
     const [, date, word, id] = /^(\d{4}-\d{2}-\d{2})\s+(\w+)\s+(\d+)(\s+[;#].*)?$/.exec(line) ?? [];
     const kind = documentKinds.find((each) => each === word);
-    if (!date || !kind) wrong(`is no "DATE KIND ID" with the kind ${documentKinds.join(', ')}`);
+    if (!date || !kind) wrong(mappingFaults.notAnEntry({ kinds: documentKinds.join(', ') }));
     else entries.push({ date, kind, id: Number(id), lines: [] });
   }
   for (const { kind, id, lines } of entries) {
     const left = sum(lines.map(({ amount }) => amount));
-    if (!left.isZero()) errors.push(`${kind} ${id} does not balance: ${left.toFixed()} is left over`);
-    if (lines.length === 0) errors.push(`${kind} ${id} has no lines`);
+    if (!left.isZero()) errors.push(mappingFaults.unbalanced({ kind, id, left: left.toFixed() }));
+    if (lines.length === 0) errors.push(mappingFaults.noLines({ kind, id }));
   }
   return errors.length > 0 ? { errors } : { entries };
 }
@@ -74,7 +75,7 @@ function parseLine(line: string): ExpectedLine | string {
   const [body = '', ...comment] = line.split(';');
   const [, account, decimal] = /^(\S+)\s+(-?\d+(?:\.\d+)?)$/.exec(body.trim()) ?? [];
   const amount = decimal === undefined ? null : parseMoney(decimal);
-  if (!account || !amount) return `"${line}" is no "ACCOUNT  AMOUNT"`;
+  if (!account || !amount) return mappingFaults.notALine({ line });
   const tags: ExpectedLine['tags'] = new Map();
   for (const tag of comment.join(';').split(',')) {
     if (tag.trim() === '') continue;
@@ -82,8 +83,7 @@ function parseLine(line: string): ExpectedLine | string {
     const name = tag.slice(0, colon).trim();
     const known = writtenTags.find((each) => each === name);
     if (colon < 0 || !known) {
-      const meant = nearest(name, writtenTags);
-      return `unknown tag "${tag.trim()}"; ${meant ? `did you mean ${meant}?` : `known are ${writtenTags.join(', ')}`}`;
+      return mappingFaults.tagUnknown({ tag: tag.trim(), hint: knownHint(name, writtenTags) });
     }
     tags.set(known, tag.slice(colon + 1).trim());
   }

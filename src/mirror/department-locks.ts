@@ -3,8 +3,8 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /**
- * The lock dates of all departments whose settings were read, as last read. Null if the source locks no period (table
- * `department_lock`).
+ * The lock dates of all departments whose settings were read, as they were read last. Null if the source locks no
+ * period (table `department_lock`).
  */
 export async function departmentLocks(db: Connection, installation: number): Promise<Map<number, CalendarDate | null>> {
   const found = await rows(

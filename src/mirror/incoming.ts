@@ -65,7 +65,8 @@ function modifiedOf(record: SourceRecord): string | null {
 export function isLater(read: ReadSpan, next: IncomingRecord, stored: StoredRecord): boolean {
   const { sourceTime } = read;
   if (read.askedAt >= stored.answeredAt) return true;
-  // If an answer did not contain a record any more, only the answer to a later request brings it back.
+  // After an answer without the record, only the answer to a later request shows that the record is in the source
+  // again.
   if (read.answeredAt <= stored.askedAt || stored.goneAt !== null) return false;
   // In the hour that a clock change repeats, `modified` cannot decide.
   if (next.modified && stored.modified && next.modified.getTime() !== stored.modified.getTime()) {

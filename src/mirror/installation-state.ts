@@ -20,8 +20,8 @@ export async function storeConditionsHash(db: Connection, installation: number, 
 }
 
 /**
- * The stored state that a new window needs. `startDate` is the start date of the last window: null if it had none,
- * undefined before the first window. `isNudged`: a webhook has requested the window that opens now.
+ * The stored state that a new window needs. `startDate` is the start date with which the last window ran: null without
+ * a start date, undefined before the first window. `isNudged`: a webhook has requested the window that opens now.
  */
 export async function stateAtOpening(
   db: Connection,
@@ -110,9 +110,9 @@ export async function orderCensus(db: Connection, installation: number): Promise
 }
 
 /**
- * Why a census is due: the last one is older than 24 hours (`daily`), or one was requested since (`asked`). `count`:
- * none is due, but records are missing, so the lists are counted in case the source shows them again. Null: nothing
- * needs counting.
+ * Why a census is due. `daily`: the last census is older than 24 hours. `asked`: a census was requested since. `count`:
+ * no census is due, but records are missing, so the lists are counted in case the source shows the records again. Null:
+ * no count is needed.
  */
 export async function censusDue(db: Connection, installation: number): Promise<'daily' | 'asked' | 'count' | null> {
   const { due } = await row(

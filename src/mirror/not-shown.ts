@@ -88,8 +88,8 @@ async function markMissing(
 }
 
 /**
- * Gives each missing document of a list its problem. If they are very many, all of them get the problem that they
- * share. It is called at the end of a census, which has marked all records that the list does not show.
+ * Gives each missing document of a list its problem. If very many documents are missing, all of them get one common
+ * problem. Must be called at the end of a census, which has marked all records that the list does not show.
  */
 export async function reportAllMissing(trx: Connection, installation: number, kind: DocumentKind): Promise<number> {
   const missing = await rows(

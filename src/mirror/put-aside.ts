@@ -162,7 +162,7 @@ export interface DueAside {
   place: Place;
 }
 
-/** Every window may request a record again during this time after it was put aside. */
+/** In this time after a record was put aside, every window may request the record again. */
 const oftenMinutes = 10;
 
 /**

@@ -5,7 +5,7 @@ import { inForceOf } from '../documents/missing-documents.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { endUnseen } from './put-unusable-aside.ts';
 
-/** `modified` has whole seconds, so another change within this time may have the same one. */
+/** `modified` has whole seconds, so two changes within this time may have the same `modified`. */
 const secondsOfModified = 1;
 const fetched = '(select ?::timestamptz as asked_at, ?::timestamptz as source_time) fetched';
 const asOf = `greatest(fetched.source_time,
@@ -84,7 +84,8 @@ export async function acceptRowSets(
       [askedAt, installation, missing.map(({ id }) => id)],
     );
   }
-  // Two statements: without statistics, PostgreSQL would read the mirror once for each invoice in a self-join.
+  // The work is done in two statements, because a self-join without statistics would read the mirror once for each
+  // invoice.
   const accepted = await rows(
     trx,
     { invoice: integer, wasFresh: nullable(bool) },

@@ -112,7 +112,7 @@ interface Compared {
 interface Rekept extends Touched {
   raw: string;
   hash: string;
-  /** Whether it has a mapped field that was not kept before. */
+  /** Whether the received record has a mapped field that was not kept before. */
   hasGained: boolean;
 }
 
@@ -167,7 +167,7 @@ async function compare(
       replaced.push({ next, stored, version: { id, previousRaw: raw, raw: next.raw } });
       return;
     }
-    // Reduced to what both lists of kept fields contain.
+    // The stored version and the received record, each reduced to the fields that both lists of kept fields contain.
     const previous = readVerbatim(raw);
     const version = { id, previousRaw: keptText(previous, map), raw: keptText(readVerbatim(known), map) };
     if (isSame || (stored.goneAt === null && version.previousRaw === version.raw)) {
@@ -212,8 +212,8 @@ function* incomingOf(
 }
 
 /**
- * Work in the units of src/domain/slices.ts: writing a record's text and hashing it; `comparisonCostOf`: reading two
- * versions.
+ * The work of writing a record's text and hashing it, in the units of src/domain/slices.ts. `comparisonCostOf` adds the
+ * work of reading two versions.
  */
 function costOf({ raw }: { raw: string }): number {
   return 2_000 + raw.length;

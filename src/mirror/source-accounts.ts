@@ -4,7 +4,7 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import { clip, postgresText } from '../domain/text.ts';
 import type { AccountNumber } from '../records/types.ts';
 
-/** The practice software's list of account numbers, as it was last read (table `source_account`). */
+/** This file stores the practice software's list of account numbers, as it was read last (table `source_account`). */
 
 const longestText = 500;
 

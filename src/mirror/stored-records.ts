@@ -169,7 +169,8 @@ export async function upsert(
       records.map((record) => record.parentId),
       records.map((record) => record.modified),
       records.map((record) => record.hash),
-      // One JSON text, because its elements keep their text unchanged. An array of texts would need escapes.
+      // The records are sent as one JSON text, whose elements keep their text unchanged. An array of texts would need
+      // escapes.
       `[${records.map((record) => record.raw).join(',')}]`,
       records.map((record) => record.needsRows),
     ],
@@ -177,8 +178,8 @@ export async function upsert(
 }
 
 /**
- * Replaces records by versions that differ only by what we wrote back. Their rows and parents have not changed, so a
- * row set that was fresh before stays fresh (proof P2).
+ * Replaces records by versions that differ only by the values that we wrote back. Their rows and parents have not
+ * changed, so a row set that was fresh before stays fresh (proof P2).
  */
 export async function replaceByEchoes(
   trx: Connection,

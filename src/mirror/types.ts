@@ -38,7 +38,7 @@ export interface IncomingRecord {
   id: number;
   /** The whole record, as received. */
   value: unknown;
-  /** The canonical text of what is kept (src/records/field-map.ts). */
+  /** The canonical text of the kept fields (src/records/field-map.ts). */
   raw: string;
   /** SHA-256 of that text, so equal content has equal hashes. */
   hash: string;
@@ -67,7 +67,7 @@ export interface SaveResult {
   changedParents: number[];
 }
 
-/** A record's new version and the one it replaces, as JSON text. */
+/** A record's new version and the version that it replaces, as JSON text. */
 export interface NewVersion {
   id: number;
   previousRaw: string;

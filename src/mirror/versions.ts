@@ -4,7 +4,7 @@ import { pruneBatch } from '../db/prune.ts';
 import { execute, maybeRow } from '../db/rows.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
 
-/** A version may have been replaced while a document was still being judged with it. */
+/** A replaced version is kept for this time, because a document may still be judged with it. */
 const judgingHours = 24;
 
 interface VersionKey {

@@ -125,6 +125,6 @@ function lineAmounts(lines: readonly Line[]): Map<string, Money> {
 /** A VAT group's name, and its rate if the name does not contain it: `VAT 25.5 %`, `Standard 25.5 %`. */
 function groupText(name: string | null, rate: string | null): string {
   if (rate === null) return name ?? '';
-  const said: string[] = name?.replaceAll(',', '.').match(/\d+(?:\.\d+)?/g) ?? [];
-  return said.includes(rate) ? (name ?? '') : [name, `${rate} %`].filter(Boolean).join(' ');
+  const numbers: string[] = name?.replaceAll(',', '.').match(/\d+(?:\.\d+)?/g) ?? [];
+  return numbers.includes(rate) ? (name ?? '') : [name, `${rate} %`].filter(Boolean).join(' ');
 }

@@ -18,7 +18,7 @@ export interface Remap {
   outcome: RemapOutcome;
   decision: Decision;
   /** The entry that the present facts and mapping require. Null if they require none. */
-  wanted: DraftEntry | null;
+  required: DraftEntry | null;
 }
 
 /**
@@ -27,20 +27,21 @@ export interface Remap {
  */
 export function decideRemap(judgement: Judgement, before: PostedBefore, context: PostingContext): Remap {
   const { inForce, remapHeld = false } = before;
-  const { entry: wanted } = judgement;
+  const { entry: required } = judgement;
   const otherwise = decide(judgement, before, context);
   const waiting = { ...otherwise, remapHeld: remapHeld && otherwise.entries.length === 0 };
   // When the problem is solved, the document is posted with the new mapping.
   if (judgement.state === 'held')
-    return { outcome: 'held', decision: { ...otherwise, remapHeld: inForce !== null }, wanted };
-  if (!inForce || !wanted || !postsSameFacts(judgement, inForce)) return { outcome: 'left', decision: waiting, wanted };
-  if (sameLines(inForce.lines, wanted.lines)) return { outcome: 'same', decision: otherwise, wanted };
+    return { outcome: 'held', decision: { ...otherwise, remapHeld: inForce !== null }, required };
+  if (!inForce || !required || !postsSameFacts(judgement, inForce))
+    return { outcome: 'left', decision: waiting, required };
+  if (sameLines(inForce.lines, required.lines)) return { outcome: 'same', decision: otherwise, required };
   // A doubtful date was decided when the entry was posted, so the correction keeps the entry's day.
-  const isDoubtful = doubtOf(wanted, judgement.dating, context) !== null;
-  const successor = isDoubtful ? { ...wanted, date: inForce.date } : wanted;
+  const isDoubtful = doubtOf(required, judgement.dating, context) !== null;
+  const successor = isDoubtful ? { ...required, date: inForce.date } : required;
   const decision = correct(judgement, before, inForce, successor, 'mapping_changed', context);
-  if (decision.entries.length > 0) return { outcome: 'corrected', decision, wanted };
-  return { outcome: 'change_held', decision: { ...decision, remapHeld: true }, wanted };
+  if (decision.entries.length > 0) return { outcome: 'corrected', decision, required };
+  return { outcome: 'change_held', decision: { ...decision, remapHeld: true }, required };
 }
 
 /** Whether two sets of lines are equal in the books. The order, and the mapping's path of each line, do not count. */
@@ -55,7 +56,7 @@ function sameLines(some: Line[], others: Line[]): boolean {
  */
 function lineText(line: Line): string {
   const { party, internal, vat } = line;
-  const said = [
+  const fields = [
     line.account,
     line.role,
     line.side,
@@ -72,5 +73,5 @@ function lineText(line: Line): string {
     vat && [vat.group, vat.rate?.toFixed() ?? null, vat.base?.toFixed() ?? null],
   ];
   // Lines from the database contain no NUL, so both sides are compared without it.
-  return JSON.stringify(said, (_, value: unknown) => (typeof value === 'string' ? postgresText(value) : value));
+  return JSON.stringify(fields, (_, value: unknown) => (typeof value === 'string' ? postgresText(value) : value));
 }

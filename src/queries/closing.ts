@@ -13,7 +13,10 @@ import { type CalendarDate, documentKinds, type InstallationId, type LineRole, l
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';
 
-/** The checklist that an accountant checks before closing a month. The close stores it as it was shown. */
+/**
+ * The checklist that an accountant checks before closing a month. The close stores the checklist that the command
+ * showed.
+ */
 export interface ClosingChecklist {
   through: CalendarDate;
   /** The last closed day so far; null if no day is closed. */
@@ -25,7 +28,10 @@ export interface ClosingChecklist {
   last_window: { ok: boolean; to: Date | null };
   /** Held documents that are dated up to the day, or have no date. */
   held: ListedDocuments;
-  /** Documents that a lock keeps out of the books, or whose change it keeps out (ACCOUNTING "Late documents"). */
+  /**
+   * Documents that a closed period keeps out of the books, and posted documents whose change it keeps out (ACCOUNTING
+   * "Late documents").
+   */
   late: ListedDocuments;
   /** Documents in the period to be closed that are not final: drafts and sent invoices. */
   drafts: ListedDocuments;

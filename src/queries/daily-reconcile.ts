@@ -12,7 +12,7 @@ import { type ReconcileErpPorts, reconcileWithErp } from './reconcile-erp.ts';
 export interface DailyPorts extends ReconcilePorts, Pick<ReconcileErpPorts, 'databaseId' | 'delivery'> {
   /** For the rate of requests to the ERP. */
   erpClock: Clock;
-  /** Its public half checks the seals; null if they are not checked. */
+  /** The key pair whose public key checks the seals. Null if seals are not checked. */
   sealKey: Ed25519Key | null;
   signal: AbortSignal;
 }
@@ -27,7 +27,8 @@ export interface DailyResult {
 
 /**
  * Runs the checks of `reconcile` and `ledger verify`, and reads the ERP's books back if possible, with the lowest
- * priority. Stores the verdict. Throws the error that stops it; earlier results stay stored.
+ * priority. Stores the verdict. Throws the error that ended the checks early; results stored before that error are
+ * kept.
  */
 export async function reconcileDaily(
   ports: DailyPorts,

@@ -55,9 +55,9 @@ export interface DeliveryStatus extends DeliveryCounts {
   under_way: boolean;
   /** Units that an earlier delivery sent without a clear answer. They are looked up before any other unit is sent. */
   in_doubt: number;
-  /** Earliest time of the look-up; null if the next delivery does it. */
+  /** Earliest time of the look-up; null if the next delivery looks the units up. */
   looks_up_at: Date | null;
-  /** Since when the next unit waits without an answer of the ERP; null if none waits. */
+  /** The time since which the next unit has waited for an answer of the ERP. Null if no unit waits. */
   waiting_since: Date | null;
   paused: { by: string; reason: string; at: Date } | null;
 }

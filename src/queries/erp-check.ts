@@ -106,8 +106,8 @@ function failed(error: unknown): CheckResult {
 }
 
 /**
- * What the documents of the source become by this mapping. Values without an account are left out: their documents are
- * held, and `mapping check` reports them.
+ * The accounts, taxes and other names that this mapping gives the source's documents. Values without an account are
+ * left out: their documents are held, and `mapping check` reports them.
  */
 function valuesInUse({ rows, money }: SourceUsage, mapping: Mapping): ValuesInUse {
   const used: ValuesInUse = { accounts: [], vat: [], dimensions: [], kinds: [] };

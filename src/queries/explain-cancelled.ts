@@ -7,20 +7,23 @@ import type { InstallationId } from '../terms.ts';
 
 type Payment = Pick<RecordOf<'payment'>, 'id' | 'paid' | 'paymentType'>;
 
-/** How a payment probably belongs to another one. The source names no original, so this is inferred. */
+/**
+ * The payment that a payment probably cancels, or that probably cancels it. The source does not name the cancelled
+ * payment, so the pair is inferred.
+ */
 export interface LikelyPair {
-  /** The payment that this one cancels or refunds. */
+  /** The payment that this payment cancels or refunds. */
   cancels: number | null;
-  /** The payment that cancels or refunds this one. */
+  /** The payment that cancels or refunds this payment. */
   cancelledBy: number | null;
 }
 
 export const noPair: LikelyPair = { cancels: null, cancelledBy: null };
 
 /**
- * Finds the probable original of a negative payment among the payments of its invoice, or the probable cancellation of
- * a positive one. The original has the same type and amount, and is the latest earlier one without another cancellation
- * (as R7 pairs them).
+ * For a negative payment, finds the payment of the same invoice that it probably cancels; for a positive payment, its
+ * probable cancellation. The cancelled payment has the same type and amount. It is the latest earlier payment without
+ * another cancellation (R7 pairs payments in the same way).
  */
 export function likelyPair(payments: readonly Payment[], id: number): LikelyPair {
   const standing = new Map<string, number[]>();

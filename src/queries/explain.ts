@@ -32,13 +32,13 @@ import { type Proof, proofsOf } from './explain-proofs.ts';
 import type { FoundDocument } from './found-documents.ts';
 
 /**
- * Whether a decision about a late document applies. `replaced`: a newer decision is about the same version.
- * `earlier_version`: it is about an earlier version of the document. `late_no_more`: it was carried out, or the
- * document is not late any more.
+ * Whether a decision about a late document applies. `replaced`: a newer decision concerns the same version.
+ * `earlier_version`: the decision concerns an earlier version of the document. `late_no_more`: the decision was carried
+ * out, or the document is not late any more.
  */
 export type DecisionStanding = 'holds' | 'replaced' | 'earlier_version' | 'late_no_more';
 
-/** Everything that is known about one document, from the source to the books. */
+/** All stored data about one document, from the source to the books. */
 export interface Explanation {
   installation: number;
   document: DocumentRef;
@@ -50,14 +50,14 @@ export interface Explanation {
   versions: SourceVersion[];
   /** Null if the mirror does not hold the document. */
   facts: DocumentFacts | null;
-  /** The judgement of these facts by the current mapping and locks. Nothing is posted. */
+  /** The judgement of the present facts by the current mapping and locks. Nothing is posted. */
   judgement: Judgement | null;
   proofs: Proof[];
   /** Decisions about the document, newest first. `holds`: the decision is about the current version. */
   decisions: (RecordedDecision & { holds: boolean; standing: DecisionStanding })[];
-  /** In the order in which they were appended. */
+  /** All entries of the document, in the order in which they were appended. */
   entries: LedgerEntry[];
-  /** What is recorded about the entries, by id. */
+  /** For each entry by id: when, by which window and with which mapping it was posted. */
   records: Map<string, EntryRecord>;
   /** Id of the entry in force. */
   inForce: string | null;
@@ -71,9 +71,9 @@ export interface Explanation {
   /** For a prepayment: its refunds and uses. */
   refunds: { id: number; amount: Money }[];
   uses: KnownMatch[];
-  /** For a payment of type 8: the prepayments that it used, and how we know. */
+  /** For a payment of type 8: the prepayments that it used, and how they were determined. */
   match: KnownMatch[];
-  /** For an invoice: the consultation that it came from. */
+  /** For an invoice: the consultation from which it was made. */
   origin: InvoiceOrigin | null;
   /** For a payment: its probable original or cancellation. */
   pair: LikelyPair;
@@ -100,8 +100,8 @@ export interface SourceVersion {
 }
 
 /**
- * Collects what is known about a document: the versions of its record, the current judgement by the rules, its entries
- * and its write-back.
+ * Collects the data about a document: the versions of its record, the current judgement by the rules, its entries and
+ * its write-back.
  */
 export async function explainDocument(
   db: Connection,
@@ -287,7 +287,7 @@ async function entriesOf(db: Connection, installation: number, { kind, id }: Doc
   );
 }
 
-/** A confirmed value counts as unconfirmed if the newest version shows another one. */
+/** A confirmed value counts as unconfirmed if the newest version of the record shows another value. */
 function stillShown(writeBack: WrittenBack | null, shown: ExternalId | null): WrittenBack | null {
   if (writeBack === null || !shown?.isCarried) return writeBack;
   return { ...writeBack, confirmed: writeBack.confirmed && shown.value === writeBack.value };

@@ -11,16 +11,16 @@ import type { Verdict } from './verdict.ts';
 import type { PresentCause, RecordedWindow } from './windows.ts';
 
 /**
- * The health of an installation; the first word that applies. `failed`: its newest window failed, or cannot open.
- * `late`: no window closed for more than two intervals. `waiting`: the source requested a pause, steps of an open
+ * The health of an installation: the first word that applies. `failed`: its newest window failed, or no window can
+ * open. `late`: no window closed for more than two intervals. `waiting`: the source requested a pause, steps of an open
  * window fail and are retried, Temporal does not answer, a delivery waits, or the books were not reconciled for two
- * days. `paused`: its windows are paused; it is not late then. `held`: documents need attention, or the books do not
- * reconcile.
+ * days. `paused`: its windows are paused, and so they are not late. `held`: documents need attention, or the books do
+ * not reconcile.
  */
 export const healths = ['failed', 'late', 'waiting', 'paused', 'new', 'held', 'ok'] as const;
 export type InstallationHealth = (typeof healths)[number];
 
-/** A window that waits longer for one thing is reported. */
+/** A window that waits longer than this for the same thing is reported. */
 const longWaitMs = 30_000;
 
 export interface Findings {
@@ -33,24 +33,26 @@ export interface Findings {
   /** The newest window. */
   last: Pick<RecordedWindow, 'outcome' | 'error' | 'opened_at'> | null;
   /**
-   * Why its windows do not close now: the error of the newest window with its streak, or the error of the steps of an
-   * open one.
+   * Why the installation's windows do not close now: the error of the newest window and of how many windows in a row,
+   * or the error of the steps of an open window.
    */
   present?: PresentCause | null;
   watched: WatchedSchedule | null;
   /** Why no window may open at all: the configuration belongs to other books. */
   refused: PlainError | null;
-  /** The error of a Temporal that does not answer; null if it answers, or was not checked. */
+  /** The error if Temporal does not answer. Null if it answers, or if this was not checked. */
   temporal?: PlainError | null;
   /** The holder of its live lane: a window, or a command. */
   live?: LaneStatus | null;
-  /** Whether a running daemon, or a command that runs windows, serves it; null if this was not checked. */
+  /**
+   * Whether a running daemon, or a command that runs windows, serves the installation. Null if this was not checked.
+   */
   isServed?: boolean | null;
-  /** One of its windows that no daemon has taken. */
+  /** A window of the installation that Temporal started and no daemon has taken. */
   tick?: UntakenTick | null;
   /** The pause of its scheduled windows: by whom and why. */
   pause: Pick<PauseState, 'actedBy' | 'reason'> | null;
-  /** Refused sign-ins at the source; null if it accepts the credentials. */
+  /** Refused sign-ins at the source. Null if the source accepts the credentials. */
   signIn: Pick<SignInState, 'refusals'> | null;
   blockedUntil: Date | null;
   problems: number;

@@ -10,7 +10,7 @@ export interface LaneStatus {
   since: Date;
   /** False if its process does not respond any more. */
   alive: boolean;
-  /** What the work waits for, and since when; null if it continues, or has waited less than five seconds. */
+  /** What the work waits for, and since when. Null if the work is not waiting, or has waited less than five seconds. */
   waits_for: string | null;
   waits_since: Date | null;
   /** The error since its last success, and the number of failures. */

@@ -21,7 +21,7 @@ export interface ChainReport {
   head: ChainHead;
   /** The same for the daily summaries. */
   summary_head: ChainHead;
-  /** The place of the requested hash (`--head`) in the chains; null if it is in none. */
+  /** The place of the requested hash (`--head`) in the chains. Null if neither chain contains the hash. */
   found?: { chain: 'journal' | 'summaries'; seq: number } | null;
   /** The result of checking the seals with the given key (`--public-key`). */
   seals?: SealReport;

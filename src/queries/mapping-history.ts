@@ -2,7 +2,7 @@ import { instant, integer, nullable, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** A version of an installation's mapping. It is in force until the next one. */
+/** A version of an installation's mapping. It is in force until the next version. */
 export interface MappingVersionInForce {
   number: number;
   hash: string;
@@ -10,7 +10,7 @@ export interface MappingVersionInForce {
   version: string | null;
   approved_by: string | null;
   since: Date;
-  /** Who applied it, and why; null if a start took it from the file. */
+  /** Who applied the version, and why. Null if a daemon loaded the version from the file when it started. */
   applied_by: string | null;
   reason: string | null;
 }

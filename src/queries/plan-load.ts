@@ -156,7 +156,7 @@ function listLoad(
     action,
     records,
     limit: budget?.limitNow ?? limitOf(dialect, action),
-    // The usage does not show when each slot expires, but all slots have expired after one rate window.
+    // The usage does not show when each used weight expires. After one rate window, all of it has expired.
     busy: budget && budget.used > 0 ? [{ weight: budget.used, seconds: windowSeconds }] : [],
   };
 }

@@ -16,8 +16,9 @@ export interface WhoAndWhere {
 const pageSize = 500;
 
 /**
- * Customer and department of documents, by `kind/id`. A payment has those of its invoice (ACCOUNTING "Who and where").
- * Documents that are not in the mirror are left out. Only one page of records is in memory at a time.
+ * Customer and department of documents, by `kind/id`. A payment has the customer and department of its invoice
+ * (ACCOUNTING "Who and where"). Documents that are not in the mirror are left out. Only one page of records is in
+ * memory at a time.
  */
 export async function whoAndWhere(
   db: Connection,

@@ -16,9 +16,12 @@ export interface DocumentProblem {
   /** `<installation>/<kind>/<id>`, for `problems retry`; `<installation>/<kind>/source_shrank` for many documents. */
   id: string;
   installation: InstallationId;
-  /** `invoice 123`; `27 invoices` for one problem of many documents. */
+  /**
+   * The name of the document, such as `invoice 123`. For one problem of many documents, their number, such as `27
+   * invoices`.
+   */
   document: string;
-  /** The documents of such a problem; absent for others. */
+  /** The documents of a problem that concerns many; absent for a problem of one document. */
   documents?: string[];
   code: string;
   message: string;
@@ -31,8 +34,8 @@ export interface DocumentProblem {
 }
 
 /**
- * The effect of a document that is outside the books. Amounts are those of the source; for a posted document, the
- * difference to the posted amount.
+ * The effect of a document that is outside the books. Its amounts are those of the source. For a posted document, its
+ * amounts are the difference to the posted amounts.
  */
 export interface OutsideDocument {
   date: CalendarDate | null;
@@ -127,8 +130,8 @@ async function outsideDocuments(db: Connection, { id, decimals, dialect }: Insta
 const plurals: Record<string, string> = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' };
 
 /**
- * Combines many missing documents of one list into one problem (ACCOUNTING "Absence"), at the position of the first of
- * them.
+ * If many documents of a list are missing, combines their problems into one (ACCOUNTING "Absence"), at the position of
+ * the first of them.
  */
 function combined(problems: DocumentProblem[]): DocumentProblem[] {
   const kindOf = ({ document }: DocumentProblem) => document.split(' ')[0] ?? '';
@@ -215,8 +218,9 @@ async function writeBackProblems(
 }
 
 /**
- * The number of problems that `documentProblems` lists besides those of held documents. Installations without any are
- * left out. Write-backs that were seen once are not counted: only E10 reads them again.
+ * The number of problems that `documentProblems` lists besides those of held documents. Installations without such
+ * problems are left out. A write-back that a later read has confirmed is not counted, because only E10 reads its value
+ * again.
  */
 export async function countOtherProblems(
   db: Connection,

@@ -23,7 +23,7 @@ export interface ReconcileErpPorts {
   db: Db;
   databaseId: string;
   delivery: Pick<Delivery, 'target'>;
-  /** For the rate of requests. */
+  /** Limits the rate of requests. */
   clock: Clock;
 }
 
@@ -39,10 +39,10 @@ export interface ReconcileErpOptions {
 }
 
 /**
- * Adds E7 to a report for each installation whose ERP can be read back: it compares what the ERP holds with what was
- * delivered. An installation that is delivered in files, or not at all, has no E7. Its report is complete only if no
- * unit waits for delivery or was refused. Throws UserError if an ERP cannot be read, or another reading of the same
- * books does not end.
+ * Adds E7 to the report of each installation whose ERP can be read back: it compares the entries in the ERP with the
+ * delivered units. An installation that is delivered in files, or not delivered, has no E7. Its report is complete only
+ * if no unit waits for delivery or was refused. Throws UserError if an ERP cannot be read, or if another reading of the
+ * same books does not end in time.
  */
 export async function reconcileWithErp(
   ports: ReconcileErpPorts,
@@ -83,9 +83,9 @@ const lastDay = '9999-12-31';
 export const booksWaitMs = 120_000;
 
 /**
- * Runs work as the only reader of an installation's books. Each reading continues from the last one and removes what it
- * has not seen, so two parallel readings would remove each other's results. Throws UserError if another reading does
- * not end in time.
+ * Runs work as the only reader of an installation's books. Each reading continues from the previous reading and deletes
+ * results that it did not see again. Two parallel readings would therefore delete each other's results. Throws
+ * UserError if another reading does not end in time.
  */
 async function onlyReader<Result>(
   ports: { db: Db; clock: Clock; signal: AbortSignal; onWaiting(): void },

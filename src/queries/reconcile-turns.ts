@@ -26,8 +26,8 @@ function placeOf(span: DaySpan, { id, timezone }: Placed): TurnPlace {
 }
 
 /**
- * The due turns that no daemon has taken, longest due first. Only the newest turn of an installation counts: days
- * without a daemon are made up for once.
+ * The due turns that no daemon has taken, longest due first. Only the newest turn of an installation counts, so several
+ * days without a daemon cause only one reconciliation.
  */
 export async function turnsToTake(
   db: Connection,
@@ -72,7 +72,7 @@ async function putOffs(
   );
 }
 
-/** Why an installation is not reconciled automatically; null if it is. */
+/** Why an installation is not reconciled automatically now. Null if nothing prevents it. */
 export function putOffReason({
   syncedTo,
   isPaused,
@@ -91,11 +91,11 @@ export function putOffReason({
 export interface ReconcileStatus {
   /** Age of the verdict; null before the first. */
   age_seconds: number | null;
-  /** Whether there are entries, and they were never reconciled or not for two days. */
+  /** Whether the installation has entries that were never reconciled, or not for two days. */
   old: boolean;
   /**
-   * Time of the next reconciliation; it is in the past if a daemon must begin it now. Null if there is none
-   * (`reconcile.between: never`).
+   * Time of the next reconciliation. A time in the past means that a daemon must begin now. Null if the daemon does not
+   * reconcile (`reconcile.between: never`).
    */
   next_at: Date | null;
   put_off: PutOff | null;

@@ -32,7 +32,7 @@ const windowWaitMs = 120_000;
 const windowPollMs = 500;
 /** Limit of disputed documents per installation that are fetched again in a run (ACCOUNTING E3). */
 export const disputedLimit = 200;
-/** Limit of the time for which the lane of windows is held. Then a waiting window gets its turn. */
+/** The lane of windows is held at most this long, so that a waiting window is delayed only shortly. */
 const holdLaneMs = 20_000;
 
 export interface ReconcilePorts {
@@ -45,7 +45,7 @@ export interface ReconcilePorts {
   signal?: AbortSignal;
 }
 
-/** A count or a record that is missing in the reconciliation, or a window that it waits for. */
+/** A count or a record that the reconciliation could not read, or a window for which it waits. */
 export type ReconcileNote =
   | SourceCountNote
   | { reason: 'waiting_for_window' | 'window_under_way' | 'waiting_for_reading' }
@@ -113,9 +113,9 @@ async function windowEnded(
 }
 
 /**
- * Fetches disputed documents again, under the lease of the live lane, since only its holder writes to the mirror. The
- * lane is released between two parts. If a window or another command holds it, or the source does not answer, the rest
- * is left out, with a note.
+ * Fetches disputed documents again. Holds the lease of the live lane meanwhile, since only its holder writes to the
+ * mirror, and releases the lane between two parts. If a window or another command holds the lane, or the source does
+ * not answer, the remaining documents are left out, with a note.
  */
 async function fetchAgain(
   ports: ReconcilePorts,
@@ -160,8 +160,8 @@ function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSigna
 }
 
 /**
- * Fetches the documents in `waiting`, removes and counts them, until none is left or the lane was held for its time
- * limit.
+ * Fetches the documents in `waiting`, removes them from it and counts them. Ends when `waiting` is empty, or when the
+ * lane was held for its time limit.
  */
 async function fetchPart(
   ports: ReconcilePorts,

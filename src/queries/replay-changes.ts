@@ -8,13 +8,13 @@ export interface ReplayChanges {
   versions: number;
   /** Documents posted for the first time. */
   posted: number;
-  /** Documents whose entry was reversed, with a new entry if there is still something to post. */
+  /** Documents whose entry was reversed. If the document still has something to post, it also has a new entry. */
   corrected: number;
-  /** The first of these documents. */
+  /** The first corrected documents. */
   documents: string[];
 }
 
-/** Limit of other entries between those of a replay. */
+/** Between two entries of a replay, at most this many other entries are read. */
 const entriesBeside = 10_000;
 const documentsAtMost = 50;
 

@@ -14,7 +14,7 @@ import { countTimeoutMs, type LoadPorts, listLoads } from './plan-load.ts';
 
 export interface ReplayCost {
   installation: InstallationId;
-  /** Number of intervals; each one is requested separately. */
+  /** The number of intervals. Each interval is requested separately. */
   intervals: number;
   records: Record<RecordKind, number>;
   lists: ListEstimate[];
@@ -26,11 +26,11 @@ export interface ReplayCost {
   remarks: string[];
 }
 
-/** Up to this number of intervals, the source counts the records; beyond it, the mirror does. */
+/** For at most this many intervals, the source counts the records. For more intervals, the mirror counts them. */
 const askedAtMost = 5;
 
 /**
- * The cost of a replay, before any of it is spent. If windows have read the intervals, the mirror knows the number of
+ * The cost of a replay, estimated before it starts. If windows have read the intervals, the mirror knows the number of
  * records. Otherwise the source counts them, with one request of weight 1 per list.
  */
 export async function replayCost(
@@ -55,7 +55,7 @@ export async function replayCost(
   remarks.push(...(await filterRemarks(db, id)));
   const pageSizes = await readDefaultPageSizes(db, id, dialect);
   const rowFilters = await ignoredFilters(db, id, 'row');
-  // If rows are requested one invoice at a time, each request weighs as much as a page.
+  // If rows are requested for one invoice at a time, each request has the weight of a page.
   const singly = { ...records, ...(rowFilters.has('invoice__in') ? { row: records.invoice * pageSizes.row } : {}) };
   // The first page of each list is always requested.
   const loads = await listLoads(ports, installation, atLeast(singly, spans.length), pageSizes, rateWindowSeconds);

@@ -25,7 +25,7 @@ export interface ScrubStatus {
   late: boolean;
   /** The newest pass; null before the first. */
   lists: ScrubbedLists | null;
-  /** The newest finished pass, if another one has begun since. */
+  /** The newest finished pass, if another pass has begun since. */
   last_pass: { began_at: Date; finished_at: Date; lists: ScrubbedLists } | null;
 }
 

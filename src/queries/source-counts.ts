@@ -10,16 +10,16 @@ import { type DocumentKind, documentKinds, type InstallationId } from '../terms.
 /** The source's count of each list; null if unknown, undefined if not requested. */
 export type SourceCounts = Partial<Record<DocumentKind, { count: number } | null>>;
 
-/** Why E6 has no count of a list, or uses an older one. */
+/** Why E6 has no count of a list, or uses an older count. */
 export type SourceCountNote =
   | { reason: 'lists_twice' | 'new_ones_kept_coming'; list: DocumentKind }
   | { reason: 'source_unreachable'; message: string; countedAt: Date | null };
 
 /**
- * Counts the documents in the source, without those that are newer than the mirror's, which belong to the next window
- * (ACCOUNTING E6). Each count is stored. If a count differs from the mirror's, the next window reads the lists, once
- * for each new pair of counts. A list that returned a record twice is not counted: the daily census reads it. If the
- * source does not answer, the stored counts are used, provided that no window has opened since.
+ * Counts the documents in the source. Documents that are newer than the mirror are left out, because the next window
+ * reads them (ACCOUNTING E6). Each count is stored. If a count differs from the mirror's, the next window reads the
+ * lists, once for each new pair of counts. A list that returned a record twice is not counted: the daily census reads
+ * it. If the source does not answer, the stored counts are used, provided that no window has opened since.
  */
 export async function sourceCounts(
   ports: { db: Db; practice(installation: InstallationId): PracticeClient; priority?: number },
@@ -58,7 +58,7 @@ export async function sourceCounts(
   }
 }
 
-/** The counts stored since the last window opened, and the time of the oldest one. */
+/** The counts stored since the last window opened, and the time of the oldest of these counts. */
 async function storedCounts(
   db: Connection,
   installation: InstallationId,

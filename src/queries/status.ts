@@ -30,7 +30,7 @@ export interface InstallationStatus {
   health: InstallationHealth;
   /** Whether no window closed for more than two intervals. */
   late: boolean;
-  /** Why it is not ok, or another thing to do; null if there is none. */
+  /** Why the installation's health is not ok, or another thing to do. Null if there is nothing to do. */
   cause: Cause | null;
   /** Age of the source state that the books reflect; null before the first window. */
   lag_seconds: number | null;
@@ -40,14 +40,16 @@ export interface InstallationStatus {
   last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null; remarks: Remark[] } | null;
   /** The running work by lane, and what it waits for. */
   lanes: LaneStatus[];
-  /** Whether a running daemon, or a command that runs windows, serves it; null if this was not checked. */
+  /**
+   * Whether a running daemon, or a command that runs windows, serves the installation. Null if this was not checked.
+   */
   daemon: boolean | null;
   /**
-   * The oldest window that Temporal has started and no daemon has taken; null if there is none, or this was not
-   * checked.
+   * The oldest window that Temporal has started and no daemon has taken. Null if there is no such window, or if this
+   * was not checked.
    */
   untaken_tick: Omit<UntakenTick, 'installation'> | null;
-  /** Ticks of its Schedule so far that opened no window; null before the daemon has read them. */
+  /** Ticks of the installation's Schedule that opened no window, so far. Null until the daemon has read them. */
   schedule: { missed: number; skipped: number; dropped: number; missed_at: Date | null; paused: boolean } | null;
   budgets: {
     action: string;
@@ -67,7 +69,10 @@ export interface InstallationStatus {
   reconcile: ReconcileStatus;
   /** The last seal (0 if none), and the number of later links of the chains; null if books are not sealed. */
   seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
-  /** Prepayments whose id or ERP number the source has accepted: those seen in a later read, and the others. */
+  /**
+   * Prepayments whose id or ERP number the source has accepted. Those that a later read confirmed are counted
+   * separately.
+   */
   write_backs: WriteBackCounts;
   scrub: ScrubStatus;
   /** Null if the entries are not delivered to an ERP. */
@@ -75,7 +80,8 @@ export interface InstallationStatus {
   /** The pause of its scheduled windows: by whom and why; null if they are not paused. */
   paused: { by: string; reason: string; since: Date; via: 'command' } | null;
   /**
-   * Refused sign-ins at the source, and when the daemon tries again unless the secret changes; null if there are none.
+   * Refused sign-ins at the source, and when the daemon tries again if the secret does not change. Null if no sign-in
+   * was refused.
    */
   sign_in: { refusals: number; since: Date; ask_again_at: Date } | null;
   next_step: string;

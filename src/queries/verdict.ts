@@ -5,7 +5,7 @@ import { type Outside, outsideBooks, outsideByKind } from '../documents/outside-
 import type { InstallationId } from '../terms.ts';
 
 /**
- * Two answers about an installation's books: whether they are right, and whether all documents are in them (ACCOUNTING
+ * The verdict on an installation's books: whether they reconcile, and whether they contain all documents (ACCOUNTING
  * E6).
  */
 export interface Verdict {
@@ -14,7 +14,7 @@ export interface Verdict {
    * result is older than the command, so that it does not cover the command's work.
    */
   reconciled: { ok: boolean | null; failing: string[]; checked_at: Date } | null;
-  /** Whether every document of the source that requires an entry has it. */
+  /** Whether every document of the source that requires an entry has an entry. */
   complete: boolean;
   /** Documents that are not in the books, by kind. */
   outside: Outside;

@@ -28,15 +28,15 @@ export interface RecordedWindow {
   closed_at: Date | null;
   workflow_id: string;
   /**
-   * For a failed window: the windows that have read and posted what it left out; null if none has yet. Null for other
-   * windows.
+   * For a failed window: the later windows that have read and posted what it left out. Null if no window has done so
+   * yet, and for other windows.
    */
   covered_by: number[] | null;
-  /** The ended window whose workflow was reset; this row is the refused reset. */
+  /** The id of the ended window whose workflow was reset in Temporal. This row records the reset, which was refused. */
   reset_of: number | null;
   /**
-   * The number of windows in a row that found nothing and share this row, with their whole interval and the last one's
-   * times; null for one window alone.
+   * The number of consecutive windows without changes that share this row. The row has their whole interval, and the
+   * times of the last of them. Null for a single window.
    */
   idle_windows: number | null;
 }
@@ -106,8 +106,8 @@ export async function newestWindows(
 }
 
 /**
- * What keeps each installation's windows from closing: the error of the newest window, or the error of an open window's
- * steps, and its start. Installations whose newest window closed, or is open without an error, are left out.
+ * The error that keeps each installation's windows from closing: the error of the newest window, or of an open window's
+ * steps, and since when. Installations whose newest window closed, or is open without an error, are left out.
  */
 export async function presentCauses(
   db: Connection,
@@ -146,8 +146,8 @@ export async function presentCauses(
 }
 
 /**
- * When the newest window saw that the source's clock was put back; null if there is none, or a backfill has read
- * everything since.
+ * When the newest window found that the source's clock was put back. Null if no window found this, or if a backfill has
+ * read everything since.
  */
 export async function clockPutBackAt(db: Connection, installation: InstallationId): Promise<Date | null> {
   const found = await maybeRow(

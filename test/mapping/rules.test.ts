@@ -142,7 +142,7 @@ test.each([
   ],
   [
     'revenue_rules: [{when: {account: "1"}, account: "2", role: voucher_liability}]',
-    'revenue_rules.0.account: must not be given beside `role`',
+    'revenue_rules.0.account: must not be given together with `role`',
   ],
   [
     'revenue_rules: [{when: {account: "1"}, role: prepayment_liability}]',
@@ -156,33 +156,33 @@ test.each([
   ['vat_rules: [{when: {dimension_1: SURG}, account: "1"}]', /^vat_rules.0.when.dimension_1: unknown key/],
   [
     'roles: {prepayment_liability: ["1", "2"]}',
-    'roles.prepayment_liability: has one account: on several, it would never close',
+    'roles.prepayment_liability: must have only one account: on several accounts, its balance would never become zero',
   ],
   [
     'roles: {credit_settlement: {11: "1"}}',
-    'roles.credit_settlement: has one account: on several, it would never close',
+    'roles.credit_settlement: must have only one account: on several accounts, its balance would never become zero',
   ],
   [
     'roles: {gift_card_liability: ["1", "2"]}',
-    'roles.gift_card_liability: has one account: on several, it would never close',
+    'roles.gift_card_liability: must have only one account: on several accounts, its balance would never become zero',
   ],
   [
     'payment_types: {9: {account: "2"}}',
-    'payment_types.9.account: roles.gift_card_liability has one account: on several, it would never close',
+    'payment_types.9.account: roles.gift_card_liability must have only one account: on several accounts, its balance would never become zero',
   ],
   [
     'payment_types: {5: {departments: {12: {account: "2"}}}}',
-    'payment_types.5.departments.12.account: roles.voucher_liability has one account: on several, it would never close',
+    'payment_types.5.departments.12.account: roles.voucher_liability must have only one account: on several accounts, its balance would never become zero',
   ],
   [
     'payment_types: {11: {departments: {12: {role: gift_card_liability, account: "2"}}}}',
-    'payment_types.11.departments.12.account: roles.gift_card_liability has one account: on several, it would never close',
+    'payment_types.11.departments.12.account: roles.gift_card_liability must have only one account: on several accounts, its balance would never become zero',
   ],
   ['policies: {rounding_limit: lots}', 'policies.rounding_limit: must be an amount'],
   ['policies: {rounding_limit: -1}', 'policies.rounding_limit: must be an amount'],
   [
     'roles: {consolidation_clearing: ["1", "2"]}',
-    'roles.consolidation_clearing: has one account: on several, it would never close',
+    'roles.consolidation_clearing: must have only one account: on several accounts, its balance would never become zero',
   ],
 ])('%s is refused', (text, error) => {
   const expected = typeof error === 'string' ? error : expect.stringMatching(error);

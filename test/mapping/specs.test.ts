@@ -87,21 +87,21 @@ describe('a case that does not post as it is written', () => {
 
 describe('a specs file that is wrong', () => {
   test.each([
-    ['cases: []', 'cases: must hold a case'],
+    ['cases: []', 'cases: must contain a case'],
     ['', 'cases: must be a list of cases'],
     ['cases: [{}]', 'cases.0.name: must be a text'],
     ['cases: [{name: a, entrys: ""}]', 'cases.0.entrys: unknown key; did you mean entries?'],
     ['zone: UTC\ncases: [{name: a}]', /^zone: unknown key/],
-    ['timezone: Moon\ncases: [{name: a}]', 'timezone: is no time zone'],
-    ['currency: XYZ1\ncases: [{name: a}]', 'currency: is no currency'],
-    ['cases: [{name: a}, {name: a}]', 'cases: two cases are called "a"'],
+    ['timezone: Moon\ncases: [{name: a}]', 'timezone: is not a time zone'],
+    ['currency: XYZ1\ncases: [{name: a}]', 'currency: is not a currency'],
+    ['cases: [{name: a}, {name: a}]', 'cases: two cases have the name "a"'],
     ['cases: [{name: a, held: {sale 1: x}}]', 'cases.0.held.sale 1: must be a document such as `invoice 1`'],
     ['cases: [{name: a, entries: "2026-01-01 invoice 1"}]', 'cases.0.entries: invoice 1 has no lines'],
-    ['cases: [{name: a, entries: "2026-01-01 sale 1"}]', /line 1: is no "DATE KIND ID"/],
-    ['cases: [{name: a, entries: " 1 1.00"}]', /line 1: no entry has begun/],
+    ['cases: [{name: a, entries: "2026-01-01 sale 1"}]', /line 1: is not "DATE KIND ID"/],
+    ['cases: [{name: a, entries: " 1 1.00"}]', /line 1: there is no entry for this line/],
     [
       'cases:\n  - name: a\n    entries: |\n      2026-01-01 invoice 1\n       1 1.00\n       2 -1.01',
-      /invoice 1 does not balance: -0.01 is left over/,
+      /invoice 1 does not balance: debits and credits differ by -0.01/,
     ],
     [
       'cases:\n  - name: a\n    entries: |\n      2026-01-01 invoice 1\n       1 1.00 ; rte: 24\n       2 -1.00',
@@ -109,7 +109,7 @@ describe('a specs file that is wrong', () => {
     ],
     [
       'cases:\n  - name: a\n    entries: |\n      2026-01-01 invoice 1\n       1 1,00\n       2 -1.00',
-      /line 2: "1 1,00" is no "ACCOUNT {2}AMOUNT"/,
+      /line 2: "1 1,00" is not "ACCOUNT {2}AMOUNT"/,
     ],
     ['cases: [{name: a', /./],
   ])('%j', (text, error) => {

@@ -112,7 +112,7 @@ test.each([
   ['vat_groups: {}', 'vat_groups: must be a list of VAT groups'],
   ['vat_groups: [{rate: 24}]', /^vat_groups.0.kind: must be one of domestic, reverse_charge, eu_goods/],
   ['vat_groups: [{rate: 24, kind: home}]', /^vat_groups.0.kind: must be one of/],
-  ['vat_groups: [{kind: domestic}]', 'vat_groups.0.rate: is missing: what is domestic has a rate'],
+  ['vat_groups: [{kind: domestic}]', 'vat_groups.0.rate: is missing: the kind domestic requires a rate'],
   ['vat_groups: [{kind: exempt, rate: 10}]', 'vat_groups.0.rate: must be 0: exempt has no VAT'],
   ['vat_groups: [{kind: eu_goods, rate: [0, 24]}]', 'vat_groups.0.rate: must be 0: eu_goods has no VAT'],
   ['vat_groups: [{kind: outside, rate: 1}]', 'vat_groups.0.rate: must be 0: outside has no VAT'],
@@ -121,11 +121,11 @@ test.each([
   ['vat_groups: [{kind: exempt, until: 2026-02-01}]', /^vat_groups.0.until: unknown key/],
   [
     'vat_groups: [{rate: 14, kind: domestic, to: 2026-01-01}, {rate: "14.0", kind: domestic, from: 2026-01-01}]',
-    'vat_groups.1: is valid on days of vat_groups.0, which is for the same group and rate (since 2026-01-01, until 2026-01-01)',
+    'vat_groups.1: is valid on the same days as vat_groups.0, which has the same group and rate (since 2026-01-01, until 2026-01-01)',
   ],
   [
     'vat_groups: [{group: [A, B], kind: exempt}, {group: [B, C], kind: eu_goods}]',
-    /^vat_groups.1: is valid on days of vat_groups.0/,
+    /^vat_groups.1: is valid on the same days as vat_groups.0/,
   ],
   ['country: Finland', 'country: must be two capital letters such as FI'],
   ['policies: {vat_rate_expired: refuse}', 'policies.vat_rate_expired: must be remark or hold'],

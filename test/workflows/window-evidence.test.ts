@@ -114,7 +114,7 @@ describe('a window that is given up', () => {
     await clinic.engine.client.workflow.getHandle(workflow_id, run_id).cancel();
     expect((await window).error).toMatchObject({
       code: 'window_cancelled',
-      message: expect.stringMatching(/cancelled before it was complete; before that: .*500/),
+      message: expect.stringMatching(/cancelled before it was complete; the error before that: .*500/),
     });
   });
 });

@@ -67,7 +67,7 @@ export async function* changeItems(
 }
 
 function changeItem({ document, remap, entryIds }: RemappedDocument, installation: number, decimals: number): ListItem {
-  const { decision, wanted, outcome } = remap;
+  const { decision, required, outcome } = remap;
   const inForce = entryInForce(document);
   const entries = withIds(decision.entries, entryIds);
   const { problem } = decision;
@@ -79,7 +79,7 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
     texts.push(remapTexts.reversedBy({ reversal: reversal[0], date: reversal[1].date }));
     texts.push(entryText(...successor, decimals));
   } else {
-    if (wanted) texts.push(`this mapping gives:\n${linesText(wanted.lines, decimals)}`);
+    if (required) texts.push(`this mapping gives:\n${linesText(required.lines, decimals)}`);
     if (outcome === 'left') texts.push(remapTexts.changedInSource);
     if (problem)
       texts.push(`${remapTexts.unchanged(problem)}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
@@ -90,7 +90,7 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
       document: `${document.kind} ${document.id}`,
       outcome,
       in_force: entryDocument(inForce.id, inForce, decimals),
-      lines: wanted && linesDocument(wanted.lines, decimals),
+      lines: required && linesDocument(required.lines, decimals),
       entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, decimals)),
       problem: problem && { code: problem.code, message: problem.message, todo },
     },
@@ -129,7 +129,7 @@ export class RemapSummary {
     if (remap.outcome !== 'corrected') return;
     this.#entries += remap.decision.entries.length;
     this.#before.add(entryInForce(document).lines);
-    if (remap.wanted) this.#after.add(remap.wanted.lines);
+    if (remap.required) this.#after.add(remap.required.lines);
   }
 
   document() {
