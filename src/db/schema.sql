@@ -1,5 +1,20 @@
 -- Written by `node scripts/schema.ts` from src/db/migrations; edit those instead.
 
+create table account_day (
+  installation bigint not null,
+  entry_date date not null,
+  place uuid not null,
+  account text not null,
+  role text not null,
+  department_id bigint,
+  dimension_1 text,
+  dimension_2 text,
+  dimension_3 text,
+  debit numeric not null,
+  credit numeric not null,
+  constraint account_day_pkey PRIMARY KEY (installation, entry_date, place)
+);
+
 create table action (
   id bigint not null,
   installation bigint,
@@ -1099,6 +1114,23 @@ create view mapping_content as
     approved_by
    FROM mapping_version;
 
+CREATE OR REPLACE FUNCTION vetledger.add_to_days()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  insert into account_day as d (installation, entry_date, place, account, role, department_id, dimension_1, dimension_2, dimension_3, debit, credit)
+  select a.installation, a.entry_date,
+    md5(jsonb_build_array(l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3)::text)::uuid,
+    l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3,
+    coalesce(sum(l.amount) filter (where l.side = 'debit'), 0), coalesce(sum(l.amount) filter (where l.side = 'credit'), 0)
+  from added a cross join lateral (select * from entry_line own where own.entry_id = a.id offset 0) l
+  group by a.installation, a.entry_date, l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3
+  on conflict (installation, entry_date, place) do update set debit = d.debit + excluded.debit, credit = d.credit + excluded.credit;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.append_close()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1672,6 +1704,8 @@ CREATE TRIGGER action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger
 CREATE TRIGGER action_outcome_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action_outcome FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER entry_in_days AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_to_days();
 
 CREATE TRIGGER entry_in_open_period AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION refuse_closed_period();
 

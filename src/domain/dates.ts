@@ -147,6 +147,14 @@ export function monthBounds(month: string): { from: CalendarDate; through: Calen
   return { from, through: daysFrom(`${daysFrom(from, 31).slice(0, 7)}-01`, -1) };
 }
 
+/** The first day of the fiscal year that contains a day. `firstMonth` is the first month of fiscal years, from 1. */
+export function fiscalYearStart(date: CalendarDate, firstMonth: number): CalendarDate {
+  const [year, month] = [Number(date.slice(0, 4)), Number(date.slice(5, 7))];
+  const start = new Date(0);
+  start.setUTCFullYear(month < firstMonth ? year - 1 : year, firstMonth - 1, 1);
+  return dateOf(start.getTime());
+}
+
 function parseWire(text: string): Wire | null {
   const day = datePattern.exec(text.trim())?.groups;
   if (!day?.date) return null;

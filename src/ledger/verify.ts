@@ -4,6 +4,7 @@ import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { entryId } from '../domain/entry.ts';
 import type { InstallationId } from '../terms.ts';
 import { chainFindings } from '../texts/findings/chain.ts';
+import { wrongAccountDay } from './account-days.ts';
 import { type ChainHead, type Close, closeHash, closeKinds } from './journal/chain.ts';
 import { chainStart, entryHash } from './journal/entry-hash.ts';
 import { entriesBySeq } from './journal/read-entries.ts';
@@ -60,7 +61,8 @@ export async function walkChains(
     summaries.broken ??
     (await brokenAction(db, installation)) ??
     (await brokenAction(db, null)) ??
-    (await otherAction(db, installation));
+    (await otherAction(db, installation)) ??
+    (await wrongDay(db, installation));
   return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
 }
 
@@ -179,6 +181,13 @@ async function otherAction(db: Connection, installation: InstallationId): Promis
   );
   if (found === null) return null;
   return { seq: found.seq, entryId: chainFindings.close(found), message: chainFindings.wrongAction };
+}
+
+/** Reports of a day read stored sums of its lines. */
+async function wrongDay(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
+  const found = await wrongAccountDay(db, installation);
+  if (found === null) return null;
+  return { seq: null, entryId: chainFindings.sumsOfDay(found), message: chainFindings.wrongSums };
 }
 
 async function walkSummaries(db: Connection, installation: InstallationId, closes: readonly Close[], onLink: OnLink) {

@@ -1,29 +1,70 @@
+import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import type { DocumentKind } from '../terms.ts';
 import { reportDescriptions } from '../texts/reports/reports.ts';
+import { accountLines, balanceSheet, income, journal, trialBalance } from './books.ts';
 import { clearing } from './clearing.ts';
 import { cutover } from './cutover.ts';
 import { euSales } from './eu-sales.ts';
 import { prepayments } from './prepayments.ts';
 import { receivables } from './receivables.ts';
-import type { Period, Section } from './report-sections.ts';
-import { type VatInput, vat } from './vat.ts';
+import type { Asked, Period, Section } from './report-sections.ts';
+import { vat } from './vat.ts';
 import { vouchers } from './vouchers.ts';
 
 export interface ReportKind {
   description: string;
-  /** The report shows the events of a month, the state after a day, or the state at `start_date`. */
-  of: 'month' | 'day' | 'start';
+  /**
+   * The report shows the events of a month, the state after a day, the state at `start_date`, or the accounts before,
+   * in and after a span of days.
+   */
+  of: 'month' | 'day' | 'start' | 'span';
+  /** Whether the figures are their lines, so that the lines are always printed. */
+  isOfLines?: true;
   /**
    * The kinds of documents in the figures of the report. If a document of these kinds is not in the books, the figures
    * lack it.
    */
   documents: readonly DocumentKind[];
-  make(db: Connection, input: VatInput, period: Period): Promise<Section[]>;
+  make(db: Connection, input: InstallationConfig, period: Period, asked: Asked): Promise<Section[]>;
 }
+
+const everyKind: readonly DocumentKind[] = ['invoice', 'payment', 'prepayment'];
 
 /** The reports by name (`vetledger report NAME`). */
 export const reports = {
+  'trial-balance': {
+    description: reportDescriptions.trialBalance,
+    of: 'span',
+    documents: everyKind,
+    make: trialBalance,
+  },
+  income: {
+    description: reportDescriptions.income,
+    of: 'span',
+    documents: everyKind,
+    make: income,
+  },
+  'balance-sheet': {
+    description: reportDescriptions.balanceSheet,
+    of: 'span',
+    documents: everyKind,
+    make: balanceSheet,
+  },
+  account: {
+    description: reportDescriptions.account,
+    of: 'span',
+    isOfLines: true,
+    documents: everyKind,
+    make: accountLines,
+  },
+  journal: {
+    description: reportDescriptions.journal,
+    of: 'span',
+    isOfLines: true,
+    documents: everyKind,
+    make: journal,
+  },
   vat: {
     description: reportDescriptions.vat,
     of: 'month',

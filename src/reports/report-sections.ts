@@ -3,6 +3,7 @@
  * totals are sums of figures. So the documents of every figure are known and add up to it.
  */
 import { type Money, sum } from '../domain/money.ts';
+import type { Split } from '../ledger/account-days.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { columnTitles } from '../texts/reports/columns.ts';
 
@@ -43,7 +44,8 @@ export interface Item {
 export interface Figure {
   keys: Readonly<Record<string, Cell>>;
   amounts: Readonly<Record<string, Money>>;
-  items: readonly Item[];
+  /** A long list is read while it is printed. */
+  items: readonly Item[] | AsyncIterable<Item>;
 }
 
 export interface Section {
@@ -58,6 +60,17 @@ export interface Period {
   through: CalendarDate;
 }
 
+/** What a report of accounts is asked for, besides its period. */
+export interface Asked {
+  split: Split | null;
+  /** Only entries recorded by this time; null for all. */
+  recordedBy: Date | null;
+  /** Whether each figure needs its documents. */
+  documents: boolean;
+  /** The account of `report account`. */
+  account: string | null;
+}
+
 /** The fields of an installation that a report needs. */
 export interface ReportInput {
   id: InstallationId;
@@ -66,13 +79,23 @@ export interface ReportInput {
   startDate: CalendarDate | null;
 }
 
+/** A section whose items are in memory. */
+export interface SummedSection extends Section {
+  figures: readonly (Figure & { items: readonly Item[] })[];
+}
+
 /** Sums items into figures, in the order of their first item. */
-export function section(shape: SectionShape, items: readonly Item[]): Section {
+export function section(shape: SectionShape, items: readonly Item[]): SummedSection {
   const groups = Map.groupBy(items, ({ keys }) => JSON.stringify(shape.keys.map(({ name }) => keys[name] ?? null)));
-  const figures = [...groups.values()].flatMap((of): Figure[] => {
+  const figures = [...groups.values()].flatMap((of): SummedSection['figures'] => {
     const [first] = of;
     return first === undefined ? [] : [{ keys: first.keys, amounts: added(shape, of), items: of }];
   });
+  return { shape, figures, total: added(shape, figures) };
+}
+
+/** A section of figures that are sums already. */
+export function sectionOf(shape: SectionShape, figures: readonly Figure[]): Section {
   return { shape, figures, total: added(shape, figures) };
 }
 

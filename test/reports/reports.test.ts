@@ -35,7 +35,7 @@ test('figures are sums of their documents, and the total is the sum of the figur
   expect(made.total.open?.toFixed(2)).toBe('-1.00');
 });
 
-test('as text, a figure whose documents offset each other stands only with its documents', () => {
+test('as text, a figure whose documents offset each other stands only with its documents', async () => {
   const shape = {
     ...{ name: 's', title: 'Open items', facts: [] },
     keys: [{ name: 'customer', title: 'customer' }],
@@ -45,16 +45,21 @@ test('as text, a figure whose documents offset each other stands only with its d
     ...{ keys: { customer }, document: `invoice ${id}`, facts: {}, amounts: { open: new Money(open) } },
   });
   const made = section(shape, [item('a', 1, '1.00'), item('b', 2, '-3'), item('b', 3, '3.00')]);
-  const installation = { id: 4711, name: null, currency: 'EUR', decimals: 2 };
+  const installation = { id: 4711, name: null, currency: 'EUR', decimals: 2, timezone, startDate: null };
   const report = {
     report: 's',
     installation,
     period: { from: null, through: farDay },
     of: 'day' as const,
+    recordedBy: null,
     outside: {},
   };
-  const text = (sections: (typeof made)[], documents: boolean) => reportText([{ ...report, sections }], { documents });
-  expect(text([made], false)).toBe(
+  const text = async (sections: (typeof made)[], documents: boolean) => {
+    let all = '';
+    for await (const piece of reportText([{ ...report, sections }], { documents })) all += piece;
+    return all;
+  };
+  expect(await text([made], false)).toBe(
     `Installation 4711, at the end of ${farDay}, EUR
 
 Open items
@@ -63,8 +68,8 @@ Open items
   total     1.00
   1 line of 0.00 not shown; \`--documents\` shows them`,
   );
-  expect(text([made], true)).toContain('b                     0.00\n            invoice 2  -3.00\n');
-  expect(text([section(shape, [item('b', 2, '-3'), item('b', 3, '3.00')])], false)).toMatch(
+  expect(await text([made], true)).toContain('b                     0.00\n            invoice 2  -3.00\n');
+  expect(await text([section(shape, [item('b', 2, '-3'), item('b', 3, '3.00')])], false)).toMatch(
     /nothing\n {2}1 line of 0\.00/,
   );
 });

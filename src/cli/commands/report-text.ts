@@ -1,93 +1,26 @@
-import type { InstallationConfig } from '../../config/load-config.ts';
-import type { Outside } from '../../documents/outside-books.ts';
+import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { type Money, zero } from '../../domain/money.ts';
-import { csvRow } from '../../ledger/export/csv-cell.ts';
-import type { ReportedDifference } from '../../reconcile/reconcile-report.ts';
-import type { Cell, Column, Item, Period, Section } from '../../reports/report-sections.ts';
+import type { Figure, Item, Section } from '../../reports/report-sections.ts';
+import { reportTexts } from '../../texts/reports/reports.ts';
 import { columns, count } from '../render/text.ts';
 import { outsideText } from '../render/verdict.ts';
+import { amountText, cellText, type InstallationReport, itemsOf } from './report-output.ts';
 
-export interface InstallationReport {
-  report: string;
-  installation: Pick<InstallationConfig, 'id' | 'name' | 'currency' | 'decimals'>;
-  period: Period;
-  of: 'month' | 'day' | 'start';
-  sections: readonly Section[];
-  /** Documents that are missing in the figures, because they are not in the books. */
-  outside: Outside;
-  /** Only of `vat`: differences between the VAT on prepayments and their unused amounts. Null if no VAT is posted on prepayments. */
-  prepaymentVat?: readonly ReportedDifference[] | null;
-}
-
-/** Formats an amount with the currency's decimals, or more: sums of the source's rows are not rounded. */
-function amountText(amount: Money, decimals: number): string {
-  return (amount.isZero() ? zero : amount).toFixed(Math.max(decimals, amount.decimalPlaces()));
-}
-
-function cellText(cell: Cell | undefined): string {
-  return cell === null || cell === undefined ? '' : String(cell);
-}
-
-const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
-
-/** The JSON of `report NAME`. The amounts of a figure's documents add up to the figure. */
-export function reportDocument(name: string, reports: readonly InstallationReport[]) {
-  return {
-    report: name,
-    installations: reports.map(({ installation, period, sections, outside, prepaymentVat }) => ({
-      installation: installation.id,
-      name: installation.name,
-      currency: installation.currency,
-      from: period.from,
-      through: period.through,
-      not_in_books: outside,
-      ...(prepaymentVat ? { prepayment_vat_differences: prepaymentVat } : {}),
-      sections: Object.fromEntries(
-        sections.map(({ shape, figures, total }) => [
-          shape.name,
-          {
-            figures: figures.map(({ keys, amounts, items }) => ({
-              ...keys,
-              ...amountsOf(amounts, installation.decimals),
-              documents: items.map(({ document, facts, amounts: own }) => ({
-                document,
-                ...facts,
-                ...amountsOf(own, installation.decimals, shape.amounts),
-              })),
-            })),
-            total: amountsOf(total, installation.decimals),
-          },
-        ]),
-      ),
-    })),
-  };
-}
-
-function amountsOf(
-  amounts: Readonly<Record<string, Money>>,
-  decimals: number,
-  all: readonly Column[] = [],
-): Record<string, string> {
-  const zeros = all.map(({ name }) => [name, amountText(amounts[name] ?? zero, decimals)] as const);
-  return Object.fromEntries([
-    ...zeros,
-    ...Object.entries(amounts).map(([name, amount]) => [name, amountText(amount, decimals)] as const),
-  ]);
-}
-
-/** A table per section with its total; with `documents`, also the documents of each figure. */
-export function reportText(reports: readonly InstallationReport[], { documents }: { documents: boolean }): string {
-  if (reports.length === 0) return 'No installation has a start_date, so there are no opening balances.';
-  return reports
-    .map((report) =>
-      [
-        heading(report),
-        ...report.sections.map((section) => sectionText(section, report, documents)),
-        ...notedLines(report),
-      ].join('\n\n'),
-    )
-    .join('\n\n');
+/** A table per section with its total, in pieces; with `documents`, also the documents of each figure. */
+export async function* reportText(
+  reports: readonly InstallationReport[],
+  { documents }: { documents: boolean },
+): AsyncGenerator<string> {
+  if (reports.length === 0) yield 'No installation has a start_date, so there are no opening balances.';
+  for (const [index, report] of reports.entries()) {
+    yield `${index > 0 ? '\n\n' : ''}${heading(report)}`;
+    for (const section of report.sections) {
+      yield '\n\n';
+      yield* sectionText(section, report, documents);
+    }
+    for (const line of notedLines(report)) yield `\n\n${line}`;
+  }
 }
 
 /** Notes beside the figures: missing documents, and VAT that may be declared twice. */
@@ -114,95 +47,74 @@ function missingLines({ outside, period, of, installation }: InstallationReport)
   ];
 }
 
-function heading({ installation, period: { from, through }, of }: InstallationReport): string {
-  const when = { month: `${from} to ${through}`, day: `at the end of ${through}`, start: `at the end of ${through}` }[
-    of
-  ];
-  return `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
+function heading({ installation, period: { from, through }, of, recordedBy }: InstallationReport): string {
+  const { startDate, timezone } = installation;
+  const when = of === 'month' || of === 'span' ? `${from} to ${through}` : `at the end of ${through}`;
+  const first = `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
+  if (of !== 'span') return first;
+  const recorded = recordedBy && reportTexts.recordedBy({ time: localTimeOf(recordedBy, timezone) });
+  return [first, reportTexts.salesBooks({ startDate }), ...(recorded ? [recorded] : [])].join('\n');
 }
 
 function isZero(amount: Money | undefined): boolean {
   return amount === undefined || amount.isZero();
 }
 
+/** Rows that are formatted together. Later rows of a long table may be wider. */
+const rowsAtOnce = 2_000;
+
 /**
  * A section as text. A figure that is zero in every column is shown only with its documents.
  */
-function sectionText({ shape, figures: all, total }: Section, report: InstallationReport, documents: boolean): string {
+async function* sectionText(
+  { shape, figures: all, total }: Section,
+  report: InstallationReport,
+  documents: boolean,
+): AsyncGenerator<string> {
   const figures = documents ? all : all.filter(({ amounts }) => !Object.values(amounts).every(isZero));
   const left = all.length - figures.length;
-  const note = left === 0 ? [] : [`  ${count(left, 'line')} of 0.00 not shown; \`--documents\` shows them`];
-  if (figures.length === 0) return [shape.title, '  nothing', ...note].join('\n');
+  const note = left === 0 ? '' : `\n  ${count(left, 'line')} of 0.00 not shown; \`--documents\` shows them`;
+  if (figures.length === 0) {
+    yield `${shape.title}\n  nothing${note}`;
+    return;
+  }
   const { decimals } = report.installation;
-  const amounts = shape.amounts.filter(
-    ({ name, isRare }) => !isRare || figures.some(({ items }) => items.some((item) => !isZero(item.amounts[name]))),
-  );
+  const amounts = shape.amounts.filter(({ name, isRare }) => !isRare || figures.some((figure) => has(figure, name)));
   const details = documents ? [{ name: 'document', title: 'document' }, ...shape.facts] : [];
   const money = (of: Item['amounts']) => amounts.map(({ name }) => amountText(of[name] ?? zero, decimals));
-  const rows = figures.flatMap(({ keys, amounts: sum, items }) => [
-    [...shape.keys.map(({ name }) => cellText(keys[name])), ...details.map(() => ''), ...money(sum)],
-    ...(documents ? items : []).map((item) => [
-      ...shape.keys.map(() => ''),
-      item.document,
-      ...shape.facts.map(({ name }) => cellText(item.facts[name])),
-      ...money(item.amounts),
-    ]),
-  ]);
   const first = shape.keys.length + details.length;
-  const header = [...shape.keys, ...details, ...amounts].map(({ title }) => title);
-  const sums = ['total', ...Array.from({ length: first - 1 }, () => ''), ...money(total)];
-  const lines = columns(
-    [header, ...rows, sums],
-    amounts.map((_, index) => first + index),
-  );
-  return [shape.title, ...lines.map((line) => `  ${line}`), ...note].join('\n');
-}
-
-/** A line per document. The documents of a figure add up to the figure. */
-export function* reportCsv(reports: readonly InstallationReport[]): Generator<string> {
-  const all = reports.flatMap(({ sections }) => sections);
-  const names = (of: (section: Section) => readonly Column[]) => [
-    ...new Set(all.flatMap((section) => of(section).map(({ name }) => name))),
+  const right = [
+    ...details.flatMap(({ name }, index) => (name === 'running_balance' ? [shape.keys.length + index] : [])),
+    ...amounts.map((_, index) => first + index),
   ];
-  const [keys, facts, amounts] = [
-    names(({ shape }) => shape.keys),
-    names(({ shape }) => shape.facts),
-    names(({ shape }) => shape.amounts),
-  ];
-  const clashes = new Set(keys.filter((name) => facts.includes(name)));
-  const factTitle = (name: string) => (clashes.has(name) ? `document_${name}` : name);
-  yield csvRow(
-    [
-      'installation',
-      'from',
-      'through',
-      'currency',
-      'section',
-      ...keys,
-      'document',
-      ...facts.map(factTitle),
-      ...amounts,
-    ],
-    csvSyntax,
-  );
-  for (const { installation, period, sections } of reports) {
-    const own = [String(installation.id), period.from ?? '', period.through, installation.currency];
-    for (const { shape, figures } of sections) {
-      const money = (amount: Money | undefined, name: string) =>
-        shape.amounts.some((column) => column.name === name) ? amountText(amount ?? zero, installation.decimals) : '';
-      for (const item of figures.flatMap(({ items }) => items)) {
-        yield csvRow(
-          [
-            ...own,
-            shape.name,
-            ...keys.map((name) => cellText(item.keys[name])),
-            item.document,
-            ...facts.map((name) => cellText(item.facts[name])),
-            ...amounts.map((name) => money(item.amounts[name], name)),
-          ],
-          csvSyntax,
-        );
-      }
+  yield shape.title;
+  let kept = [[...shape.keys, ...details, ...amounts].map(({ title }) => title)];
+  const widths: number[] = [];
+  const table = () => {
+    const lines = columns(kept, right, widths);
+    kept = [];
+    return lines.map((line) => `\n  ${line}`).join('');
+  };
+  for (const figure of figures) {
+    const { keys, amounts: sum } = figure;
+    if (shape.keys.length > 0)
+      kept.push([...shape.keys.map(({ name }) => cellText(keys[name])), ...details.map(() => ''), ...money(sum)]);
+    if (!documents) continue;
+    for await (const item of itemsOf(figure)) {
+      kept.push([
+        ...shape.keys.map(() => ''),
+        item.document,
+        ...shape.facts.map(({ name }) => cellText(item.facts[name])),
+        ...money(item.amounts),
+      ]);
+      if (kept.length >= rowsAtOnce) yield table();
     }
   }
+  kept.push(['total', ...Array.from({ length: first - 1 }, () => ''), ...money(total)]);
+  yield table() + note;
+}
+
+/** Whether a document of the figure has an amount in this column. */
+function has({ items, amounts }: Figure, name: string): boolean {
+  return Array.isArray(items) ? items.some((item: Item) => !isZero(item.amounts[name])) : !isZero(amounts[name]);
 }

@@ -3,26 +3,40 @@ import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Connection } from '../../db/rows.ts';
 import { outsideBooks, outsideByKind } from '../../documents/outside-books.ts';
-import { dateIn, daysFrom, monthBounds } from '../../domain/dates.ts';
+import {
+  dateIn,
+  dayAfter,
+  daysFrom,
+  fiscalYearStart,
+  instantOf,
+  isCalendarDate,
+  monthBounds,
+} from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
+import { type Split, splits } from '../../ledger/account-days.ts';
 import { prepaymentVatDifferences } from '../../queries/prepayment-vat.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
-import type { Period } from '../../reports/report-sections.ts';
+import type { Asked, Period } from '../../reports/report-sections.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
-import { amount, date } from '../answer.ts';
+import { amount, date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import type { Definition } from '../command.ts';
 import { calendarDate, installation, option } from '../command.ts';
-import { type CommandContext, usageError } from '../context.ts';
+import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { outsideAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
-import { type InstallationReport, notedLines, reportCsv, reportDocument, reportText } from './report-text.ts';
+import { type InstallationReport, reportCsv, reportJson } from './report-output.ts';
+import { notedLines, reportText } from './report-text.ts';
 
 interface Options {
   installation?: number;
   asOf?: string;
   month?: string;
+  from?: string;
+  to?: string;
+  by?: Split;
+  recordedBy?: string;
   csv?: true;
   documents?: true;
 }
@@ -39,6 +53,10 @@ const answer = z.strictObject({
       currency: z.string(),
       from: date.nullable(),
       through: date,
+      /** Of reports of accounts: what the figures cover. */
+      basis: z.string().optional(),
+      start_date: date.nullable().optional(),
+      recorded_by: instant.nullable().optional(),
       not_in_books: outsideAnswer,
       prepayment_vat_differences: z
         .array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() }))
@@ -56,30 +74,53 @@ const answer = z.strictObject({
   ),
 });
 
+const monthOption = (about: string) => option('--month <month>', about, month);
+const asOf = (about: string) => option('--as-of <date>', about, calendarDate);
+
+/** The options for the days of a report. */
+const daysOf: Record<ReportKind['of'], readonly Option[]> = {
+  month: [monthOption('the month (YYYY-MM; default: the last one that is over)')],
+  day: [asOf('the state at the end of this day (YYYY-MM-DD; default: today)')],
+  start: [],
+  span: [
+    asOf('from the start of the fiscal year to this day (YYYY-MM-DD; default: today)'),
+    monthOption('the month (YYYY-MM)'),
+    option('--from <date>', 'from this day on (with --to)', calendarDate),
+    option('--to <date>', 'to the end of this day (with --from)', calendarDate),
+    new Option('--by <part>', 'split each account by department or dimension').choices(splits),
+    option(
+      '--recorded-by <time>',
+      'the books as they were then: only entries recorded by this time, in the clinic’s zone (a day, or `2026-02-03 14:30`)',
+      time,
+    ),
+  ],
+};
+const asked = { month: ' --month 2026-01', day: ' --as-of 2026-01-31', start: '', span: ' --month 2026-01' };
+
 /** `vetledger report NAME`. */
 export function reportCommand(name: ReportName): { command: Definition<Options> } {
-  const { description, of }: ReportKind = reports[name];
-  const when = {
-    month: [option('--month <month>', 'the month (YYYY-MM; default: the last one that is over)', month)],
-    day: [option('--as-of <date>', 'the state at the end of this day (YYYY-MM-DD; default: today)', calendarDate)],
-    start: [],
-  }[of];
-  const asked = { month: ' --month 2026-01', day: ' --as-of 2026-01-31', start: '' }[of];
+  const { description, of, isOfLines }: ReportKind = reports[name];
+  const line = `vetledger report ${name}${name === 'account' ? ' 1700' : ''}`;
   const command: Definition<Options> = {
     description,
     options: [
-      ...when,
+      ...daysOf[of].filter(({ long }) => !(isOfLines && long === '--by')),
       installation,
-      new Option('--documents', 'also print the documents of each figure'),
-      new Option('--csv', 'print a table with a line for each document of each figure'),
+      ...(isOfLines ? [] : [new Option('--documents', 'also print the documents of each figure')]),
+      new Option(
+        '--csv',
+        isOfLines || of === 'span' ? 'print a table' : 'print a table with a line for each document of each figure',
+      ),
     ],
     examples: [
-      [`vetledger report ${name}${asked}`, 'the figures'],
-      [`vetledger report ${name}${asked} --documents`, 'with the documents of each figure'],
-      [`vetledger report ${name}${asked} --csv > ${name}.csv`, 'for a spreadsheet'],
+      [`${line}${asked[of]}`, isOfLines ? 'the lines' : 'the figures'],
+      isOfLines
+        ? [`${line} --from 2026-01-01 --to 2026-03-31`, 'the lines of a quarter']
+        : [`${line}${asked[of]} --documents`, 'with the documents of each figure'],
+      [`${line}${asked[of]} --csv > ${name}.csv`, 'for a spreadsheet'],
     ],
     answer,
-    run: (context, options) => report(context, name, options),
+    run: (context, options, [account = null]) => report(context, name, options, account),
   };
   return { command };
 }
@@ -89,44 +130,85 @@ function month(value: string): string {
   return value;
 }
 
-/** Prints a report per installation. Each report reads one snapshot of the database. */
-function report(context: CommandContext, name: ReportName, options: Options): Promise<number> {
+function time(value: string): string {
+  if (instantOf(value, 'UTC') === null) throw new InvalidArgumentError('It must be a time like 2026-01-31 14:30.');
+  return value;
+}
+
+/** Prints a report per installation, all from one snapshot of the database. */
+function report(context: CommandContext, name: ReportName, options: Options, account: string | null): Promise<number> {
   const kind: ReportKind = reports[name];
   if (options.csv && context.json) throw usageError(usageTexts.csvOrJson, `report ${name}`);
+  refuseDays(options, `report ${name}`);
+  const documents = options.documents ?? kind.isOfLines ?? false;
   return withApp(context, { temporal: false }, async (app) => {
-    const made: InstallationReport[] = [];
-    for (const installation of await chosenBooks(app, options.installation)) {
-      const { id, timezone, startDate } = installation;
-      if (kind.of === 'start' && startDate === null) {
-        if (options.installation === undefined) continue;
-        throw new UserError(commandErrors.noStartDate({ installation: id }), 1);
-      }
-      const period = periodOf(kind.of, options, dateIn(timezone, app.clock()), startDate);
-      const found = await app.db.transaction(
-        async (trx) => ({
-          sections: await kind.make(trx, installation, period),
-          outside: await outsideOf(trx, installation, kind, period),
-          ...(name === 'vat' ? { prepaymentVat: await prepaymentVatDifferences(trx, installation) } : {}),
-        }),
-        { isolationLevel: 'repeatable read', readOnly: true },
-      );
-      made.push({ report: name, installation, period, of: kind.of, ...found });
-    }
-    if (options.csv) {
-      for (const piece of reportCsv(made)) await context.writeFile(piece);
-      for (const each of made) for (const line of notedLines(each)) context.note(line);
-    } else
-      await context.result(reportDocument(name, made), () =>
-        reportText(made, { documents: options.documents === true }),
-      );
-    return 0;
+    const chosen = await chosenBooks(app, options.installation);
+    return app.db.transaction(
+      async (trx) => {
+        const made: InstallationReport[] = [];
+        for (const installation of chosen) {
+          const { id, timezone, startDate } = installation;
+          if (kind.of === 'start' && startDate === null) {
+            if (options.installation === undefined) continue;
+            throw new UserError(commandErrors.noStartDate({ installation: id }), 1);
+          }
+          const period = periodOf(kind.of, options, dateIn(timezone, app.clock()), installation);
+          const recordedBy = recordedByOf(options, timezone);
+          const asked: Asked = { split: options.by ?? null, recordedBy, documents, account };
+          made.push({
+            ...{ report: name, installation, period, of: kind.of, recordedBy },
+            sections: await kind.make(trx, installation, period, asked),
+            outside: await outsideOf(trx, installation, kind, period),
+            ...(name === 'vat' ? { prepaymentVat: await prepaymentVatDifferences(trx, installation) } : {}),
+          });
+        }
+        if (account !== null && made.every(({ sections }) => sections.every(({ figures }) => figures.length === 0)))
+          throw new UserError(commandErrors.accountUnused({ account }), 1);
+        if (options.csv) {
+          for await (const piece of reportCsv(made)) await context.writeFile(piece);
+          for (const each of made) for (const line of notedLines(each)) context.note(line);
+        } else await print(context, context.json ? reportJson(name, made) : reportText(made, { documents }));
+        return 0;
+      },
+      { isolationLevel: 'repeatable read', readOnly: true },
+    );
   });
+}
+
+const flushAt = 65_536;
+
+/** Prints a long result while it is read. The first 64 KB are buffered, so that after an early error stdout contains only the error. */
+async function print(context: CommandContext, pieces: AsyncIterable<string>): Promise<void> {
+  let kept = '';
+  for await (const piece of pieces) {
+    kept += piece;
+    if (kept.length < flushAt) continue;
+    await context.write(kept);
+    kept = '';
+  }
+  await context.write(`${kept}\n`);
+}
+
+/** Throws ConfigError if the options name more than one span of days. */
+function refuseDays({ asOf, month, from, to }: Options, command: string): void {
+  if ((from === undefined) !== (to === undefined)) throw usageError(usageTexts.fromAndTo, command);
+  if ([asOf, month, from].filter((each) => each !== undefined).length > 1)
+    throw usageError(usageTexts.oneSpan, command);
+  refuseBackwards({ ...(from && { from }), ...(to && { to }) }, command);
+}
+
+/** The instant of --recorded-by; a day counts to its end. */
+function recordedByOf({ recordedBy }: Options, timezone: string): Date | null {
+  if (recordedBy === undefined) return null;
+  if (!isCalendarDate(recordedBy)) return instantOf(recordedBy, timezone);
+  const end = instantOf(dayAfter(recordedBy), timezone);
+  return end && new Date(end.getTime() - 1);
 }
 
 /** Documents outside the books that would belong to the figures: dated in the period, or without a known date. */
 async function outsideOf(db: Connection, { id, decimals }: InstallationConfig, kind: ReportKind, period: Period) {
   if (kind.documents.length === 0) return {};
-  const groups = await outsideBooks(db, [id], period);
+  const groups = await outsideBooks(db, [id], kind.of === 'span' ? { ...period, from: null } : period);
   return outsideByKind(
     groups.filter((group) => kind.documents.includes(group.kind)),
     decimals,
@@ -134,8 +216,17 @@ async function outsideOf(db: Connection, { id, decimals }: InstallationConfig, k
 }
 
 /** The period of a report. Default: the last full month, or today. */
-function periodOf(of: ReportKind['of'], { asOf, month }: Options, today: string, startDate: string | null): Period {
+function periodOf(
+  of: ReportKind['of'],
+  { asOf, month, from, to }: Options,
+  today: string,
+  { startDate, fiscalYearStart: firstMonth }: Pick<InstallationConfig, 'startDate' | 'fiscalYearStart'>,
+): Period {
   if (of === 'start') return { from: null, through: daysFrom(startDate ?? today, -1) };
   if (of === 'month') return monthBounds(month ?? daysFrom(`${today.slice(0, 7)}-01`, -1).slice(0, 7));
-  return { from: null, through: asOf ?? today };
+  if (of === 'day') return { from: null, through: asOf ?? today };
+  if (month !== undefined) return monthBounds(month);
+  if (from !== undefined && to !== undefined) return { from, through: to };
+  const through = asOf ?? today;
+  return { from: fiscalYearStart(through, firstMonth), through };
 }

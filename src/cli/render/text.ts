@@ -8,10 +8,16 @@ export function table(header: string[], rows: (string | number)[][]): string {
   return columns([header, ...rows.map((row) => row.map(String))], rightAligned).join('\n');
 }
 
-/** Formats cells as lines of columns with two blanks between them. */
-export function columns(texts: readonly (readonly string[])[], rightAligned: readonly number[]): string[] {
+/**
+ * Formats cells as lines of columns with two blanks between them. `widths` is widened for these rows; pass it again for
+ * the next rows of the same table.
+ */
+export function columns(
+  texts: readonly (readonly string[])[],
+  rightAligned: readonly number[],
+  widths: number[] = [],
+): string[] {
   const rows = texts.map((row) => row.map(visible));
-  const widths: number[] = [];
   for (const row of rows)
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, [...cell].length);
   return rows.map((row) =>

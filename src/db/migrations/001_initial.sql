@@ -749,6 +749,40 @@ create table voucher (
   unique (installation, journal, fiscal_year, number)
 );
 
+-- Debits and credits of the entries of a day, added up in the statement that appends the entries. Reports of a day read
+-- these rows instead of all lines. `ledger verify` compares both.
+create table account_day (
+  installation bigint not null,
+  entry_date date not null,
+  -- Hash of the columns below: their texts are too long for a key.
+  place uuid not null,
+  account text not null,
+  role text not null,
+  department_id bigint,
+  dimension_1 text,
+  dimension_2 text,
+  dimension_3 text,
+  debit numeric not null,
+  credit numeric not null,
+  primary key (installation, entry_date, place)
+);
+
+-- Debits and credits of entries per day and place; the subquery per entry uses the key of the lines, as in the guards.
+create function add_to_days() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  insert into account_day as d (installation, entry_date, place, account, role, department_id, dimension_1, dimension_2, dimension_3, debit, credit)
+  select a.installation, a.entry_date,
+    md5(jsonb_build_array(l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3)::text)::uuid,
+    l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3,
+    coalesce(sum(l.amount) filter (where l.side = 'debit'), 0), coalesce(sum(l.amount) filter (where l.side = 'credit'), 0)
+  from added a cross join lateral (select * from entry_line own where own.entry_id = a.id offset 0) l
+  group by a.installation, a.entry_date, l.account, l.role, l.department_id, l.dimension_1, l.dimension_2, l.dimension_3
+  on conflict (installation, entry_date, place) do update set debit = d.debit + excluded.debit, credit = d.credit + excluded.credit;
+  return null;
+end $$;
+create trigger entry_in_days after insert on entry referencing new table as added
+  for each statement execute function add_to_days();
+
 ---------------------------------------------------------------------------------------------------- daily summaries
 -- Delivered to the general ledger in posting mode `daily_summary`. The entries of single documents stay unchanged as
 -- the sub-ledger of the summaries.

@@ -8,6 +8,7 @@ export const usageTexts = {
   secondEmpty: '--second is empty. Name the second person.',
   noTerminal: 'There is no terminal for the question, so --yes is required.',
   fromAndTo: 'Give --from and --to together.',
+  oneSpan: 'Give --as-of, --month, or --from and --to.',
   allInstallations: 'Without --installation, the command applies to all installations. Name one, or give --yes.',
   adoptWhat: 'Give --installation ID, --restored or --copy.',
   adoptBoth: 'Give --restored or --copy, but not both.',

@@ -31,6 +31,11 @@ export const commandErrors = {
         : `Installation ${installation} is not delivered to an ERP.`,
     todo: 'Set `erp` of the installation (docs/reference/CLI.md, "Configuration"). With `erp: {kind: ledger}` the books stay in PostgreSQL.',
   }),
+  accountUnused: ({ account }: { account: string }): PlainError => ({
+    code: 'account_unused',
+    message: `No entry up to the end of the period has a line on account ${account}.`,
+    todo: '`vetledger report trial-balance` lists the accounts.',
+  }),
   windowUnknown: ({ windows, installation }: { windows: string; installation: number | null }): PlainError => ({
     code: 'window_unknown',
     message: `There is no window ${windows}${installation === null ? '' : ` of installation ${installation}`}.`,

@@ -30,6 +30,11 @@ export const chainFindings = {
     `it contains ${unit} ${seq}, but that is not in the ledger`,
   wrongAction: 'the recorded action differs from the action that closed the books',
 
+  // The sums of days that reports read instead of lines
+  sumsOfDay: ({ day, account }: Record<'day' | 'account', string>): string =>
+    `the sums of account ${account} on ${day}`,
+  wrongSums: 'they are not the sums of the lines in the journal',
+
   // The chain of daily summaries
   missingSummary: ({ expected, found }: { expected: number; found: number }): string =>
     `daily summary ${expected} is missing; the next daily summary is ${found}`,

@@ -11,6 +11,13 @@ export const reportDescriptions = {
     'The liability for gift cards and multi-purpose vouchers at the end of a day, by account and month. With a `start_date`, also the amount open at that date, by the records of the practice software.',
   clearing:
     'The balance of each account before and after the month, and the payments and prepayments on it, received and paid back. A payout, a bank statement or a cash count must match them. Entries that accountants made in the ERP are not in these books.',
+  trialBalance:
+    'Every account with its balance before the period, debits, credits and balance after it. Income and expenses begin at zero in each fiscal year; the result of earlier years is a line at the end.',
+  income: 'Income and expenses of the period, and of the fiscal year up to its end.',
+  balanceSheet:
+    'Assets and liabilities before and after the period. The result of earlier fiscal years and that of the fiscal year are lines at the end, so the balances add up to zero.',
+  account: 'Every line on an account in the order of dates, with its document, voucher number and running balance.',
+  journal: 'Every line of every entry in the order of dates, with account, document and voucher number.',
   cutover:
     'The amounts that were open in the practice software at `start_date`. Later payments are posted against opening_receivable, prepayment_liability, gift_card_liability and voucher_liability. So the opening balances of the ERP must hold these amounts. For gift cards and vouchers, only sales and redemptions in the practice software are known.',
 };
@@ -36,9 +43,23 @@ export const sectionTitles = {
   vatSettled:
     'In no return: settled against each other without being sent to the ERP; listed so that the VAT accounts agree',
   vouchers: 'Gift cards and vouchers sold and redeemed, by account and month',
+  trialBalance: 'Trial balance; debits are positive',
+  income: 'Income and expenses; income is positive',
+  balanceSheet: 'Assets and liabilities; debits are positive',
+  account: 'Lines of the account; debits are positive',
+  journal: 'Lines of the journal',
 };
 
 export const reportTexts = {
   everyEntry: 'every entry',
+  balanceBefore: 'balance before',
+  earlierResult: 'result of earlier fiscal years',
+  yearResult: 'result of the fiscal year',
+  /** The heading of reports of accounts. */
+  salesBooks: ({ startDate }: { startDate: string | null }) =>
+    startDate === null
+      ? 'Sales books of all records in the practice software, not the company’s accounts'
+      : `Sales books since ${startDate}, not the company’s accounts`,
+  recordedBy: ({ time }: { time: string }) => `Entries recorded by ${time}`,
   cancelledPayments: ({ invoice }: { invoice: number }) => `cancelled payments of invoice ${invoice}`,
 };

@@ -1,0 +1,39 @@
+import type { AccountNumber } from '../records/types.ts';
+import type { LineRole } from '../terms.ts';
+import { roleNames } from '../texts/reports/accounts.ts';
+import type { Chart } from './chart.ts';
+import { isUnmapped, revenueAccount } from './look-ups.ts';
+import type { Mapping } from './schema.ts';
+
+/** The names of the ERP's accounts. */
+export interface AccountNames {
+  /** By the chart, else by the practice software's list, else the purpose of `role`; null if all are unknown. */
+  nameOf(account: string, role: LineRole | null): string | null;
+  chart: Chart | null;
+}
+
+/**
+ * Names of accounts from a chart and from the practice software's list. A name of the list belongs to the account to
+ * which the mapping sends its rows. If it sends several numbers to one account, the name is that of the same number.
+ */
+export function accountNames(
+  mapping: Mapping,
+  { chart, listed }: { chart: Chart | null; listed: readonly AccountNumber[] },
+): AccountNames {
+  const own = new Map<string, Map<string, string>>();
+  for (const { number, description, departmentId } of listed) {
+    if (!description) continue;
+    const found = revenueAccount(mapping, number, departmentId);
+    if (isUnmapped(found)) continue;
+    own.set(found.account, (own.get(found.account) ?? new Map()).set(number, description));
+  }
+  const ofList = (account: string) => {
+    const names = own.get(account);
+    const [only, ...others] = new Set(names?.values());
+    return names?.get(account) ?? (others.length === 0 ? only : undefined);
+  };
+  return {
+    nameOf: (account, role) => chart?.get(account)?.name || ofList(account) || (role === null ? null : roleNames[role]),
+    chart,
+  };
+}

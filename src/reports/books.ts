@@ -1,0 +1,263 @@
+import type { InstallationConfig } from '../config/load-config.ts';
+import type { Connection } from '../db/rows.ts';
+import { fiscalYearStart } from '../domain/dates.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
+import { type AccountFigures, accountFigures, seqRecordedBy } from '../ledger/account-days.ts';
+import { accountType } from '../ledger/export/exported-unit.ts';
+import type { AccountNames } from '../mapping/account-names.ts';
+import type { AccountType } from '../mapping/chart.ts';
+import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
+import { readAccountNames } from './account-names.ts';
+import { journalFacts, journalItems, type LineFields, lineFacts, lineItems } from './book-lines.ts';
+import {
+  type Asked,
+  columnsOf,
+  type Figure,
+  type Item,
+  type Period,
+  type Section,
+  type SectionShape,
+  sectionOf,
+} from './report-sections.ts';
+
+/** Reports of accounts, by entry date, from the sums of days (`account_day`). The documents of a figure are its lines. */
+
+type BooksInput = InstallationConfig;
+
+/** An account with its figures; the parts of the account if they are split. */
+interface Account extends AccountFigures {
+  name: string | null;
+  type: AccountType;
+}
+
+interface Books {
+  accounts: Account[];
+  names: AccountNames;
+  upToSeq: number | null;
+}
+
+/** Balances without those of earlier fiscal years, for accounts of income and expense. */
+function opening({ type, before, earlier }: Account): Money {
+  return isOfResult(type) ? before.minus(earlier) : before;
+}
+
+function isOfResult(type: AccountType): boolean {
+  return type === 'income' || type === 'expense';
+}
+
+async function readBooks(
+  db: Connection,
+  installation: BooksInput,
+  { from, through }: Period,
+  { split, recordedBy, account }: Asked,
+): Promise<Books> {
+  const names = await readAccountNames(db, installation);
+  const upToSeq = recordedBy === null ? null : await seqRecordedBy(db, installation.id, recordedBy);
+  const first = from ?? through;
+  const yearStart = fiscalYearStart(first, installation.fiscalYearStart);
+  const found = await accountFigures(db, installation.id, { from: first, through, yearStart, split, account, upToSeq });
+  const accounts = [...Map.groupBy(found, (each) => each.account)].flatMap(([number, of]) => {
+    // An account has one type, also if the mapping sends several roles to it.
+    const role = of[0]?.role ?? 'revenue';
+    const type = names.chart?.get(number)?.type ?? accountType(role);
+    const name = names.nameOf(number, role);
+    return [...Map.groupBy(of, ({ part }) => part)].map(([part, parts]): Account => {
+      const added = (each: 'before' | 'earlier' | 'debit' | 'credit') => sum(parts.map((figures) => figures[each]));
+      return {
+        ...{ account: number, role, part, name, type, before: added('before'), earlier: added('earlier') },
+        ...{ debit: added('debit'), credit: added('credit') },
+      };
+    });
+  });
+  return { accounts, names, upToSeq };
+}
+
+/** How a report shows an account: its amounts, and those of one of its lines. */
+interface View {
+  shape: Omit<SectionShape, 'keys' | 'facts'>;
+  amountsOf(account: Account): Item['amounts'];
+  /** The amounts of what was there before the period; they count in the first line of the figure. */
+  before(account: Account): Item['amounts'];
+  ofLine(debit: Money, credit: Money): Item['amounts'];
+}
+
+/** Makes the section of a report from accounts, with a figure for each and lines as its items. */
+function accountSection(
+  db: Connection,
+  installation: BooksInput,
+  period: Period,
+  asked: Asked,
+  { books, view, accounts, more }: { books: Books; view: View; accounts: readonly Account[]; more: readonly Account[] },
+): Section {
+  const keys = [...columnsOf('account', 'name', 'type'), ...(asked.split === null ? [] : columnsOf(asked.split))];
+  const shape: SectionShape = { ...view.shape, keys, facts: asked.documents ? lineFacts : [] };
+  const figureOf = (account: Account, isAccount: boolean): Figure => {
+    const amounts = view.amountsOf(account);
+    const keysOf = {
+      ...{ account: isAccount ? account.account : null, name: account.name, type: account.type },
+      ...(asked.split !== null && { [asked.split]: account.part }),
+    };
+    const whole: Item = { keys: keysOf, document: reportTexts.everyEntry, facts: {}, amounts };
+    if (!asked.documents || !isAccount) return { keys: keysOf, amounts, items: [whole] };
+    const before = view.before(account);
+    const first = Object.values(before).some((amount) => !amount.isZero())
+      ? [{ ...whole, document: reportTexts.balanceBefore, amounts: before }]
+      : [];
+    const lines = {
+      ...{ account: account.account, split: asked.split, part: account.part, upToSeq: books.upToSeq },
+      ...{ opening: opening(account), decimals: installation.decimals },
+    };
+    const of = ({ debit, credit, ...facts }: LineFields): Item => ({
+      ...{ keys: keysOf, document: facts.document, facts: facts.facts, amounts: view.ofLine(debit, credit) },
+    });
+    return { keys: keysOf, amounts, items: itemsFrom(first, lineItems(db, installation.id, period, lines), of) };
+  };
+  return sectionOf(shape, [
+    ...accounts.map((account) => figureOf(account, true)),
+    ...more.map((account) => figureOf(account, false)),
+  ]);
+}
+
+async function* itemsFrom(
+  first: readonly Item[],
+  lines: AsyncIterable<LineFields>,
+  of: (line: LineFields) => Item,
+): AsyncGenerator<Item> {
+  yield* first;
+  for await (const line of lines) yield of(line);
+}
+
+/** Lines for results that are no account of ours: one per part. */
+function resultLines(
+  accounts: readonly Account[],
+  name: string,
+  figures: (account: Account) => Pick<Account, 'before' | 'debit' | 'credit'>,
+): Account[] {
+  const results = accounts.filter(({ type }) => isOfResult(type));
+  return [...Map.groupBy(results, ({ part }) => part)].flatMap(([part, of]): Account[] => {
+    const added = (each: 'before' | 'debit' | 'credit') => sum(of.map((account) => figures(account)[each]));
+    const [before, debit, credit] = [added('before'), added('debit'), added('credit')];
+    if (before.isZero() && debit.isZero() && credit.isZero()) return [];
+    return [{ account: '', role: 'revenue', name, type: 'equity', part, before, earlier: zero, debit, credit }];
+  });
+}
+
+function earlierResults(accounts: readonly Account[]): Account[] {
+  return resultLines(accounts, reportTexts.earlierResult, ({ earlier }) => ({
+    before: earlier,
+    debit: zero,
+    credit: zero,
+  }));
+}
+
+const trialView = (name: string, title: string): View => ({
+  shape: { name, title, amounts: columnsOf('opening', 'debit', 'credit', 'closing') },
+  amountsOf: (account) => {
+    const { debit, credit } = account;
+    return { opening: opening(account), debit, credit, closing: opening(account).plus(debit).minus(credit) };
+  },
+  before: (account) => ({ opening: opening(account), debit: zero, credit: zero, closing: opening(account) }),
+  ofLine: (debit, credit) => ({ opening: zero, debit, credit, closing: debit.minus(credit) }),
+});
+
+/** Every account with its balance before the period, its debits and credits in it, and its balance after it. */
+export async function trialBalance(
+  db: Connection,
+  installation: BooksInput,
+  period: Period,
+  asked: Asked,
+): Promise<Section[]> {
+  const books = await readBooks(db, installation, period, asked);
+  const view = trialView('trial_balance', sectionTitles.trialBalance);
+  const { accounts } = books;
+  return [accountSection(db, installation, period, asked, { books, view, accounts, more: earlierResults(accounts) })];
+}
+
+/** The lines of one account: its figure of the trial balance with its lines. */
+export async function accountLines(
+  db: Connection,
+  installation: BooksInput,
+  period: Period,
+  asked: Asked,
+): Promise<Section[]> {
+  const books = await readBooks(db, installation, period, asked);
+  const view = trialView('account', sectionTitles.account);
+  const { accounts } = books;
+  return [accountSection(db, installation, period, { ...asked, documents: true }, { books, view, accounts, more: [] })];
+}
+
+/** Income and expenses of the period, and of the fiscal year to its end; income is positive. */
+export async function income(
+  db: Connection,
+  installation: BooksInput,
+  period: Period,
+  asked: Asked,
+): Promise<Section[]> {
+  const books = await readBooks(db, installation, period, asked);
+  const view: View = {
+    shape: { name: 'income', title: sectionTitles.income, amounts: columnsOf('amount', 'year_to_date') },
+    amountsOf: (account) => {
+      const amount = account.credit.minus(account.debit);
+      return { amount, year_to_date: amount.minus(opening(account)) };
+    },
+    before: (account) => ({ amount: zero, year_to_date: opening(account).negated() }),
+    ofLine: (debit, credit) => ({ amount: credit.minus(debit), year_to_date: credit.minus(debit) }),
+  };
+  const accounts = inOrderOf(['income', 'expense'], books.accounts);
+  return [accountSection(db, installation, period, asked, { books, view, accounts, more: [] })];
+}
+
+/** Assets and liabilities before and after the period, with the results, so that the balances add up to zero. */
+export async function balanceSheet(
+  db: Connection,
+  installation: BooksInput,
+  period: Period,
+  asked: Asked,
+): Promise<Section[]> {
+  const books = await readBooks(db, installation, period, asked);
+  const changeOf = ({ debit, credit }: Account) => debit.minus(credit);
+  const view: View = {
+    shape: {
+      ...{ name: 'balance_sheet', title: sectionTitles.balanceSheet },
+      amounts: columnsOf('opening', 'change', 'closing'),
+    },
+    amountsOf: (account) => ({
+      ...{ opening: opening(account), change: changeOf(account) },
+      closing: opening(account).plus(changeOf(account)),
+    }),
+    before: (account) => ({ opening: opening(account), change: zero, closing: opening(account) }),
+    ofLine: (debit, credit) => ({ opening: zero, change: debit.minus(credit), closing: debit.minus(credit) }),
+  };
+  const ofYear = resultLines(books.accounts, reportTexts.yearResult, (account) => ({
+    ...{ before: opening(account), debit: account.debit, credit: account.credit },
+  }));
+  return [
+    accountSection(db, installation, period, asked, {
+      ...{ books, view, accounts: inOrderOf(['asset', 'liability', 'equity'], books.accounts) },
+      more: [...earlierResults(books.accounts), ...ofYear],
+    }),
+  ];
+}
+
+/** Every line of every entry of the period. */
+export async function journal(
+  db: Connection,
+  installation: BooksInput,
+  period: Period,
+  asked: Asked,
+): Promise<Section[]> {
+  const { accounts, ...of } = await readBooks(db, installation, period, asked);
+  const amounts = {
+    debit: sum(accounts.map(({ debit }) => debit)),
+    credit: sum(accounts.map(({ credit }) => credit)),
+  };
+  const shape: SectionShape = {
+    ...{ name: 'journal', title: sectionTitles.journal, keys: [], facts: journalFacts },
+    amounts: columnsOf('debit', 'credit'),
+  };
+  return [sectionOf(shape, [{ keys: {}, amounts, items: journalItems(db, installation.id, period, of) }])];
+}
+
+function inOrderOf(types: readonly AccountType[], accounts: readonly Account[]): Account[] {
+  return types.flatMap((type) => accounts.filter((account) => account.type === type));
+}
