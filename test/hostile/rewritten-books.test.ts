@@ -74,6 +74,15 @@ async function rewriteBooks(): Promise<void> {
     await execute(trx, 'update entry_line set amount = amount + 1 where entry_id = ? and line in (0, 1)', [
       `${id}/invoice/1/1`,
     ]);
+    await execute(
+      trx,
+      `update account_day d set debit = s.debit, credit = s.credit from (
+         select e.entry_date, l.account, coalesce(sum(l.amount) filter (where l.side = 'debit'), 0) as debit,
+           coalesce(sum(l.amount) filter (where l.side = 'credit'), 0) as credit
+         from entry e join entry_line l on l.entry_id = e.id where e.installation = ? group by 1, 2) s
+       where d.installation = ? and d.entry_date = s.entry_date and d.account = s.account`,
+      [id, id],
+    );
     let previous = '0'.repeat(64);
     for await (const entry of entriesBySeq(trx, id)) {
       const hash = entryHash(previous, entry);
@@ -153,7 +162,7 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
       return [code, json().export.defect];
     };
     expect(await check()).toEqual([0, null]);
-    expect(await check('stranger')).toEqual([1, 'its seal is not signed by this key']);
+    expect(await check('stranger')).toEqual([1, 'its seal is not signed with this key']);
     await rewriteBooks();
     expect(await check()).toEqual([1, expect.stringMatching(/its head .* is not in the books/)]);
     const file = `${folder}/books.journal`;
