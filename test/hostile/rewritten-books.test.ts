@@ -162,7 +162,7 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
       return [code, json().export.defect];
     };
     expect(await check()).toEqual([0, null]);
-    expect(await check('stranger')).toEqual([1, 'its seal is not signed with this key']);
+    expect(await check('stranger')).toEqual([1, 'its seal is not signed by this key']);
     await rewriteBooks();
     expect(await check()).toEqual([1, expect.stringMatching(/its head .* is not in the books/)]);
     const file = `${folder}/books.journal`;
