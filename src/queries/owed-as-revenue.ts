@@ -7,6 +7,7 @@ import type { SourceUsage } from '../mapping/source-usage.ts';
 import { storedSourceAccounts, storeSourceAccounts } from '../mirror/source-accounts.ts';
 import { listAccountNumbers } from '../practice/account-numbers.ts';
 import type { PracticeClient } from '../practice/client.ts';
+import type { OnOutcome } from '../practice/exchange.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { AccountNumber } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
@@ -45,9 +46,14 @@ async function accountNames(
   installation: InstallationId,
   dialect: Dialect,
 ): Promise<AccountNumber[] | null> {
-  const ended = AbortSignal.timeout(longestWaitMs);
+  // The names only serve a warning, so a source that does not answer at once is not asked again.
+  const failed = new AbortController();
+  const ended = AbortSignal.any([AbortSignal.timeout(longestWaitMs), failed.signal]);
+  const onOutcome: OnOutcome = (error) => {
+    if (error !== null && error.code !== 'throttled' && error.code !== 'unauthorized') failed.abort();
+  };
   try {
-    const accounts = await listAccountNumbers(practice(installation).forWindow({ signal: ended }), dialect);
+    const accounts = await listAccountNumbers(practice(installation).forWindow({ signal: ended, onOutcome }), dialect);
     await storeSourceAccounts(db, installation, accounts);
     return accounts;
   } catch (error) {

@@ -26,6 +26,7 @@ import type { RecordKind } from '../../src/terms.ts';
 import { demoConfig, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
 import { answerTimes } from './practice-list.ts';
+import { refusingPractice } from './refusing-practice.ts';
 import { query } from './sql.ts';
 
 const zone = new Zone('Europe/Helsinki');
@@ -66,7 +67,7 @@ export class MirroredClinic {
     writeFileSync(join(this.#folder, 'mapping.yaml'), mapping);
     writeFileSync(
       this.config,
-      demoConfig([{ id: this.id, base_url: 'http://127.0.0.1:9', mapping: 'mapping.yaml', ...settings }], {
+      demoConfig([{ id: this.id, base_url: await refusingPractice(), mapping: 'mapping.yaml', ...settings }], {
         database_url: fromEnvironment('DATABASE_URL'),
       }),
     );
