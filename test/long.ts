@@ -2,15 +2,21 @@
 export const longTests = [
   'test/absence/hidden.test.ts',
   'test/activities/idle-opening.test.ts',
-  'test/cli/{backfill,copies}.test.ts',
+  'test/budget/many-installations.test.ts',
+  'test/cli/{backfill,copies,filters-doctor,remove-data,two-databases}.test.ts',
+  'test/deploy/alert-cases.test.ts',
   'test/embedded/{optional-packages,postgres,temporal}.test.ts',
   'test/erp/contract/fake.test.ts',
-  'test/integration/{absent,other-servers,prepayment-vat-clinic,redate-summaries,refused,streamed-load}.test.ts',
+  'test/erp/odoo/contract-versions.test.ts',
+  'test/integration/{absent,mapping-ways,other-servers,prepayment-vat-clinic,redate-summaries,refused,streamed-load}.test.ts',
   'test/lint/layers.test.ts',
+  'test/mapping/books.test.ts',
+  'test/practice/limit.test.ts',
   'test/runtime/pools.test.ts',
+  'test/simulation/mutants.test.ts',
   'test/sync/{aside,by-invoice,loads,scrub}.test.ts',
-  'test/windows/{ended-runs,many-installations,reload,webhook-to-window}.test.ts',
-  'test/workflows/{deliver,hanging-source,kill,pausing,replays,window-evidence,windows}.test.ts',
+  'test/windows/{ended-runs,many-installations,observation,reload,webhook-to-window}.test.ts',
+  'test/workflows/{coverage,deliver,hanging-source,idle-window-cost,kill,pausing,reconciling,replays,schedule,window-evidence,windows}.test.ts',
 ];
 
 /** Test files of `npm run test:nightly`: random worlds, real ERPs, hostile servers, killed processes, mutants, whole months. */
@@ -22,6 +28,7 @@ export const nightlyTests = [
   'test/domain/bounded.test.ts',
   'test/erp/contract/{tryton,mutants}.test.ts',
   'test/erp/rounds.test.ts',
+  'test/erp/odoo/rounds.test.ts',
   'test/erp/tryton/*.test.ts',
   'test/hostile/*.test.ts',
   'test/month-end/{month-end,closed-in-erp}.test.ts',

@@ -1,9 +1,6 @@
 // Alert rules and the dashboard use existing metrics, and each alert names the paragraph that says what to do.
 
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -101,28 +98,3 @@ test('each alert has a case that fires it and one that does not', () => {
   const all = new Set(rules.map(({ alert }) => alert));
   expect({ firing: alertsOf(true), quiet: alertsOf(false) }).toEqual({ firing: all, quiet: all });
 });
-
-/**
- * The path of promtool: `$VETLEDGER_PROMTOOL`, the cache folder, or the system (CONTRIBUTING); null if there is none.
- */
-function findPromtool(): string | null {
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  const given = process.env.VETLEDGER_PROMTOOL;
-  const places = given ? [given] : [join(cache, 'vetledger/promtool/promtool'), '/usr/bin/promtool'];
-  return places.find((place) => existsSync(place)) ?? null;
-}
-
-const promtool = findPromtool();
-if (promtool === null)
-  console.warn('promtool is not installed: the cases of the alerts are skipped (see CONTRIBUTING)');
-
-test.skipIf(promtool === null)(
-  'promtool accepts the rules, and each fires where its cases say so',
-  () => {
-    const run = (what: string, file: string) => spawnSync(promtool ?? '', [what, 'rules', file], { encoding: 'utf8' });
-    const success = { status: 0, stdout: expect.stringContaining('SUCCESS'), stderr: '' };
-    expect(run('check', rulesFile)).toMatchObject(success);
-    expect(run('test', casesFile)).toMatchObject({ status: 0, stdout: expect.stringContaining('SUCCESS') });
-  },
-  120_000,
-);

@@ -230,7 +230,7 @@ describe('a walk receives every record, whatever the server does (DESIGN: a walk
           for (const id of some(2600)) if (!touched.has(id)) expect(saved.has(id)).toBe(true);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 40 },
     );
   });
 

@@ -1,50 +1,6 @@
-import { afterAll, beforeAll, describe } from 'vitest';
-import type { OdooConfig } from '../../../src/config/erp.ts';
-import { odooCapabilities } from '../../../src/erp/targets/odoo/capabilities.ts';
-import { openOdoo } from '../../../src/erp/targets/odoo/index.ts';
-import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
-import { useDatabase } from '../../support/database.ts';
-import type { ContractSubject } from '../contract/cases.ts';
-import { newCompany } from '../contract/fake.ts';
-import { contractSuite } from '../contract/suite.ts';
-import { Troubles, troubled } from '../contract/troubled.ts';
-import { directWay, FakeCompany } from './fake/company.ts';
-import type { OdooVersion } from './fake/schema.ts';
+import { odooContract } from './fake/contract.ts';
 
-const { owner, url } = useDatabase();
-const simulated = new SimulatedDatabase(url);
-beforeAll(() => simulateClock(owner));
-afterAll(() => simulated.close());
-
-const flavours: [version: OdooVersion, protocol: OdooConfig['protocol'], mayLookUp: boolean][] = [
-  [17, 'jsonrpc', true],
+odooContract([
   [17, 'jsonrpc', false],
-  [18, 'jsonrpc', true],
   [19, 'json2', true],
-];
-const silent = { debug: () => {}, info: () => {}, warn: () => {} };
-
-describe.each(flavours)('a fake Odoo %i over %s, its user allowed to search external ids: %s', (...flavour) => {
-  const [version, protocol, mayLookUp] = flavour;
-  async function begin(): Promise<ContractSubject> {
-    const { time, installation, company, db, release, databaseId } = await newCompany({ owner, simulated });
-    const clock = time.clock();
-    const fake = new FakeCompany({ version, clock, protocol, mayLookUp });
-    const troubles = new Troubles();
-    const ports = { clock, log: silent, transport: directWay(fake.odoo) };
-    return {
-      ...{ capabilities: odooCapabilities, db, databaseId, installation, time, troubles },
-      open: () => troubled(openOdoo(fake.config, ports), { troubles, time, company }),
-      setAway: (isAway) => {
-        troubles.isAway = isAway;
-      },
-      lock: async (through) => fake.lock(through),
-      unlock: async () => fake.unlock(),
-      held: async () => fake.held(),
-      misdeeds: () => [],
-      close: release,
-    };
-  }
-
-  contractSuite(odooCapabilities, begin);
-});
+]);
