@@ -88,8 +88,9 @@ async function truncateAll(db: Db): Promise<void> {
       `select tablename::text as name from pg_tables where schemaname = ? and tablename not in ('migration', 'meta')`,
       [schemaName],
     );
-    // The journal's triggers refuse deletion, so they are disabled here.
+    // The journal's triggers refuse deletion, so they are disabled here. PostgreSQL deletes the few rows of a test faster than it
+    // truncates all tables, since it would make new files for each of them.
     await execute(trx, 'set local session_replication_role = replica');
-    await execute(trx, `truncate ${tables.map(({ name }) => `${schemaName}.${name}`).join(', ')}`);
+    await execute(trx, tables.map(({ name }) => `delete from ${schemaName}.${name}`).join('; '));
   });
 }
