@@ -4,6 +4,7 @@ import got, { type Got, RequestError, TimeoutError } from 'got';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { pageLimits } from '../records/limits.ts';
+import { connectionTexts } from '../texts/connections.ts';
 import { practiceTexts } from '../texts/errors/practice.ts';
 import { dateOf, type HttpAnswer, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 
@@ -134,15 +135,15 @@ function noAnswer(error: unknown, request: HttpRequest, maxBytes: number): NoAns
   if (error instanceof TimeoutError) {
     const sent = !['lookup', 'connect', 'secureConnect'].includes(error.event);
     const message = sent
-      ? practiceTexts.noAnswerInTime({ event: error.event })
-      : practiceTexts.noConnectionInTime({ event: error.event });
+      ? connectionTexts.noAnswerInTime({ event: error.event })
+      : connectionTexts.noConnectionInTime({ event: error.event });
     return { error: new PracticeError(sent ? 'timeout' : 'unreachable', message, details), sent };
   }
   if (error instanceof RequestError) {
     const sent = !neverConnected.has(error.code);
     const message = sent
-      ? practiceTexts.connectionBroken({ reason: error.code })
-      : practiceTexts.noConnection({ reason: error.message });
+      ? connectionTexts.interrupted({ code: error.code })
+      : connectionTexts.noConnection({ reason: error.message });
     return { error: new PracticeError('unreachable', message, details), sent };
   }
   throw error;

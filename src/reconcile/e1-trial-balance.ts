@@ -1,6 +1,7 @@
 import { numeric, text } from '../db/columns.ts';
 import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
+import { entryDefects } from '../texts/entries.ts';
 import { e1Texts } from '../texts/findings/reconcile.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
@@ -19,6 +20,6 @@ export async function checkTrialBalance(db: Connection, input: ReconcileInput): 
   return differencesOf(unbalanced, ({ id, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
-    message: e1Texts.unbalanced({ difference: formatAmount(new Money(amount), input.decimals) }),
+    message: entryDefects.unbalanced({ difference: formatAmount(new Money(amount), input.decimals) }),
   }));
 }

@@ -135,7 +135,7 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
   it('do not go through their seals', async () => {
     const sound = (await command('ledger verify --public-key @public.pem --json')).json();
     expect(sound).toMatchObject({ ok: true, installations: [{ seals: { ok: true, count: 1, last: { seq: 2 } } }] });
-    expect((await command('ledger verify --public-key @public.pem')).stdout).toMatch(/last one, of .* seals link 2/);
+    expect((await command('ledger verify --public-key @public.pem')).stdout).toMatch(/newest seal, of .* up to link 2/);
     await rewriteBooks();
     const told = await command('ledger verify --public-key @public.pem');
     expect(told).toMatchObject({ code: 1, stdout: expect.stringMatching(/does not contain the head that seal 1 of/) });
@@ -162,7 +162,7 @@ describe('books that somebody with all rights rewrote, hashes and all', () => {
       return [code, json().export.defect];
     };
     expect(await check()).toEqual([0, null]);
-    expect(await check('stranger')).toEqual([1, 'its seal is not signed by this key']);
+    expect(await check('stranger')).toEqual([1, 'its seal is not signed with this key']);
     await rewriteBooks();
     expect(await check()).toEqual([1, expect.stringMatching(/its head .* is not in the books/)]);
     const file = `${folder}/books.journal`;

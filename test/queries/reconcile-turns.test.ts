@@ -68,7 +68,7 @@ test.each<[string, Case, boolean, string | null, RegExp]>([
   ['more than that', { checkedAt: '2026-02-08T11:59:59Z' }, true, '2026-02-10T03:00', /ago, OLD; next/],
   ['paused', { putOff: 'paused' }, false, '2026-02-10T03:00', /^never; not while its windows are paused$/],
   ['in its first load', { putOff: 'first_load' }, false, '2026-02-10T03:00', /^never; after its first load$/],
-  ['turned off', { never: true }, true, null, /^never; not automatically \(reconcile\.between: never\)$/],
+  ['turned off', { never: true }, true, null, /^never; never automatically \(reconcile\.between: never\)$/],
 ])('%s', async (_, which, old, next, text) => {
   const status = await told(which);
   expect(status).toMatchObject({ old, next_at: next });

@@ -49,10 +49,6 @@ export const practiceTexts = {
   // No answer
   answerTooLarge: ({ megabytes }: { megabytes: number }): string =>
     `the answer is larger than ${megabytes} MB and was refused`,
-  noAnswerInTime: ({ event }: { event: string }): string => `no complete answer in time (${event} time-out)`,
-  noConnectionInTime: ({ event }: { event: string }): string => `no connection in time (${event} time-out)`,
-  connectionBroken: ({ reason }: { reason: string }): string => `the connection was interrupted (${reason})`,
-  noConnection: ({ reason }: { reason: string }): string => `no connection (${reason})`,
   budgetFull: ({ action, seconds }: { action: string; seconds: number }): string =>
     `the rate budget of ${action} had no room for a request within ${seconds} s`,
   signInPaused: ({ refusals, since, nextAt }: { refusals: number; since: string; nextAt: string }): string =>

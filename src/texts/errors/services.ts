@@ -1,5 +1,11 @@
 import type { PlainError } from '../plain-error.ts';
 
+const postgresLost = ({ reason }: { reason: string }, next: string): PlainError => ({
+  code: 'postgres_unreachable',
+  message: `The connection to PostgreSQL was lost: ${reason}`,
+  todo: `Run \`vetledger doctor\` to check whether the database is up. ${next}`,
+});
+
 /** Errors of the servers that vetledger uses: PostgreSQL, Temporal and the practice API. */
 export const serviceErrors = {
   temporalRequestFailed: ({ reason }: { reason: string }): PlainError => ({
@@ -12,16 +18,10 @@ export const serviceErrors = {
     message: 'PostgreSQL did not answer a query in time.',
     todo: 'Run `analyze` in PostgreSQL. Then run the command again while no window is open, with --installation if the command has that option.',
   }),
-  postgresConnectionLost: ({ reason }: { reason: string }): PlainError => ({
-    code: 'postgres_unreachable',
-    message: `The connection to PostgreSQL was lost: ${reason}`,
-    todo: 'Run `vetledger doctor` to check whether the database is up. Then run the command again: it posts nothing twice.',
-  }),
-  postgresConnectionLostInWindow: ({ reason }: { reason: string }): PlainError => ({
-    code: 'postgres_unreachable',
-    message: `The connection to PostgreSQL was lost: ${reason}`,
-    todo: 'Run `vetledger doctor` to check whether the database is up. vetledger retries automatically.',
-  }),
+  postgresConnectionLost: (failure: { reason: string }): PlainError =>
+    postgresLost(failure, 'Then run the command again: it posts nothing twice.'),
+  postgresConnectionLostInWindow: (failure: { reason: string }): PlainError =>
+    postgresLost(failure, 'vetledger retries automatically.'),
   databaseBusy: ({ reason }: { reason: string }): PlainError => ({
     code: 'database_busy',
     message: `PostgreSQL repeatedly ended a transaction because of others that ran at the same time: ${reason}`,

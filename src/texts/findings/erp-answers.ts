@@ -1,11 +1,6 @@
-/** Messages of errors that come from the ERP’s answers, or from the connection to it. */
+/** Messages of errors that come from the ERP’s answers. */
 export const erpAnswerTexts = {
-  // The connection
   answerTooLarge: ({ megabytes }: { megabytes: number }): string => `the answer is larger than ${megabytes} MB`,
-  noAnswerInTime: ({ event }: { event: string }): string => `no answer in time (${event} time-out)`,
-  noConnectionInTime: ({ event }: { event: string }): string => `no connection in time (${event} time-out)`,
-  connectionBroken: ({ code }: { code: string }): string => `the connection broke off (${code})`,
-  noConnection: ({ reason }: { reason: string }): string => `no connection (${reason})`,
 
   // The form of an answer
   notJson: ({ page }: { page: string }): string => `the answer is not JSON, or is incomplete: ${page}`,

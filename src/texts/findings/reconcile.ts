@@ -20,7 +20,6 @@ export const e1Texts = {
   misplaced: ({ summary }: { summary: string }) =>
     `it does not belong to the day or the VAT period of ${summary}, or is delivered to the general ledger separately`,
   overdue: ({ date }: { date: string }) => `it is in no daily summary, although ${date} is over`,
-  unbalanced: ({ difference }: { difference: string }) => `its debits and credits differ by ${difference}`,
 };
 
 export const e2Texts = {

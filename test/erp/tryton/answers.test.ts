@@ -380,7 +380,7 @@ test('each request has an id in the log, with the server’s, in the lines about
   expect(told).toMatchObject([
     { level: 'debug', fields: { status: 503, server_request: 'tryton-7' } },
     { level: 'warn', fields: { status: 503, server_request: 'tryton-7', means: 'locked' } },
-    { level: 'warn', message: expect.stringContaining('broke off') },
+    { level: 'warn', message: expect.stringContaining('was interrupted') },
   ]);
   const ids = told.map(({ fields }) => fields.request);
   expect(ids[0]).toMatch(/^[0-9a-f]{8}$/);

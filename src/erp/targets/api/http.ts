@@ -5,6 +5,7 @@ import got, { type Got, RequestError, TimeoutError } from 'got';
 import { type RequestIds, requestIds } from '../../../domain/request-ids.ts';
 import { retryAfterMs } from '../../../domain/retry-after.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../records/json.ts';
+import { connectionTexts } from '../../../texts/connections.ts';
 import { erpAnswerTexts } from '../../../texts/findings/erp-answers.ts';
 import type { ErrorPattern } from '../../capabilities.ts';
 import type { Logger } from '../../deliver/slice.ts';
@@ -146,16 +147,13 @@ function noAnswer(error: unknown): unknown {
   }
   if (error instanceof TimeoutError) {
     const sent = !connectEvents.includes(error.event);
-    const text = sent ? erpAnswerTexts.noAnswerInTime : erpAnswerTexts.noConnectionInTime;
+    const text = sent ? connectionTexts.noAnswerInTime : connectionTexts.noConnectionInTime;
     return new NoAnswer(text({ event: error.event }), sent);
   }
   if (error instanceof RequestError) {
     const sent = !neverConnected.has(error.code);
     const { code, message: reason } = error;
-    return new NoAnswer(
-      sent ? erpAnswerTexts.connectionBroken({ code }) : erpAnswerTexts.noConnection({ reason }),
-      sent,
-    );
+    return new NoAnswer(sent ? connectionTexts.interrupted({ code }) : connectionTexts.noConnection({ reason }), sent);
   }
   return error;
 }
