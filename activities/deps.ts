@@ -14,7 +14,7 @@ import type { WindowOutcome } from '../workflows/messages.ts';
 /** The dependencies of the activities. Tests replace them. */
 export interface ActivityDeps {
   db: Db;
-  /** For short statements that must not wait for a connection behind long ones. Default: `db`. */
+  /** Database handle for short statements, which must not wait behind long ones. Default: `db`. */
   promptDb?: Db;
   installations: ReadonlyMap<number, InstallationConfig>;
   /** Whether a running process serves an installation. Default: no other process does. */

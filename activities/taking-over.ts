@@ -149,7 +149,7 @@ export async function takeOverBackfill(deps: ActivityDeps, input: WindowInput, h
         .getHandle(open.workflowId, open.runId)
         .terminate(windowErrors.backfillSuperseded(input).message);
     } catch (failure) {
-      // It has ended meanwhile, or its Temporal server is gone.
+      // The window has already ended, or its Temporal server is gone.
       if (!(failure instanceof WorkflowNotFoundError)) throw failure;
     }
   }

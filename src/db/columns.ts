@@ -16,7 +16,7 @@ export interface Column<T> {
   readonly accepts?: ((value: unknown) => boolean) | undefined;
   /** For stored JSON: its table and column, and its schema. */
   readonly stored?: { readonly place: string; readonly schema: z.ZodType } | undefined;
-  /** Only for type inference; never set. */
+  /** Used only to infer the type; never set. */
   readonly type?: T;
 }
 

@@ -4,7 +4,7 @@ import { differenceTexts } from '../texts/findings/erp-differences.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from './erp-entry.ts';
 
-/** One difference between the entry that was sent and the entry in the ERP. */
+/** A difference between the entry that was sent and the entry in the ERP. */
 export interface Difference {
   what: 'date' | 'journal' | 'origin' | 'line' | 'vat' | 'party' | 'state' | 'text' | 'due_date';
   /** Says what was sent, and what the ERP has. */
@@ -157,7 +157,7 @@ function signedAmount({ side, amount }: ErpLine): Money {
   return side === 'debit' ? amount : amount.negated();
 }
 
-/** With the currency's decimals, or more if the ERP has more. */
+/** Side and amount as text, with the currency's decimals, or with more if the ERP has more. */
 function sideAndAmount(amount: Money, decimals: number): string {
   const text = amount.abs().toFixed(Math.max(decimals, amount.decimalPlaces()));
   return `${amount.isNegative() ? 'credit' : 'debit'} ${text}`;

@@ -14,7 +14,7 @@ export interface ErpEntry {
   date: CalendarDate;
   /** Code of the ERP's journal. */
   journal: string;
-  /** One line of text without control characters. */
+  /** A line of text without control characters. */
   description: string;
   /** The document's number in the practice software. */
   reference: string | null;

@@ -5,7 +5,7 @@ import type { SourceRecord } from '../records/types.ts';
 import { keyOfCopy, type Place, type Unusable, unusableOf } from '../records/unusable.ts';
 import { recordKinds } from '../terms.ts';
 
-/** One record as the source sent it. */
+/** A record as the source sent it. */
 export interface RawRecord {
   id: number;
   value: JsonValue;

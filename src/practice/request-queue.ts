@@ -13,12 +13,12 @@ export type DatedGrant = Grant & { askedMs: number };
  */
 const slotsAtOnce = 16;
 
-/** One request that waits for a slot. */
+/** A request that waits for a slot. */
 export interface Waiter {
   readonly weight: number;
   /** The lowest number goes first. Among equals, the first to arrive goes first. */
   readonly priority: number;
-  /** By the clock's `elapsed`. */
+  /** Time by the `elapsed` of the clock. */
   readonly arrivedMs: number;
   readonly deadlineMs: number;
   /** Time spent in pauses. */

@@ -2,7 +2,6 @@ import { numeric, text } from '../db/columns.ts';
 import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { entryDefects } from '../texts/entries.ts';
-import { e1Texts } from '../texts/findings/reconcile.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 

@@ -18,7 +18,7 @@ export interface PullWatch {
 
 /** The parameters of all pulls of an installation. */
 export interface PullContext extends MirrorScope {
-  /** For reading. */
+  /** Database handle for reading. */
   db: Db;
   /** For writing. Each transaction checks the lease of the lane that pulls. */
   transact: Transact;

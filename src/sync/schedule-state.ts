@@ -43,7 +43,9 @@ export async function windowPaces(
   );
 }
 
-/** Those of the installations whose newest window began since then and has ended, with any outcome. */
+/**
+ * Returns those of the given installations whose newest window began after this time and has ended, with any outcome.
+ */
 export async function endedSince(
   db: Connection,
   installations: readonly InstallationId[],

@@ -24,7 +24,7 @@ export interface NudgerOptions {
 export interface Nudger {
   /** Returns at once. Throws RangeError for an unknown installation. */
   nudge(installation: number): void;
-  /** Also accepts nudges of these installations from now on. */
+  /** From now on, accepts nudges of these installations too. */
   serve(installations: NudgerOptions['installations']): void;
   /** Drops waiting nudges, and resolves when no trigger is running. */
   stop(): Promise<void>;

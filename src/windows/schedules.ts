@@ -144,7 +144,7 @@ export async function pauseUnserved(app: App, engine: Engine): Promise<void> {
       await handle.pause(orphanNote);
       log.warn({ installation }, `its schedule was paused: ${orphanNote} any more`);
     } catch (error) {
-      // It was deleted in Temporal, or never created.
+      // The Schedule was deleted in Temporal, or never created.
       if (!(error instanceof ScheduleNotFoundError)) throw error;
     }
     await noteResting(db, scheduleRows(app), installation);

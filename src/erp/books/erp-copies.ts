@@ -11,7 +11,7 @@ import { type CopiedUnit, unitsLabelled, unitsWithErpId } from './copied-units.t
 export interface Copy {
   found: FoundEntry;
   of: CopiedUnit;
-  /** It reverses the entry that it copies. */
+  /** Whether this entry reverses the entry that it copies. */
   isReversal: boolean;
   /** The base of a tax has the opposite direction of its amounts. */
   isBaseWrong: boolean;

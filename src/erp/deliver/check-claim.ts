@@ -36,7 +36,7 @@ export async function checkClaim(
   { isSending }: { isSending: boolean },
 ): Promise<ClaimVerdict> {
   const { db, lease, installation, strategy, clock, searches, target, databaseId } = context;
-  // Without look-up, the ERP does not show who made an entry.
+  // An ERP without look-up does not show who made an entry.
   if (strategy.afterDoubt !== 'look_up')
     return { is: 'clear', mostEntries: strategy.batchEntries, looksUpFirst: false };
   const of = { company: lease.company, installation: installation.id };

@@ -43,7 +43,7 @@ interface Refusal {
   isTemporal: boolean;
 }
 
-/** What the configuration allows. */
+/** What the configuration permits. */
 export interface Trust {
   /** Whether the Temporal server is the embedded one. */
   isEmbedded: boolean;

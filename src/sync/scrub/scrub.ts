@@ -293,7 +293,7 @@ class Step implements PullWatch {
     return after === null || id > after;
   }
 
-  /** Those of the invoices that the next window will read, or whose row sets it will fetch again. */
+  /** Ids of the invoices that the next window will read, or whose rows it will fetch again. */
   async #invoicesStillAsked(trx: Connection, invoices: (number | null)[]): Promise<Set<number>> {
     const ids = [...new Set(invoices.filter((id) => id !== null))];
     if (ids.length === 0) return new Set();

@@ -59,7 +59,7 @@ export async function readByOffset(requests: WalkRequests, ranges: RangeFilter, 
   return false;
 }
 
-/** One pass over the pages of a range. */
+/** A pass over the pages of a range. */
 class Pass {
   count = 0;
   /** Whether every page had the same count. */
@@ -73,7 +73,7 @@ class Pass {
   /** Whether the pass read the whole range in the order of ids, and no record moved between two pages. */
   isChain = false;
   readonly sequence: number[] = [];
-  /** By id, how many times a record was repeated on one page. */
+  /** How many times a record was repeated on one page, by id. */
   readonly copies = new Map<number, number>();
   readonly #requests: WalkRequests;
   readonly #ranges: RangeFilter;

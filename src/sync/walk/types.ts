@@ -50,7 +50,7 @@ export interface WalkPorts {
 export interface WalkOptions {
   /** Filters of every request. A record that contradicts one of them throws FilterIgnored. */
   base: Record<string, string>;
-  /** Only records above this id are read. Null: all. */
+  /** Reads only records above this id. Null reads all. */
   after: number | null;
   resume: WalkState | null;
   defaultPageSize: number;

@@ -7,7 +7,7 @@ import type { DimensionName, ErpApi, Fault, NamedRecord, RecordTypes, ResolvedEn
 
 /** The ERP's records that entries refer to. */
 export interface Resolved<W extends RecordTypes> {
-  /** By the entry's key. */
+  /** The entries, by key. */
   entries: Map<string, ResolvedEntry<W>>;
   problems: (Fault & { key: string })[];
   /** Clients that the ERP does not have yet, by code. */

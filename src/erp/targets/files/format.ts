@@ -59,7 +59,7 @@ export interface BatchName {
 
 export interface BatchFacts extends BatchName {
   currency: string;
-  /** With milliseconds. */
+  /** Time of creation, with milliseconds. */
   createdAt: Date;
 }
 
