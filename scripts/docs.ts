@@ -13,6 +13,7 @@ import { type ConfigKey, configKeys } from '../src/config/schema.ts';
 import { exitCodes } from '../src/domain/errors.ts';
 import { mappingJsonSchema } from '../src/mapping/schema.ts';
 import { specsJsonSchema } from '../src/mapping/specs.ts';
+import { vatFormJsonSchema } from '../src/mapping/vat-form.ts';
 import { type ErpProblemDefinition, erpProblemCatalogue } from '../src/texts/erp-problems.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/texts/problems.ts';
 
@@ -322,6 +323,7 @@ const files: [name: string, text: string][] = [
   ['sandbox/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],
   ['mappings/mapping.schema.json', `${JSON.stringify(mappingJsonSchema(), null, 2)}\n`],
   ['mappings/specs.schema.json', `${JSON.stringify(specsJsonSchema(), null, 2)}\n`],
+  ['mappings/vat-form.schema.json', `${JSON.stringify(vatFormJsonSchema(), null, 2)}\n`],
 ];
 for (const [name, text] of files) {
   if (!process.argv.includes('--check')) writeFileSync(pathOf(name), text);

@@ -12,6 +12,7 @@ export const longTests = [
   'test/lint/layers.test.ts',
   'test/mapping/books.test.ts',
   'test/practice/limit.test.ts',
+  'test/reports/vat-return-lives.test.ts',
   'test/runtime/pools.test.ts',
   'test/simulation/mutants.test.ts',
   'test/sync/{aside,by-invoice,loads,scrub}.test.ts',

@@ -116,7 +116,11 @@ const commands: Listed[] = [
   ['report balance-sheet', 'assets, liabilities and results on a day', () => reportNamed('balance-sheet')],
   ['report account <account>', 'the lines on an account, with a running balance', () => reportNamed('account')],
   ['report journal', 'every line of every entry, by date', () => reportNamed('journal')],
-  ['report vat', 'base and VAT by VAT group, rate, kind and code, with the source’s figures', () => reportNamed('vat')],
+  [
+    'report vat',
+    'base and VAT by VAT group, rate, kind and code, with the source’s figures',
+    () => import('./commands/report-vat.ts'),
+  ],
   ['report eu-sales', 'sales to companies of the EU, by buyer', () => reportNamed('eu-sales')],
   ['report receivables', 'open items per customer, by age; equals E2', () => reportNamed('receivables')],
   [
@@ -172,7 +176,7 @@ const commands: Listed[] = [
   ],
 ];
 
-async function reportNamed(name: ReportName) {
+async function reportNamed(name: Exclude<ReportName, 'vat'>) {
   return (await import('./commands/report.ts')).reportCommand(name);
 }
 

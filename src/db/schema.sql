@@ -216,6 +216,8 @@ create table entry (
   constraint entry_posting_mode_check CHECK ((posting_mode = ANY (ARRAY['document'::text, 'daily_summary'::text])))
 );
 CREATE INDEX entry_date ON vetledger.entry USING btree (installation, entry_date);
+CREATE INDEX entry_late ON vetledger.entry USING btree (installation) WHERE is_late;
+CREATE INDEX entry_redated ON vetledger.entry USING btree (installation, document_date) WHERE (entry_date <> document_date);
 CREATE UNIQUE INDEX entry_reverses ON vetledger.entry USING btree (reverses) WHERE (reverses IS NOT NULL);
 
 create table entry_line (
@@ -542,6 +544,7 @@ CREATE INDEX erp_unit_drafted ON vetledger.erp_unit USING btree (installation, k
 CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_backlog, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
 CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
+CREATE INDEX erp_unit_late ON vetledger.erp_unit USING btree (installation) WHERE (late_since IS NOT NULL);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
 CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = ANY (ARRAY['delivered'::text, 'handed_over'::text, 'acknowledged'::text]));
 CREATE INDEX erp_unit_timely ON vetledger.erp_unit USING btree (company, unit_date) WHERE ((late_since IS NULL) AND (state = ANY (ARRAY['pending'::text, 'refused'::text])));
@@ -1027,6 +1030,38 @@ CREATE INDEX sync_window_failed ON vetledger.sync_window USING btree (installati
 CREATE INDEX sync_window_open ON vetledger.sync_window USING btree (installation, kind) WHERE (outcome = 'open'::text);
 CREATE INDEX sync_window_recent ON vetledger.sync_window USING btree (installation, id DESC);
 CREATE UNIQUE INDEX sync_window_run ON vetledger.sync_window USING btree (run_id);
+
+create table vat_return (
+  installation bigint not null,
+  period text not null,
+  version integer not null,
+  from_day date not null,
+  through date not null,
+  action_id bigint not null,
+  constraint vat_return_pkey PRIMARY KEY (installation, period, version),
+  constraint vat_return_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
+  constraint vat_return_check CHECK ((through >= from_day)),
+  constraint vat_return_version_check CHECK ((version > 0))
+);
+
+create table vat_return_line (
+  installation bigint not null,
+  period text not null,
+  version integer not null,
+  entry_id text not null,
+  vat_group text,
+  vat_rate numeric,
+  kind text,
+  code text,
+  is_late boolean not null,
+  is_change boolean not null,
+  base numeric not null,
+  tax numeric not null,
+  constraint vat_return_line_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
+  constraint vat_return_line_installation_period_version_fkey FOREIGN KEY (installation, period, version) REFERENCES vat_return(installation, period, version)
+);
+CREATE INDEX vat_return_line_return ON vetledger.vat_return_line USING btree (installation, period, version);
+CREATE UNIQUE INDEX vat_return_line_once ON vetledger.vat_return_line USING btree (entry_id, vat_group, vat_rate, is_late) NULLS NOT DISTINCT WHERE (NOT is_change);
 
 create table voucher (
   entry_id text not null,
@@ -1752,6 +1787,10 @@ CREATE TRIGGER member_waits_no_more AFTER INSERT ON vetledger.summary_member REF
 CREATE TRIGGER summary_member_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_member FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER sync_window_finished BEFORE UPDATE ON vetledger.sync_window FOR EACH ROW WHEN ((old.outcome <> 'open'::text)) EXECUTE FUNCTION keep_finished_window();
+
+CREATE TRIGGER vat_return_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.vat_return FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER vat_return_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.vat_return_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER voucher_has_entry AFTER INSERT ON vetledger.voucher REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_without_entry();
 

@@ -13,6 +13,15 @@ export function vatPeriodOf(date: CalendarDate, length: VatPeriodLength): string
   return length === 'month' ? date.slice(0, 7) : `${year}-Q${Math.ceil(month / 3)}`;
 }
 
+/** The first and the last day of a VAT period. */
+export function vatPeriodBounds(period: string): { from: CalendarDate; through: CalendarDate } {
+  const through = vatPeriodEnd(period);
+  if (/^\d{4}$/.test(period)) return { from: `${period}-01-01`, through };
+  const lastMonth = Number(through.slice(5, 7));
+  const firstMonth = period.includes('Q') ? lastMonth - 2 : lastMonth;
+  return { from: `${period.slice(0, 4)}-${String(firstMonth).padStart(2, '0')}-01`, through };
+}
+
 /** The last day of a VAT period. */
 export function vatPeriodEnd(period: string): CalendarDate {
   const parts = /^(\d{4})(?:-(?:Q(\d)|(\d\d)))?$/.exec(period);

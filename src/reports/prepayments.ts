@@ -82,6 +82,19 @@ export async function prepayments(db: Connection, input: VatInput, { through }: 
   ];
 }
 
+/** The unused prepayments at the end of a day without VAT in the books: their number and amount. */
+export async function unusedWithoutVat(
+  db: Connection,
+  input: VatInput,
+  through: CalendarDate,
+): Promise<{ prepayments: number; amount: Money }> {
+  const [found] = await prepayments(db, input, { from: null, through });
+  const open = (found?.figures ?? []).filter(
+    ({ amounts: { unused = zero, vat_left } }) => !unused.isZero() && (vat_left ?? zero).isZero(),
+  );
+  return { prepayments: open.length, amount: sum(open.map(({ amounts: { unused = zero } }) => unused)) };
+}
+
 function codeOf(cell: Cell | undefined): string | null {
   return typeof cell === 'string' ? cell : null;
 }

@@ -3,6 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { vatCodeOf } from '../erp/mapped-values.ts';
 import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
+import { filedLines, filedReturns, takingReturn } from '../ledger/vat-returns.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { readRecord } from '../mirror/read.ts';
@@ -16,10 +17,14 @@ import {
   type ReportInput,
   type Section,
   type SectionShape,
+  section,
   settledUnsent,
   timelyAndLate,
 } from './report-sections.ts';
 import { creditLessDebit } from './signed.ts';
+import { vatLines } from './vat-lines.ts';
+import { compareReturn } from './vat-return.ts';
+import { returnSections } from './vat-return-sections.ts';
 
 export interface VatInput extends ReportInput {
   dialect: Dialect;
@@ -53,6 +58,10 @@ const late: SectionShape = {
   keys,
   ...columns,
 };
+const taken: SectionShape = {
+  ...{ name: 'taken_elsewhere', title: sectionTitles.vatTakenElsewhere, facts: columnsOf('date', 'entries') },
+  ...{ keys: [...columnsOf('return'), ...keys], amounts: columnsOf('base', 'tax') },
+};
 const settled: SectionShape = {
   name: 'cancelled_out',
   title: sectionTitles.vatSettled,
@@ -69,6 +78,8 @@ interface VatOfDocument {
   rate: string | null;
   period: string;
   isLate: boolean;
+  /** The filed return that took these late lines; null if none did. */
+  takenBy: string | null;
   /** Whether the entry was settled in the ERP's outbox without delivery. The document then has no other entry here. */
   isSettled: boolean;
   day: CalendarDate;
@@ -86,13 +97,20 @@ interface VatOfDocument {
  * Base and tax of each VAT group and rate, with kind and code of the mapping, for entries dated in the period, beside
  * the rows of the same invoices in the source. Lines of different original VAT periods, and late ones, are separate
  * (ACCOUNTING "Dates"). Entries that cancel each other and were never sent to the ERP belong to no return, and are
- * listed separately. Differences are settled cents and held changes.
+ * listed separately. If the days are those of a filed return, it is shown with what has changed since. Differences are settled cents and held changes.
  *
  * Amounts without a counterpart in the source are "not compared": VAT of prepayments, and entries of an invoice whose
  * other entries are in another month or late. So every figure is the sum of the source, the difference and the amount
  * not compared.
  */
 export async function vat(db: Connection, input: VatInput, period: Period): Promise<Section[]> {
+  const filed = (await filedReturns(db, input.id)).find((each) => isOfDays(each, period));
+  if (filed !== undefined) {
+    const days = { name: filed.period, from: filed.from, through: filed.through };
+    const lines = await filedLines(db, input.id, filed.period);
+    const view = compareReturn(days, await vatLines(db, input, days), lines);
+    return returnSections(days, view, { toFile: null, form: null });
+  }
   const found = await vatOfDocuments(db, input, period);
   const source = await SourceVat.of(
     db,
@@ -104,8 +122,17 @@ export async function vat(db: Connection, input: VatInput, period: Period): Prom
       .map((one) => ({ ...one, item: itemOf(one, source, input) }))
       .filter(({ item: { amounts } }) => Object.values(amounts).some((amount) => !amount.isZero())),
   );
-  const inReturns = items.filter(({ isSettled }) => !isSettled);
-  return [...timelyAndLate([onTime, late], inReturns), ...settledUnsent(settled, items)];
+  const inReturns = items.filter(({ isSettled, takenBy }) => !isSettled && takenBy === null);
+  const elsewhere = items.flatMap(({ isSettled, takenBy, item }) => (isSettled || takenBy === null ? [] : [item]));
+  return [
+    ...timelyAndLate([onTime, late], inReturns),
+    ...(elsewhere.length === 0 ? [] : [section(taken, elsewhere)]),
+    ...settledUnsent(settled, items),
+  ];
+}
+
+function isOfDays(filed: { from: CalendarDate; through: CalendarDate }, { from, through }: Period): boolean {
+  return filed.from === from && filed.through === through;
 }
 
 /** Base and tax of entries dated in the period, by document, VAT group and original period. */
@@ -123,18 +150,18 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
         base: numeric,
         tax: numeric,
       },
-      ...{ reverses: nullable(text), in_force: bool },
+      ...{ reverses: nullable(text), in_force: bool, taken_by: nullable(text) },
     },
     // A reversal has the document date of the entry that it reverses.
     `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat} as is_late, ${settledEntry} is not null as is_settled,
-       e.document_date,
+       e.document_date, t.taken_by,
        string_agg(distinct e.id, ' ' order by e.id) as entries, string_agg(distinct e.reverses, ' ') as reverses,
        coalesce(${creditLessDebit('l.vat_base')}, 0) as base,
        coalesce(${creditLessDebit()} filter (where l.role = 'vat'), 0) as tax,
        bool_or(e.reverses is null and not exists (select from entry r where r.reverses = e.id)) as in_force
-     from entry e join entry_line l on l.entry_id = e.id ${deliveryOfEntry}
+     from entry e join entry_line l on l.entry_id = e.id ${deliveryOfEntry} ${takingReturn}
      where e.installation = ? and e.entry_date between ?::date and ?::date and (l.vat_base is not null or l.role = 'vat')
-     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat}, ${settledEntry}, e.document_date
+     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat}, ${settledEntry}, e.document_date, t.taken_by
      order by e.document_date, e.kind, e.document_id`,
     [id, from ?? '0001-01-01', through],
   );
@@ -144,7 +171,13 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
       ...{ kind: row.kind, document: row.document_id, group: row.vat_group, day: row.document_date },
       ...{ rate: row.vat_rate === null ? null : new Money(row.vat_rate).toFixed(), entries: row.entries },
       period: row.vat_period,
-      ...{ isLate: row.is_late, isSettled: row.is_settled, base: new Money(row.base), tax: new Money(row.tax) },
+      ...{
+        isLate: row.is_late,
+        takenBy: row.taken_by,
+        isSettled: row.is_settled,
+        base: new Money(row.base),
+        tax: new Money(row.tax),
+      },
       isWhole:
         !row.is_settled && row.in_force && (row.reverses?.split(' ') ?? []).every((reversed) => entries.has(reversed)),
     };
@@ -164,6 +197,7 @@ function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): I
       code: vatCodeOf(mapping, one.group, rate, one.day),
       ...{ group: one.group, rate: one.rate },
       ...(one.isSettled && { entry: one.entries }),
+      ...(one.takenBy !== null && { return: one.takenBy }),
     },
     document: `${one.kind} ${one.document}`,
     facts: { date: one.day, entries: one.entries },

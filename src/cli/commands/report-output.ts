@@ -2,7 +2,6 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Outside } from '../../documents/outside-books.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
-import type { ReportedDifference } from '../../reconcile/reconcile-report.ts';
 import type { Cell, Column, Figure, Item, Period, Section } from '../../reports/report-sections.ts';
 import { reportTexts } from '../../texts/reports/reports.ts';
 
@@ -16,8 +15,12 @@ export interface InstallationReport {
   sections: readonly Section[];
   /** Documents that are missing in the figures, because they are not in the books. */
   outside: Outside;
-  /** Only of `vat`: differences between the VAT on prepayments and their unused amounts. Null if no VAT is posted on prepayments. */
-  prepaymentVat?: readonly ReportedDifference[] | null;
+  /** Further fields of the JSON. */
+  more?: object;
+  /** Lines below the heading. */
+  headed?: readonly string[];
+  /** Further notes beside the figures. */
+  notes?: readonly string[];
 }
 
 /** Formats an amount with the currency's decimals, or more: sums of the source's rows are not rounded. */
@@ -54,7 +57,7 @@ function opened(object: object): string {
   return members === '{' ? members : `${members},`;
 }
 
-function headOf({ installation, period, of, recordedBy, outside, prepaymentVat }: InstallationReport) {
+function headOf({ installation, period, of, recordedBy, outside, more }: InstallationReport) {
   const { startDate } = installation;
   return {
     installation: installation.id,
@@ -68,7 +71,7 @@ function headOf({ installation, period, of, recordedBy, outside, prepaymentVat }
       recorded_by: recordedBy?.toISOString() ?? null,
     }),
     not_in_books: outside,
-    ...(prepaymentVat ? { prepayment_vat_differences: prepaymentVat } : {}),
+    ...more,
   };
 }
 

@@ -23,19 +23,9 @@ export async function* reportText(
   }
 }
 
-/** Notes beside the figures: missing documents, and VAT that may be declared twice. */
+/** Notes beside the figures, such as missing documents. */
 export function notedLines(report: InstallationReport): string[] {
-  return [...missingLines(report), ...prepaymentVatLines(report)];
-}
-
-function prepaymentVatLines({ prepaymentVat, installation }: InstallationReport): string[] {
-  if (!prepaymentVat || prepaymentVat.length === 0) return [];
-  return [
-    [
-      `VAT on prepayments of ${labelOf(installation)} differs from the VAT of the unused amounts (E8) and may be declared twice. \`vetledger problems match\` proposes matches:`,
-      ...prepaymentVat.map(({ document, message }) => `  ${document}: ${message}`),
-    ].join('\n'),
-  ];
+  return [...missingLines(report), ...(report.notes ?? [])];
 }
 
 /** A line about documents that are not in the books. Empty if there are none. */
@@ -47,11 +37,11 @@ function missingLines({ outside, period, of, installation }: InstallationReport)
   ];
 }
 
-function heading({ installation, period: { from, through }, of, recordedBy }: InstallationReport): string {
+function heading({ installation, period: { from, through }, of, recordedBy, headed = [] }: InstallationReport): string {
   const { startDate, timezone } = installation;
   const when = of === 'month' || of === 'span' ? `${from} to ${through}` : `at the end of ${through}`;
   const first = `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
-  if (of !== 'span') return first;
+  if (of !== 'span') return [first, ...headed].join('\n');
   const recorded = recordedBy && reportTexts.recordedBy({ time: localTimeOf(recordedBy, timezone) });
   return [first, reportTexts.salesBooks({ startDate }), ...(recorded ? [recorded] : [])].join('\n');
 }
@@ -110,7 +100,8 @@ async function* sectionText(
       if (kept.length >= rowsAtOnce) yield table();
     }
   }
-  kept.push(['total', ...Array.from({ length: first - 1 }, () => ''), ...money(total)]);
+  if (Object.keys(total).length > 0)
+    kept.push(['total', ...Array.from({ length: first - 1 }, () => ''), ...money(total)]);
   yield table() + note;
 }
 

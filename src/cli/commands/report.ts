@@ -14,7 +14,6 @@ import {
 } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
 import { type Split, splits } from '../../ledger/account-days.ts';
-import { prepaymentVatDifferences } from '../../queries/prepayment-vat.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { Asked, Period } from '../../reports/report-sections.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
@@ -44,42 +43,38 @@ interface Options {
 const cell = z.union([z.string(), z.number(), z.null()]);
 
 /** Each report adds its keys, facts and amounts to these fields. */
-const answer = z.strictObject({
-  report: z.string(),
-  installations: z.array(
+export const reportOfInstallation = z.strictObject({
+  installation: z.number(),
+  name: z.string().nullable(),
+  currency: z.string(),
+  from: date.nullable(),
+  through: date,
+  /** Of reports of accounts: what the figures cover. */
+  basis: z.string().optional(),
+  start_date: date.nullable().optional(),
+  recorded_by: instant.nullable().optional(),
+  not_in_books: outsideAnswer,
+  sections: z.record(
+    z.string(),
     z.strictObject({
-      installation: z.number(),
-      name: z.string().nullable(),
-      currency: z.string(),
-      from: date.nullable(),
-      through: date,
-      /** Of reports of accounts: what the figures cover. */
-      basis: z.string().optional(),
-      start_date: date.nullable().optional(),
-      recorded_by: instant.nullable().optional(),
-      not_in_books: outsideAnswer,
-      prepayment_vat_differences: z
-        .array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() }))
-        .optional(),
-      sections: z.record(
-        z.string(),
-        z.strictObject({
-          figures: z.array(
-            z.object({ documents: z.array(z.object({ document: z.string() }).catchall(cell)) }).catchall(cell),
-          ),
-          total: z.record(z.string(), amount),
-        }),
+      figures: z.array(
+        z.object({ documents: z.array(z.object({ document: z.string() }).catchall(cell)) }).catchall(cell),
       ),
+      total: z.record(z.string(), amount),
     }),
   ),
 });
+const answer = z.strictObject({ report: z.string(), installations: z.array(reportOfInstallation) });
 
 const monthOption = (about: string) => option('--month <month>', about, month);
+export const lastMonthOption = monthOption('the month (YYYY-MM; default: the last one that is over)');
+export const documentsOption = new Option('--documents', 'also print the documents of each figure');
+export const csvOfDocuments = new Option('--csv', 'print a table with a line for each document of each figure');
 const asOf = (about: string) => option('--as-of <date>', about, calendarDate);
 
 /** The options for the days of a report. */
 const daysOf: Record<ReportKind['of'], readonly Option[]> = {
-  month: [monthOption('the month (YYYY-MM; default: the last one that is over)')],
+  month: [lastMonthOption],
   day: [asOf('the state at the end of this day (YYYY-MM-DD; default: today)')],
   start: [],
   span: [
@@ -98,7 +93,7 @@ const daysOf: Record<ReportKind['of'], readonly Option[]> = {
 const asked = { month: ' --month 2026-01', day: ' --as-of 2026-01-31', start: '', span: ' --month 2026-01' };
 
 /** `vetledger report NAME`. */
-export function reportCommand(name: ReportName): { command: Definition<Options> } {
+export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Definition<Options> } {
   const { description, of, isOfLines }: ReportKind = reports[name];
   const line = `vetledger report ${name}${name === 'account' ? ' 1700' : ''}`;
   const command: Definition<Options> = {
@@ -106,11 +101,8 @@ export function reportCommand(name: ReportName): { command: Definition<Options> 
     options: [
       ...daysOf[of].filter(({ long }) => !(isOfLines && long === '--by')),
       installation,
-      ...(isOfLines ? [] : [new Option('--documents', 'also print the documents of each figure')]),
-      new Option(
-        '--csv',
-        isOfLines || of === 'span' ? 'print a table' : 'print a table with a line for each document of each figure',
-      ),
+      ...(isOfLines ? [] : [documentsOption]),
+      isOfLines || of === 'span' ? new Option('--csv', 'print a table') : csvOfDocuments,
     ],
     examples: [
       [`${line}${asked[of]}`, isOfLines ? 'the lines' : 'the figures'],
@@ -159,20 +151,28 @@ function report(context: CommandContext, name: ReportName, options: Options, acc
             ...{ report: name, installation, period, of: kind.of, recordedBy },
             sections: await kind.make(trx, installation, period, asked),
             outside: await outsideOf(trx, installation, kind, period),
-            ...(name === 'vat' ? { prepaymentVat: await prepaymentVatDifferences(trx, installation) } : {}),
           });
         }
         if (account !== null && made.every(({ sections }) => sections.every(({ figures }) => figures.length === 0)))
           throw new UserError(commandErrors.accountUnused({ account }), 1);
-        if (options.csv) {
-          for await (const piece of reportCsv(made)) await context.writeFile(piece);
-          for (const each of made) for (const line of notedLines(each)) context.note(line);
-        } else await print(context, context.json ? reportJson(name, made) : reportText(made, { documents }));
+        await printReports(context, name, made, { csv: options.csv === true, documents });
         return 0;
       },
       { isolationLevel: 'repeatable read', readOnly: true },
     );
   });
+}
+
+/** Prints reports as a table, as JSON or as text. */
+export async function printReports(
+  context: CommandContext,
+  name: ReportName,
+  made: readonly InstallationReport[],
+  { csv, documents }: { csv: boolean; documents: boolean },
+): Promise<void> {
+  if (!csv) return print(context, context.json ? reportJson(name, made) : reportText(made, { documents }));
+  for await (const piece of reportCsv(made)) await context.writeFile(piece);
+  for (const each of made) for (const line of notedLines(each)) context.note(line);
 }
 
 const flushAt = 65_536;
@@ -206,7 +206,12 @@ function recordedByOf({ recordedBy }: Options, timezone: string): Date | null {
 }
 
 /** Documents outside the books that would belong to the figures: dated in the period, or without a known date. */
-async function outsideOf(db: Connection, { id, decimals }: InstallationConfig, kind: ReportKind, period: Period) {
+export async function outsideOf(
+  db: Connection,
+  { id, decimals }: InstallationConfig,
+  kind: ReportKind,
+  period: Period,
+) {
   if (kind.documents.length === 0) return {};
   const groups = await outsideBooks(db, [id], kind.of === 'span' ? { ...period, from: null } : period);
   return outsideByKind(
@@ -223,10 +228,15 @@ function periodOf(
   { startDate, fiscalYearStart: firstMonth }: Pick<InstallationConfig, 'startDate' | 'fiscalYearStart'>,
 ): Period {
   if (of === 'start') return { from: null, through: daysFrom(startDate ?? today, -1) };
-  if (of === 'month') return monthBounds(month ?? daysFrom(`${today.slice(0, 7)}-01`, -1).slice(0, 7));
+  if (of === 'month') return monthBounds(month ?? lastMonth(today));
   if (of === 'day') return { from: null, through: asOf ?? today };
   if (month !== undefined) return monthBounds(month);
   if (from !== undefined && to !== undefined) return { from, through: to };
   const through = asOf ?? today;
   return { from: fiscalYearStart(through, firstMonth), through };
+}
+
+/** The last month that is over. */
+export function lastMonth(today: string): string {
+  return daysFrom(`${today.slice(0, 7)}-01`, -1).slice(0, 7);
 }

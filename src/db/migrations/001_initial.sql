@@ -678,6 +678,8 @@ create table entry (
 );
 create unique index entry_reverses on entry (reverses) where reverses is not null;
 create index entry_date on entry (installation, entry_date);
+create index entry_late on entry (installation) where is_late;
+create index entry_redated on entry (installation, document_date) where entry_date <> document_date;
 
 create table entry_line (
   entry_id text not null,
@@ -973,6 +975,46 @@ begin
 end $$;
 create trigger ledger_close_append before insert on ledger_close for each row execute function append_close();
 create trigger ledger_close_immutable before update or delete or truncate on ledger_close
+  for each statement execute function refuse_change();
+
+---------------------------------------------------------------------------------------------------- filed VAT returns
+-- VAT returns as accountants filed them (src/ledger/vat-returns.ts). A correction return is the next version of its period.
+create table vat_return (
+  installation bigint not null,
+  period text not null,
+  version int not null check (version > 0),
+  from_day date not null,
+  through date not null check (through >= from_day),
+  -- The user, the reason, and the hash of the lines.
+  action_id bigint not null references action (id),
+  primary key (installation, period, version)
+);
+create trigger vat_return_immutable before update or delete or truncate on vat_return
+  for each statement execute function refuse_change();
+
+-- The lines that a return declares: base and tax of an entry for one VAT group, as the mapping named it then.
+create table vat_return_line (
+  installation bigint not null,
+  period text not null,
+  version int not null,
+  entry_id text not null references entry (id),
+  vat_group text,
+  vat_rate numeric,
+  kind text,
+  code text,
+  -- A late line that this return takes.
+  is_late boolean not null,
+  -- A difference from earlier versions, which may be a withdrawal.
+  is_change boolean not null,
+  base numeric not null,
+  tax numeric not null,
+  foreign key (installation, period, version) references vat_return
+);
+create index vat_return_line_return on vat_return_line (installation, period, version);
+-- No two returns declare the same line, and none takes a late line twice.
+create unique index vat_return_line_once on vat_return_line (entry_id, vat_group, vat_rate, is_late) nulls not distinct
+  where not is_change;
+create trigger vat_return_line_immutable before update or delete or truncate on vat_return_line
   for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- guards of the journal
@@ -1712,6 +1754,7 @@ create index erp_unit_batch on erp_unit (installation, batch) where batch is not
 create index erp_unit_hand_over on erp_unit (installation, kind, seq) where state = 'pending' and not needs_consent;
 -- All states in which the ERP has a unit, or a file holds it. Delivered units since an instant are counted with it.
 create index erp_unit_settled on erp_unit (installation, settled_at) where state in ('delivered', 'handed_over', 'acknowledged');
+create index erp_unit_late on erp_unit (installation) where late_since is not null;
 create index erp_unit_timely on erp_unit (company, unit_date) where late_since is null and state in ('pending', 'refused');
 
 -- How far the chains were put into the outbox.

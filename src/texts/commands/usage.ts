@@ -49,6 +49,12 @@ export const usageTexts = {
     `${text} is not the id of a document. Such an id looks like 4711/invoice/123.`,
   replayWhat: 'Choose what to replay: windows by their number, --failed, or --from and --to.',
   noWindow: ({ text }: { text: string }) => `“${text}” is not the number of a window.`,
+  showBeforeFiling:
+    'There is no terminal for the question. Look at the return with --dry-run, and give its hash with --shown.',
+  noFormOfCountry: ({ installation, forms }: { installation: number; forms: string }) =>
+    `The mapping of installation ${installation} names no country whose form is known. Give --form ${forms}.`,
+  onlyWithMarkFiled: '--correction, --take-late, --dry-run, --shown and --reason need --mark-filed.',
+  fileNeedsReason: '--mark-filed needs --reason TEXT.',
   csvOrJson: 'Give --csv or --json, but not both.',
   repostOne: 'Give only one of: --document; --from and --to; --all.',
   repostWhat: 'Choose what to post again: --document, --from and --to, or --all.',

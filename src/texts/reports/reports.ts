@@ -42,12 +42,30 @@ export const sectionTitles = {
     'Late: posted, or due in the ERP, after their VAT period was first closed; the accountant chooses the return for them',
   vatSettled:
     'In no return: settled against each other without being sent to the ERP; listed so that the VAT accounts agree',
+  vatFiled: 'Filed: what the return declares, by version',
+  vatToFile: 'To be filed: what this return declares',
+  vatSince: 'Changed since: on-time lines of the period and late lines of the return, now less filed',
+  vatLateOpen: 'Late lines that no filed return has taken',
+  vatTakenElsewhere: 'Late lines of these days that another return has taken',
+  vatAccounts: 'The VAT accounts in these days',
+  vatForm: ({ form }: { form: string }) => `Boxes of ${form}`,
   vouchers: 'Gift cards and vouchers sold and redeemed, by account and month',
   trialBalance: 'Trial balance; debits are positive',
   income: 'Income and expenses; income is positive',
   balanceSheet: 'Assets and liabilities; debits are positive',
   account: 'Lines of the account; debits are positive',
   journal: 'Lines of the journal',
+};
+
+/** The parts of the VAT accounts in a period (`vat-return.ts`). */
+export const vatParts = {
+  filed: 'filed',
+  since: 'changed since',
+  late: 'late lines of these days, not taken',
+  taken_elsewhere: 'late lines of these days, taken by another return',
+  cancelled_out: 'cancelled out',
+  of_other_periods: 'lines of another VAT period, dated in these days',
+  other_days: 'less filed lines that are dated on other days',
 };
 
 export const reportTexts = {
@@ -62,4 +80,21 @@ export const reportTexts = {
       : `Sales books since ${startDate}, not the company’s accounts`,
   recordedBy: ({ time }: { time: string }) => `Entries recorded by ${time}`,
   cancelledPayments: ({ invoice }: { invoice: number }) => `cancelled payments of invoice ${invoice}`,
+};
+
+/** Texts of `vetledger report vat` beside the figures. */
+export const vatReportTexts = {
+  prepaymentVatDiffers: ({ installation }: { installation: string }) =>
+    `VAT on prepayments of ${installation} differs from the VAT of the unused amounts (E8) and may be declared twice. \`vetledger problems match\` proposes matches:`,
+  unusedPrepayments: (of: { count: number; amount: string; currency: string; through: string }) =>
+    `Not in these figures: the VAT of ${of.count === 1 ? '1 unused prepayment' : `${of.count} unused prepayments`}, ${of.amount} ${of.currency} at the end of ${of.through} (\`vetledger report prepayments --as-of ${of.through}\`). In Finland, Germany and Sweden it is due when the money is received; \`policies.prepayment_vat\` of the mapping posts it.`,
+  filed: (of: { period: string; version: number; at: string; by: string; reason: string }) =>
+    `VAT return ${of.period}, version ${of.version}: filed at ${of.at} by ${of.by} (${of.reason})`,
+  toFile: (of: { period: string; version: number }) => `VAT return ${of.period}, version ${of.version}: not filed yet`,
+  shown: ({ hash }: { hash: string }) => `Hash of what is to be filed: ${hash}`,
+  changedSince: ({ period }: { period: string }) =>
+    `The return of ${period} has changed since it was filed. A correction return files the change: \`--correction --mark-filed\`.`,
+  question: (of: { period: string; version: number; installation: number }) =>
+    `File version ${of.version} of the VAT return ${of.period} of installation ${of.installation}? It never changes afterwards.`,
+  notFiled: 'Nothing is filed.',
 };

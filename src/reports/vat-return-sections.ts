@@ -1,0 +1,114 @@
+import { zero } from '../domain/money.ts';
+import { fillForm, type VatForm } from '../mapping/vat-form.ts';
+import { sectionTitles, vatParts } from '../texts/reports/reports.ts';
+import { type Cell, columnsOf, type Item, type Section, type SectionShape, section } from './report-sections.ts';
+import type { VatPeriod } from './vat-lines.ts';
+import { type ReturnLine, tieOf, type VatReturnView } from './vat-return.ts';
+
+const groupKeys = columnsOf('period', 'documents_of', 'kind', 'code', 'group', 'rate');
+const facts = columnsOf('date', 'entries');
+const amounts = columnsOf('base', 'tax');
+const shape = (name: string, title: string, own: SectionShape['keys']): SectionShape => ({
+  ...{ name, title, facts, amounts },
+  keys: [...own, ...groupKeys],
+});
+const shapes = {
+  filed: shape('filed', sectionTitles.vatFiled, columnsOf('version', 'is_late')),
+  to_file: shape('to_file', sectionTitles.vatToFile, columnsOf('is_late')),
+  since: shape('since', sectionTitles.vatSince, columnsOf('is_late')),
+  late: shape('late', sectionTitles.vatLateOpen, []),
+  taken_elsewhere: shape('taken_elsewhere', sectionTitles.vatTakenElsewhere, columnsOf('return')),
+  cancelled_out: shape('cancelled_out', sectionTitles.vatSettled, columnsOf('entry')),
+};
+
+/** The sections of a return: its own, `since`, open late lines, and what the VAT accounts have besides. */
+export function returnSections(
+  period: VatPeriod,
+  view: VatReturnView,
+  { toFile, form }: { toFile: readonly ReturnLine[] | null; form: VatForm | null },
+): Section[] {
+  const isFiled = view.filed.length > 0 || toFile === null;
+  const filing = new Set(toFile);
+  const left = (lines: readonly ReturnLine[]) => lines.filter((line) => !filing.has(line));
+  const declared = [...view.filed, ...(toFile ?? [])];
+  return [
+    ...(form === null ? [] : [formSection(form, declared)]),
+    ...(isFiled ? [sectionOf('filed', view.filed)] : []),
+    ...(toFile === null ? [sectionOf('since', view.since)] : [sectionOf('to_file', toFile)]),
+    sectionOf('late', left(view.late)),
+    ...ifAny('taken_elsewhere', view.takenElsewhere),
+    ...ifAny('cancelled_out', view.cancelledOut),
+    ...(toFile === null ? [tieSection(period, view)] : []),
+  ];
+}
+
+function ifAny(name: keyof typeof shapes, lines: readonly ReturnLine[]): Section[] {
+  return lines.length === 0 ? [] : [sectionOf(name, lines)];
+}
+
+function sectionOf(name: keyof typeof shapes, lines: readonly ReturnLine[]): Section {
+  const { keys } = shapes[name];
+  const items = lines.map((line): Item => {
+    const all = keysOf(line);
+    const own = Object.fromEntries(keys.map(({ name: key }) => [key, all[key] ?? null]));
+    return { ...documentOf(line), keys: own, amounts: { base: line.base, tax: line.tax } };
+  });
+  const text = (item: Item) => keys.map(({ name: key }) => String(item.keys[key] ?? '')).join('\u0000');
+  return section(
+    shapes[name],
+    items.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0)),
+  );
+}
+
+function documentOf({ kindOfDocument, documentId, day, entry }: ReturnLine): Pick<Item, 'document' | 'facts'> {
+  return { document: `${kindOfDocument} ${documentId}`, facts: { date: day, entries: entry } };
+}
+
+function keysOf(line: ReturnLine): Record<string, Cell> {
+  const { period, kindOfDocument, kind, code, group, rate, isLate, version, takenBy, entry } = line;
+  return {
+    ...{ period, documents_of: `${kindOfDocument}s`, kind, code, group, rate },
+    ...{ is_late: isLate ? 'late' : null, version, return: takenBy, entry },
+  };
+}
+
+/** The boxes. Each has the exact amounts of its documents, and as last item what the form's rounding adds to them. */
+export function formSection(form: VatForm, lines: readonly ReturnLine[]): Section {
+  const formShape: SectionShape = {
+    ...{ name: 'form', title: sectionTitles.vatForm({ form: form.name }), facts },
+    keys: columnsOf('box', 'of', 'title', 'kind', 'rate'),
+    amounts: columnsOf('form', 'books', 'rounding'),
+  };
+  const items = fillForm(form, lines).flatMap((box): Item[] => {
+    const [first] = box.lines;
+    const isOpen = box.title === null;
+    const keys = {
+      ...{ box: box.box, of: box.of, title: box.title },
+      ...{ kind: isOpen ? (first?.kind ?? null) : null, rate: isOpen ? (first?.rate ?? null) : null },
+    };
+    const isOnForm = box.form !== null;
+    const own = box.lines.map((line): Item => {
+      const amount = line[box.of];
+      const [onForm, differs] = isOnForm ? [amount, zero] : [zero, amount.negated()];
+      return { ...documentOf(line), keys, amounts: { form: onForm, books: amount, rounding: differs } };
+    });
+    const rounded = box.form?.minus(box.books) ?? zero;
+    if (rounded.isZero()) return own;
+    const rounding = { form: rounded, books: zero, rounding: rounded };
+    return [...own, { keys, document: 'rounding', facts: {}, amounts: rounding }];
+  });
+  // Bases and tax have no common total.
+  return { ...section(formShape, items), total: {} };
+}
+
+function tieSection(period: VatPeriod, view: VatReturnView): Section {
+  const tieShape: SectionShape = {
+    ...{ name: 'accounts', title: sectionTitles.vatAccounts, facts: [] },
+    ...{ keys: columnsOf('part'), amounts: columnsOf('tax') },
+  };
+  const figures = tieOf(period, view).map(({ part, tax }) => ({
+    ...{ keys: { part: vatParts[part] }, amounts: { tax }, items: [] },
+  }));
+  const tax = figures.reduce((sum, { amounts: of }) => sum.plus(of.tax), zero);
+  return { shape: tieShape, figures, total: { tax } };
+}
