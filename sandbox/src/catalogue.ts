@@ -8,7 +8,15 @@ export const vatGroups = {
   low: { name: 'VAT 10 %', percentage: '10.00', account_number: '2933' },
   exempt: { name: 'VAT 0 %', percentage: '0.00', account_number: '2934' },
   euService: { name: 'EU sales 0 %', percentage: '0.00', account_number: '2935' },
+  reducedNow: { name: 'VAT 13.5 %', percentage: '13.50', account_number: '2932' },
 } satisfies Record<string, VatGroup>;
+
+/** The first day of the reduced rate of 13.5 % in Finland, which was 14 % before. */
+const reducedNowFrom = '2026-01-01';
+
+/** The VAT group in which an item is sold on a day. */
+export const vatGroupOn = (group: VatGroup, day: string): VatGroup =>
+  group === vatGroups.reduced && day >= reducedNowFrom ? vatGroups.reducedNow : group;
 
 /**
  * The account of gift cards. Selling one is a liability on this account and no revenue; using one reduces the same
@@ -34,6 +42,7 @@ export const revenueAccounts: Record<string, string> = {
 export interface Item {
   name: string;
   account: keyof typeof revenueAccounts;
+  /** The VAT group; `vatGroupOn` has the one of a day. */
   vat: VatGroup;
   /** Lowest and highest price with VAT. */
   from: number;
@@ -63,7 +72,7 @@ export const items: readonly Item[] = [
   { name: 'Tick tweezers', account: '3110', vat: general, from: 5, to: 12, shop: true },
   { name: 'Diet food, dry, 4 kg', account: '3120', vat: reduced, from: 32, to: 69, shop: true },
   { name: 'Diet food, tin', account: '3120', vat: reduced, from: 2, to: 5, shop: true },
-  { name: 'Puppy care guide', account: '3130', vat: low, from: 9, to: 19, shop: true },
+  { name: 'Pet magazine, half a year', account: '3130', vat: low, from: 9, to: 19, shop: true },
   { name: 'Home visit', account: '3200', vat: general, from: 70, to: 160 },
   { name: 'Insurance statement', account: '3300', vat: exempt, from: 20, to: 45 },
 ];

@@ -26,7 +26,7 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   const startMs = options.endMs - options.historyDays * dayMs;
   clinic.clock = () => startMs;
   openClinic(clinic, rng);
-  openRegisters(clinic, options.seed);
+  openRegisters(clinic, options.seed, clinic.zone.date(options.endMs));
   openSupply(clinic, options.seed);
   const history = new History(clinic, rng, startMs, options.endMs);
   for (const kind of drawPlans(rng, options.invoices)) history.plan(kind);

@@ -2,7 +2,7 @@
 import { Agenda } from './agenda.ts';
 import { giftCardAccount, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
-import { dec, fixed } from './money.ts';
+import { dec, fixed, Money } from './money.ts';
 import type { Client, Invoice, Prepayment } from './records.ts';
 import { invoiceStatus } from './records.ts';
 import type { Rng } from './rng.ts';
@@ -44,6 +44,8 @@ export class History {
   readonly #startMs: number;
   readonly #endMs: number;
   readonly #agenda = new Agenda();
+  /** What is left on the gift cards that were sold. */
+  #giftCards = dec(0);
   readonly #privateClients: Client[];
   readonly #companies: Client[];
 
@@ -148,9 +150,18 @@ export class History {
   }
 
   #settle(invoice: Invoice, settlement: Settlement, at: number): void {
+    if (settlement === 'giftCard') this.#useGiftCard(invoice);
     if (payNow(this.#rng, this.#clinic, invoice, settlement)) {
       this.#later(at, 21 * dayMs, () => payRest(this.#clinic, invoice, settlement));
     }
+  }
+
+  /** Pays with the gift cards that were sold. The rest is left open. */
+  #useGiftCard(invoice: Invoice): void {
+    const used = Money.min(this.#giftCards, invoice.due_sum);
+    if (!used.greaterThan(0)) return;
+    this.#giftCards = this.#giftCards.minus(used);
+    this.#clinic.pay(invoice.id, { payment_type: 9, paid: fixed(used, this.#clinic.decimals) });
   }
 
   /** A paid invoice that is credited later. The client gets the money back by the same payment type. */
@@ -262,6 +273,7 @@ export class History {
       const row = { name: 'Gift card', sum: '50.00', account_number: giftCardAccount, ...exempt };
       const invoice = this.#clinic.createInvoice({ department, client, countersale: true, rows: [row] });
       this.#clinic.pay(invoice.id, { payment_type: 0 });
+      this.#giftCards = this.#giftCards.plus(invoice.total_with_vat);
     }
   }
 

@@ -5,7 +5,7 @@ import { dec, fixed } from './money.ts';
 import type { Invoice, Prepayment } from './records.ts';
 import { invoiceStatus } from './records.ts';
 import { invoiceVisit } from './visit-care.ts';
-import { payNow, payRest, settleAgainst, settlements, visitRows } from './visits.ts';
+import { settlements as inventedSettlements, payNow, payRest, settleAgainst, visitRows } from './visits.ts';
 
 export interface LiveEvent {
   /** ISO 8601 in UTC. */
@@ -20,6 +20,9 @@ export interface LiveEvent {
 }
 
 type Happening = Omit<LiveEvent, 'at' | 'kind'>;
+
+/** Gift cards are used only in the history, which knows what is left on them. */
+const settlements = inventedSettlements.filter(([kind]) => kind !== 'giftCard');
 
 /** Live events search this number of the newest records for one that they can use. */
 const reach = 400;

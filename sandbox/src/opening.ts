@@ -1,6 +1,6 @@
 // The records of an invented clinic before its history: staff, items, and the clients' registers (opening-people.ts).
 // They are drawn from separate random streams, so that the history of a seed does not change.
-import { items, vatGroups } from './catalogue.ts';
+import { items, vatGroupOn, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';
 import { openPeople } from './opening-people.ts';
@@ -25,8 +25,8 @@ const typeOf = (account: string): number => {
   return account === '3020' ? itemTypes.laboratory : itemTypes.procedure;
 };
 
-/** Fills the registers of an empty clinic. The same seed gives the same records. */
-export const openRegisters = (clinic: Clinic, seed: number): void => {
+/** Fills the registers of an empty clinic. The same seed gives the same records. Items have the VAT rates of `ratesOn`. */
+export const openRegisters = (clinic: Clinic, seed: number, ratesOn: string): void => {
   const rng = new Rng(seed, 'registers');
   const { users, items: table } = clinic.registers;
   const departments = [...clinic.departments.keys()];
@@ -40,7 +40,7 @@ export const openRegisters = (clinic: Clinic, seed: number): void => {
       name: item.name,
       type_code: typeOf(item.account),
       price_with_vat: fixed(dec(rng.int(item.from * 100, item.to * 100)).div(100), 2),
-      vat_percentage: item.vat.percentage,
+      vat_percentage: vatGroupOn(item.vat, ratesOn).percentage,
       account_number: item.account,
       reporting_dimension_1: item.dimension ?? null,
       shop: item.shop ?? false,

@@ -1,7 +1,7 @@
 // Rows and payments of a visit, used by the generated history and by live events.
 import type { Decimal } from 'decimal.js';
 import type { Item } from './catalogue.ts';
-import { items, vatGroups } from './catalogue.ts';
+import { items, vatGroupOn, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import type { RowInput } from './inputs.ts';
 import { type Amount, dec, fixed, rowAmount } from './money.ts';
@@ -13,7 +13,6 @@ export type Settlement =
   | 'card'
   | 'mobile'
   | 'cash'
-  | 'voucher'
   | 'giftCard'
   | 'cheque'
   | 'financing'
@@ -29,8 +28,7 @@ export const settlements: readonly (readonly [Settlement, number])[] = [
   ['mobile', 13],
   ['cash', 9],
   ['split', 4],
-  ['giftCard', 2],
-  ['voucher', 1],
+  ['giftCard', 3],
   ['cheque', 0.3],
   ['financing', 2],
   ['other', 0.7],
@@ -42,10 +40,10 @@ export const settlements: readonly (readonly [Settlement, number])[] = [
 
 const paymentTypeOf: Partial<Record<Settlement, number>> = {
   card: 0,
+  // The part of the invoice that gift cards do not cover.
+  giftCard: 0,
   cheque: 4,
-  voucher: 5,
   mobile: 7,
-  giftCard: 9,
   financing: 10,
   other: 11,
   bankLater: 2,
@@ -69,7 +67,7 @@ const rateOf = (percentage: Amount): { rate: Decimal; factor: Decimal } => {
 /** A row of an item. The price includes VAT; for companies it does not. */
 export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | null): RowInput => {
   const isEu = client?.customer_type === 2 && !item.shop;
-  const vat = isEu ? vatGroups.euService : item.vat;
+  const vat = isEu ? vatGroups.euService : vatGroupOn(item.vat, clinic.today());
   const scale = clinic.decimals === 0 ? 100 : 1;
   const price = dec(rng.int(item.from * 10, item.to * 10))
     .div(10)

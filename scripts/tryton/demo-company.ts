@@ -57,7 +57,7 @@ export const demoCompany: TrytonCompany = {
     account('2411', 'Gift cards', 'liability'),
     account('2900', 'Trade payables', 'payable', control),
     account('2931', 'VAT 25.5 %', 'liability'),
-    account('2932', 'VAT 14 %', 'liability'),
+    account('2932', 'VAT, reduced rate', 'liability'),
     account('2933', 'VAT 10 %', 'liability'),
     account('2934', 'VAT 0 %', 'liability'),
     account('2935', 'VAT of EU sales', 'liability'),
@@ -79,6 +79,7 @@ export const demoCompany: TrytonCompany = {
   taxes: [
     { name: 'Sales 25.5 %', rate: '25.5', account: '2931' },
     { name: 'Sales 14 %', rate: '14', account: '2932' },
+    { name: 'Sales 13.5 %', rate: '13.5', account: '2932' },
     { name: 'Sales 10 %', rate: '10', account: '2933' },
     { name: 'Sales 0 %', rate: '0', account: '2934' },
     { name: 'Sales EU 0 %', rate: '0', account: '2935' },

@@ -5,7 +5,7 @@ import type { Problem } from '../domain/problems.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { asideProblems } from '../mirror/put-aside.ts';
 import { isCertainInLoad } from '../posting/in-load.ts';
-import { post, type Remap, remap } from '../posting/index.ts';
+import { isLocked, post, type Remap, remap } from '../posting/index.ts';
 import { refOf } from '../posting/name-absence.ts';
 import type { Decision, DocumentFacts, PostingContext, PrepaymentShare } from '../posting/types.ts';
 import { type DocumentKind, type DocumentRef, documentKinds } from '../terms.ts';
@@ -125,6 +125,8 @@ function isOf(pass: RemapPass, facts: DocumentFacts): boolean {
 export interface RemappedCase {
   document: DocumentWithHistory;
   remap: Remap;
+  /** Whether the day of its entry in force is closed. */
+  isClosed: boolean;
   shares: readonly PrepaymentShare[];
 }
 
@@ -151,7 +153,9 @@ export async function remapDocuments(
     const completeFacts = shares?.add(facts) ?? facts;
     const found = remap(completeFacts, document.before, context);
     shares?.decided(facts, found.decision);
-    return { document, remap: found, shares: sharesOf(completeFacts) };
+    const { inForce } = document.before;
+    const isClosed = inForce !== null && isLocked(inForce, context);
+    return { document, remap: found, isClosed, shares: sharesOf(completeFacts) };
   });
 }
 

@@ -7,6 +7,7 @@ import { type DocumentSelection, documentsInForce } from '../documents/in-force.
 import { entryId } from '../domain/entry.ts';
 import type { Remap } from '../posting/index.ts';
 import type { Decision } from '../posting/types.ts';
+import type { InstallationId } from '../terms.ts';
 import type { Appended } from './append-decided.ts';
 import { haveConditionsChanged } from './conditions.ts';
 import type { DocumentWithHistory } from './history.ts';
@@ -15,6 +16,8 @@ import {
   judgeDocuments,
   judgingBatch,
   kindsOf,
+  type RemapPass,
+  type RemappedCase,
   remapDocuments,
   remapPasses,
 } from './judge-documents.ts';
@@ -71,17 +74,47 @@ export async function* previewRemap(
     await requireStart(trx, installation);
     const contextFor = postingContexts(installation, currentLockDates(trx, source, id));
     const decided: DecidedVats = new Map();
-    for (const pass of remapPasses) {
-      const next = (after: DocumentCursor) =>
-        documentsInForce(trx, id, selection, { kinds: kindsOf[pass], after, limit: judgingBatch, lock: false });
-      for await (const batch of batches(next)) {
-        const remapped = await remapDocuments(trx, installation, contextFor, batch, { pass, decided });
-        yield remapped.map(({ document, remap }) => ({
-          document,
-          remap,
-          entryIds: remap.outcome === 'corrected' ? nextEntryIds(id, document, remap.decision) : [],
-        }));
-      }
+    for await (const { pass, batch } of batchesInForce(trx, id, selection)) {
+      const remapped = await remapDocuments(trx, installation, contextFor, batch, { pass, decided });
+      yield remapped.map(({ document, remap }) => ({
+        document,
+        remap,
+        entryIds: remap.outcome === 'corrected' ? nextEntryIds(id, document, remap.decision) : [],
+      }));
+    }
+  });
+}
+
+/** A posted document under two mappings. */
+export interface ComparedDocument extends Pick<RemappedCase, 'document' | 'isClosed'> {
+  older: Remap;
+  newer: Remap;
+}
+
+/** Yields every posted document, judged by its stored facts under both mappings of the installation, in the same way. */
+export async function* compareMappings(
+  db: Db,
+  mappings: { older: InstallationConfig; newer: InstallationConfig },
+  source: LockDateSource,
+  selection: DocumentSelection,
+): AsyncGenerator<ComparedDocument[]> {
+  const { older, newer } = mappings;
+  yield* fromSnapshot(db, async function* (trx) {
+    await requireStart(trx, newer);
+    const judgeUnder = (installation: InstallationConfig) => {
+      const contextFor = postingContexts(installation, currentLockDates(trx, source, installation.id));
+      const decided: DecidedVats = new Map();
+      return (batch: StoredDocument[], pass: RemapPass) =>
+        remapDocuments(trx, installation, contextFor, batch, { pass, decided });
+    };
+    const [underOlder, underNewer] = [judgeUnder(older), judgeUnder(newer)];
+    for await (const { pass, batch } of batchesInForce(trx, newer.id, selection)) {
+      const olders = await underOlder(batch, pass);
+      const newers = await underNewer(batch, pass);
+      yield newers.map(({ document, remap, isClosed }, index) => ({
+        ...{ document, isClosed, newer: remap },
+        older: (olders[index] as RemappedCase).remap,
+      }));
     }
   });
 }
@@ -97,6 +130,19 @@ async function* fromSnapshot<One>(
     yield* read(trx);
   } finally {
     await trx.rollback();
+  }
+}
+
+/** The documents with an entry in force, in the passes of a repost. */
+async function* batchesInForce(
+  trx: Connection,
+  installation: InstallationId,
+  selection: DocumentSelection,
+): AsyncGenerator<{ pass: RemapPass; batch: StoredDocument[] }> {
+  for (const pass of remapPasses) {
+    const next = (after: DocumentCursor) =>
+      documentsInForce(trx, installation, selection, { kinds: kindsOf[pass], after, limit: judgingBatch, lock: false });
+    for await (const batch of batches(next)) yield { pass, batch };
   }
 }
 

@@ -143,6 +143,11 @@ const commands: Listed[] = [
   ],
   ['mapping apply <file>', 'put a mapping file in force', () => import('./commands/mapping-apply.ts')],
   [
+    'mapping diff <old> <new>',
+    'compare two mapping files: what would move per account and month',
+    () => import('./commands/mapping-diff.ts'),
+  ],
+  [
     'mapping history',
     'list the mappings that were in force, and the entries posted by each',
     () => import('./commands/mapping-history.ts'),

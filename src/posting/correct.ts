@@ -194,6 +194,11 @@ function keepPostedBeforeStart(judgement: Judgement, inForce: InForce, context: 
 }
 
 /** The first day on or after `date` that is open for all departments of the entries. */
+/** Whether the day of an entry is closed, by any lock. */
+export function isLocked(entry: DraftEntry, context: PostingContext): boolean {
+  return openDay(entry.date, [entry], context) !== entry.date;
+}
+
 function openDay(date: CalendarDate, entries: DraftEntry[], context: PostingContext): CalendarDate {
   const { closedThrough, sourceLockDates, closedInErp = [], mapping } = context;
   const departments = entries.flatMap(({ lines }) => lines).map(({ departmentId }) => departmentId);

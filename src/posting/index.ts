@@ -8,7 +8,8 @@ import { decideRemap, type Remap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
 import { weigh } from './weigh-outside.ts';
 
-export type { Remap, RemapOutcome } from './remap.ts';
+export { isLocked } from './correct.ts';
+export { type Remap, type RemapOutcome, sameLines } from './remap.ts';
 
 /**
  * Judges a document by its present facts only (ACCOUNTING Rules, Proofs). Bad data holds the document and never throws.

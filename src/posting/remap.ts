@@ -45,7 +45,7 @@ export function decideRemap(judgement: Judgement, before: PostedBefore, context:
 }
 
 /** Whether two sets of lines are equal in the books. The order, and the mapping's path of each line, do not count. */
-function sameLines(some: Line[], others: Line[]): boolean {
+export function sameLines(some: Line[], others: Line[]): boolean {
   const texts = (lines: Line[]) => lines.map(lineText).sort().join('\n');
   return texts(some) === texts(others);
 }

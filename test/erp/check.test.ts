@@ -88,7 +88,7 @@ describe('the plan', () => {
       parties: ['CLIENTS', 'INSURANCE', 'FINANCING'],
       journals: ['CASH', 'REV'],
     });
-    expect(plan!.taxes).toEqual(expect.arrayContaining(['Sales 14 %', 'Sales 25.5 %']));
+    expect(plan!.taxes).toEqual(expect.arrayContaining(['Sales 13.5 %', 'Sales 25.5 %']));
     expect(plan!.dimensions.map(({ theirs }) => theirs)).toEqual([
       'Department',
       'Reporting dimension 1',
@@ -185,10 +185,10 @@ describe('the commands', () => {
 
   test('mapping check --erp lists what the mapping lacks for the ERP', async () => {
     const file = `${clinic.config}.mapping.yaml`;
-    const text = readFileSync(trytonDemo, 'utf8').replace('    "VAT 14 %": "Sales 14 %"\n', '');
+    const text = readFileSync(trytonDemo, 'utf8').replace('    "VAT 13.5 %": "Sales 13.5 %"\n', '');
     writeFileSync(file, text);
     const { code, stdout } = await command('mapping', 'check', file, '--erp');
-    expect(stdout).toContain('FAULT  mapping: VAT group VAT 14 % at 14 %: The mapping has no tax code of the ERP');
+    expect(stdout).toContain('FAULT  mapping: VAT group VAT 13.5 % at 13.5 %: The mapping has no tax code of the ERP');
     expect(stdout).toContain('         what to do: Add it under `erp.vat_codes` in the mapping file');
     expect(code).toBe(1);
     expect((await command('mapping', 'check', file)).code).toBe(0);

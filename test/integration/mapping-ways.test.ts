@@ -182,7 +182,7 @@ const changes: Record<string, (mapping: Mapping) => void> = {
     mapping.roles.gift_card_liability = '2419';
   },
   'the kind of a group': (mapping) => {
-    mapping.vat_groups[3]!.kind = 'outside';
+    mapping.vat_groups[4]!.kind = 'outside';
   },
   'counter sales': (mapping) => {
     mapping.cash_customer = 'COUNTER';
@@ -209,7 +209,7 @@ function policy(mapping: Mapping, at_receipt: string, name: string, rate: number
 /** The demo's mapping with several changes in order. */
 function mappingWith(names: readonly string[]): string {
   const mapping = parse(demo) as Mapping;
-  for (const [at, account] of ['2931', '2932', '2933'].entries()) mapping.vat_groups[at]!.account = account;
+  for (const [at, account] of ['2931', '2932', '2933', '2932'].entries()) mapping.vat_groups[at]!.account = account;
   for (const name of names) changes[name]!(mapping);
   return stringify(mapping);
 }

@@ -321,8 +321,8 @@ describe('repost after a changed mapping', () => {
     const usual = readFileSync(clinic.installation.mappingPath, 'utf8');
     await clinic.configure(
       usual.replace(
-        '{group: "VAT 14 %", rate: 14, kind: domestic}',
-        '{group: "VAT 14 %", rate: 14, kind: domestic, to: 2020-12-31}',
+        '{group: "VAT 13.5 %", rate: 13.5, kind: domestic}',
+        '{group: "VAT 13.5 %", rate: 13.5, kind: domestic, to: 2020-12-31}',
       ),
     );
     expect(Object.keys(outcomes(await all(reposting(clinic))))).toEqual(['same']);
@@ -330,7 +330,7 @@ describe('repost after a changed mapping', () => {
       db,
       `select distinct e.document_id::int as id from entry e join entry_line l on l.entry_id = e.id
          join document d on d.installation = e.installation and d.kind = e.kind and d.entry_id = e.id
-       where e.installation = ? and e.kind = 'invoice' and l.vat_group = 'VAT 14 %' order by 1`,
+       where e.installation = ? and e.kind = 'invoice' and l.vat_group = 'VAT 13.5 %' order by 1`,
       [clinic.id],
     );
     expect(before).toEqual([]);

@@ -25,7 +25,7 @@ import { query } from '../support/sql.ts';
 const { db, url, truncate } = useDatabase();
 const mapping = `${readFileSync(demoMapping, 'utf8')}
 erp:
-  vat_codes: {"VAT 25.5 %": S25, "VAT 14 %": S14, "VAT 10 %": S10, "VAT 0 %": S0, "*": other}
+  vat_codes: {"VAT 25.5 %": S25, "VAT 14 %": S14, "VAT 13.5 %": S135, "VAT 10 %": S10, "VAT 0 %": S0, "*": other}
   journals: {"*": J}
   collective_party: CLIENTS
 `;

@@ -37,6 +37,7 @@ export const demoBooks: OdooBooksPlan = {
   taxes: [
     { name: '25.5%', rate: 25.5, account: '251000' },
     { name: '14%', rate: 14, account: '251000' },
+    { name: '13.5%', rate: 13.5, account: '251000' },
     { name: '10%', rate: 10, account: '251000' },
     { name: '0%', rate: 0, account: null },
     { name: '0% EU S', rate: 0, account: null },

@@ -160,7 +160,7 @@ describe('practice-api "Consultation status"', () => {
     await move(id, 8);
     const price = (name: string) => Number(clinic().registers.items.get(itemNamed(name))?.price_with_vat);
     await add(id, 'procedures', 'Anaesthesia', { quantity: 1 });
-    await add(id, 'medicines', 'Antibiotic course', { quantity: '2.5', vat_percentage: 14, usage_type: 2 });
+    await add(id, 'medicines', 'Antibiotic course', { quantity: '2.5', vat_percentage: 13.5, usage_type: 2 });
     const done = (await move(id, 10)).json;
     expect(done).toMatchObject({ status: 10, ended: '2026-05-20T12:00:00.000000Z', first_entry: expect.any(String) });
     const invoiceId = Number(done.invoice.split('/').at(-2));
@@ -180,9 +180,9 @@ describe('practice-api "Consultation status"', () => {
         invoicerow_vat_group: { name: 'VAT 25.5 %', percentage: 25.5, account_number: '2931' },
       },
       {
-        ...{ name: 'Antibiotic course', quantity: 2.5, account_number: '3100', vat_percentage: 14 },
+        ...{ name: 'Antibiotic course', quantity: 2.5, account_number: '3100', vat_percentage: 13.5 },
         ...{ reporting_dimension_1: 'FIELD', reporting_dimension_2: 'HORSE' },
-        invoicerow_vat_group: { name: 'VAT 14 %', percentage: 14, account_number: '2932' },
+        invoicerow_vat_group: { name: 'VAT 13.5 %', percentage: 13.5, account_number: '2932' },
       },
     ]);
     expect(results[0].sum_total).toBeCloseTo(price('Anaesthesia'), 4);
@@ -299,7 +299,7 @@ describe('practice-api "Consultation items (sub-resources)"', () => {
   test('"/item/": generic items, whose url is the item of a consultation item', async () => {
     const list = (await api().get('item/', { type_code__is: 2, name__icontains: 'worm' })).json;
     expect(list.results).toMatchObject([
-      { name: 'Worming tablets', type_code: 2, vat_percentage: '14.00', account_number: '3100' },
+      { name: 'Worming tablets', type_code: 2, vat_percentage: '13.50', account_number: '3100' },
     ]);
     const { id } = await open();
     const body = { ...itemOf(id, ''), item: list.results[0].url, vat_percentage: 14 };

@@ -9,6 +9,7 @@ import {
   type Listed,
   type ReconcileReport,
 } from '../../reconcile/reconcile-report.ts';
+import type { LineRole } from '../../terms.ts';
 import { reconcileTexts as texts, equationTitles as titles } from '../../texts/commands/reconcile.ts';
 import { columns } from '../render/text.ts';
 import { outsideTable, verdictTitle } from '../render/verdict.ts';
@@ -24,7 +25,7 @@ export function reconcileText(report: ReconcileReport): string {
 function installationText(report: InstallationReport): string {
   const sections = [
     [`Installation ${report.installation}: ${verdictTitle(report)}`],
-    ...(report.empty ? [] : [['Trial balance', ...trialBalanceTable(report)]]),
+    ...(report.empty ? [] : [['Trial balance', ...trialBalanceTable(report), ...clearingNotes(report)]]),
     ['Documents', ...statesTable(report)],
     ['Equations', ...equationSections(report)],
     ...refetchedSections(report),
@@ -59,6 +60,26 @@ function trialBalanceTable({ trial_balance: lines, currency }: InstallationRepor
     lines.map((line) => [line.account, line.role ?? '', line.debit, line.credit, line.balance]),
     2,
   );
+}
+
+/** Roles whose balances payouts and bank statements clear, which are not in our books. */
+const clearedElsewhere: readonly LineRole[] = [
+  ...(['cash', 'bank_clearing', 'card_clearing', 'mobile_clearing', 'cheque_clearing', 'other_clearing'] as const),
+  ...(['insurance_receivable', 'financing_receivable'] as const),
+];
+const clearedHere: readonly LineRole[] = ['consolidation_clearing', 'credit_settlement'];
+
+/** Says which balances other books clear, and which ones documents have cleared. */
+function clearingNotes({ trial_balance: lines }: InstallationReport): string[] {
+  const of = (roles: readonly LineRole[]) => lines.filter(({ role }) => roles.some((each) => each === role));
+  const names = (found: InstallationReport['trial_balance']) =>
+    [...new Set(found.map(({ account }) => account))].join(', ');
+  const [elsewhere, here] = [of(clearedElsewhere), of(clearedHere)];
+  const isZero = here.every(({ balance }) => !/[1-9]/.test(balance));
+  return [
+    ...(elsewhere.length === 0 ? [] : [texts.clearedElsewhere({ accounts: names(elsewhere) })]),
+    ...(here.length === 0 ? [] : [texts.clearedHere({ accounts: names(here), isZero })]),
+  ].map((line) => `  ${line}`);
 }
 
 function statesTable({ states }: InstallationReport): string[] {

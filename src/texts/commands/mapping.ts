@@ -69,3 +69,32 @@ export const remapTexts = {
   moved: 'Change per account (debits positive):',
   notMoved: 'No account’s balance changes.',
 };
+
+/** Results of `vetledger mapping diff`. */
+export const mappingDiffTexts = {
+  title: ({ installation }: { installation: number }) => `Installation ${installation}`,
+  counts: ({
+    documents,
+    same,
+    moved,
+    moved_closed: closed,
+    held,
+  }: Record<'documents' | 'same' | 'moved' | 'moved_closed' | 'held', number>) =>
+    `${documents} documents in the books: ${same} the same, ${moved} with other lines (${closed} of them in closed periods), ${held} held by at least one mapping.`,
+  held: ({
+    by,
+    code,
+    documents,
+    amount,
+    todo,
+  }: {
+    by: string;
+    code: string;
+    documents: number;
+    amount: string;
+    todo: string;
+  }) => `Held by the ${by} mapping only: ${documents} documents of ${amount} (${code}). What to do: ${todo}`,
+  open: 'Open periods (debits positive):',
+  closed: 'Closed periods (debits positive); each correction there needs a decision or an open day:',
+  noBalance: 'No account’s balance changes: the lines differ in role, VAT group, party or dimension.',
+};

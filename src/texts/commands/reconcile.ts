@@ -34,6 +34,12 @@ export const equationTitles = {
 
 /** Sections and lines of the report of `vetledger reconcile`. */
 export const reconcileTexts = {
+  clearedElsewhere: ({ accounts }: { accounts: string }) =>
+    `${accounts} show money and claims as the practice recorded them. Payouts and bank statements clear these accounts in the ERP, and are not in these sales books.`,
+  clearedHere: ({ accounts, isZero }: { accounts: string; isZero: boolean }) =>
+    isZero
+      ? `${accounts}: cleared by documents, and nothing is open.`
+      : `${accounts}: cleared by documents; the lists below have what is open.`,
   readAgain: ({ documents, changed }: { documents: number; changed: number }) =>
     `  ${documents} documents read again; ${changed} records had changed`,
   notReadAgain: ({ left }: { left: number }) => `  ${left} documents NOT read again: run \`vetledger reconcile\` again`,

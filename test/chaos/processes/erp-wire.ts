@@ -18,7 +18,7 @@ const slowestLookUpSeconds = 0.5;
 /** The ERP section that is added to the demo's mapping. */
 export const erpSection = `
 erp:
-  vat_codes: {"VAT 25.5 %": S25, "VAT 14 %": S14, "VAT 10 %": S10, "VAT 0 %": S0, "EU sales 0 %": EU0}
+  vat_codes: {"VAT 25.5 %": S25, "VAT 14 %": S14, "VAT 13.5 %": S135, "VAT 10 %": S10, "VAT 0 %": S0, "EU sales 0 %": EU0}
   journals: {"*": SALES}
   parties: collective
   collective_party: CASH

@@ -1,0 +1,90 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { compareMappings } from '../../bookkeeping/preview.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
+import { loadChart, loadMapping } from '../../config/mapping-files.ts';
+import { countInForce } from '../../documents/in-force.ts';
+import type { App } from '../../runtime/app.ts';
+import type { CalendarDate } from '../../terms.ts';
+import { mappingDiffTexts } from '../../texts/commands/mapping.ts';
+import { chosenBooks } from '../books.ts';
+import { calendarDate, type Definition, installation, option } from '../command.ts';
+import { type CommandContext, refuseBackwards } from '../context.ts';
+import { withProgress } from '../progress.ts';
+import { MappingMoves, movesAnswer, movesText } from '../render/mapping-moves.ts';
+import { withApp } from '../with-app.ts';
+
+interface Options {
+  installation?: number;
+  from?: CalendarDate;
+  to?: CalendarDate;
+}
+
+const answer = z.strictObject({
+  old: z.string(),
+  new: z.string(),
+  installations: z.array(z.strictObject({ installation: z.number(), ...movesAnswer })),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'Judges every document in the books by its stored facts, under both mapping files, and prints what the new one would move against the old one: per account and month of the entry, closed periods apart. Names of accounts are those of the charts of the files. Neither file needs to be in force, and nothing is written. `vetledger preview --mapping FILE` compares a file with the books.',
+  options: [
+    installation,
+    option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
+    option('--to <date>', 'only documents dated up to this day (YYYY-MM-DD)', calendarDate),
+  ],
+  examples: [
+    ['vetledger mapping diff mappings/demo.yaml mappings/new.yaml', 'what the new mapping would move'],
+    ['vetledger mapping diff mappings/demo.yaml mappings/new.yaml --from 2026-01-01 --json', 'this year only, as JSON'],
+  ],
+  answer,
+  run: diff,
+};
+
+async function diff(
+  context: CommandContext,
+  options: Options,
+  [oldFile = '', newFile = '']: readonly string[],
+): Promise<number> {
+  refuseBackwards(options, 'mapping diff');
+  const [older, newer] = [await readFile(oldFile), await readFile(newFile)];
+  const nameOf = (account: string) => newer.chart?.get(account)?.name ?? older.chart?.get(account)?.name ?? null;
+  return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
+    const installations: z.input<typeof answer>['installations'] = [];
+    for (const configured of await chosenBooks(app, options.installation)) {
+      const moves = await movesOf(context, app, configured, { older: older.read, newer: newer.read }, options);
+      installations.push({ installation: configured.id, ...moves.document(nameOf) });
+    }
+    await context.result({ old: older.path, new: newer.path, installations }, () =>
+      installations.map((one) => `${mappingDiffTexts.title(one)}\n${movesText(one)}`).join('\n\n'),
+    );
+    return 0;
+  });
+}
+
+type ReadMapping = Awaited<ReturnType<typeof loadMapping>>;
+
+async function readFile(file: string) {
+  const path = resolve(file);
+  const read = await loadMapping(path);
+  return { path, read, chart: (await loadChart(read.mapping, path))?.chart ?? null };
+}
+
+async function movesOf(
+  context: CommandContext,
+  app: App,
+  configured: InstallationConfig,
+  { older, newer }: { older: ReadMapping; newer: ReadMapping },
+  { from = null, to = null }: { from?: CalendarDate | null; to?: CalendarDate | null },
+): Promise<MappingMoves> {
+  const { id, decimals } = configured;
+  const selection = { documents: null, from, to };
+  const both = { older: { ...configured, ...older }, newer: { ...configured, ...newer } };
+  const compared = compareMappings(app.db, both, app.practice(id), selection);
+  const moves = new MappingMoves(decimals);
+  const total = await countInForce(app.db, id, selection);
+  for await (const batch of withProgress(context, 'comparing', total, compared))
+    for (const one of batch) moves.add(one);
+  return moves;
+}

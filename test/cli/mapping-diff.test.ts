@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Money, sum } from '../../src/domain/money.ts';
+import { useDatabase } from '../support/database.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { query } from '../support/sql.ts';
+import { folderOf, vetledger } from './support.ts';
+
+const { db, url } = useDatabase();
+const id = 57;
+let clinic: MirroredClinic;
+const demo = readFileSync(demoMapping, 'utf8');
+const diff = (files: Record<string, string>, ...more: string[]) => {
+  const folder = folderOf(files);
+  const [older, newer] = Object.keys(files).map((name) => `${folder}/${name}`) as [string, string];
+  return vetledger(['mapping', 'diff', older, newer, '--config', clinic.config, ...more], clinic.env);
+};
+
+beforeAll(async () => {
+  clinic = new MirroredClinic(db, url, { id, seed: 8, invoices: 30 });
+  await clinic.configure(demo);
+  await clinic.pull();
+  await clinic.post();
+  const close = ['ledger', 'close', '--through', '2026-01-31', '--yes', '--config', clinic.config];
+  expect((await vetledger(close, clinic.env)).code).toBe(0);
+});
+afterAll(() => clinic?.remove());
+
+/** What the card payments and refunds in the books are per month, by a query over the payments' entries. */
+const cardPerMonth = () =>
+  query<{ month: string; closed: boolean; old: string; documents: number }>(
+    db,
+    `select to_char(e.entry_date, 'YYYY-MM') as month, e.entry_date <= '2026-01-31' as closed,
+       sum(case l.side when 'debit' then l.amount else -l.amount end)::text as old, count(*)::int as documents
+     from entry e join entry_line l on l.entry_id = e.id
+     join document d on d.installation = e.installation and d.entry_id = e.id
+     where e.installation = ? and l.account = '1920' group by 1, 2 order by 2, 1`,
+    [id],
+  );
+
+test('a moved account: per month, closed months apart, each with what the books have there', async () => {
+  const newer = demo
+    .replace('card_clearing: "1920"', 'card_clearing: "1925"')
+    .replace('roles:', 'chart: chart.csv\n\nroles:');
+  const chart = 'number,name,type,open\n1925,New card account,asset,yes\n';
+  const files = { 'old.yaml': demo, 'new.yaml': newer, 'chart.csv': chart };
+  const expected = await cardPerMonth();
+  expect(expected.map(({ closed }) => closed)).toEqual([false, false, true]);
+  const { code, stdout } = await diff(files, '--json');
+  expect(code).toBe(0);
+  const [found] = JSON.parse(stdout).installations;
+  expect(found.moves).toEqual(
+    expected.flatMap(({ month, closed, old }) => [
+      { closed, month, account: '1920', name: null, old, new: '0.00', change: new Money(old).negated().toFixed(2) },
+      { closed, month, account: '1925', name: 'New card account', old: '0.00', new: old, change: old },
+    ]),
+  );
+  const moved = expected.reduce((total, { documents }) => total + documents, 0);
+  const closed = expected.find((each) => each.closed)!.documents;
+  expect(found.counts).toMatchObject({ moved, moved_closed: closed, held: 0 });
+  expect(found.held).toEqual([]);
+  const text = (await diff(files)).stdout;
+  expect(text).toMatch(
+    /Open periods .*\n +month[\s\S]*Closed periods .*\n +month[\s\S]*2026-01 +1925 +New card account/,
+  );
+});
+
+test('the same mapping moves nothing, a range of dates counts only its documents, and what one mapping holds is counted', async () => {
+  const same = JSON.parse((await diff({ 'a.yaml': demo, 'b.yaml': demo }, '--json')).stdout).installations[0];
+  expect(same).toMatchObject({ moves: [], held: [], counts: { same: same.counts.documents, moved: 0 } });
+  const part = await diff({ 'a.yaml': demo, 'b.yaml': demo }, '--json', '--from', '2026-02-01');
+  expect(part.json().installations[0].counts.documents).toBeLessThan(same.counts.documents);
+  const without = demo.replace(/^ *card_clearing:.*\n/m, '');
+  const { held, moves } = (await diff({ 'a.yaml': demo, 'b.yaml': without }, '--json')).json().installations[0];
+  const lines = await query<{ amount: string }>(
+    db,
+    `select l.amount::text from entry e join entry_line l on l.entry_id = e.id
+     join document d on d.installation = e.installation and d.entry_id = e.id
+     where e.installation = ? and l.account = '1920'`,
+    [id],
+  );
+  const amount = sum(lines.map((line) => new Money(line.amount))).toFixed(2);
+  expect(held).toEqual([{ by: 'new', code: 'role_unmapped', documents: lines.length, amount }]);
+  expect(moves).toEqual([]);
+});
+
+test('nothing is written, and no entry is added', async () => {
+  const before = await query(db, 'select count(*)::int as n from entry');
+  await diff({ 'a.yaml': demo, 'b.yaml': demo.replace('"1920"', '"1925"') });
+  expect(await query(db, 'select count(*)::int as n from entry')).toEqual(before);
+});
