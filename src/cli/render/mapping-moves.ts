@@ -142,8 +142,8 @@ export function movesText({ counts, held, moves }: ReturnType<MappingMoves['docu
 }
 
 /** The lines that a mapping gives. Null if it holds the document. */
-function postedLines({ outcome, wanted }: Remap): Line[] | null {
-  return outcome === 'held' ? null : (wanted?.lines ?? []);
+function postedLines({ outcome, required }: Remap): Line[] | null {
+  return outcome === 'held' ? null : (required?.lines ?? []);
 }
 
 function balances(totals: AccountTotals): Map<string, Money> {
