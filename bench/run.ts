@@ -20,6 +20,7 @@
 //                      --installations 300 --minutes 60 --every 300 --temporal dev|postgres
 //     write-backs      (k) processor time, requests and weight of the write-back of a prepayment
 //     reconcile        (j) `vetledger reconcile` of 20,000 and 60,000 invoices: processor time and memory
+//     account-reports  (l) reports of accounts over 20,000 and 200,000 invoices: time and memory
 //     sandbox-read     (i) a bare read of 100,000 records from the sandbox beside that of an earlier revision (--against REVISION)
 //
 // Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
@@ -32,6 +33,7 @@ import { parseArgs } from 'node:util';
 import { writesSections } from './measure.ts';
 import { run } from './parts/processes.ts';
 import { type Services, startServices } from './parts/services.ts';
+import { accountReports } from './scenarios/account-reports.ts';
 import { fullLoad, largeFullLoad } from './scenarios/full-load.ts';
 import { idle } from './scenarios/idle.ts';
 import { killed } from './scenarios/killed.ts';
@@ -71,6 +73,7 @@ const scenarios: Record<string, Scenario> = {
 
 /** Scenarios with separate servers. */
 const alone: Record<string, (quick: boolean) => Promise<void>> = {
+  'account-reports': accountReports,
   'many-installations': (quick) =>
     manyInstallations({
       installations: Number(values.installations ?? (quick ? 8 : 300)),
