@@ -103,6 +103,61 @@ describe.skipIf(!hasHledger)('hledger', () => {
   });
 });
 
+/** The figures of a report by account, of the column that `field` names. */
+async function accountFigures(line: string, field: string): Promise<Record<string, string>[]> {
+  const ran = await vetledger(['report', ...line.split(' '), '--json', '--config', clinic.config], clinic.env);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  const [section] = Object.values(ran.json().installations[0].sections) as { figures: Record<string, string>[] }[];
+  return section!.figures.map((figure) => ({ ...figure, value: figure[field]! }));
+}
+
+describe('reports of accounts', () => {
+  /** Days of the history, of two years. */
+  const days = async () => {
+    const found = await clinic.rows<{ day: string }>(
+      `select to_char(entry_date, 'YYYY-MM-DD') as day from entry group by 1 order by 1`,
+    );
+    return [0.1, 1].map((part) => found[Math.ceil(part * found.length) - 1]!.day);
+  };
+
+  test.skipIf(!hasHledger)(
+    'the trial balance of a day is hledger’s; income and expenses count from 1 January',
+    async () => {
+      for (const day of await days()) {
+        const after = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+        const erp = (name: string) => decodeURIComponent(name.split(':')[0]!);
+        const all = byErpAccount(balancesByHledger(journal(), ['-e', after]), erp);
+        const year = byErpAccount(balancesByHledger(journal(), ['-b', `${day.slice(0, 4)}-01-01`, '-e', after]), erp);
+        const figures = await accountFigures(`trial-balance --as-of ${day}`, 'closing');
+        const accounts = figures.filter(({ account }) => account);
+        expect(accounts.map(({ account, value }) => [account, value])).toEqual(
+          accounts.map(({ account, type }) => {
+            const from = type === 'income' || type === 'expense' ? year : all;
+            return [account, (from.get(account!) ?? new Decimal(0)).toFixed(2)];
+          }),
+        );
+        expect(accounts.map(({ account }) => account).sort()).toEqual([...all.keys()].sort());
+      }
+    },
+  );
+
+  test('the trial balance of the last day is that of reconcile, and its receivables are those of the report', async () => {
+    const day = (await days()).at(-1)!;
+    const figures = await accountFigures(`trial-balance --from 0001-01-01 --to ${day}`, 'closing');
+    expect(figures.map(({ account, value }) => [account, value])).toEqual(ownBalances());
+    for (const asOf of await days()) {
+      const open = await vetledger(
+        ['report', 'receivables', '--as-of', asOf, '--json', '--config', clinic.config],
+        clinic.env,
+      );
+      const receivable = (await accountFigures(`balance-sheet --as-of ${asOf}`, 'closing')).find(
+        ({ account }) => account === '1700',
+      );
+      expect(receivable!.value).toBe(open.json().installations[0].sections.receivables.total.open);
+    }
+  });
+});
+
 describe.skipIf(!hasBeancount)('beancount', () => {
   test('bean-check accepts the books', () => {
     expect(run(beanCheck, [ledger()])).toMatchObject({ code: 0, stderr: '' });

@@ -92,9 +92,9 @@ export function readByHledger(file: string): ReadPosting[] {
   );
 }
 
-/** The balances of `hledger balance`, by the account's name in the journal. */
-export function balancesByHledger(file: string): Map<string, Decimal> {
-  const args = ['-f', file, 'balance', '--flat', '--empty', '--no-total', '--layout', 'bare', '-O', 'csv'];
+/** The balances of `hledger balance`, by the account's name in the journal. `days`: its options for a period. */
+export function balancesByHledger(file: string, days: readonly string[] = []): Map<string, Decimal> {
+  const args = ['-f', file, 'balance', ...days, '--flat', '--empty', '--no-total', '--layout', 'bare', '-O', 'csv'];
   const { code, stdout, stderr } = run('hledger', args);
   if (code !== 0) throw new Error(`hledger refuses ${file}:\n${stderr}`);
   const [, ...lines] = stdout.trimEnd().split('\n');
