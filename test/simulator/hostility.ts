@@ -7,7 +7,7 @@ import type { Db } from '../../src/db/pool.ts';
 import type { DocumentKind, RecordKind } from '../../src/terms.ts';
 import { query } from '../support/sql.ts';
 import { answerFaults } from './answers.ts';
-import { harmless, type Poison, poisoned, poisons } from './poisons.ts';
+import { amounts, harmless, type Poison, poisoned, poisons } from './poisons.ts';
 import type { ActiveFault, SimulatedPractice } from './practice.ts';
 
 const finalStatus = 3;
@@ -135,7 +135,8 @@ export class Hostility {
   async #poison(isFirst: boolean): Promise<void> {
     const { rng, owner, installation, practice, tell } = this.#options;
     const [kindOfPoison, names] = rng.weighted<['poison' | 'harmless' | 'database', Record<string, Poison>]>([
-      [['poison', poisons], 6],
+      [['poison', poisons], 4],
+      [['poison', amounts], 2],
       [['harmless', harmless], 2],
       [['database', poisons], 2],
     ]);

@@ -50,10 +50,6 @@ export const poisons: Record<string, Poison> = {
     members: { client: '"http://x/client/90071992547409930000/"' },
   },
   'a prepayment of 17,000 decimals': { list: 'unallocatedpayment', members: { paid: `"1.${'0'.repeat(17_000)}1"` } },
-  'a payment of 10,000,000.01': { list: 'invoicepayment', members: { paid: '"10000000.01"' } },
-  'a prepayment of -1e12': { list: 'unallocatedpayment', members: { paid: '-1e12' } },
-  'an invoice of 20,000,000 VAT': { list: 'invoice', members: { total_vat: '20000000' } },
-  'a row of 20,000,000': { list: 'invoicerow', members: { sum: '20000000' } },
   'an invoice of a client of another installation': {
     list: 'invoice',
     members: { client: '"http://x/999999/api/0.1/client/2001/"' },
@@ -88,6 +84,15 @@ export const poisons: Record<string, Poison> = {
     ...everyList('50,000 values', { remark: `[${'1,'.repeat(50_000)}1]` }),
     ...everyList('nested 5,000 deep', { remark: `${'['.repeat(5_000)}${']'.repeat(5_000)}` }),
   ]),
+};
+
+/** Well-formed amounts above 10,000,000, the largest that vetledger posts. Only their size is wrong. */
+export const amounts: Record<string, Poison> = {
+  'a payment of 10,000,000.01': { list: 'invoicepayment', members: { paid: '"10000000.01"' } },
+  'a prepayment of 10,000,000.01': { list: 'unallocatedpayment', members: { paid: '"10000000.01"' } },
+  'a prepayment of -1e12': { list: 'unallocatedpayment', members: { paid: '-1e12' } },
+  'an invoice of 20,000,000 VAT': { list: 'invoice', members: { total_vat: '20000000' } },
+  'a row of 20,000,000': { list: 'invoicerow', members: { sum: '20000000' } },
 };
 
 /** Unusual records that are posted all the same. */
