@@ -40,8 +40,12 @@ interface KnexClient {
 }
 
 const connectionsOfProcess = 4;
-/** Matches statements that use the time, directly or through a default of a column. */
-const asksForTime = /clock_timestamp|now\(|insert into erp_/;
+/** Matches statements that read the time through a column's default, a trigger or a function. */
+const readsSessionTime = /insert into|update erp_unit|update write_back|budget_/;
+const directTime = /\b(?:clock_timestamp|now)\(\)/g;
+const statementNames = new Map<string, string>();
+/** Prepared statements of a connection. Their texts are those of the program, so there are few. */
+const mostPrepared = 2_000;
 
 /**
  * Replaces clock_timestamp() and now() for sessions that search the schema `sim` first. It must be called once per
@@ -81,11 +85,9 @@ export async function simulateClock(owner: Db): Promise<void> {
 export class SimulatedDatabase {
   readonly #url: string;
   readonly #reserve: RawConnection[] = [];
-  readonly #asksForTime: RegExp;
 
-  constructor(url: string, { asksForTime: statements = asksForTime }: { asksForTime?: RegExp } = {}) {
+  constructor(url: string) {
     this.#url = url;
-    this.#asksForTime = statements;
   }
 
   /** Opens a pool for one process. `release` takes its connections back and rolls back open transactions. */
@@ -114,7 +116,7 @@ export class SimulatedDatabase {
       mine.add(raw);
       Object.assign(raw, { told: '', isInTransaction: false, isBroken: false });
       Object.assign(raw.client, { __knex__disposed: undefined });
-      raw.client.query = asking(raw, time, asker, this.#asksForTime) as pg.Client['query'];
+      raw.client.query = asking(raw, time, asker) as pg.Client['query'];
       return raw.client;
     };
     client.destroyRawConnection = async (connection) => {
@@ -153,11 +155,16 @@ function wholeConnection(client: pg.Client): RawConnection {
   };
 }
 
+interface Statement {
+  text: string;
+  values?: unknown[];
+}
+
 /** Wraps a connection's query: it counts as work under way, sets the session's time, and is a step of its process. */
-function asking(raw: RawConnection, time: SimulatedTime, asker: Asker, asksForTime: RegExp) {
-  return (config: { text: string } | string, callback: Callback) => {
+function asking(raw: RawConnection, time: SimulatedTime, asker: Asker) {
+  return (config: Statement | string, callback: Callback) => {
     const statement = typeof config === 'string' ? config : config.text;
-    const send = (text: string | { text: string }) =>
+    const send = (text: string | Statement) =>
       new Promise<[Error | null, unknown]>((resolve) => {
         raw.query(text as string, ((error: Error | null, result: unknown) => resolve([error, result])) as never);
       });
@@ -179,14 +186,16 @@ function asking(raw: RawConnection, time: SimulatedTime, asker: Asker, asksForTi
       await asker.step(`before ${opening(statement)}`, false, raw.isInTransaction);
       const end = time.begin();
       const now = new Date(time.nowMs).toISOString();
+      const setting = `set sim.now = '${now}'`;
+      const isBegin = /^begin/i.test(statement);
       // In a failed transaction this statement and the following ones fail.
-      const isTimed = asksForTime.test(statement);
-      if (raw.told !== now && isTimed) await send(`set sim.now = '${now}'`);
+      const isTimed = raw.told !== now && readsSessionTime.test(statement);
+      if (isTimed) await send(setting);
       // A rollback undoes the settings of the transaction.
       if (/^rollback/i.test(statement)) raw.told = '';
-      else if (isTimed) raw.told = now;
-      const [error, result] = await send(config);
-      if (/^(begin|commit|rollback)/i.test(statement)) raw.isInTransaction = /^begin/i.test(statement);
+      else if (isTimed || isBegin) raw.told = now;
+      const [error, result] = await send(isBegin ? `${statement.replace(/;$/, '')}; ${setting}` : prepared(config, now));
+      if (/^(begin|commit|rollback)/i.test(statement)) raw.isInTransaction = isBegin;
       end();
       if (!raw.isInTransaction && error === null && asker.breaks?.(statement, 'after')) return broken();
       await asker.step(`after ${opening(statement)}`, !raw.isInTransaction, raw.isInTransaction);
@@ -194,6 +203,21 @@ function asking(raw: RawConnection, time: SimulatedTime, asker: Asker, asksForTi
     };
     void ask();
   };
+}
+
+/** The statement with the time as a parameter. PostgreSQL parses and plans it once per connection. */
+function prepared(config: Statement | string, now: string): Statement | string {
+  if (typeof config === 'string') return config;
+  const { text, values = [] } = config;
+  const dated = text.replace(directTime, `$${values.length + 1}::timestamptz`);
+  const given = dated === text ? values : [...values, now];
+  if (given.length === 0) return config;
+  let name = statementNames.get(text);
+  if (name === undefined && statementNames.size < mostPrepared) {
+    name = `s${statementNames.size}`;
+    statementNames.set(text, name);
+  }
+  return { ...config, text: dated, values: given, ...(name === undefined ? {} : { name }) };
 }
 
 function opening(statement: string): string {

@@ -81,7 +81,7 @@ export async function prepareDatabase({ owner }: Pick<Databases, 'owner'>): Prom
 
 /** Opens the databases of lives. */
 export function openDatabases({ url, ownerUrl }: { url: string; ownerUrl: string }) {
-  return { owner: openDatabase(ownerUrl), simulated: new SimulatedDatabase(url, { asksForTime: /./ }) };
+  return { owner: openDatabase(ownerUrl), simulated: new SimulatedDatabase(url) };
 }
 
 /** Plays a seed. `n` must be different for each life in a database. `given` replaces some of the seed's traits. */

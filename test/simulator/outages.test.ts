@@ -31,7 +31,7 @@ import { simulateTimers, WorkerProcess } from './process.ts';
 import { SimulatedTemporal } from './temporal.ts';
 
 const { owner, url, truncate } = useDatabase();
-const simulated = new SimulatedDatabase(url, { asksForTime: /./ });
+const simulated = new SimulatedDatabase(url);
 beforeAll(() => prepareDatabase({ owner }));
 beforeEach(truncate);
 afterAll(() => simulated.close());

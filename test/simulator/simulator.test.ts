@@ -10,7 +10,7 @@ const longestLifeMs = 120_000;
 
 describe('books, mirror, ERP and write-backs are right at the end, whatever goes wrong', () => {
   const { owner, url } = useDatabase();
-  const simulated = new SimulatedDatabase(url, { asksForTime: /./ });
+  const simulated = new SimulatedDatabase(url);
   beforeAll(() => prepareDatabase({ owner }));
   afterAll(() => simulated.close());
 
