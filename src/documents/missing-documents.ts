@@ -4,6 +4,7 @@ import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { absenceProblems } from '../domain/problems.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentRefTypes } from './document.ts';
+import { markKnown } from './mark.ts';
 import type { FoundProblem } from './save.ts';
 
 /** Those of these documents that have an entry in force. With `lock` they keep it until the transaction ends. */
@@ -32,8 +33,8 @@ export async function countPosted(db: Connection, installation: number, kind: Do
 }
 
 /**
- * Gives posted documents that the source does not show their problem at once. The next window judges them and finds the
- * same. A document with another problem keeps that one until then.
+ * Gives posted documents that the source does not show their problem at once, and marks them. The next window judges
+ * them and finds the same. A document with another problem keeps that one until then.
  */
 export async function reportMissing(
   trx: Connection,
@@ -42,6 +43,12 @@ export async function reportMissing(
   missing: readonly (FoundProblem & { id: number })[],
 ): Promise<void> {
   if (missing.length === 0) return;
+  await markKnown(
+    trx,
+    installation,
+    kind,
+    missing.map(({ id }) => id),
+  );
   const { from, bindings } = rowsAsArrays(
     'missing',
     { ...documentRefTypes, code: 'text', message: 'text' },
@@ -50,8 +57,7 @@ export async function reportMissing(
   await execute(
     trx,
     `update document d set problem_code = missing.code, problem_message = missing.message,
-       problem_since = case when d.problem_code = missing.code then d.problem_since else clock_timestamp() end,
-       dirty = true, dirty_mark = d.dirty_mark + 1
+       problem_since = case when d.problem_code = missing.code then d.problem_since else clock_timestamp() end
      from ${from} where d.installation = ? and d.kind = missing.kind and d.id = missing.id and d.entry_id is not null
        and (d.problem_code is null or d.problem_code = any(?))`,
     [...bindings, installation, absenceProblems],

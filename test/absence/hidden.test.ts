@@ -150,6 +150,37 @@ test('what a person confirms is reversed, and posted anew when it is shown again
   expect((await stateOf(of)).report).toMatchObject({ ok: true, complete: true });
 });
 
+test('an invoice that lost its rows before it disappeared is missing, and can be confirmed as gone', async () => {
+  const of = await loaded(40);
+  const [first] = await of.rows<{ id: number }>(
+    `select d.id from document d where d.kind = 'invoice' and d.state = 'posted' and not exists (
+       select from mirror_record p where p.kind = 'payment' and p.parent_id = d.id) order by id limit 1`,
+  );
+  const id = first!.id;
+  const source = of.sandbox.clinic;
+  const hide = hiding(of.sandbox);
+  const isItsRow: Hidden = (kind, each) => kind === 'row' && source.invoiceRows.get(each)?.invoice === id;
+  const problem = async () =>
+    (
+      await of.rows<{ code: string }>(`select problem_code as code from document where kind = 'invoice' and id = ?`, [
+        id,
+      ])
+    )[0]!.code;
+  hide(isItsRow);
+  aheadMs += 2_100;
+  source.update(source.invoices, source.invoices.get(id)!, {});
+  await of.sync();
+  expect(await problem()).toBe('rows_missing');
+  hide((kind, each) => isItsRow(kind, each) || (kind === 'invoice' && each === id));
+  await nextDay(of);
+  await of.sync();
+  expect(await problem()).toBe('missing_in_source');
+  await confirmAllGone(of.app.db, of.sandbox.installation, 1);
+  await of.sync();
+  const entries = await of.rows(`select reason from entry where kind = 'invoice' and document_id = ? order by n`, [id]);
+  expect(entries).toEqual([{ reason: 'posted' }, { reason: 'gone' }]);
+});
+
 test('a record that was never posted is gone after a second look-up, and back when it is shown', async () => {
   const of = await loaded(60);
   const [draft] = await of.rows<{ id: number }>(

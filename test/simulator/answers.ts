@@ -40,12 +40,21 @@ function keptOf({ headers }: SourceAnswer): Record<string, string> {
   return headers.date === undefined ? {} : { date: headers.date };
 }
 
+/** The value of a JSON text; null if another fault has broken the text. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /** Changes the page of a list. */
 const paged =
   (change: (page: Record<string, unknown>, results: unknown[], rng: Rng) => Record<string, unknown>): Strike =>
   (answer, { method }, rng) => {
     if (method !== 'GET' || answer.status !== 200) return answer;
-    const page: unknown = JSON.parse(answer.body);
+    const page = parsed(answer.body);
     if (typeof page !== 'object' || page === null || !('results' in page) || !Array.isArray(page.results))
       return answer;
     // JSON numbers keep their digits, because the sandbox writes at most 15.

@@ -1,6 +1,7 @@
 // PostgreSQL for simulated processes: it uses the simulated clock, and a process that dies leaves only what it has
 // committed.
 
+import type { EventEmitter } from 'node:events';
 import type pg from 'pg';
 import { type Db, openDatabase, schemaName } from '../../src/db/pool.ts';
 import type { SimulatedTime } from '../erp/fake/time.ts';
@@ -137,6 +138,10 @@ export class SimulatedDatabase {
   async #takeBack(raw: RawConnection, mine: Set<RawConnection>): Promise<void> {
     if (!mine.delete(raw)) return;
     await raw.query('rollback');
+    // The pool of each process adds a listener; the first one is the driver's.
+    const { connection } = raw.client as unknown as { connection: EventEmitter };
+    for (const listener of connection.listeners('errorMessage').slice(1))
+      connection.off('errorMessage', listener as () => void);
     this.#reserve.push(raw);
   }
 
@@ -194,7 +199,9 @@ function asking(raw: RawConnection, time: SimulatedTime, asker: Asker) {
       // A rollback undoes the settings of the transaction.
       if (/^rollback/i.test(statement)) raw.told = '';
       else if (isTimed || isBegin) raw.told = now;
-      const [error, result] = await send(isBegin ? `${statement.replace(/;$/, '')}; ${setting}` : prepared(config, now));
+      const [error, result] = await send(
+        isBegin ? `${statement.replace(/;$/, '')}; ${setting}` : prepared(config, now),
+      );
       if (/^(begin|commit|rollback)/i.test(statement)) raw.isInTransaction = isBegin;
       end();
       if (!raw.isInTransaction && error === null && asker.breaks?.(statement, 'after')) return broken();

@@ -53,7 +53,7 @@ export async function judge(life: Judged): Promise<string[]> {
 
 /** The books must equal the oracle's, each affected document must be held and named, and no other one. */
 async function wrongDocuments(life: Judged): Promise<string[]> {
-  const { db, installation, practice, hostility, wasPutBack, deleted, confirmed, closedThrough } = life;
+  const { db, installation, practice, hostility, confirmed, closedThrough } = life;
   const { id, timezone, decimals, startDate } = installation;
   hostility.settle();
   const problems = await query<{ document: string; code: string; message: string }>(
@@ -64,17 +64,13 @@ async function wrongDocuments(life: Judged): Promise<string[]> {
   );
   const named = new Map(problems.map(({ document, ...problem }) => [document, problem]));
   const isMissing = (code: string) => ['missing_in_source', 'source_shrank'].includes(code);
-  if (wasPutBack) for (const { document, code } of problems) if (isMissing(code)) hostility.mayBeHeld.add(document);
   const { culprits, unusable } = hostility;
   const mayBeHeld = new Set([...hostility.mayBeHeld, ...inClosedPeriod(practice, closedThrough)]);
   const setting = { installation: id, timezone, decimals, startDate, mapping: demoMapping };
-  const hasUnconfirmed = [...deleted].some((document) => !confirmed.has(document) && named.has(document));
   const found = await wrongBooks(db, practice.clinic, { ...setting, culprits, mayBeHeld });
   // An unusable record has no document and no state.
   const wrong = found
     .filter((one) => !(/ is undefined, /.test(one) && unusable.has(one.split(' ')[0] ?? '')))
-    // A deleted document that could not be confirmed yet must be named.
-    .filter((one) => !(hasUnconfirmed && /no longer in the source|^account /.test(one)))
     .map((one) => `the books: ${one}`);
   const reversed = await query<{ entry: string; document: string }>(
     db,
@@ -91,8 +87,7 @@ async function wrongDocuments(life: Judged): Promise<string[]> {
   for (const [document, { code }] of named)
     if (isMissing(code) && !unusable.has(document) && !hostility.mayBeHeld.has(document))
       wrong.push(`${document} is named as missing, and the source shows it`);
-  // Only lists ordered by id show the place of such a record.
-  if (practice.quirks.order === 'id') wrong.push(...(await wrongAside(db, id, hostility, named)));
+  wrong.push(...(await wrongAside(db, id, hostility, named)));
   return wrong.map((one) => one + reasonOf(one, named));
 }
 

@@ -35,7 +35,7 @@ const mutantSeeds = 100;
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '200' },
-    from: { type: 'string', default: '1' },
+    from: { type: 'string' },
     seed: { type: 'string' },
     trait: { type: 'string' },
     mutant: { type: 'string', default: '' },
@@ -45,7 +45,7 @@ const { values } = parseArgs({
   },
 });
 const isWhole = (text: string) => Number.isSafeInteger(Number(text)) && Number(text) > 0;
-const error = ![values.seeds, values.from, values.processes, values.seed ?? '1'].every(isWhole)
+const error = ![values.seeds, values.processes, values.seed ?? '1', values.from ?? '1'].every(isWhole)
   ? '--seeds, --from, --seed and --processes are whole numbers above 0'
   : values.mutant !== '' && !Object.hasOwn(mutants, values.mutant)
     ? `--mutant is one of: ${Object.keys(mutants).join(', ')}`
@@ -65,10 +65,10 @@ try {
 }
 
 /** Seeds from the first one on, of lives that have the trait. */
-function seedsOf(count: number): number[] {
-  const { trait, from } = values;
+function seedsOf(count: number, first = Number(values.from ?? 1)): number[] {
+  const { trait } = values;
   const seeds: number[] = [];
-  for (let seed = Number(from); seeds.length < count; seed++)
+  for (let seed = first; seeds.length < count; seed++)
     if (trait === undefined || hasTrait(traitsOf(seed), trait as TraitName)) seeds.push(seed);
   return seeds;
 }
@@ -76,9 +76,10 @@ function seedsOf(count: number): number[] {
 /** Looks for the first life that notices each mutant, and whose like without the mutant is right. */
 async function tryMutants(): Promise<number> {
   let unnoticed = 0;
-  for (const [mutant, { traits }] of Object.entries(mutants)) {
+  for (const [mutant, { traits, seed }] of Object.entries(mutants)) {
     if (values.mutant !== '' && values.mutant !== mutant) continue;
-    const { reports, failed, seconds } = await lives({ ...setting, seeds: seedsOf(mutantSeeds), mutant, traits }, true);
+    const tried = seedsOf(mutantSeeds, values.from === undefined ? seed : undefined);
+    const { reports, failed, seconds } = await lives({ ...setting, seeds: tried, mutant, traits }, true);
     const noticed = failed.find(isNoticed);
     const seeds = noticed ? [noticed.seed] : [];
     const control = await lives({ ...setting, seeds, mutant: '', traits, processes: 1 }, true);
