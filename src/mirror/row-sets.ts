@@ -124,11 +124,13 @@ async function lostUnchanged(
   const found = await rows(
     trx,
     { id: integer },
-    // The set was whole for this version of the invoice, or the row was seen after the invoice's last change.
+    // The set was whole for this version of the invoice, or the row was seen after the invoice's last change. The
+    // source's clock may have been put back in between, so the row also has its time by the invoice's answer.
     `select r.id from mirror_record r
      join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
      where r.installation = ? and r.kind = 'row' and r.id = any(?)
-       and (i.rows_source_time >= i.rows_fresh_from or r.source_time >= i.rows_fresh_from)`,
+       and (i.rows_source_time >= i.rows_fresh_from
+         or least(r.source_time, r.asked_at + (i.source_time - i.asked_at)) >= i.rows_fresh_from)`,
     [installation, ofPosted.map(({ id }) => id)],
   );
   return new Set(found.map(({ id }) => id));

@@ -23,9 +23,6 @@ export interface Judged {
   practice: SimulatedPractice;
   hostility: Hostility;
   isHostile: boolean;
-  /** True if the clinic's clock was set back, so that a document with a deleted row may still count as missing. */
-  wasPutBack: boolean;
-  deleted: ReadonlySet<string>;
   /** Deleted documents that the accountant confirmed as gone. */
   confirmed: ReadonlySet<string>;
   /** The last closed day of the books; null if they are open. */

@@ -115,8 +115,6 @@ class Life {
   #isBackfillLeft = false;
   #isCalm = false;
   #isOver = false;
-  #aheadMs = 0;
-  #wasPutBack = false;
   #breaks: number;
   #deaths = 0;
   #faults = 0;
@@ -219,8 +217,6 @@ class Life {
     if (movesAtMs !== null)
       this.#time.at(this.#time.nowMs + movesAtMs, () => {
         const aheadMs = clocks.pick(clocksMs);
-        this.#wasPutBack ||= aheadMs < this.#aheadMs;
-        this.#aheadMs = aheadMs;
         this.#practice.clockAheadMs = aheadMs;
         this.#tell(`the clinic's clock is ${aheadMs / 1_000} s ahead`);
       });
@@ -528,10 +524,8 @@ class Life {
       ...{ db: this.#databases.owner, installation: this.#installation, practice: this.#practice, held },
       ...{ hostility: this.#hostility, isHostile: this.#traits.source === 'hostile' },
       ...{
-        deleted: this.#staff.deleted,
         confirmed: this.#confirmed,
         closedThrough: this.#closedThrough,
-        wasPutBack: this.#wasPutBack,
       },
     });
     const misdeeds = this.#erp?.misdeeds.filter(({ about }) => about === 'content') ?? [];

@@ -15,21 +15,34 @@ let installation = 0;
 const at = (seconds: number) => new Date(Date.parse('2026-05-04T08:00:00Z') + seconds * 1000);
 const scope = () => ({ installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), keepRaw: 'mapped' as const });
 
+/** The times of an answer; the source's clock is ahead of the database's by `aheadBy` seconds. */
+const times = (seconds: number, aheadBy: number) =>
+  answerTimes({
+    sourceTime: at(seconds + aheadBy),
+    sourceTimeAtMost: at(seconds + aheadBy + 1),
+    askedAt: at(seconds),
+  });
+
 /** An answer with these records, whose snapshot was taken at most a second after `seconds`. */
-async function answer(kind: RecordKind, seconds: number, records: ({ id: number } & Record<string, unknown>)[]) {
+async function answer(
+  kind: RecordKind,
+  seconds: number,
+  records: ({ id: number } & Record<string, unknown>)[],
+  aheadBy = 0,
+) {
   const results = records.map((record) => {
     const raw = JSON.stringify(record);
     return { id: record.id, raw, value: readJson(raw) };
   });
-  const page = { results, ...answerTimes({ sourceTime: at(seconds), sourceTimeAtMost: at(seconds + 1) }) };
+  const page = { results, ...times(seconds, aheadBy) };
   return db.transaction((trx) => savePage(trx, scope(), kind, page));
 }
 const invoice = (modified: string, name = 'Ann') => ({ id: 1, status: 3, payer_name: name, modified });
 const row = (id: number, name: string, modified = '2026-05-04T07:00:00Z') => ({
   ...{ id, invoice: `${api}/invoice/1/`, name, sum: '1.00', sum_total: '1.00', modified },
 });
-const settle = (seconds: number) =>
-  db.transaction((trx) => acceptRowSets(trx, installation, [1], answerTimes({ sourceTime: at(seconds) })));
+const settle = (seconds: number, aheadBy = 0) =>
+  db.transaction((trx) => acceptRowSets(trx, installation, [1], times(seconds, aheadBy)));
 const isFresh = async () =>
   (
     await query<{ fresh: boolean }>(
@@ -78,6 +91,47 @@ describe('a set of rows is fresh only for the version that its invoice had befor
     expect(await isFresh()).toBe(true);
     await answer('row', 61, [row(1, 'c', '2026-05-04T08:00:30Z')]);
     expect(await isFresh()).toBe(false);
+  });
+});
+
+describe('a row that a posted invoice has lost', () => {
+  const twoHours = 7_200;
+  const minuteOf = (seconds: number) => at(seconds).toISOString();
+
+  test.each<[string, { readAheadBy: number; aheadBy: number; modified: string; missing: number[] }]>([
+    [
+      'is missing if the invoice has not changed',
+      { readAheadBy: 0, aheadBy: 0, modified: minuteOf(-600), missing: [2] },
+    ],
+    ['is gone if the invoice has changed', { readAheadBy: 0, aheadBy: 0, modified: minuteOf(60), missing: [] }],
+    [
+      'is gone if the invoice has changed after the source’s clock was put back',
+      { readAheadBy: twoHours, aheadBy: 0, modified: minuteOf(60), missing: [] },
+    ],
+    [
+      'is missing if only the source’s clock was put back',
+      { readAheadBy: twoHours, aheadBy: 0, modified: minuteOf(-600), missing: [2] },
+    ],
+  ])('%s', async (_, { readAheadBy, aheadBy, modified, missing }) => {
+    installation += 1;
+    await answer('invoice', 0, [invoice(minuteOf(-600))], readAheadBy);
+    await answer('row', 5, [row(1, 'a'), row(2, 'b')], readAheadBy);
+    await settle(5, readAheadBy);
+    await query(
+      db,
+      `insert into document (installation, kind, id, state, entry_id) values (?, 'invoice', 1, 'posted', 'entry')
+       on conflict (installation, kind, id) do update set state = excluded.state, entry_id = excluded.entry_id`,
+      [installation],
+    );
+    await answer('invoice', 120, [invoice(modified)], aheadBy);
+    await answer('row', 130, [row(1, 'a')], aheadBy);
+    await settle(130, aheadBy);
+    const found = await query<{ id: number }>(
+      db,
+      `select id from mirror_record where installation = ? and kind = 'row' and missing_at is not null`,
+      [installation],
+    );
+    expect(found.map(({ id }) => id)).toEqual(missing);
   });
 });
 
