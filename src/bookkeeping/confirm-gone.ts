@@ -1,16 +1,11 @@
 import type { Connection } from '../db/rows.ts';
-import { type LateDocument, lockLate } from '../documents/late-documents.ts';
+import { isMissing, type LateDocument, lockLate } from '../documents/late-documents.ts';
 import { markDirty } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
-import { absenceProblems } from '../domain/problems.ts';
 import { confirmAbsence } from '../mirror/not-shown.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
 import { lateErrors } from '../texts/errors/late-documents.ts';
 import { recordDecisions } from './late-decision-store.ts';
-
-export function isMissing({ problem }: Pick<LateDocument, 'problem'>): boolean {
-  return absenceProblems.some((code) => code === problem);
-}
 
 /**
  * Records that an action confirms these documents, or their missing rows, as gone, and marks them. The next window

@@ -22,7 +22,8 @@ export async function withHistory(
   const decisions = await decisionsOf(
     db,
     installation,
-    documents.filter(({ late }) => late.version !== null),
+    // A posted document may have the entry again that an earlier decision is about.
+    documents.filter(({ late, entryId: inForce }) => late.version !== null || inForce !== null),
   );
   const reversalOf = (document: StoredDocument) =>
     document.entryId === null ? entries.get(lastEntryOf(installation, document) ?? '') : undefined;
@@ -53,4 +54,4 @@ function lateOf({ late: { atClose, version, decision } }: StoredDocument): LateS
   return { version: version ?? '', atClose, decision: lockDecisions.find((each) => each === decision) ?? null };
 }
 
-const lockDecisions = ['wait', 'redate', 'as_dated'] as const;
+const lockDecisions = ['wait', 'redate', 'as_dated', 'leave_as_posted'] as const;

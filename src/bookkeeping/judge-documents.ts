@@ -172,7 +172,7 @@ interface Case {
 }
 
 /** Documents with their history and facts, in their order, and the context to judge them in. */
-async function casesOf(
+export async function casesOf(
   db: Connection,
   installation: InstallationConfig,
   contextFor: ContextFor,

@@ -580,7 +580,7 @@ create table late_decision (
   action_id bigint not null,
   constraint late_decision_pkey PRIMARY KEY (id),
   constraint late_decision_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
-  constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'accept_date'::text, 'confirm_gone'::text]))),
+  constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'leave_as_posted'::text, 'accept_date'::text, 'confirm_gone'::text]))),
   constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text])))
 );
 CREATE INDEX late_decision_document ON vetledger.late_decision USING btree (installation, kind, document_id, id);

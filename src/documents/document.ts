@@ -1,5 +1,6 @@
 import { bool, date, integer, nullable, oneOf, text } from '../db/columns.ts';
 import { type Binding, type Connection, rows } from '../db/rows.ts';
+import { declinedProblem } from '../domain/problems.ts';
 import {
   type CalendarDate,
   type DocumentKind,
@@ -64,6 +65,9 @@ const documentShape = {
   lateDecision: nullable(text),
 };
 
+/** SQL condition: the document has a problem that waits for someone. A declined correction does not. */
+export const hasOpenProblem = `problem_code is not null and problem_code <> '${declinedProblem}'`;
+
 /** Selects documents. `condition` follows `where`, and may end with order, limit and lock. */
 export async function selectDocuments(
   db: Connection,
@@ -74,7 +78,7 @@ export async function selectDocuments(
     db,
     documentShape,
     `select kind, id, dirty_mark as mark, refetch, state, document_date as "documentDate", entry_id as "entryId",
-       entry_count as "entryCount", remap_held as "remapHeld", problem_code is not null as "hasProblem",
+       entry_count as "entryCount", remap_held as "remapHeld", ${hasOpenProblem} as "hasProblem",
        late_at_close as "lateAtClose",
        late_version as "lateVersion", late_decision as "lateDecision"
      from document where ${condition}`,
@@ -86,17 +90,28 @@ export async function selectDocuments(
   }));
 }
 
+const byIds = 'installation = ? and (kind, id) in (select * from unnest(?::text[], ?::bigint[])) order by kind, id';
+
+function idBindings(installation: InstallationId, documents: readonly DocumentRef[]): Binding[] {
+  return [installation, documents.map(({ kind }) => kind), documents.map(({ id }) => id)];
+}
+
+/** Selects these documents without locking them. */
+export function documentsByIds(
+  db: Connection,
+  installation: InstallationId,
+  documents: readonly DocumentRef[],
+): Promise<StoredDocument[]> {
+  return selectDocuments(db, byIds, idBindings(installation, documents));
+}
+
 /** Selects these documents and locks them for the transaction, in the same order in which posting locks them. */
 export function lockDocuments(
   trx: Connection,
   installation: InstallationId,
   documents: readonly DocumentRef[],
 ): Promise<StoredDocument[]> {
-  return selectDocuments(
-    trx,
-    `installation = ? and (kind, id) in (select * from unnest(?::text[], ?::bigint[])) order by kind, id for update`,
-    [installation, documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
-  );
+  return selectDocuments(trx, `${byIds} for update`, idBindings(installation, documents));
 }
 
 /** Column types of a list of documents in `rowsAsArrays`. */

@@ -1,6 +1,6 @@
 import { date, integer, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { absenceProblems, lateProblems } from '../domain/problems.ts';
+import { absenceProblems, declinedProblem, lateProblems } from '../domain/problems.ts';
 import {
   type CalendarDate,
   type DocumentKind,
@@ -38,7 +38,23 @@ export async function lateDocuments(db: Connection, installation: InstallationId
     shape,
     `select ${columns} from document where installation = ? and problem_code is not null and problem_code = any(?)
      order by document_date nulls first, kind, id`,
-    [installation, [...lateProblems, ...absenceProblems]],
+    [installation, [...lateProblems, declinedProblem, ...absenceProblems]],
+  );
+  return found.map(lateOf);
+}
+
+/** These documents, late or not. Documents that do not exist are left out. */
+export async function lateByIds(
+  db: Connection,
+  installation: InstallationId,
+  documents: readonly DocumentRef[],
+): Promise<LateDocument[]> {
+  const found = await rows(
+    db,
+    shape,
+    `select ${columns} from document
+     where installation = ? and (kind, id) in (select * from unnest(?::text[], ?::bigint[])) order by kind, id`,
+    [installation, documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
   );
   return found.map(lateOf);
 }
@@ -62,9 +78,17 @@ export async function lockLate(
   return found.map(lateOf);
 }
 
+export function isMissing({ problem }: Pick<LateDocument, 'problem'>): boolean {
+  return absenceProblems.some((code) => code === problem);
+}
+
+/** The version of a missing document with this entry in force. */
+export function versionGone(entryId: string): string {
+  return `${entryId} gone`;
+}
+
 /** The decision that a missing document is gone concerns its entry in force, so the entry id is part of the version. */
 function lateOf({ message, ...found }: RowOf<typeof shape>): LateDocument {
-  const isMissing = absenceProblems.some((code) => code === found.problem);
-  const version = isMissing ? found.entryId && `${found.entryId} gone` : found.version;
+  const version = isMissing(found) ? found.entryId && versionGone(found.entryId) : found.version;
   return { ...found, version, message: message ?? '' };
 }

@@ -1,5 +1,5 @@
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { lockProblems } from '../domain/problems.ts';
+import { declinedProblem, lockProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
 import type { ProblemCode } from '../texts/problems.ts';
 
@@ -137,6 +137,6 @@ export async function noteLateAtClose(trx: Connection, installation: number, thr
   await execute(
     trx,
     `update document set late_at_close = true where installation = ? and problem_code = any(?) and document_date <= ?::date`,
-    [installation, lockProblems, through],
+    [installation, [...lockProblems, declinedProblem], through],
   );
 }

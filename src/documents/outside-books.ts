@@ -1,12 +1,13 @@
 import { date, integer, nullable, numeric, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, sum } from '../domain/money.ts';
-import { absenceProblems, lateProblems } from '../domain/problems.ts';
+import { absenceProblems, declinedProblem, lateProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /**
  * Why a document is not in the books as the source has it (ACCOUNTING E6). Each document counts once, for the first
  * reason that applies:
+ * - `left_as_posted`: it is posted, and the accountant declined its change. It counts as in the books.
  * - `missing_in_source`: it is posted, and the source does not show it.
  * - `change_held`: it is posted, and its change is held.
  * - `waiting`: it is held, and the accountant decided to wait.
@@ -16,6 +17,7 @@ import { type CalendarDate, type DocumentKind, documentKinds, type InstallationI
  * - `put_aside`: a record from which no document can be made.
  */
 export const outsideReasons = [
+  'left_as_posted',
   'missing_in_source',
   'change_held',
   'waiting',
@@ -67,7 +69,7 @@ export function outsideBooks(
     },
     `with outside as (
        select installation, kind, document_date, outside_amount, outside_vat,
-         case when problem_code = any(?::text[]) then 'missing_in_source' when state = 'posted' then 'change_held' when late_decision = 'wait' then 'waiting'
+         case when problem_code = ? then 'left_as_posted' when problem_code = any(?::text[]) then 'missing_in_source' when state = 'posted' then 'change_held' when late_decision = 'wait' then 'waiting'
            when problem_code = any(?::text[]) then 'late' else 'held' end as reason
        from document where installation = any(?) and problem_code is not null
        union all
@@ -83,6 +85,7 @@ export function outsideBooks(
        or document_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
      group by installation, kind, reason order by installation, kind, reason`,
     [
+      declinedProblem,
       absenceProblems,
       lateProblems,
       installations,
@@ -121,6 +124,21 @@ export type Outside = Partial<Record<'invoices' | 'payments' | 'prepayments', Ou
 const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
 
 export function outsideByKind(groups: readonly OutsideGroup[], decimals: number): Outside {
+  return byKind(
+    groups.filter(({ reason }) => reason !== 'left_as_posted'),
+    decimals,
+  );
+}
+
+/** The changes that the accountant declined. The amounts are the differences from the entries in force. */
+export function leftAsPosted(groups: readonly OutsideGroup[], decimals: number): Outside {
+  return byKind(
+    groups.filter(({ reason }) => reason === 'left_as_posted'),
+    decimals,
+  );
+}
+
+function byKind(groups: readonly OutsideGroup[], decimals: number): Outside {
   const outside: Outside = {};
   for (const [kind, ofKind] of Map.groupBy(groups, (group) => group.kind)) {
     const reasons = ofKind.map((group) => [group.reason, figureOf([group], decimals)] as const);

@@ -4,6 +4,9 @@ import type { ProblemCode } from '../texts/problems.ts';
 /** Problems of documents that are not posted because their period is locked. */
 export const lockProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
 
+/** A correction that the accountant declined for good: a problem of no document that is held or open (ACCOUNTING "Dates"). */
+export const declinedProblem: ProblemCode = 'left_as_posted';
+
 /** Problems of documents that the accountant decides one by one (ACCOUNTING "Dates"). */
 export const lateProblems: readonly ProblemCode[] = [...lockProblems, 'date_implausible', 'dated_before_start'];
 

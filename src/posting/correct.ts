@@ -40,7 +40,7 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
     const doubt = doubtOf(judgement.entry, judgement.dating, context);
     const entry = doubt === null ? judgement.entry : withoutDoubt(judgement.entry, doubt, decided);
     if (entry === null) {
-      const late = standing(decided, before, false);
+      const late = standing(judgement, decided, before, false);
       const held = keep(judgement, inForce ? 'posted' : 'held');
       return { ...held, problem: doubt?.problem ?? null, late };
     }
@@ -87,7 +87,7 @@ function postNew(judgement: Judgement, entry: DraftEntry, before: PostedBefore, 
   const reason = before.reversedFor === 'gone' ? 'came_back' : entry.reason;
   if (mayPost(isLocked, decided, before, context))
     return write(judgement, 'posted', [{ ...entry, date: open, reason }]);
-  const late = standing(decided, before, isLocked && isClosedByUs(entry.date, context));
+  const late = standing(judgement, decided, before, isLocked && isClosedByUs(entry.date, context));
   const { description, date } = entry;
   const why = isLocked ? postingFindings.locked({ date, open }) : openAgain(date, late);
   const message = postingFindings.heldNew({ description, why, decided: decisionText(late) });
@@ -100,7 +100,7 @@ function postNew(judgement: Judgement, entry: DraftEntry, before: PostedBefore, 
  * documents").
  */
 function mayPost(isLocked: boolean, { lock }: Decided, { late }: PostedBefore, context: PostingContext): boolean {
-  if (lock === 'wait') return false;
+  if (lock === 'wait' || lock === 'leave_as_posted') return false;
   if (lock === 'redate') return true;
   if (isLocked) return lock === null && context.mapping.policies.locked_period === 'redate';
   return lock === 'as_dated' || late?.atClose !== true;
@@ -139,6 +139,7 @@ export function correct(
   const open = openDay(latestDate(latest, ...others), parts, context);
   if (!mayPost(locked.length > 0, decided, before, context)) {
     const late = standing(
+      judgement,
       decided,
       before,
       locked.some(({ date }) => isClosedByUs(date, context)),
@@ -148,17 +149,22 @@ export function correct(
       locked.length > 0 ? postingFindings.lockedDays({ dates: datesOf(locked) }) : openAgain(datesOf(parts), late);
     const fields = successor ? changesText(changedFields(inForce, successor, context.decimals)) : '';
     const effect = effectText(effectOf(inForce, successor), context.decimals);
-    const message = postingFindings.heldChange({
+    const isDeclined = decided.lock === 'leave_as_posted';
+    const texts = {
       description: inForce.description,
       change: entryReasons[reason],
       fields,
-      why,
       entryId: inForce.id,
       effect,
-      open: locked.length > 0 ? open : '',
-      decided: decisionText(late),
-    });
-    return { ...keep(judgement, 'posted'), problem: problem('change_held', inForce.document, message), late };
+    };
+    const message = isDeclined
+      ? postingFindings.declined(texts)
+      : postingFindings.heldChange({
+          ...texts,
+          ...{ why, open: locked.length > 0 ? open : '', decided: decisionText(late) },
+        });
+    const code = isDeclined ? 'left_as_posted' : 'change_held';
+    return { ...keep(judgement, 'posted'), problem: problem(code, inForce.document, message), late };
   }
   const dateOf = (entry: DraftEntry) => (locked.length > 0 ? open : entry.date);
   const reversal = reversalOf(inForce, dateOf(inForce), reason);

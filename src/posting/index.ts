@@ -9,7 +9,8 @@ import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext }
 import { weigh } from './weigh-outside.ts';
 
 export { isLocked } from './correct.ts';
-export { type Remap, type RemapOutcome, sameLines } from './remap.ts';
+export { sameLines } from './entry-content.ts';
+export { type Remap, type RemapOutcome, } from './remap.ts';
 
 /**
  * Judges a document by its present facts only (ACCOUNTING Rules, Proofs). Bad data holds the document and never throws.

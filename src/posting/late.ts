@@ -4,6 +4,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { CalendarDate } from '../terms.ts';
 import { postingFindings } from '../texts/findings/posting.ts';
 import type { ProblemCode } from '../texts/problems.ts';
+import { entryContentHash } from './entry-content.ts';
 import type {
   Dating,
   Judgement,
@@ -20,39 +21,51 @@ export function isSinceStart(recorded: CalendarDate | null, { startDate }: Posti
 }
 
 /**
- * The version of a document to which a decision applies: the entry in force, and the new facts or state. If either
- * changes, a new decision is required.
+ * What a decision is about: the entry in force, and the entry that the document would become, or its state if it
+ * would have none. Other facts or another mapping with the same entry need no new decision.
  */
-export function versionOf(judgement: Judgement, { inForce }: Pick<PostedBefore, 'inForce'>): string {
-  return `${inForce?.id ?? 'new'} ${judgement.entry?.inputHash ?? judgement.state}`;
+export function versionOf({ entry, state }: Judgement, { inForce }: Pick<PostedBefore, 'inForce'>): string {
+  return `${inForce?.id ?? 'new'} ${entry === null ? state : entryContentHash(entry)}`;
+}
+
+/** Whether the version of a posted document has no entry, so that only a reversal would be posted (ACCOUNTING R3). */
+export function isReversalOnly(version: string): boolean {
+  return !/ [0-9a-f]{64}$/.test(version);
 }
 
 /** The decisions about the present version of a document. */
 export interface Decided {
-  version: string;
   /** The last decision about the lock. */
   lock: LockDecision | null;
   acceptsDate: boolean;
 }
 
 export function decidedOf(judgement: Judgement, before: PostedBefore): Decided {
+  const { decisions = [] } = before;
+  if (decisions.length === 0) return undecided;
   const version = versionOf(judgement, before);
-  const own = (before.decisions ?? []).filter((each) => each.version === version).map(({ decision }) => decision);
+  const own = decisions.filter((each) => each.version === version).map(({ decision }) => decision);
   return {
-    version,
     lock: own.find(isOfLock) ?? null,
     acceptsDate: own.includes('accept_date'),
   };
 }
+
+const undecided: Decided = { lock: null, acceptsDate: false };
 
 function isOfLock(decision: LateDecision['decision']): decision is LockDecision {
   return decision !== 'accept_date' && decision !== 'confirm_gone';
 }
 
 /** The late state of a held document. `isOurLock` is true if a close of our books holds it. */
-export function standing(decided: Decided, before: PostedBefore, isOurLock: boolean): LateStanding {
+export function standing(
+  judgement: Judgement,
+  { lock }: Decided,
+  before: PostedBefore,
+  isOurLock: boolean,
+): LateStanding {
   const atClose = isOurLock || (before.late?.atClose ?? false);
-  return { version: decided.version, atClose, decision: decided.lock };
+  return { version: versionOf(judgement, before), atClose, decision: lock };
 }
 
 /**

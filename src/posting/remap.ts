@@ -1,6 +1,6 @@
-import type { DraftEntry, Line } from '../domain/entry.ts';
-import { postgresText } from '../domain/text.ts';
+import type { DraftEntry } from '../domain/entry.ts';
 import { correct, decide, postsSameFacts } from './correct.ts';
+import { sameLines } from './entry-content.ts';
 import { doubtOf } from './late.ts';
 import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
 
@@ -42,36 +42,4 @@ export function decideRemap(judgement: Judgement, before: PostedBefore, context:
   const decision = correct(judgement, before, inForce, successor, 'mapping_changed', context);
   if (decision.entries.length > 0) return { outcome: 'corrected', decision, required };
   return { outcome: 'change_held', decision: { ...decision, remapHeld: true }, required };
-}
-
-/** Whether two sets of lines are equal in the books. The order, and the mapping's path of each line, do not count. */
-export function sameLines(some: Line[], others: Line[]): boolean {
-  const texts = (lines: Line[]) => lines.map(lineText).sort().join('\n');
-  return texts(some) === texts(others);
-}
-
-/**
- * The posted fields of a line as one text. The party's name, row ids, rule and `mappedBy` only explain the line and are
- * not compared.
- */
-function lineText(line: Line): string {
-  const { party, internal, vat } = line;
-  const fields = [
-    line.account,
-    line.role,
-    line.side,
-    line.amount.toFixed(),
-    party && [party.code, party.vatNumber, party.countryCode],
-    line.departmentId,
-    line.dimensions,
-    [internal.account, internal.dimension1, internal.dimension2],
-    line.invoiceId,
-    line.paymentType,
-    line.documentNumber,
-    line.dueDate,
-    line.bankReference,
-    vat && [vat.group, vat.rate?.toFixed() ?? null, vat.base?.toFixed() ?? null],
-  ];
-  // Lines from the database contain no NUL, so both sides are compared without it.
-  return JSON.stringify(fields, (_, value: unknown) => (typeof value === 'string' ? postgresText(value) : value));
 }

@@ -159,12 +159,12 @@ export interface Dating {
   mayBeOld: boolean;
 }
 
-export const lateDecisions = ['wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone'] as const;
+export const lateDecisions = ['wait', 'redate', 'as_dated', 'leave_as_posted', 'accept_date', 'confirm_gone'] as const;
 export type LateDecisionKind = (typeof lateDecisions)[number];
 /** The decisions about a locked date. */
 export type LockDecision = Exclude<LateDecisionKind, 'accept_date' | 'confirm_gone'>;
 
-/** The accountant's decision about one version of a document. */
+/** The accountant's decision about the entry that a document would become (`versionOf`). */
 export interface LateDecision {
   decision: LateDecisionKind;
   version: string;

@@ -2,6 +2,7 @@ import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import { hasOpenProblem } from '../documents/document.ts';
 import { dayAfter, instantOf } from '../domain/dates.ts';
 import { formatMoney, Money } from '../domain/money.ts';
 import { lateProblems } from '../domain/problems.ts';
@@ -210,7 +211,7 @@ function documentsWith(
 ): Promise<ListedDocuments> {
   return listed(
     db,
-    `installation = ? and problem_code is not null and (problem_code = any(?)) = ?
+    `installation = ? and ${hasOpenProblem} and (problem_code = any(?)) = ?
      and (document_date is null or document_date <= ?::date)`,
     [installation, lateProblems, which === 'late', through],
   );

@@ -1,6 +1,7 @@
 import { bool, float, instant, integer, nullable, oneOf, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { hasOpenProblem } from '../documents/document.ts';
 import { budgetUsages } from '../practice/budget-store.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -70,7 +71,7 @@ function heldByCode(db: Connection, installations: readonly InstallationId[]) {
     db,
     { installation: integer, code: text, n: integer },
     `select installation, problem_code as code, count(*)::int as n from document
-     where installation = any(?) and problem_code is not null group by installation, problem_code`,
+     where installation = any(?) and ${hasOpenProblem} group by installation, problem_code`,
     [installations],
   );
 }

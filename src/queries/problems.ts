@@ -1,6 +1,7 @@
 import type { InstallationConfig } from '../config/load-config.ts';
 import { date, instant, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
+import { hasOpenProblem } from '../documents/document.ts';
 import type { ProblemDetails } from '../documents/save.ts';
 import { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
@@ -94,7 +95,7 @@ async function outsideDocuments(db: Connection, { id, decimals, dialect }: Insta
     },
     `select kind, id, state, problem_code as code, problem_message as message, problem_since as since,
        document_date as date, outside_amount as amount, outside_vat as vat, problem_details as details
-     from document where installation = ? and problem_code is not null order by problem_since, kind, id`,
+     from document where installation = ? and ${hasOpenProblem} order by problem_since, kind, id`,
     [id],
   );
   const parties = await whoAndWhere(db, id, dialect, found);

@@ -2,6 +2,7 @@ import { changedIdentities } from '../bookkeeping/identity.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { integer, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
+import { hasOpenProblem } from '../documents/document.ts';
 import type { DaySpan } from '../domain/daily-turn.ts';
 import { intervalSeconds, type Schedule } from '../domain/intervals.ts';
 import { sealStates } from '../ledger/seals.ts';
@@ -284,7 +285,7 @@ async function countDocuments(
       ...{ installation: integer, kind: oneOf(documentKinds), state: oneOf(documentStates) },
       ...{ n: integer, problems: integer },
     },
-    `select installation, kind, state, count(*) as n, count(problem_code) as problems from document
+    `select installation, kind, state, count(*) as n, count(*) filter (where ${hasOpenProblem}) as problems from document
      where installation = any(?) group by installation, kind, state order by installation, kind, state`,
     [installations],
   );

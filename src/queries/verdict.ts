@@ -1,7 +1,7 @@
 import type { InstallationConfig } from '../config/load-config.ts';
 import { bool, instant, integer, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { type Outside, outsideBooks, outsideByKind } from '../documents/outside-books.ts';
+import { leftAsPosted, type Outside, outsideBooks, outsideByKind } from '../documents/outside-books.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
@@ -18,12 +18,14 @@ export interface Verdict {
   complete: boolean;
   /** Documents that are not in the books, by kind. */
   outside: Outside;
+  /** Changes of posted documents that the accountant declined; `complete` does not wait for them. */
+  left_as_posted: Outside;
   /** Whether there are no entries yet. */
   empty: boolean;
 }
 
 /** The verdict of an installation without any data. */
-export const noVerdict: Verdict = { reconciled: null, complete: true, outside: {}, empty: true };
+export const noVerdict: Verdict = { reconciled: null, complete: true, outside: {}, left_as_posted: {}, empty: true };
 
 /** The verdicts on these installations. The number of statements does not depend on the number of installations. */
 export async function verdicts(
@@ -53,6 +55,7 @@ export async function verdicts(
         reconciled: reconciled.get(id) ?? null,
         complete: Object.keys(of).length === 0,
         outside: of,
+        left_as_posted: leftAsPosted(outside.get(id) ?? [], decimals),
         empty: !withEntries.has(id),
       };
       return [id, verdict];

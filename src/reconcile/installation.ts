@@ -1,5 +1,5 @@
 import type { Connection } from '../db/rows.ts';
-import { outsideBooks, outsideByKind } from '../documents/outside-books.ts';
+import { leftAsPosted, outsideBooks, outsideByKind } from '../documents/outside-books.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
 import type { DocumentRef } from '../terms.ts';
 import { e2Texts, reconcileParts } from '../texts/findings/reconcile.ts';
@@ -79,13 +79,15 @@ export async function reconcileInstallation(
   };
   const omitted = Object.entries(bounded).flatMap(([name, list]) => (list.omitted > 0 ? [[name, list.omitted]] : []));
   const balances = await named(reconcileParts.balances, () => trialBalance(db, input));
-  const outside = outsideByKind(await named(reconcileParts.outside, () => outsideBooks(db, [input.id])), decimals);
+  const groups = await named(reconcileParts.outside, () => outsideBooks(db, [input.id]));
+  const outside = outsideByKind(groups, decimals);
   const report: InstallationReport = {
     installation: input.id,
     ok: Object.values(equations).every(({ ok }) => ok),
     complete: Object.keys(outside).length === 0,
     empty: balances.length === 0,
     outside,
+    left_as_posted: leftAsPosted(groups, decimals),
     currency: input.currency,
     equations,
     states: await named(reconcileParts.states, () => countStates(db, input)),

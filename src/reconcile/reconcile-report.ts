@@ -160,6 +160,8 @@ export interface InstallationReport {
   empty: boolean;
   /** Documents that are not in the books, by kind. */
   outside: Outside;
+  /** Changes of posted documents that the accountant declined; `complete` does not wait for them. */
+  left_as_posted: Outside;
   currency: string;
   /**
    * E7 if the ERP was read back (`--erp`), E8 if VAT is posted on prepayments at receipt. E6 and E10 count documents.

@@ -244,7 +244,13 @@ export const problemCatalogue = {
     holds: true,
     sentence:
       'The document changed after it was posted, and the correction would be in a closed period. The old entry stays in force.',
-    todo: 'Run `vetledger late decide` with the id of the document. --redate posts the correction on the first open day; --wait keeps the old entry. --as-dated posts it on its own dates once the period is open. `vetledger ledger reopen` opens it in our books; otherwise open it in the ERP.',
+    todo: 'Run `vetledger late decide` with the id of the document. --redate posts the correction on the first open day; --wait keeps the old entry for now; --leave-as-posted keeps it for good. --as-dated posts it on its own dates once the period is open. `vetledger ledger reopen` opens it in our books; otherwise open it in the ERP.',
+  },
+  left_as_posted: {
+    holds: false,
+    sentence:
+      'The document changed after it was posted, and the accountant decided to leave the old entry in force. The correction is not posted.',
+    todo: 'Nothing. To post the correction after all, run `vetledger late decide` with the id of the document and --redate. If the document changes again, it needs a new decision.',
   },
   missing_in_source: {
     holds: false,

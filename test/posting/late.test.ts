@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { post } from '../../src/posting/index.ts';
+import { isReversalOnly } from '../../src/posting/late.ts';
 import type { DocumentFacts, LateDecisionKind, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import { booksAfter, contextOf, invoice1001, mappingOf, nothingBefore, paymentFacts, paymentOf } from './support.ts';
 
@@ -88,6 +89,9 @@ describe('a change that a close holds', () => {
   const moved = invoice1001({}, '3005');
   const voided = invoice1001({ status: 99 });
   const kept = { state: 'posted', entries: [], problem: { code: 'change_held' } };
+  const left = { state: 'posted', entries: [], problem: { code: 'left_as_posted' } };
+  const redated = { state: 'posted', problem: null, entries: [{ date: '2026-02-01' }, { date: '2026-02-01' }] };
+  const otherRevenue = mappingOf({ revenue: { '3005': '3999', '*': '3010' } });
 
   test.each([
     ['waits', moved, [closed], kept],
@@ -105,6 +109,21 @@ describe('a change that a close holds', () => {
       [closed, 'as_dated', closed, open],
       { state: 'posted', problem: null, entries: [{ date: '2026-01-15' }, { date: '2026-01-15' }] },
     ],
+    ['left as posted, stays so', moved, [closed, 'leave_as_posted', closed], left],
+    ['left as posted, stays so in open books, too', moved, [closed, 'leave_as_posted', closed, open], left],
+    ['left as posted, and redated later', moved, [closed, 'leave_as_posted', closed, 'redate', closed], redated],
+    [
+      'left as posted under one mapping, is asked anew under another',
+      moved,
+      [closed, 'leave_as_posted', { ...closed, mapping: otherRevenue }],
+      kept,
+    ],
+    [
+      'left as posted, asks nothing under another mapping with the same entry',
+      moved,
+      [closed, 'leave_as_posted', { ...closed, mapping: mappingOf({ policies: { oldest_months: 12 } }) }],
+      left,
+    ],
     ['a void waits', voided, [closed, open], kept],
     [
       'a void is redated by its decision',
@@ -118,6 +137,24 @@ describe('a change that a close holds', () => {
       expect(life(facts, before, ...steps)).toMatchObject(expected);
     },
   );
+
+  test.each([
+    ['another change', moved, invoice1001({}, '3006'), 'change_held'],
+    ['the same facts again', moved, moved, 'left_as_posted'],
+    ['a void', moved, voided, 'change_held'],
+  ])('a declined correction holds for its entry: %s', (_, declined, next, code) => {
+    const first = life(declined, before, closed);
+    const decisions = [{ decision: 'leave_as_posted' as const, version: first.late?.version ?? '' }];
+    const decision = post(next, { ...before, late: first.late ?? null, decisions }, contextOf(closed));
+    expect(decision).toMatchObject({ state: 'posted', entries: [], problem: { code } });
+  });
+
+  test.each([
+    ['a change', moved, false],
+    ['a void', voided, true],
+  ])('only a reversal cannot be declined: %s', (_, facts, expected) => {
+    expect(isReversalOnly(life(facts, before, closed).late?.version ?? '')).toBe(expected);
+  });
 
   test('that the source takes back is late no more', () => {
     const late = life(moved, before, closed).late ?? null;

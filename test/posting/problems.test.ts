@@ -600,7 +600,8 @@ describe('each problem, reproduced', () => {
       'foreign_record',
       'entry_unbalanced',
       'contradiction',
-      // test/posting/absence.test.ts tests these codes.
+      // test/posting/late.test.ts and test/posting/absence.test.ts test these codes.
+      'left_as_posted',
       'missing_in_source',
       'source_shrank',
       'internal_error',

@@ -26,7 +26,11 @@ interface Case {
 async function told({ checkedAt, putOff, never }: Case = {}) {
   const statusOf = await reconcileStatuses(db, [installation], { span: never ? null : span, now });
   const reconciled = checkedAt === undefined ? null : { ok: true, failing: [], checked_at: new Date(checkedAt) };
-  const status = statusOf(installation, { reconciled, complete: true, outside: {}, empty: false }, putOff ?? null);
+  const status = statusOf(
+    installation,
+    { reconciled, complete: true, outside: {}, left_as_posted: {}, empty: false },
+    putOff ?? null,
+  );
   return { ...status, next_at: minuteOf(status.next_at), text: reconcileText(status) };
 }
 
@@ -48,7 +52,11 @@ test('after a turn of today whose place has moved to later today it is tomorrowâ
   await endTurn(db, 7, null);
   const later = { fromMinute: 900, toMinute: 901 };
   const statusOf = await reconcileStatuses(db, [installation], { span: later, now });
-  const status = statusOf(installation, { reconciled: null, complete: true, outside: {}, empty: false }, null);
+  const status = statusOf(
+    installation,
+    { reconciled: null, complete: true, outside: {}, left_as_posted: {}, empty: false },
+    null,
+  );
   expect(minuteOf(status.next_at)).toBe('2026-02-11T15:00');
 });
 

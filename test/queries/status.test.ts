@@ -35,13 +35,14 @@ describe('the health of an installation', () => {
         reconciled: { ok: true, failing: [], checked_at: ago(900) },
         complete: true,
         outside: {},
+        left_as_posted: {},
         empty: false,
       },
       delivery: null,
     },
     last: { outcome: 'closed', error: null, opened_at: ago(200) },
   };
-  const neverReconciled = { reconciled: null, complete: true, outside: {}, empty: false };
+  const neverReconciled = { reconciled: null, complete: true, outside: {}, left_as_posted: {}, empty: false };
   const differing = { ...neverReconciled, reconciled: { ok: false, failing: ['E2', 'chain'], checked_at: ago(900) } };
   const watched = { installation: 1, missed: 4, skipped: 0, dropped: 0, paused: false, note: null, missedAt: null };
   const delivery = { paused: null, left: 0, refused: 0, last_error: null, unapproved: 0 } as unknown as DeliveryStatus;

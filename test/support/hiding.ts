@@ -1,8 +1,10 @@
 import type { Sandbox } from '../../sandbox/src/index.ts';
-import { isMissing } from '../../src/bookkeeping/confirm-gone.ts';
 import { chooseLate, decideAll } from '../../src/bookkeeping/decide-many.ts';
 import type { Db } from '../../src/db/pool.ts';
+import { UserError } from '../../src/domain/errors.ts';
+import { absenceProblems } from '../../src/domain/problems.ts';
 import type { InstallationId, RecordKind } from '../../src/terms.ts';
+import { lateErrors } from '../../src/texts/errors/late-documents.ts';
 
 /** Returns whether the source hides a record from lists and look-ups. */
 export type Hidden = (kind: RecordKind, id: number) => boolean;
@@ -32,8 +34,9 @@ export async function confirmAllGone(db: Db, installation: InstallationId, numbe
     actedBy: 'M. Virtanen',
   } as const;
   await db.transaction(async (trx) => {
-    for (const [id, found] of await chooseLate(trx, [installation], isMissing, number)) {
-      await decideAll(trx, id, found, deciding, { chosen: true });
-    }
+    const found = [];
+    for (const code of absenceProblems) found.push(...(await chooseLate(trx, installation, { code })));
+    if (found.length !== number) throw new UserError(lateErrors.otherNumber({ found: found.length, number }), 2);
+    if (number > 0) await decideAll(trx, installation, found, deciding, { chosen: true });
   });
 }

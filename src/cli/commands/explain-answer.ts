@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { EntryRecord } from '../../ledger/journal/entry-records.ts';
+import { lateDecisions } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { readJson } from '../../records/json.ts';
@@ -33,7 +34,7 @@ export const answer = z.strictObject({
   reports: z.array(remark),
   decisions: z.array(
     z.strictObject({
-      decision: z.enum(['redate', 'wait', 'as_dated', 'accept_date', 'confirm_gone']),
+      decision: z.enum(lateDecisions),
       by: z.string(),
       at: instant,
       reason: z.string(),

@@ -1,25 +1,29 @@
 import { Option } from 'commander';
 import { z } from 'zod';
-import { chooseLate, decideAll } from '../../bookkeeping/decide-many.ts';
+import type { ActedBy } from '../../actions/record.ts';
+import { decideChoice, type LateSelection, weighChoice } from '../../bookkeeping/decide-many.ts';
 import { type Redated, redateClosed } from '../../bookkeeping/redate.ts';
-import type { LateDocument } from '../../documents/late-documents.ts';
-import { isCalendarDate } from '../../domain/dates.ts';
+import type { WeighedChoice } from '../../bookkeeping/weigh-decision.ts';
+import type { InstallationConfig } from '../../config/load-config.ts';
 import { UserError } from '../../domain/errors.ts';
 import { visible } from '../../domain/text.ts';
-import type { LateDecisionKind } from '../../posting/types.ts';
+import { type LateDecisionKind, lateDecisions } from '../../posting/types.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { requestDeliveriesOnce } from '../../runtime/request-deliveries.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
-import { lateTexts } from '../../texts/commands/results.ts';
+import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
+import { lateErrors } from '../../texts/errors/late-documents.ts';
 import { actedBy } from '../acting.ts';
 import { date } from '../answer.ts';
 import { chosenBooks, chosenDeliveries } from '../books.ts';
-import { by, type Definition, installation, option, wholeNumber } from '../command.ts';
+import { by, type Definition, installation, option, sha256, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
+import { parseLateFilter } from '../late-filter.ts';
 import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
+import { shownAnswer, shownDocument, shownText } from './late-decide-text.ts';
 
 interface Options {
   installation?: number;
@@ -27,10 +31,13 @@ interface Options {
   wait?: true;
   asDated?: true;
   acceptDate?: true;
+  leaveAsPosted?: true;
   confirmGone?: true;
   filter?: string;
   number?: number;
-  reason: string;
+  dryRun?: true;
+  shown?: string;
+  reason?: string;
   by?: string;
 }
 
@@ -46,25 +53,31 @@ const answer = z.strictObject({
   decided: z.array(
     z.strictObject({
       id: z.string(),
-      decision: z.enum(['redate', 'wait', 'as_dated', 'accept_date', 'confirm_gone']),
+      decision: z.enum(lateDecisions),
       code: z.string().nullable(),
     }),
   ),
+  dry_run: z.boolean(),
+  /** What the decision does; absent if only entries were decided. */
+  shown: shownAnswer.optional(),
 });
 
 export const command: Definition<Options> = {
   description:
-    'A decision applies to one version of the document. It has a name, a reason and a time, which `vetledger explain` shows, and the next window applies it. For an entry (its id ends with a further number) or daily summary whose period the ERP closed before the delivery, only --redate is possible. The entry is then reversed in our books on its own date and posted again on the first open day. The entry and its reversal cancel each other: neither is sent, and E7 lists them. If the entry was already reversed in our books, it is only settled with that reversal. For a daily summary, this applies to each of its entries, which get a new summary on the open day. Decide a day’s summary and its supplements together. Only --confirm-gone reverses a posted document that is missing in the source. --filter, a comma-separated list of code=CODE, kind=KIND, from=DATE and to=DATE, chooses all matching documents of `vetledger late`. --number must be their number; otherwise nothing is decided. If the ERP’s period is open again, `vetledger deliver retry` sends the entries unchanged.',
+    'A decision applies to one version of the document. It has a name, a reason and a time, which `vetledger explain` shows, and the next window applies it. For an entry (its id ends with a further number) or daily summary whose period the ERP closed before the delivery, only --redate is possible. The entry is then reversed in our books on its own date and posted again on the first open day. The entry and its reversal cancel each other: neither is sent, and E7 lists them. If the entry was already reversed in our books, it is only settled with that reversal. For a daily summary, this applies to each of its entries, which get a new summary on the open day. Decide a day’s summary and its supplements together. Only --confirm-gone reverses a posted document that is missing in the source. --leave-as-posted declines a correction for good: it applies to the entry that the document would become. If the document would become another entry, it asks anew. --filter chooses all undecided documents of `vetledger late` that meet each condition: month=MONTH, from=DATE, to=DATE, code=CODE, kind=KIND, account=ACCOUNT, department=ID, amount>=AMOUNT, amount<=AMOUNT. An account is one that posting the document would change, and the amount is the largest change of an account. decided=DECISION chooses documents with that decision. With --filter, the command prints count, sum, VAT and the effect on each account and VAT period, and asks for confirmation. Without a terminal, give --shown with the hash that --dry-run prints, or --number. If anything that was shown is not true any more, nothing is decided. If the ERP’s period is open again, `vetledger deliver retry` sends the entries unchanged.',
   options: [
     installation,
     new Option('--redate', 'post it on the first open day'),
     new Option('--as-dated', 'post it on its own date when the period is open'),
     new Option('--wait', 'do not post it for now'),
+    new Option('--leave-as-posted', 'the entry in force stays for good, and the correction is not posted'),
     new Option('--accept-date', 'its date is right, although it was recorded much later'),
     new Option('--confirm-gone', 'it is gone from the source for good: it is reversed'),
-    new Option('--filter <conditions>', 'instead of ids: code=CODE,kind=KIND,from=DATE,to=DATE'),
-    option('--number <n>', 'with --filter: the number of matching documents', wholeNumber),
-    new Option('--reason <text>', 'the reason; it is recorded').makeOptionMandatory(),
+    new Option('--filter <conditions>', 'instead of ids: for example month=2026-01,code=change_held,amount<=5.00'),
+    new Option('--dry-run', 'only print what the decision would do'),
+    option('--shown <hash>', 'decide only if the decision does what --dry-run printed with this hash', sha256),
+    option('--number <n>', 'with --filter: decide only if this number of documents matches', wholeNumber),
+    new Option('--reason <text>', 'the reason; it is recorded (without --dry-run it is required)'),
     by,
   ],
   examples: [
@@ -72,6 +85,11 @@ export const command: Definition<Options> = {
     ['vetledger late decide 4711/invoice/123 --as-dated --reason "belongs to January"', 'once January is open'],
     ['vetledger late decide 4711/invoice/9 --accept-date --reason "an old case, billed now"', 'an old date'],
     ['vetledger late decide 4711/payment/7 --confirm-gone --reason "deleted by Anna"', 'gone for good'],
+    [
+      'vetledger late decide --filter "month=2026-01,code=change_held,amount<=5.00" --leave-as-posted --reason "too small"',
+      'small corrections of a month, after confirmation',
+    ],
+    ['vetledger late decide --filter month=2026-01 --redate --dry-run', 'only what it would do'],
     [
       'vetledger late decide --filter code=source_shrank,kind=invoice --number 27 --confirm-gone --reason "test data"',
       'many at once',
@@ -86,19 +104,24 @@ export const command: Definition<Options> = {
 /** Decides about late documents, and about entries whose period the ERP closed. */
 function decide(context: CommandContext, options: Options, ids: readonly string[]): Promise<number> {
   const decision = decisionOf(options);
-  const by = actedBy(options, 'late decide');
-  const filter = options.filter === undefined ? null : parseLateFilter(options.filter);
-  if ((filter === null) === (ids.length === 0)) throw usageError(usageTexts.documentsOrFilter, 'late decide');
-  if (filter !== null && options.number === undefined) {
-    throw usageError(usageTexts.filterNeedsNumber, 'late decide');
-  }
+  const by = options.dryRun ? null : decidedBy(options);
+  if ((options.filter === undefined) === (ids.length === 0))
+    throw usageError(usageTexts.documentsOrFilter, 'late decide');
   const documents = ids.flatMap((id) => documentOf(id) ?? []);
   const units = ids.filter((id) => documentOf(id) === null);
   if (units.length > 0 && decision !== 'redate') {
     throw usageError(usageTexts.onlyRedate({ unit: String(units[0]) }), 'late decide');
   }
+  if (units.length > 0 && (options.dryRun || options.shown !== undefined)) {
+    throw usageError(usageTexts.shownNeedsDocuments, 'late decide');
+  }
+  const selection: LateSelection =
+    options.filter === undefined
+      ? { named: Map.groupBy(documents, (each) => each.installation) }
+      : { filter: parseLateFilter(options.filter) };
   return withApp(context, { temporal: units.length > 0 }, async (app) => {
-    const chosen = new Set((await chosenBooks(app, options.installation)).map(({ id }) => id));
+    const books = await chosenBooks(app, options.installation);
+    const chosen = new Set(books.map(({ id }) => id));
     for (const { installation } of documents) {
       installationOf(app.config, installation);
       if (chosen.has(installation)) continue;
@@ -106,32 +129,63 @@ function decide(context: CommandContext, options: Options, ids: readonly string[
     }
     // Entries come first: while a window is running, the command fails here, before any document is decided.
     const redated = units.length > 0 ? await redateUnits(context, app, options, units) : [];
-    const decided = await app.db.transaction(async (trx) => {
-      const deciding = { decision, ...by };
-      const done: { id: string; decision: LateDecisionKind; code: string | null }[] = [];
-      const add = (installation: InstallationId, { kind, id, problem }: LateDocument) =>
-        done.push({ id: `${installation}/${kind}/${id}`, decision, code: problem });
-      for (const [installation, named] of Map.groupBy(documents, (each) => each.installation)) {
-        for (const each of await decideAll(trx, installation, named, deciding, { chosen: false }))
-          add(installation, each);
-      }
-      if (filter !== null) {
-        const choice = await chooseLate(
-          trx,
-          [...chosen],
-          (document) => matchesLate(filter, document),
-          options.number ?? 0,
-        );
-        for (const [installation, found] of choice) {
-          for (const each of await decideAll(trx, installation, found, deciding, { chosen: true }))
-            add(installation, each);
-        }
-      }
-      return done;
+    const found = await decideDocuments(context, app, books, selection, { ...options, decision, by });
+    const shown = units.length > 0 && documents.length === 0 ? null : shownDocument(decision, found.choices);
+    const decided = found.outcome === 'decided' ? found.choices.flatMap((each) => decidedOf(each, decision)) : [];
+    const answer = { redated, decided, dry_run: found.outcome === 'dry run', ...(shown === null ? {} : { shown }) };
+    await context.result(answer, () => {
+      if (found.outcome === 'refused') return weighedTexts.refused;
+      if (found.outcome === 'dry run' && shown) return [shownText(decision, shown), weighedTexts.dryRun].join('\n\n');
+      return [...redatedText(redated), ...decidedText(decided)].join('\n');
     });
-    await context.result({ redated, decided }, () => [...redatedText(redated), ...decidedText(decided)].join('\n'));
     return 0;
   });
+}
+
+type Outcome = 'decided' | 'dry run' | 'refused';
+
+/**
+ * Weighs the decision, shows it and asks if a filter chose the documents, and records it if it still does the same. Without `by`
+ * it only weighs.
+ */
+async function decideDocuments(
+  context: CommandContext,
+  app: App,
+  books: readonly InstallationConfig[],
+  selection: LateSelection,
+  options: Pick<Options, 'shown' | 'number'> & { decision: LateDecisionKind; by: ActedBy | null },
+): Promise<{ outcome: Outcome; choices: WeighedChoice[] }> {
+  const { decision, by, shown = null, number } = options;
+  const isFiltered = 'filter' in selection;
+  let seen: WeighedChoice[] | null = null;
+  if (by === null || (isFiltered && shown === null)) {
+    seen = await app.db.transaction((trx) => weighChoice(trx, books, selection, decision, app.clock), {
+      ...{ isolationLevel: 'repeatable read', readOnly: true },
+    });
+    const found = seen.reduce((all, { documents }) => all + documents.length, 0);
+    if (number !== undefined && found !== number) throw new UserError(lateErrors.otherNumber({ found, number }), 2);
+    if (by === null) return { outcome: 'dry run', choices: seen };
+    if (number === undefined) {
+      context.note(shownText(decision, shownDocument(decision, seen)));
+      const answer = await context.confirm(weighedTexts.question);
+      if (answer === null) throw usageError(usageTexts.filterNeedsShown, 'late decide');
+      if (!answer) return { outcome: 'refused', choices: seen };
+    }
+  }
+  const deciding = { decision, ...by };
+  const choices = await app.db.transaction((trx) =>
+    decideChoice(trx, books, selection, deciding, { clock: app.clock, shown: shown ?? seen }),
+  );
+  return { outcome: 'decided', choices };
+}
+
+function decidedOf({ installation, documents }: WeighedChoice, decision: LateDecisionKind) {
+  return documents.map(({ kind, id, code }) => ({ id: `${installation.id}/${kind}/${id}`, decision, code }));
+}
+
+function decidedBy({ reason, ...options }: Options): ActedBy {
+  if (reason === undefined) throw usageError(usageTexts.reasonMissing, 'late decide');
+  return actedBy({ ...options, reason }, 'late decide');
 }
 
 function decisionOf(options: Options): LateDecisionKind {
@@ -139,6 +193,7 @@ function decisionOf(options: Options): LateDecisionKind {
     ['redate', options.redate],
     ['wait', options.wait],
     ['as_dated', options.asDated],
+    ['leave_as_posted', options.leaveAsPosted],
     ['accept_date', options.acceptDate],
     ['confirm_gone', options.confirmGone],
   ];
@@ -150,21 +205,20 @@ function decisionOf(options: Options): LateDecisionKind {
 async function redateUnits(
   context: CommandContext,
   app: App,
-  { installation, reason, by }: Options,
+  options: Options,
   ids: readonly string[],
 ): Promise<Redated[]> {
-  const chosen = await chosenDeliveries(app, installation);
+  const chosen = await chosenDeliveries(app, options.installation);
   const ports = { db: app.db, databaseId: app.databaseId, signal: context.signal };
   const known = new Set(chosen.map(({ id }) => id));
   const foreign = ids.find((id) => !known.has(installationOfUnit(id)));
   if (foreign !== undefined) {
     throw new UserError(commandErrors.lateUnitUnknown({ unit: foreign }), 1);
   }
-  const acted = actedBy({ reason, ...(by === undefined ? {} : { by }) }, 'late decide');
   const redated: Redated[] = [];
   for (const each of chosen) {
     const own = ids.filter((id) => installationOfUnit(id) === each.id);
-    if (own.length > 0) redated.push(...(await redateClosed(ports, each, own, acted)));
+    if (own.length > 0) redated.push(...(await redateClosed(ports, each, own, decidedBy(options))));
   }
   await requestDeliveriesOnce(app, [...new Set(ids.map(installationOfUnit))]);
   return redated;
@@ -181,43 +235,6 @@ function documentOf(text: string): (DocumentRef & { installation: InstallationId
 function installationOfUnit(unitId: string): InstallationId {
   const [installation = ''] = unitId.split('/');
   return /^\d{1,15}$/.test(installation) ? Number.parseInt(installation, 10) : 0;
-}
-
-/** The value of `--filter`: `code=…,kind=…,from=…,to=…`, each at most once. A document must match all of them. */
-type LateFilter = Partial<Record<(typeof keys)[number], string>>;
-
-const keys = ['code', 'kind', 'from', 'to'] as const;
-
-function parseLateFilter(text: string): LateFilter {
-  const filter: LateFilter = {};
-  for (const part of text.split(',')) {
-    const [name = '', value = '', ...rest] = part.split('=').map((each) => each.trim());
-    const key = keys.find((each) => each === name);
-    if (key === undefined || value === '' || rest.length > 0 || filter[key] !== undefined || !isValid(key, value)) {
-      throw usageError(usageTexts.noCondition({ text: part }), 'late decide');
-    }
-    filter[key] = value;
-  }
-  return filter;
-}
-
-function isValid(key: keyof LateFilter, value: string): boolean {
-  if (key === 'code') return true;
-  return key === 'kind' ? documentKinds.some((kind) => kind === value) : isCalendarDate(value);
-}
-
-/** Whether a late document matches. A document without a date does not match `from` or `to`. */
-function matchesLate(
-  { code, kind, from, to }: LateFilter,
-  document: Pick<LateDocument, 'problem' | 'kind' | 'documentDate'>,
-): boolean {
-  const date = document.documentDate;
-  return (
-    (code === undefined || document.problem === code) &&
-    (kind === undefined || document.kind === kind) &&
-    (from === undefined || (date !== null && date >= from)) &&
-    (to === undefined || (date !== null && date <= to))
-  );
 }
 
 function redatedText(redated: readonly Redated[]): string[] {

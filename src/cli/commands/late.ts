@@ -5,7 +5,7 @@ import { isDelivered } from '../../config/erp.ts';
 import { type LateDocument, lateDocuments } from '../../documents/late-documents.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { unitsClosedInErp } from '../../erp/outbox/cancel-out.ts';
-import type { LateDecisionKind } from '../../posting/types.ts';
+import { type LateDecisionKind, lateDecisions } from '../../posting/types.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
@@ -31,7 +31,7 @@ export const answer = z.strictObject({
       in_force: z.string().nullable(),
       decided: z
         .strictObject({
-          decision: z.enum(['wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone']),
+          decision: z.enum(lateDecisions),
           by: z.string(),
           at: instant,
           reason: z.string(),

@@ -1,4 +1,5 @@
 import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
+import { declinedProblem } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
@@ -82,7 +83,7 @@ export class PostingSummary {
     if (awaitsParts) this.#fetchedAgain += 1;
     if (state === 'held') this.#held += 1;
     if (document.hasProblem) this.#withProblemNow += 1;
-    if (problem) this.#withProblem += 1;
+    if (problem && problem.code !== declinedProblem) this.#withProblem += 1;
     this.#states.set(state, (this.#states.get(state) ?? 0) + 1);
     if (problem) this.#problems.set(problem.code, (this.#problems.get(problem.code) ?? 0) + 1);
     for (const { lines, date, documentDate } of entries) {

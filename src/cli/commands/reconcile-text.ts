@@ -45,11 +45,14 @@ function refetchedSections({ refetched }: InstallationReport): string[][] {
 }
 
 /** The documents that the equations do not cover. */
-function outsideSections({ outside, currency, not_in_erp: notInErp = {} }: InstallationReport): string[][] {
+function outsideSections(report: InstallationReport): string[][] {
+  const { outside, left_as_posted: left, currency, not_in_erp: notInErp = {} } = report;
+  const declined = outsideTable(left, currency).map((line) => `  ${line}`);
   const table = outsideTable(outside, currency).map((line) => `  ${line}`);
   const states = Object.entries(notInErp).map(([state, n]) => `  ${state.replaceAll('_', ' ')}  ${n}`);
   return [
     ...(table.length === 0 ? [] : [[texts.outside, ...table]]),
+    ...(declined.length === 0 ? [] : [[texts.declined, ...declined]]),
     ...(states.length === 0 ? [] : [[texts.notInErp, ...states]]),
   ];
 }

@@ -41,6 +41,7 @@ export const answer = z.strictObject({
       complete: z.boolean(),
       empty: z.boolean(),
       outside: outsideAnswer,
+      left_as_posted: outsideAnswer,
       currency: z.string(),
       equations: z.strictObject({
         E1: equation,

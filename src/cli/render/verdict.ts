@@ -29,6 +29,7 @@ export const verdictAnswer = z
       .nullable(),
     complete: z.boolean(),
     outside: outsideAnswer,
+    left_as_posted: outsideAnswer,
     empty: z.boolean(),
   })
   .meta({ id: 'verdict' });
@@ -41,6 +42,7 @@ export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: b
 }
 
 const reasonNames: Record<OutsideReason, string> = {
+  left_as_posted: 'left as posted, as decided',
   missing_in_source: 'not shown by the source',
   change_held: 'changed after posting',
   waiting: 'waiting, as decided',
@@ -69,11 +71,14 @@ function cells({ documents, amount, vat, oldest, unknown }: OutsideFigure): stri
 }
 
 /** The verdict as two lines: whether the books are right, and whether they are complete. */
-export function verdictLines({ reconciled, complete, outside, empty }: Verdict): string[] {
+export function verdictLines({ reconciled, complete, outside, left_as_posted: left, empty }: Verdict): string[] {
   const title = (name: string) => `  ${name.padEnd(12)}  `;
   return [
     `${title('reconciled')}${reconciledText(reconciled, empty)}`,
     `${title('complete')}${complete ? completeText(empty) : texts.notInBooks({ documents: outsideText(outside) })}`,
+    ...(Object.keys(left).length === 0
+      ? []
+      : [`${title('declined')}${texts.declined({ changes: outsideText(left) })}`]),
   ];
 }
 

@@ -635,9 +635,9 @@ create table late_decision (
   kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
   document_id bigint not null,
   -- `confirm_gone`: a user has confirmed that the document is gone.
-  decision text not null check (decision in ('wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone')),
-  -- The document's version that the decision is about: the entry in force, and the facts or the state that require
-  -- another one.
+  decision text not null check (decision in ('wait', 'redate', 'as_dated', 'leave_as_posted', 'accept_date', 'confirm_gone')),
+  -- What the decision is about: the entry in force, and the hash of the entry that the document would become, or its
+  -- state.
   version text not null,
   action_id bigint not null references action (id)
 );

@@ -23,7 +23,7 @@ export async function vatLateness(
   trx: Connection,
   installation: InstallationId,
   { length, closedDays }: VatPeriods = { length: 'month', closedDays: [] },
-): Promise<(draft: DraftEntry, reversedPeriod: string | undefined) => VatLateness> {
+): Promise<(draft: Pick<DraftEntry, 'documentDate'>, reversedPeriod: string | undefined) => VatLateness> {
   const closed = [...closedDays, ...(await everClosed(trx, installation))];
   return ({ documentDate }, reversedPeriod) => {
     const vatPeriod = reversedPeriod ?? vatPeriodOf(documentDate, length);

@@ -45,6 +45,7 @@ export const reconcileTexts = {
   notReadAgain: ({ left }: { left: number }) => `  ${left} documents NOT read again: run \`vetledger reconcile\` again`,
   disputed: 'Documents that differ between books and mirror',
   outside: 'Not in the books (`vetledger problems` lists the documents; amounts of different kinds are not added up)',
+  declined: 'Changes of posted documents that stay out of the books, as decided (`vetledger late`)',
   notInErp: 'In the books, but not in the ERP: entries and daily summaries',
   countUnknown: ({ lists }: { lists: string }) =>
     `every record is in one state; the source’s number of ${lists} is unknown`,
@@ -61,6 +62,7 @@ export const reconcileTexts = {
 export const verdictTexts = {
   empty: 'NOTHING IS POSTED: there is nothing to reconcile',
   nothingWaits: 'no document waits to be posted',
+  declined: ({ changes }: { changes: string }) => `changes of ${changes} left as posted`,
   notInBooks: ({ documents }: { documents: string }) => `NO: ${documents} not in the books`,
   notChecked: 'not checked yet; run `vetledger reconcile`',
   checkedBefore: ({ at }: { at: string }) => `last checked ${at}, before this window; run \`vetledger reconcile\``,

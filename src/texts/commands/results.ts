@@ -76,8 +76,23 @@ export const lateTexts = {
   redate: 'the next window posts it on the first open day',
   as_dated: 'it is posted on its own date when the period is open',
   wait: 'it is not posted until another decision',
+  leave_as_posted: 'its entry stays as it is; the correction is not posted',
   accept_date: 'the next window posts it on its own date, if that day is open',
   confirm_gone: 'the next window reverses it as gone from the source',
+};
+
+/** What `late decide` shows before a decision. */
+export const weighedTexts = {
+  none: 'No document matches.',
+  title: ({ installation, documents, what }: { installation: number; documents: string; what: string }) =>
+    `Installation ${installation}, ${documents}: ${what}`,
+  posted: ({ currency }: { currency: string }) => `The next window posts, in ${currency}, debits positive:`,
+  keptOut: ({ currency }: { currency: string }) => `This stays out of the books, in ${currency}, debits positive:`,
+  more: ({ count }: { count: number }) => `… and ${count} more; \`--json\` lists all`,
+  hash: ({ hash }: { hash: string }) => `To decide exactly this: --shown ${hash}`,
+  dryRun: 'Dry run: nothing was decided.',
+  refused: 'Nothing was decided.',
+  question: 'Decide this?',
 };
 
 export const matchTexts = {

@@ -23,14 +23,16 @@ export const usageTexts = {
   csvOfOne: ({ count }: { count: number }) =>
     `The configuration has ${count} installations, but a table is of one. Name it with --installation, or give --all.`,
   documentsOrFilter: 'Name documents by their ids, or by --filter.',
-  filterNeedsNumber: 'With --filter, give the number of chosen documents in --number. `vetledger late` lists them.',
+  filterNeedsShown:
+    'There is no terminal for the question. Run the command with --dry-run first. Then give the hash that it prints in --shown, or the number of documents in --number.',
+  shownNeedsDocuments: '--dry-run and --shown apply to documents, not to entries.',
   onlyRedate: ({ unit }: { unit: string }) =>
     `${unit} is an entry of a posted document, so only --redate is possible. If the ERP’s period is open again, send the entry unchanged with \`vetledger deliver retry\`.`,
   otherInstallation: ({ installation }: { installation: number }) =>
     `Installation ${installation} is not the one of --installation.`,
-  oneDecision: 'Give one decision: --redate, --wait, --as-dated, --accept-date or --confirm-gone.',
+  oneDecision: 'Give one decision: --redate, --wait, --as-dated, --leave-as-posted, --accept-date or --confirm-gone.',
   noCondition: ({ text }: { text: string }) =>
-    `${text} is not a condition of --filter. Give code=CODE, kind=invoice, from=DATE or to=DATE, each at most once, separated by commas.`,
+    `${text} is not a condition of --filter. Give month=MONTH, from=DATE, to=DATE, code=CODE, kind=KIND, account=ACCOUNT, department=ID, amount>=AMOUNT, amount<=AMOUNT or decided=DECISION, each at most once, separated by commas.`,
   dayNotOver: ({ day, installation }: { day: string; installation: number }) =>
     `${day} is not over yet for installation ${installation}. Only past days can be closed.`,
   exportNeedsKey: '--export requires --public-key FILE.',

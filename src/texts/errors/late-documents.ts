@@ -22,6 +22,11 @@ export const lateErrors = {
     message: `${of.document} has the problem ${of.problem}, for which ${of.option} is not possible.`,
     todo: `Use one of ${of.options}.`,
   }),
+  onlyReversed: ({ document }: { document: string }): PlainError => ({
+    code: 'not_decidable',
+    message: `${document} is void or no longer final in the source, so its entry must be reversed. It cannot be left as posted.`,
+    todo: 'Use --redate to post the reversal on the first open day.',
+  }),
   oneOfMany: ({ document }: { document: string }): PlainError => ({
     code: 'one_of_many',
     message: `${document} is one of many documents that the source no longer shows. They can only be confirmed together.`,
@@ -41,6 +46,21 @@ export const lateErrors = {
     code: 'part_of_many',
     message: 'The filter selects only some of the missing documents of a list (source_shrank).',
     todo: 'Select all of them: --filter code=source_shrank,kind=KIND, with the number that `vetledger problems` shows.',
+  }),
+  changedSince: ({ documents }: { documents: readonly string[] }): PlainError => ({
+    code: 'changed_since',
+    message: `The source, the mapping or a period has changed since ${documents.slice(0, 5).join(', ')}${documents.length > 5 ? ` and ${documents.length - 5} more` : ''} were last judged. Nothing was decided.`,
+    todo: 'Run `vetledger sync`, which judges them again. Then decide.',
+  }),
+  otherShown: ({ now }: { now: number }): PlainError => ({
+    code: 'other_shown',
+    message: `The decision would not do what the hash of --shown stands for. It concerns ${now} documents now. Nothing was decided.`,
+    todo: 'Run the command with --dry-run to see the documents and amounts, and give the new hash.',
+  }),
+  changedShown: ({ changes }: { changes: readonly string[] }): PlainError => ({
+    code: 'other_shown',
+    message: `What was shown is not true any more: ${changes.slice(0, 10).join('; ')}${changes.length > 10 ? `; and ${changes.length - 10} more` : ''}. Nothing was decided.`,
+    todo: 'Run the command again to see the present documents and amounts.',
   }),
   otherNumber: ({ found, number }: { found: number; number: number }): PlainError => ({
     code: 'other_number',

@@ -150,5 +150,13 @@ export const postingFindings = {
     decided,
   }: Record<'description' | 'change' | 'fields' | 'why' | 'entryId' | 'effect' | 'open' | 'decided', string>): string =>
     `${description}: ${change}${fields && ` (${fields})`}, but ${why}; ${entryId} stays in force. The correction would change ${effect || 'no account'}${open && `. The first open day is ${open}`}${decided}`,
+  declined: ({
+    description,
+    change,
+    fields,
+    entryId,
+    effect,
+  }: Record<'description' | 'change' | 'fields' | 'entryId' | 'effect', string>): string =>
+    `${description}: ${change}${fields && ` (${fields})`}; as decided, ${entryId} stays in force. The correction would change ${effect || 'no account'}`,
   moreFields: ({ more }: { more: number }): string => `${more} more`,
 };

@@ -34,12 +34,24 @@ payments                         1      181.00      -  2026-01-15
 test.each([
   [
     'as last checked',
-    { reconciled: { ok: true, failing: [], checked_at: at }, complete: true, outside: {}, empty: false },
+    {
+      reconciled: { ok: true, failing: [], checked_at: at },
+      complete: true,
+      outside: {},
+      left_as_posted: {},
+      empty: false,
+    },
     ['yes, as of 2026-02-01 08:00:00 UTC', 'yes'],
   ],
   [
     'a difference, and something outside',
-    { reconciled: { ok: false, failing: ['E2', 'E3'], checked_at: at }, complete: false, outside, empty: false },
+    {
+      reconciled: { ok: false, failing: ['E2', 'E3'], checked_at: at },
+      complete: false,
+      outside,
+      left_as_posted: {},
+      empty: false,
+    },
     [
       'NO: E2, E3, as of 2026-02-01 08:00:00 UTC',
       'NO: 2 invoices (1181.00, VAT 31.00, oldest 2026-01-15), 1 payment (181.00, oldest 2026-01-15) not in the books',
@@ -47,17 +59,29 @@ test.each([
   ],
   [
     'never checked',
-    { reconciled: null, complete: true, outside: {}, empty: false },
+    { reconciled: null, complete: true, outside: {}, left_as_posted: {}, empty: false },
     ['not checked yet; run `vetledger reconcile`', 'yes'],
   ],
   [
     'checked before the command began',
-    { reconciled: { ok: null, failing: [], checked_at: at }, complete: true, outside: {}, empty: false },
+    {
+      reconciled: { ok: null, failing: [], checked_at: at },
+      complete: true,
+      outside: {},
+      left_as_posted: {},
+      empty: false,
+    },
     ['last checked 2026-02-01 08:00:00 UTC, before this window; run `vetledger reconcile`', 'yes'],
   ],
   [
     'empty books, whatever was found',
-    { reconciled: { ok: true, failing: [], checked_at: at }, complete: true, outside: {}, empty: true },
+    {
+      reconciled: { ok: true, failing: [], checked_at: at },
+      complete: true,
+      outside: {},
+      left_as_posted: {},
+      empty: true,
+    },
     ['NOTHING IS POSTED: there is nothing to reconcile', 'no document waits to be posted'],
   ],
 ])('%s', (_name, verdict, [reconciled, complete]) => {

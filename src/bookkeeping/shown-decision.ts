@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import type { LateDecisionKind } from '../posting/types.ts';
+import { decisionChange } from '../texts/findings/late-documents.ts';
+import type { WeighedChoice, WeighedDocument } from './weigh-decision.ts';
+
+/** What a person was shown before a decision, as canonical text. Its hash must still be true when the decision is recorded. */
+export function shownText(decision: LateDecisionKind, choices: readonly WeighedChoice[]): string {
+  return JSON.stringify([
+    decision,
+    choices.map(({ installation, documents }) => [installation.id, documents.map(shown)]),
+  ]);
+}
+
+/** SHA-256 of what was shown, in hex. */
+export function hashOfShown(decision: LateDecisionKind, choices: readonly WeighedChoice[]): string {
+  return hash('sha256', shownText(decision, choices), 'hex');
+}
+
+function shown({ kind, id, code, version, amount, vat, day, entries }: WeighedDocument) {
+  return [kind, id, code, version, amount?.toFixed() ?? null, vat?.toFixed() ?? null, day, entries];
+}
+
+/** What differs between two times, a text for each document. */
+export function changesBetween(before: readonly WeighedChoice[], now: readonly WeighedChoice[]): string[] {
+  const [old, present] = [byId(before), byId(now)];
+  const ids = [...new Set([...old.keys(), ...present.keys()])];
+  return ids.flatMap((id) => {
+    const [was, is] = [old.get(id), present.get(id)];
+    if (was === undefined) return decisionChange.added({ document: id });
+    if (is === undefined) return decisionChange.removed({ document: id });
+    if (JSON.stringify(shown(was)) === JSON.stringify(shown(is))) return [];
+    if (was.day !== is.day) return decisionChange.day({ document: id, from: was.day, to: is.day });
+    const [from, to] = [was.amount?.toFixed() ?? null, is.amount?.toFixed() ?? null];
+    return from === to ? decisionChange.content({ document: id }) : decisionChange.amount({ document: id, from, to });
+  });
+}
+
+function byId(choices: readonly WeighedChoice[]): Map<string, WeighedDocument> {
+  return new Map(
+    choices.flatMap(({ installation, documents }) =>
+      documents.map((each) => [`${installation.id}/${each.kind}/${each.id}`, each] as const),
+    ),
+  );
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { hashOfShown } from '../../bookkeeping/shown-decision.ts';
+import { addedEffects, type WeighedChoice, type WeighedDocument } from '../../bookkeeping/weigh-decision.ts';
+import { type Money, sum } from '../../domain/money.ts';
+import type { LateDecisionKind } from '../../posting/types.ts';
+import { documentKinds } from '../../terms.ts';
+import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
+import { amount, date } from '../answer.ts';
+import { columns, count } from '../render/text.ts';
+
+/** What a decision does, before it is made. */
+export const shownAnswer = z.strictObject({
+  /** For --shown: the decision is refused if it would do anything else. */
+  hash: z.string(),
+  installations: z.array(
+    z.strictObject({
+      installation: z.number(),
+      currency: z.string(),
+      /** Kinds are never added up. */
+      kinds: z.array(
+        z.strictObject({ kind: z.enum(documentKinds), documents: z.number(), amount, vat: amount.nullable() }),
+      ),
+      documents: z.array(
+        z.strictObject({
+          id: z.string(),
+          code: z.string(),
+          date: date.nullable(),
+          amount: amount.nullable(),
+          vat: amount.nullable(),
+          /** The day on which the next window posts; null if it posts nothing. */
+          day: date.nullable(),
+        }),
+      ),
+      /** `posted`: by the next window. Otherwise the effect stays out of the books. Debits are positive. */
+      effects: z.array(
+        z.strictObject({
+          posted: z.boolean(),
+          account: z.string(),
+          is_vat: z.boolean(),
+          vat_period: z.string(),
+          late: z.boolean(),
+          amount,
+        }),
+      ),
+    }),
+  ),
+});
+
+export type ShownDecision = z.infer<typeof shownAnswer>;
+
+export function shownDocument(decision: LateDecisionKind, choices: readonly WeighedChoice[]): ShownDecision {
+  return { hash: hashOfShown(decision, choices), installations: choices.map(installationDocument) };
+}
+
+function installationDocument({ installation: { id, currency, decimals }, documents }: WeighedChoice) {
+  const shown = (money: Money) => money.toFixed(Math.max(decimals, money.decimalPlaces()));
+  const known = (of: readonly WeighedDocument[], key: 'amount' | 'vat') => of.flatMap((each) => each[key] ?? []);
+  return {
+    ...{ installation: id, currency },
+    kinds: documentKinds.flatMap((kind) => {
+      const of = documents.filter((each) => each.kind === kind);
+      const vat = known(of, 'vat');
+      if (of.length === 0) return [];
+      return [
+        {
+          ...{ kind, documents: of.length, amount: shown(sum(known(of, 'amount'))) },
+          vat: vat.length === 0 ? null : shown(sum(vat)),
+        },
+      ];
+    }),
+    documents: documents.map((each) => ({
+      ...{ id: `${id}/${each.kind}/${each.id}`, code: each.code, date: each.date },
+      ...{ amount: each.amount && shown(each.amount), vat: each.vat && shown(each.vat), day: each.day },
+    })),
+    effects: [true, false].flatMap((posted) => {
+      const effects = documents.filter(({ day }) => (day !== null) === posted).flatMap((each) => each.effects);
+      return addedEffects(effects).map(({ account, isVat, vatPeriod, isLate, amount: by }) => ({
+        ...{ posted, account, is_vat: isVat, vat_period: vatPeriod, late: isLate, amount: shown(by) },
+      }));
+    }),
+  };
+}
+
+/** The text lists at most this many documents of an installation; the JSON lists all. */
+const listed = 20;
+
+/** What a decision does as text: sums, documents, and the effect on each account and VAT period. */
+export function shownText(decision: LateDecisionKind, { hash, installations }: ShownDecision): string {
+  if (installations.length === 0) return weighedTexts.none;
+  const parts = installations.map(({ installation, currency, kinds, documents, effects }) => {
+    const sums = kinds.map(({ kind, documents: n, amount: of, vat }) => [
+      ...[count(n, kind), of, vat === null ? '' : `VAT ${vat}`],
+    ]);
+    const lines = documents
+      .slice(0, listed)
+      .map(({ id, date: dated, code, amount: of, vat, day }) => [
+        ...[id, dated ?? 'no date', code, of ?? 'amount not known', vat === null ? '' : `VAT ${vat}`],
+        day === null ? 'nothing is posted now' : `posted on ${day}`,
+      ]);
+    const more = documents.length - lines.length;
+    const table = (posted: boolean) => {
+      const rows = effects
+        .filter((each) => each.posted === posted)
+        .map(({ account, is_vat: isVat, vat_period: period, late, amount: by }) => [
+          ...[`${account}${isVat ? ' (VAT)' : ''}`, `${period}${late ? ', late' : ''}`, by],
+        ]);
+      if (rows.length === 0) return [];
+      const title = posted ? weighedTexts.posted({ currency }) : weighedTexts.keptOut({ currency });
+      return [title, ...indented(columns([['account', 'VAT period', 'change'], ...rows], [2]))];
+    };
+    return [
+      weighedTexts.title({ installation, documents: count(documents.length, 'document'), what: lateTexts[decision] }),
+      ...indented(columns(sums, [1])),
+      ...indented([...columns(lines, [3, 4]), ...(more > 0 ? [weighedTexts.more({ count: more })] : [])]),
+      ...table(true),
+      ...table(false),
+    ].join('\n');
+  });
+  return [...parts, weighedTexts.hash({ hash })].join('\n\n');
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `  ${line}`);
+}
