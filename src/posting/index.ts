@@ -10,7 +10,7 @@ import { weigh } from './weigh-outside.ts';
 
 export { isLocked } from './correct.ts';
 export { sameLines } from './entry-content.ts';
-export { type Remap, type RemapOutcome, } from './remap.ts';
+export type { Remap, RemapOutcome } from './remap.ts';
 
 /**
  * Judges a document by its present facts only (ACCOUNTING Rules, Proofs). Bad data holds the document and never throws.
