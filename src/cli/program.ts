@@ -143,6 +143,11 @@ const commands: Listed[] = [
   ],
   ['mapping apply <file>', 'put a mapping file in force', () => import('./commands/mapping-apply.ts')],
   [
+    'mapping show [file]',
+    'show where a mapping posts what the practice uses, with names and amounts',
+    () => import('./commands/mapping-show.ts'),
+  ],
+  [
     'mapping diff <old> <new>',
     'compare two mapping files: what would move per account and month',
     () => import('./commands/mapping-diff.ts'),

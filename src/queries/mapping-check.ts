@@ -2,7 +2,8 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import { accountsUsed, type WrittenAccount } from '../mapping/accounts-written.ts';
 import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../mapping/mapping-gaps.ts';
 import type { Mapping } from '../mapping/schema.ts';
-import type { InstallationId } from '../terms.ts';
+import type { SourceUsage } from '../mapping/source-usage.ts';
+import type { CalendarDate, InstallationId } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue, type OwedFinding } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';
 
@@ -17,18 +18,23 @@ export interface MappingComparison {
   accounts: WrittenAccount[];
 }
 
-/** Compares what an installation's source uses, as in the mirror, with the accounts and names of a mapping. */
+/**
+ * Compares what an installation's source uses, as in the mirror, with the accounts and names of a mapping. With
+ * `since`, only documents of that day and later.
+ */
 export async function compareMapping(
   ports: AccountPorts,
   installation: InstallationConfig,
   mapping: Mapping,
-): Promise<MappingComparison> {
-  const usage = await sourceUsage(ports.db, installation);
+  since: CalendarDate | null = null,
+): Promise<MappingComparison & { usage: SourceUsage }> {
+  const usage = await sourceUsage(ports.db, installation, since);
   return {
     installation: installation.id,
     gaps: mappingGaps(usage, mapping),
     unnamed: unnamedValues(usage, mapping),
     owed: await findOwedAsRevenue(ports, installation, usage, mapping),
     accounts: accountsUsed(usage, mapping),
+    usage,
   };
 }

@@ -3,6 +3,7 @@ import { bool, integer, nullable, numeric, oneOf, text } from '../db/columns.ts'
 import { type Connection, rows } from '../db/rows.ts';
 import { type Money, parseMoney, zero } from '../domain/money.ts';
 import type { InvoiceUse, MoneyUse, RowUse, SourceUsage } from '../mapping/source-usage.ts';
+import type { CalendarDate } from '../terms.ts';
 
 // Amounts that parseMoney accepts. A document with any other amount is held, and left out of the sums. Longer amounts
 // would overflow PostgreSQL's numeric. `calendarDay` matches the day of a date or time as written; near midnight it may
@@ -13,13 +14,17 @@ const decimal = '^\\s*[+-]?(\\d{1,30}\\.?\\d{0,30}|\\.\\d{1,30})([eE][+-]?\\d{1,
 
 /**
  * The accounts, VAT groups, dimensions, payment types and departments in the mirror's documents, with counts and exact
- * sums. Documents dated before the start date are left out.
+ * sums. Documents dated before the start date are left out; with `since`, also those before that day.
  */
-export async function sourceUsage(db: Connection, installation: InstallationConfig): Promise<SourceUsage> {
+export async function sourceUsage(
+  db: Connection,
+  installation: InstallationConfig,
+  since: CalendarDate | null = null,
+): Promise<SourceUsage> {
   return {
-    rows: await rowUses(db, installation),
-    money: await moneyUses(db, installation),
-    invoices: await invoiceUses(db, installation),
+    rows: await rowUses(db, installation, since),
+    money: await moneyUses(db, installation, since),
+    invoices: await invoiceUses(db, installation, since),
   };
 }
 
@@ -38,7 +43,11 @@ const rowKeys = {
   vat_account: nullable(text),
 };
 
-async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Promise<RowUse[]> {
+async function rowUses(
+  db: Connection,
+  { id, dialect }: InstallationConfig,
+  since: CalendarDate | null,
+): Promise<RowUse[]> {
   const { row, invoice } = dialect.fields;
   const fieldOf: Record<keyof typeof rowKeys, string> = {
     account: row.account_number,
@@ -82,7 +91,7 @@ async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Pro
      select ${keys}, department, count(*) as n, ${summed('net')} as net, ${summed('vat')} as vat, ${summed('gross')} as gross,
        bool_or(net ~ '[1-9]') as has_net, bool_or(vat ~ '[1-9]') as has_vat,
        min(day) as first_date, max(day) as last_date
-     from seen group by ${keys}, department`,
+     from seen where ${datedSince('day')} group by ${keys}, department`,
     [
       ...[...Object.values(fieldOf), invoice.department, row.sum, row.sum_vat, row.sum_total].map(path),
       path(invoice.invoice_date),
@@ -92,6 +101,8 @@ async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Pro
       decimal,
       decimal,
       decimal,
+      since,
+      since,
     ],
   );
   return found.map((use) => ({
@@ -118,7 +129,11 @@ async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Pro
   }));
 }
 
-async function moneyUses(db: Connection, { id, dialect }: InstallationConfig): Promise<MoneyUse[]> {
+async function moneyUses(
+  db: Connection,
+  { id, dialect }: InstallationConfig,
+  since: CalendarDate | null,
+): Promise<MoneyUse[]> {
   const { payment, prepayment, invoice } = dialect.fields;
   const found = await rows(
     db,
@@ -132,24 +147,25 @@ async function moneyUses(db: Connection, { id, dialect }: InstallationConfig): P
     },
     `with seen as (
        select p.kind, p.id, p.raw #>> ? as type, ${idIn('i.raw #>> ?')} as department, p.raw #>> ? as paid,
-         coalesce(o.state, '') = 'before_start' as opening
+         substring(p.raw #>> ? from ?) as day, coalesce(o.state, '') = 'before_start' as opening
        from mirror_record p
        left join mirror_record i on i.installation = p.installation and i.kind = 'invoice' and i.id = p.parent_id
        left join document o on o.installation = p.installation and o.kind = 'invoice' and o.id = p.parent_id
        where p.installation = ? and p.kind = 'payment' and p.gone_at is null
        union all
-       select p.kind, p.id, p.raw #>> ?, ${idIn('p.raw #>> ?')}, p.raw #>> ?, false
+       select p.kind, p.id, p.raw #>> ?, ${idIn('p.raw #>> ?')}, p.raw #>> ?, substring(p.raw #>> ? from ?), false
        from mirror_record p where p.installation = ? and p.kind = 'prepayment' and p.gone_at is null
      )
      select seen.kind, type, department, opening, count(*) as n, ${summed('paid')} as paid
      from seen left join document d on d.installation = ? and d.kind = seen.kind and d.id = seen.id
-     where coalesce(d.state, '') not in ('before_start', 'not_money')
+     where coalesce(d.state, '') not in ('before_start', 'not_money') and ${datedSince('day')}
      group by seen.kind, type, department, opening`,
     [
-      ...[path(payment.payment_type), path(invoice.department), path(payment.paid), id],
-      ...[path(prepayment.payment_type), path(prepayment.department), path(prepayment.paid), id],
-      decimal,
-      id,
+      ...[path(payment.payment_type), path(invoice.department), path(payment.paid)],
+      ...[path(payment.date_added), calendarDay, id],
+      ...[path(prepayment.payment_type), path(prepayment.department), path(prepayment.paid)],
+      ...[path(prepayment.created), calendarDay, id],
+      ...[decimal, id, since, since],
     ],
   );
   return found.map(({ type, n, paid, ...use }) => {
@@ -158,25 +174,29 @@ async function moneyUses(db: Connection, { id, dialect }: InstallationConfig): P
   });
 }
 
-async function invoiceUses(db: Connection, { id, dialect }: InstallationConfig): Promise<InvoiceUse[]> {
+async function invoiceUses(
+  db: Connection,
+  { id, dialect }: InstallationConfig,
+  since: CalendarDate | null,
+): Promise<InvoiceUse[]> {
   const { invoice } = dialect.fields;
   const found = await rows(
     db,
     { department: nullable(integer), collector: bool, client: bool, n: integer, gross: nullable(numeric) },
     `with seen as (
        select ${idIn('i.raw #>> ?')} as department, coalesce(i.raw #>> ?, '[]') not in ('[]', '') as collector,
-         coalesce(i.raw #>> ?, '') <> '' as client, i.raw #>> ? as gross
+         coalesce(i.raw #>> ?, '') <> '' as client, i.raw #>> ? as gross,
+         substring(i.raw #>> ? from ?) as day
        from mirror_record i
        left join document d on d.installation = i.installation and d.kind = 'invoice' and d.id = i.id
        where i.installation = ? and i.kind = 'invoice' and i.gone_at is null and i.needs_rows
          and coalesce(d.state, '') <> 'before_start'
      )
      select department, collector, client, count(*) as n, ${summed('gross')} as gross
-     from seen group by department, collector, client`,
+     from seen where ${datedSince('day')} group by department, collector, client`,
     [
       ...[invoice.department, invoice.consolidated_invoices, invoice.client, invoice.total_with_vat].map(path),
-      id,
-      decimal,
+      ...[path(invoice.invoice_date), calendarDay, id, decimal, since, since],
     ],
   );
   return found.map(({ n, gross, ...use }) => ({ ...use, count: n, gross: moneyOf(gross) }));
@@ -192,6 +212,11 @@ function path(field: string): string[] {
  */
 function idIn(reference: string): string {
   return `substring(${reference} from '(\\?:^|[^0-9])(\\d{1,15})/*$')::bigint`;
+}
+
+/** SQL that keeps days from a day on. Both bindings are that day; null keeps all days, and rows without one. */
+function datedSince(column: string): string {
+  return `(?::text is null or ${column} >= ?)`;
 }
 
 /** SQL of a column's sum. Its one binding is the pattern of readable amounts. */

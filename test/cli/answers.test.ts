@@ -78,6 +78,7 @@ const lines = [
   'report cutover',
   'mapping check mappings/demo.yaml',
   'mapping apply mappings/demo.yaml --installation 4711 --reason test',
+  'mapping show',
   'mapping diff mappings/demo.yaml mappings/tryton-demo.yaml',
   'mapping history',
   'mapping init',

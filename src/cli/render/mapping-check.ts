@@ -60,7 +60,7 @@ export function comparisonsDocument(comparisons: MappingComparison[]) {
 }
 
 /** Remarks that hold no document. Revenue with the name of a gift card or prepayment comes first. */
-function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
+export function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
   const found = owed.found.map((each) => {
     return { message: owedAsRevenueText(each), count: each.rows, net: each.net, unit: 'row' as const };
   });

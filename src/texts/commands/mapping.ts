@@ -98,3 +98,21 @@ export const mappingDiffTexts = {
   closed: 'Closed periods (debits positive); each correction there needs a decision or an open day:',
   noBalance: 'No account’s balance changes: the lines differ in role, VAT group, party or dimension.',
 };
+
+/** Results of `vetledger mapping show`. */
+export const mappingShowTexts = {
+  title: ({ installation, mapping, since }: { installation: number; mapping: string; since: string }) =>
+    `Installation ${installation}, mapping ${mapping}, documents dated from ${since} on:\n`,
+  revenue: 'Rows of invoices: net amounts',
+  vat: 'VAT groups: bases and VAT',
+  payments: 'Payments and prepayments',
+  roles: 'Accounts of the roles',
+  none: 'MISSING',
+  nothing: 'nothing in these 12 months',
+  earlier: ({ by, account }: { by: string; account: string }) => `${by} (before: ${account})`,
+  gap: ({ message, count, gross }: { message: string; count: number; gross: string }) =>
+    `${message}: ${count} records of ${gross} are held`,
+  fault: ({ path, message }: { path: string; message: string }) => `${path}: ${message}`,
+  warnings: 'Warnings',
+  noWarnings: 'No warnings.',
+};

@@ -90,3 +90,50 @@ test('nothing is written, and no entry is added', async () => {
   await diff({ 'a.yaml': demo, 'b.yaml': demo.replace('"1920"', '"1925"') });
   expect(await query(db, 'select count(*)::int as n from entry')).toEqual(before);
 });
+
+test('mapping show: what the practice used in 12 months, with accounts, names, rows and exact amounts', async () => {
+  const chart = 'number,name,type,open\n3010,Surgery income,income,yes\n2931,VAT general,liability,yes\n';
+  const folder = folderOf({ 'm.yaml': demo.replace('roles:', 'chart: chart.csv\n\nroles:'), 'chart.csv': chart });
+  const show = (...more: string[]) =>
+    vetledger(['mapping', 'show', `${folder}/m.yaml`, '--config', clinic.config, ...more], clinic.env);
+  const [shown] = (await show('--json')).json().installations;
+  const rows = (condition: string) =>
+    query<{ count: number; net: string; vat: string }>(
+      db,
+      `select count(*)::int as count, sum((r.raw ->> 'sum')::numeric)::text as net, sum((r.raw ->> 'sum_vat')::numeric)::text as vat
+       from mirror_record r join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
+       where r.installation = ? and r.kind = 'row' and i.raw ->> 'status' = '3'
+         and coalesce(i.raw ->> 'consolidated_invoices', '[]') = '[]' and ${condition}`,
+      [id],
+    );
+  const plain = (amount: string) => new Money(amount).toFixed();
+  const surgery = shown.revenue.filter((one: { source_account: string }) => one.source_account === '3010');
+  const [expected] = await rows(`r.raw ->> 'account_number' = '3010'`);
+  expect(surgery.reduce((n: number, one: { count: number }) => n + one.count, 0)).toBe(expected!.count);
+  expect(sum(surgery.map((one: { net: string }) => new Money(one.net))).toFixed()).toBe(plain(expected!.net));
+  expect(surgery[0]).toMatchObject({ account: '3010', name: 'Surgery income', role: 'revenue', by: 'revenue.same' });
+  const general = shown.vat.find((one: { group: string }) => one.group === 'VAT 25.5 %');
+  const [taxed] = await rows(`r.raw #>> '{invoicerow_vat_group,name}' = 'VAT 25.5 %'`);
+  expect({ ...general, base: plain(general.base), vat: plain(general.vat) }).toMatchObject({
+    ...{ kind: 'domestic', account: '2931', name: 'VAT general', by: 'vat.same', count: taxed!.count },
+    ...{ base: plain(taxed!.net), vat: plain(taxed!.vat) },
+  });
+  const card = shown.payments.find(
+    (one: { payment_type: number; of: string }) => one.payment_type === 0 && one.of === 'payment',
+  );
+  expect(card).toMatchObject({ account: '1920', name: null, role: 'card_clearing', by: 'roles.card_clearing' });
+  expect(shown.roles).toContainEqual(expect.objectContaining({ role: 'receivable', account: '1700' }));
+  expect(shown.warnings).toContainEqual(expect.stringContaining('1920'));
+  const { stdout } = await show();
+  expect(stdout).toMatch(/Rows of invoices.*\n +practice’s account[\s\S]*3010[\s\S]*Surgery income/);
+  expect(stdout).toMatch(/Warnings\n/);
+});
+
+test('mapping show of the mapping in force names what it lacks', async () => {
+  const without = folderOf({ 'm.yaml': demo.replace(/^ *card_clearing:.*\n/m, '') });
+  const ran = await vetledger(['mapping', 'show', `${without}/m.yaml`, '--config', clinic.config], clinic.env);
+  expect(ran.stdout).toMatch(/payment type 0 \(Card\) .* MISSING/);
+  expect(ran.stdout).toMatch(/roles\.card_clearing: \d+ records of [\d.]+ are held/);
+  const inForce = await vetledger(['mapping', 'show', '--json', '--config', clinic.config], clinic.env);
+  expect(inForce.json().installations[0].mapping).toBe(clinic.installation.mappingPath);
+});

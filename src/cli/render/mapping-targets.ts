@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import type { Money } from '../../domain/money.ts';
+import type { Chart } from '../../mapping/chart.ts';
+import { paymentTypeName } from '../../mapping/payment-types.ts';
+import { money } from '../../mapping/propose-text.ts';
+import type { MappingTargets, Target } from '../../mapping/targets.ts';
+import { mappingShowTexts as texts } from '../../texts/commands/mapping.ts';
+import { roleMeanings } from '../../texts/mapping/meanings.ts';
+import { amount } from '../answer.ts';
+import { columns } from './text.ts';
+
+/** `account` is null if the mapping gives none. `earlier` is the account of the first day, if rules by date changed it. */
+const target = {
+  account: z.string().nullable(),
+  name: z.string().nullable(),
+  role: z.string().nullable(),
+  by: z.string().nullable(),
+  earlier: z.string().nullable(),
+  departments: z.array(z.number().nullable()),
+  count: z.number(),
+};
+const group = { group: z.string().nullable(), rate: z.string().nullable() };
+const practiceAccount = { source_account: z.string().nullable(), source_name: z.string().nullable() };
+
+export const targetsAnswer = {
+  revenue: z.array(z.strictObject({ ...practiceAccount, ...group, ...target, net: amount })),
+  vat: z.array(z.strictObject({ ...group, kind: z.string().nullable(), ...target, base: amount, vat: amount })),
+  payments: z.array(
+    z.strictObject({
+      of: z.enum(['payment', 'prepayment']),
+      payment_type: z.number().nullable(),
+      payment_type_name: z.string().nullable(),
+      ...target,
+      amount,
+    }),
+  ),
+  roles: z.array(
+    z.strictObject({ role: z.string(), meaning: z.string(), account: z.string(), name: z.string().nullable() }),
+  ),
+};
+const targetsSchema = z.strictObject(targetsAnswer);
+export type ShownTargets = z.infer<typeof targetsSchema>;
+
+interface Names {
+  chart: Chart | null;
+  /** Names in the practice software by account number. */
+  practice: ReadonlyMap<string, string | null>;
+}
+
+/** The JSON of the targets, with the names of accounts. */
+export function shownTargets({ revenue, vat, payments, roles }: MappingTargets, names: Names): ShownTargets {
+  const rateText = (rate: Money | null) => rate?.toFixed() ?? null;
+  const nameOf = (account: string | null, source: string | null = null): string | null => {
+    if (account === null) return null;
+    return names.chart?.get(account)?.name ?? (account === source ? (names.practice.get(account) ?? null) : null);
+  };
+  const named = ({ account, role, by, earlier, departments, count }: Target, source: string | null = null) => {
+    return { account, name: nameOf(account, source), role, by, earlier, departments, count };
+  };
+  return {
+    revenue: revenue.map((one) => ({
+      source_account: one.source_account,
+      source_name: one.source_account === null ? null : (names.practice.get(one.source_account) ?? null),
+      ...{ group: one.group, rate: rateText(one.rate), ...named(one, one.source_account), net: money(one.net) },
+    })),
+    vat: vat.map((one) => ({
+      ...{ group: one.group, rate: rateText(one.rate), kind: one.kind, ...named(one) },
+      ...{ base: money(one.base), vat: money(one.vat) },
+    })),
+    payments: payments.map((one) => ({
+      ...{
+        of: one.of,
+        payment_type: one.type,
+        payment_type_name: one.type === null ? null : paymentTypeName(one.type),
+      },
+      ...{ ...named(one), amount: money(one.amount) },
+    })),
+    roles: roles.map(({ role, account }) => ({ role, meaning: roleMeanings[role], account, name: nameOf(account) })),
+  };
+}
+
+export function targetsText({ revenue, vat, payments, roles }: ShownTargets): string[] {
+  const groupText = (one: { group: string | null; rate: string | null }) =>
+    `${one.group ?? '-'}${one.rate === null || one.group?.includes(one.rate) ? '' : ` (${one.rate} %)`}`;
+  const departments = (one: { departments: (number | null)[] }) => one.departments.map((id) => id ?? '-').join(', ');
+  const to = ({ account, name, earlier, by }: ShownTargets['revenue'][number] | ShownTargets['vat'][number]) => [
+    ...[account ?? texts.none, name ?? ''],
+    earlier === null ? (by ?? '') : texts.earlier({ by: by ?? '', account: earlier }),
+  ];
+  const sections: [title: string, header: string[], rows: string[][], numbers: number[]][] = [
+    [
+      texts.revenue,
+      ['practice’s account', 'name there', 'VAT group', 'departments', 'account', 'name', 'by', 'rows', 'net'],
+      revenue.map((one) => [
+        ...[one.source_account ?? '-', one.source_name ?? '', groupText(one), departments(one), ...to(one)],
+        ...[String(one.count), one.net],
+      ]),
+      [7, 8],
+    ],
+    [
+      texts.vat,
+      ['VAT group', 'kind', 'departments', 'account', 'name', 'by', 'rows', 'base', 'VAT'],
+      vat.map((one) => [
+        ...[groupText(one), one.kind ?? texts.none, departments(one)],
+        ...(one.by === null && !/[1-9]/.test(one.vat) ? ['', '', ''] : to(one)),
+        ...[String(one.count), one.base, one.vat],
+      ]),
+      [6, 7, 8],
+    ],
+    [
+      texts.payments,
+      ['of', 'payment type', 'departments', 'account', 'name', 'role', 'records', 'amount'],
+      payments.map((one) => [
+        ...[one.of, one.payment_type_name ?? '-', departments(one), one.account ?? texts.none, one.name ?? ''],
+        ...[one.role ?? '', String(one.count), one.amount],
+      ]),
+      [6, 7],
+    ],
+    [
+      texts.roles,
+      ['role', 'account', 'name', ''],
+      roles.map((one) => [one.role, one.account, one.name ?? '', one.meaning]),
+      [],
+    ],
+  ];
+  return sections.flatMap(([title, header, rows, numbers]) => [
+    title,
+    ...(rows.length === 0 ? [`  ${texts.nothing}`] : columns([header, ...rows], numbers).map((line) => `  ${line}`)),
+    '',
+  ]);
+}
