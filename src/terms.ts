@@ -8,11 +8,19 @@ export const recordKinds = ['invoice', 'row', 'payment', 'prepayment'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
 /**
- * The kinds of documents: records of the source that are posted. Rows are part of their invoice. The order is that of names, in which
- * documents are locked (src/documents).
+ * The kinds of documents: records of the source that are posted, and the latest day of an invoice's VAT (`vat_due`, with the invoice's id).
+ * Rows are part of their invoice. The order is that of names, in which documents are locked (src/documents).
  */
-export const documentKinds = ['invoice', 'payment', 'prepayment'] as const;
+export const documentKinds = ['invoice', 'payment', 'prepayment', 'vat_due'] as const;
 export type DocumentKind = (typeof documentKinds)[number];
+
+/** The kinds of documents that are records of the source. */
+export const sourceKinds = ['invoice', 'payment', 'prepayment'] as const satisfies readonly DocumentKind[];
+export type SourceKind = (typeof sourceKinds)[number];
+export interface SourceRef {
+  kind: SourceKind;
+  id: number;
+}
 
 export interface DocumentRef {
   kind: DocumentKind;
@@ -51,6 +59,8 @@ export const roles = [
   'mobile_clearing',
   'prepayment_liability',
   'prepayment_vat',
+  'vat_not_due',
+  'opening_vat_not_due',
   'gift_card_liability',
   'financing_receivable',
   'other_clearing',

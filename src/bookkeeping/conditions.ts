@@ -5,8 +5,9 @@ import { markDatesReached, markForChangedConditions } from '../documents/mark.ts
 import { businessDate, dayAfter } from '../domain/dates.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
-import { readConditionsHash, storeConditionsHash } from '../mirror/installation-state.ts';
+import { readConditionsHash, storeConditionsHash, storeVatDueThrough } from '../mirror/installation-state.ts';
 import { closedInErp, noteClosedInErp } from './erp-locks.ts';
+import { markLatestDays } from './latest-days.ts';
 
 /**
  * Whether the mapping, start date, time zone, closed period, a lock date or a period of the ERP has changed since the
@@ -28,10 +29,13 @@ export async function markAfterChangedConditions(
   const today = clock && businessDate(clock().toISOString(), installation.timezone);
   if (today !== null) await markDatesReached(trx, installation.id, dayAfter(today));
   const conditions = await conditionsHash(trx, installation);
-  if ((await readConditionsHash(trx, installation.id)) === conditions) return;
-  await noteClosedInErp(trx, installation.id, await closedInErp(trx, installation));
-  await markForChangedConditions(trx, installation.id);
-  await storeConditionsHash(trx, installation.id, conditions);
+  if ((await readConditionsHash(trx, installation.id)) !== conditions) {
+    await noteClosedInErp(trx, installation.id, await closedInErp(trx, installation));
+    await markForChangedConditions(trx, installation.id);
+    await storeVatDueThrough(trx, installation.id, null);
+    await storeConditionsHash(trx, installation.id, conditions);
+  }
+  if (today !== null) await markLatestDays(trx, installation, today);
 }
 
 /** A hash of the conditions, besides a document's facts, that decide whether it is posted. */

@@ -5,6 +5,7 @@ import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
 import { creditChain } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
+import type { DueBooks } from '../posting/vat-due.ts';
 import { usedPrepayments } from '../prepayments/used.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
@@ -28,8 +29,18 @@ export async function loadFacts(
     ...(await reader.invoices(ids('invoice'))),
     ...(await reader.payments(ids('payment'))),
     ...(await reader.prepayments(ids('prepayment'))),
+    ...ids('vat_due').map((id): DocumentFacts => ({ kind: 'vat_due', id, books: noDueBooks, gone: false })),
   ];
 }
+
+/** The batch adds what the VAT of its documents depends on. */
+const noDueBooks: DueBooks = {
+  invoices: new Map(),
+  payments: new Map(),
+  settlements: new Map(),
+  chains: new Map(),
+  members: new Map(),
+};
 
 /** The fixed cost of reading a record, in units of src/domain/slices.ts; its characters are added. */
 const unitsPerRecord = 2_000;

@@ -8,11 +8,12 @@ import { isCertainInLoad } from '../posting/in-load.ts';
 import { isLocked, post, type Remap, remap } from '../posting/index.ts';
 import { refOf } from '../posting/name-absence.ts';
 import type { Decision, DocumentFacts, PostingContext, PrepaymentShare } from '../posting/types.ts';
-import { type DocumentKind, type DocumentRef, documentKinds } from '../terms.ts';
+import { type CalendarDate, type DocumentKind, type DocumentRef, documentKinds } from '../terms.ts';
 import { loadFacts } from './facts.ts';
 import { type DocumentWithHistory, withHistory } from './history.ts';
 import type { ContextFor } from './posting-context.ts';
 import { type DecidedVats, PrepaymentShares } from './prepayment-shares.ts';
+import { type DecidedInvoices, VatDueBatch } from './vat-due-batch.ts';
 
 /** Documents that are judged together: enough to save round trips, few enough to limit locks and memory. */
 export const judgingBatch = 300;
@@ -29,6 +30,13 @@ export interface JudgedDocument {
   isCertain: boolean;
 }
 
+/** The documents of a batch, and what they did to VAT on payment; null if the installation has none. */
+export interface JudgedBatch {
+  judged: JudgedDocument[];
+  due: VatDueBatch | null;
+  today: CalendarDate | null;
+}
+
 /**
  * Judges documents by what the mirror holds, through the pure core, and writes nothing. In the `finalRound` it decides even
  * about those whose parts have not been fetched again: a preview always does, a window in its last round.
@@ -39,7 +47,7 @@ export async function judgeDocuments(
   contextFor: ContextFor,
   documents: readonly StoredDocument[],
   { finalRound }: { finalRound: boolean },
-): Promise<JudgedDocument[]> {
+): Promise<JudgedBatch> {
   const aside = await asideProblems(db, installation.id, documents);
   const isAside = (document: DocumentRef) => aside.has(keyOf(document));
   const held = (await withHistory(db, installation.id, documents.filter(isAside))).map((document) =>
@@ -52,12 +60,20 @@ export async function judgeDocuments(
     installation,
     cases.map(({ facts }) => facts),
   );
+  const due = await VatDueBatch.of(
+    db,
+    installation,
+    cases.map(({ facts }) => facts),
+    context,
+  );
   const decide = ({ document, facts }: Case) => {
-    const completeFacts = shares?.add(facts) ?? facts;
+    const withShares = shares?.add(facts) ?? facts;
+    const completeFacts = due?.add(withShares) ?? withShares;
     const found = post(completeFacts, document.before, context);
     const awaitsParts = found.refetch && document.refetch !== 'done';
     const decision = awaitsParts && !finalRound ? undecided(document, found) : found;
     shares?.decided(facts, decision);
+    due?.decided(facts, decision);
     return {
       document,
       decision,
@@ -66,7 +82,8 @@ export async function judgeDocuments(
       isCertain: isCertainInLoad(completeFacts, found),
     };
   };
-  return [...held, ...(await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide)))];
+  const judged = await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide));
+  return { judged: [...held, ...judged], due, today: context.today ?? null };
 }
 
 /** Holds a document if a part of it could not be stored; its entry in force stays. */
@@ -87,7 +104,7 @@ function heldAside(document: DocumentWithHistory, problem: Problem | null): Judg
 }
 
 function sharesOf(facts: DocumentFacts): readonly PrepaymentShare[] {
-  return facts.kind === 'invoice' ? [] : (facts.shares ?? []);
+  return 'shares' in facts ? (facts.shares ?? []) : [];
 }
 
 /** Stale parts decide nothing: the document stays as it was. */
@@ -130,6 +147,10 @@ export interface RemappedCase {
   shares: readonly PrepaymentShare[];
 }
 
+export interface RemappedBatch extends Pick<JudgedBatch, 'due' | 'today'> {
+  remapped: RemappedCase[];
+}
+
 /**
  * Judges the posted documents of a pass under the installation's mapping, from the mirror; writes nothing. `decided`
  * are prepayments of an earlier batch whose entries are not written.
@@ -139,8 +160,8 @@ export async function remapDocuments(
   installation: InstallationConfig,
   contextFor: ContextFor,
   documents: readonly StoredDocument[],
-  { pass, decided }: { pass: RemapPass; decided?: DecidedVats },
-): Promise<RemappedCase[]> {
+  { pass, decided, decidedInvoices }: { pass: RemapPass; decided?: DecidedVats; decidedInvoices?: DecidedInvoices },
+): Promise<RemappedBatch> {
   const { cases: read, context } = await casesOf(db, installation, contextFor, documents);
   const cases = read.filter(({ facts }) => isOf(pass, facts));
   const shares = await PrepaymentShares.of(
@@ -149,14 +170,24 @@ export async function remapDocuments(
     cases.map(({ facts }) => facts),
     decided,
   );
-  return cases.map(({ document, facts }) => {
-    const completeFacts = shares?.add(facts) ?? facts;
+  const due = await VatDueBatch.of(
+    db,
+    installation,
+    cases.map(({ facts }) => facts),
+    context,
+    decidedInvoices,
+  );
+  const remapped = cases.map(({ document, facts }) => {
+    const withShares = shares?.add(facts) ?? facts;
+    const completeFacts = due?.add(withShares) ?? withShares;
     const found = remap(completeFacts, document.before, context);
     shares?.decided(facts, found.decision);
+    due?.decided(facts, found.decision);
     const { inForce } = document.before;
     const isClosed = inForce !== null && isLocked(inForce, context);
     return { document, remap: found, isClosed, shares: sharesOf(completeFacts) };
   });
+  return { remapped, due, today: context.today ?? null };
 }
 
 /** The cost of judging one record of a document, in units of src/domain/slices.ts. */

@@ -19,6 +19,8 @@ import { judgeDocuments, judgingBatch } from './judge-documents.ts';
 import { holdMapping } from './mapping-versions.ts';
 import type { ContextFor } from './posting-context.ts';
 import { holdSharesIfGiven, markOtherTakers, postsVatAtReceipt } from './prepayment-shares.ts';
+import { postsVatOnPayment } from './vat-due-batch.ts';
+import { followMoves } from './vat-due-marks.ts';
 
 /** The database's statistics are updated each time the number of judged documents has grown by this factor. */
 const refreshGrowth = 4;
@@ -70,6 +72,8 @@ export async function postWaiting(
   };
   // Prepayments come first, because the VAT of their uses depends on them.
   if (postsVatAtReceipt(installation)) await poster('prepayment');
+  // So do invoices, because payments move their VAT.
+  if (postsVatOnPayment(installation)) await poster('invoice');
   await settleAll(Array.from({ length: posters }, () => poster()));
   return posted;
 }
@@ -153,9 +157,8 @@ export async function postClaimed(
   else await followClaimed(trx, installation, claimed);
   await holdPeriod(trx, installation.id);
   await holdSharesIfGiven(trx, installation, claimed);
-  const judged = (await judgeDocuments(trx, installation, contextFor, claimed, { finalRound })).filter(
-    ({ isCertain }) => isCertain || !onlyCertain,
-  );
+  const batch = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
+  const judged = batch.judged.filter(({ isCertain }) => isCertain || !onlyCertain);
   await holdMapping(trx, installation);
   await holdIdentity(trx, installation, { posting: judged.some(({ decision }) => decision.entries.length > 0) });
   const appended = await appendDecided(trx, installation, judged, windowId);
@@ -172,6 +175,7 @@ export async function postClaimed(
     })),
   );
   await markOtherTakers(trx, installation, appended);
+  await followMoves(trx, installation, batch);
   return { documents: claimed.length, entries: appended.reduce((sum, { entryIds }) => sum + entryIds.length, 0) };
 }
 

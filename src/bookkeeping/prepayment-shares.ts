@@ -6,6 +6,7 @@ import type { EntryShare } from '../domain/entry.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import { postgresText } from '../domain/text.ts';
 import { holdShares, sharesInForce } from '../ledger/journal/shares.ts';
+import { refOf } from '../posting/name-absence.ts';
 import { vatOfShare } from '../posting/prepayment-vat.ts';
 import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../posting/types.ts';
 import type { Taken } from '../prepayments/taken.ts';
@@ -19,6 +20,7 @@ import {
   takersInOrder,
   vatOf,
 } from './prepayment-takers.ts';
+import { postsVatOnPayment } from './vat-due-batch.ts';
 
 /** Whether an installation posts VAT on prepayments at receipt. */
 export function postsVatAtReceipt({ mapping }: Pick<InstallationConfig, 'mapping'>): boolean {
@@ -35,7 +37,7 @@ export async function holdSharesIfGiven(
   installation: InstallationConfig,
   documents: readonly DocumentRef[],
 ): Promise<void> {
-  if (postsVatAtReceipt(installation)) return holdShares(trx, installation.id);
+  if (postsVatAtReceipt(installation) || postsVatOnPayment(installation)) return holdShares(trx, installation.id);
   const idsOf = (kind: DocumentKind) => documents.flatMap((document) => (document.kind === kind ? document.id : []));
   const [payments, prepayments] = [idsOf('payment'), idsOf('prepayment')];
   if (payments.length + prepayments.length === 0) return;
@@ -106,7 +108,7 @@ export class PrepaymentShares {
   /** The facts of a document, with its shares. */
   add<Facts extends DocumentFacts>(facts: Facts): Facts {
     const taken = this.#taken.get(facts);
-    if (taken === undefined || facts.kind === 'invoice') return facts;
+    if (taken === undefined || facts.kind === 'invoice' || facts.kind === 'vat_due') return facts;
     const own = keyOf(refOf(facts));
     const shares = [...taken].map(([prepaymentId, amount]): PrepaymentShare => {
       const takers = this.#takers.get(prepaymentId) ?? [];
@@ -121,7 +123,7 @@ export class PrepaymentShares {
   /** Stores the decision about a document for the documents after it. */
   decided(facts: DocumentFacts, { entries }: Decision): void {
     const last = entries.at(-1);
-    if (last === undefined || facts.kind === 'invoice') return;
+    if (last === undefined || facts.kind === 'invoice' || facts.kind === 'vat_due') return;
     const isInForce = last.reverses === null;
     const document = refOf(facts);
     for (const [prepaymentId, amount] of this.#taken.get(facts) ?? []) {
@@ -136,10 +138,6 @@ export class PrepaymentShares {
     if (vat === null) this.#originals.delete(document.id);
     else this.#originals.set(document.id, vat);
   }
-}
-
-function refOf(facts: Exclude<DocumentFacts, { kind: 'invoice' }>): DocumentRef {
-  return { kind: facts.kind, id: facts.kind === 'payment' ? facts.payment.id : facts.prepayment.id };
 }
 
 /** The decision about a document, and the shares that it used. */

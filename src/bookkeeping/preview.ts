@@ -25,6 +25,7 @@ import { currentLockDates, haveLockDatesMoved, type LockDateSource } from './loc
 import { postingContexts } from './posting-context.ts';
 import type { DecidedVats } from './prepayment-shares.ts';
 import { requireStart } from './start-date.ts';
+import type { DecidedInvoices } from './vat-due-batch.ts';
 
 /** A judged document. `entryIds` are the ids that its entries would get. */
 export type PreviewedDocument = Appended<JudgedDocument>;
@@ -56,7 +57,7 @@ export async function* previewPosting(
     const next = (after: DocumentCursor) =>
       waitingDocuments(trx, id, { after, limit: judgingBatch, conditionsChanged });
     for await (const batch of batches(next)) {
-      const judged = await judgeDocuments(trx, installation, contextFor, batch, { finalRound: true });
+      const { judged } = await judgeDocuments(trx, installation, contextFor, batch, { finalRound: true });
       yield judged.map((one) => ({ ...one, entryIds: nextEntryIds(id, one.document, one.decision) }));
     }
   });
@@ -74,8 +75,10 @@ export async function* previewRemap(
     await requireStart(trx, installation);
     const contextFor = postingContexts(installation, currentLockDates(trx, source, id));
     const decided: DecidedVats = new Map();
+    const decidedInvoices: DecidedInvoices = new Map();
     for await (const { pass, batch } of batchesInForce(trx, id, selection)) {
-      const remapped = await remapDocuments(trx, installation, contextFor, batch, { pass, decided });
+      const options = { pass, decided, decidedInvoices };
+      const { remapped } = await remapDocuments(trx, installation, contextFor, batch, options);
       yield remapped.map(({ document, remap }) => ({
         document,
         remap,
@@ -104,13 +107,14 @@ export async function* compareMappings(
     const judgeUnder = (installation: InstallationConfig) => {
       const contextFor = postingContexts(installation, currentLockDates(trx, source, installation.id));
       const decided: DecidedVats = new Map();
+      const decidedInvoices: DecidedInvoices = new Map();
       return (batch: StoredDocument[], pass: RemapPass) =>
-        remapDocuments(trx, installation, contextFor, batch, { pass, decided });
+        remapDocuments(trx, installation, contextFor, batch, { pass, decided, decidedInvoices });
     };
     const [underOlder, underNewer] = [judgeUnder(older), judgeUnder(newer)];
     for await (const { pass, batch } of batchesInForce(trx, newer.id, selection)) {
-      const olders = await underOlder(batch, pass);
-      const newers = await underNewer(batch, pass);
+      const { remapped: olders } = await underOlder(batch, pass);
+      const { remapped: newers } = await underNewer(batch, pass);
       yield newers.map(({ document, remap, isClosed }, index) => ({
         ...{ document, isClosed, newer: remap },
         older: (olders[index] as RemappedCase).remap,

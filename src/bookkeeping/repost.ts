@@ -35,6 +35,7 @@ import { type ContextFor, postingContexts } from './posting-context.ts';
 import { holdSharesIfGiven, markOtherTakers } from './prepayment-shares.ts';
 import type { RemappedDocument } from './preview.ts';
 import { requireStart } from './start-date.ts';
+import { followMoves } from './vat-due-marks.ts';
 
 export interface RepostOptions {
   selection: DocumentSelection;
@@ -139,12 +140,14 @@ async function repostLocked(
   documents: readonly StoredDocument[],
   pass: RemapPass,
 ): Promise<RemappedDocument[]> {
-  const remapped = await remapDocuments(trx, installation, contextFor, documents, { pass });
+  const batch = await remapDocuments(trx, installation, contextFor, documents, { pass });
+  const { remapped } = batch;
   const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));
   const appended = await appendDecided(trx, installation, toSave, null);
   await saveRemapped(trx, installation.id, appended.map(stateAfter));
   await saveReports(trx, installation.id, remapped.filter(isProven).map(reportsOf));
   await markOtherTakers(trx, installation, appended);
+  await followMoves(trx, installation, batch);
   await markLeft(trx, installation.id, remapped);
   const entryIds = new Map(appended.map((one) => [one.document, one.entryIds]));
   return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));

@@ -112,6 +112,14 @@ create table budget_slot (
   constraint budget_slot_pkey PRIMARY KEY (installation, action, id)
 );
 
+create table collector_member (
+  installation bigint not null,
+  collector_id bigint not null,
+  member_id bigint not null,
+  constraint collector_member_pkey PRIMARY KEY (installation, collector_id, member_id)
+);
+CREATE INDEX collector_member_member ON vetledger.collector_member USING btree (installation, member_id);
+
 create table copy_bar (
   kind text not null,
   key text not null,
@@ -165,7 +173,7 @@ create table document (
   late_version text,
   late_decision text,
   constraint document_pkey PRIMARY KEY (installation, kind, id),
-  constraint document_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
+  constraint document_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text, 'vat_due'::text]))),
   constraint document_refetch_check CHECK ((refetch = ANY (ARRAY['no'::text, 'wanted'::text, 'done'::text])))
 );
 CREATE INDEX document_dirty ON vetledger.document USING btree (installation, kind, id) WHERE dirty;
@@ -566,6 +574,7 @@ create table installation_state (
   nudged_at timestamp with time zone,
   census_taken_at timestamp with time zone,
   census_asked boolean not null default false,
+  vat_due_through date,
   constraint installation_state_pkey PRIMARY KEY (installation),
   constraint installation_state_pending_nudges_check CHECK ((pending_nudges >= 0))
 );
@@ -580,8 +589,13 @@ create table late_decision (
   action_id bigint not null,
   constraint late_decision_pkey PRIMARY KEY (id),
   constraint late_decision_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
+<<<<<<< HEAD
   constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'leave_as_posted'::text, 'accept_date'::text, 'confirm_gone'::text]))),
   constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text])))
+=======
+  constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'accept_date'::text, 'confirm_gone'::text]))),
+  constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text, 'vat_due'::text])))
+>>>>>>> 0df74a0f (posting: VAT on payment moves with each payment, and on the latest day)
 );
 CREATE INDEX late_decision_document ON vetledger.late_decision USING btree (installation, kind, document_id, id);
 

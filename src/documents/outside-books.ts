@@ -119,9 +119,14 @@ export interface OutsideOfKind extends OutsideFigure {
  * Totals by kind of document. They are not added across kinds, because an invoice and its payment are one debt. Kinds
  * without documents are left out.
  */
-export type Outside = Partial<Record<'invoices' | 'payments' | 'prepayments', OutsideOfKind>>;
+export type Outside = Partial<Record<'invoices' | 'payments' | 'prepayments' | 'vat_due', OutsideOfKind>>;
 
-const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
+const plurals = {
+  invoice: 'invoices',
+  payment: 'payments',
+  prepayment: 'prepayments',
+  vat_due: 'vat_due',
+} as const;
 
 export function outsideByKind(groups: readonly OutsideGroup[], decimals: number): Outside {
   return byKind(

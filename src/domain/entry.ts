@@ -45,6 +45,7 @@ export const entryReasons = [
   'posted',
   'source_changed',
   'prepayment_matched',
+  'vat_due_changed',
   'voided',
   'not_final_any_more',
   'not_money_any_more',

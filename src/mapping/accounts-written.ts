@@ -38,7 +38,10 @@ export function accountsNamed(mapping: Mapping): WrittenAccount[] {
     add(account, 'revenue', `revenue_rules.${index}.account`);
   }
   for (const [index, { account }] of mapping.vat_rules.entries()) add(account, 'vat', `vat_rules.${index}.account`);
-  for (const [index, { account }] of mapping.vat_groups.entries()) add(account, 'vat', `vat_groups.${index}.account`);
+  for (const [index, { account, not_due: notDue }] of mapping.vat_groups.entries()) {
+    add(account, 'vat', `vat_groups.${index}.account`);
+    add(notDue, 'vat_not_due', `vat_groups.${index}.not_due`);
+  }
   for (const [name, entry] of mapping.vat === same ? [] : Object.entries(mapping.vat)) {
     if (typeof entry === 'string') add(entry, 'vat', `vat.${name}`);
     else for (const [rate, account] of Object.entries(entry)) add(account, 'vat', `vat.${name}.${rate}`);

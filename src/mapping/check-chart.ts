@@ -34,6 +34,8 @@ const typesOf: Record<LineRole, readonly AccountType[]> = {
   credit_settlement: either,
   prepayment_liability: ['liability'],
   prepayment_vat: either,
+  vat_not_due: either,
+  opening_vat_not_due: either,
   voucher_liability: ['liability'],
   gift_card_liability: ['liability'],
   // Cash rounding is profit or loss. A chart without such an account uses an asset account that is cleared by hand.

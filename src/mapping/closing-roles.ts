@@ -11,6 +11,8 @@ export const closingRoles: readonly Role[] = [
   'opening_receivable',
   'prepayment_liability',
   'prepayment_vat',
+  'vat_not_due',
+  'opening_vat_not_due',
   'credit_settlement',
   'consolidation_clearing',
 ];

@@ -92,3 +92,10 @@ export function knownHint(word: string, known: readonly string[]): string {
 
 /** A calendar date. */
 export const date = z.string({ error: mappingFaults.date }).refine(isCalendarDate, mappingFaults.date);
+
+/** The last day of a fiscal year. */
+export const monthAndDay = z
+  .string({ error: mappingFaults.monthAndDay })
+  .refine((text) => /^\d{2}-\d{2}$/.test(text) && isCalendarDate(`2024-${text}`), mappingFaults.monthAndDay);
+
+export const departmentId = z.string().regex(/^\d+$/, mappingFaults.departmentId);

@@ -196,6 +196,13 @@ export function rateText(rate: Money | null): string {
   return rate === null ? lookUpFindings.noRate : lookUpFindings.rate({ rate: rate.toFixed() });
 }
 
+/** The account of a VAT group's VAT that is not due (R13): the group's own, or that of the role. */
+export function vatNotDueAccount(mapping: Mapping, group: Omit<VatGroupKey, 'accounts'>): LookUp {
+  const found = vatGroupOf(mapping, group, group.date ?? null);
+  if (!found?.line.not_due) return roleAccount(mapping, 'vat_not_due');
+  return { account: found.line.not_due, mappedBy: `vat_groups.${found.index}.not_due` };
+}
+
 function fromLine(written: string, mappedBy: string, own: string | null): Found | null {
   const account = written === same ? own : written;
   return account ? { account, mappedBy } : null;

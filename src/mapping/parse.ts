@@ -2,15 +2,8 @@ import type { z } from 'zod';
 import { roles } from '../terms.ts';
 import { mappingFaults } from '../texts/mapping/faults.ts';
 import { knownHint } from './fields.ts';
-import {
-  type Mapping,
-  mappingSchema,
-  paymentType,
-  policies,
-  revenueConditions,
-  target,
-  vatConditions,
-} from './schema.ts';
+import { policies } from './policies.ts';
+import { type Mapping, mappingSchema, paymentType, revenueConditions, target, vatConditions } from './schema.ts';
 
 /** Parses a mapping file's YAML. Returns every fault with its path if there is one. */
 export function parseMapping(data: unknown): { mapping: Mapping } | { errors: string[] } {
@@ -61,7 +54,7 @@ function knownKeys(path: PropertyKey[]): string[] {
   if (section === 'revenue_rules')
     return path.includes('when') ? Object.keys(revenueConditions) : ['when', 'account', 'role'];
   if (section === 'vat_rules') return path.includes('when') ? Object.keys(vatConditions) : ['when', 'account'];
-  if (section === 'vat_groups') return ['group', 'rate', 'kind', 'account', 'code', 'from', 'to'];
+  if (section === 'vat_groups') return ['group', 'rate', 'kind', 'account', 'not_due', 'code', 'from', 'to'];
   if (section === 'payment_types') return path.length > 2 ? Object.keys(target) : Object.keys(paymentType.shape);
   return section === 'policies' ? Object.keys(policies) : ['insurance_receivable', 'financing_receivable'];
 }

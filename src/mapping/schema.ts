@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { parseMoney } from '../domain/money.ts';
-import { vatPeriodLengths } from '../domain/vat-period.ts';
 import { documentKinds, type Role, roles, soldRoles } from '../terms.ts';
 import { mappingFaults } from '../texts/mapping/faults.ts';
 import { mappingMeanings, roleMeanings } from '../texts/mapping/meanings.ts';
@@ -8,18 +7,18 @@ import { closingRoles, faultsOfPaymentTypes, oneAccountRoles, openRoles } from '
 import {
   account,
   accountOr,
-  amount,
   code,
   date,
   departmentCondition,
+  departmentId,
   knownHint,
   oneOrMore,
   rateCondition,
-  rateOf,
   textCondition,
   word,
 } from './fields.ts';
 import { fixedPaymentRoles } from './payment-types.ts';
+import { policies } from './policies.ts';
 import { vatGroups, vatKinds } from './vat-group-lines.ts';
 
 const accountTable = z.record(z.string(), account, { error: mappingFaults.accountTable });
@@ -98,7 +97,6 @@ export const target = {
     .describe(mappingMeanings.typeRole),
   account: account.optional().describe(mappingMeanings.typeAccount),
 };
-const departmentId = z.string().regex(/^\d+$/, mappingFaults.departmentId);
 export const paymentType = z.strictObject({
   ...target,
   departments: z.record(departmentId, z.strictObject(target)).optional().describe(mappingMeanings.typeDepartments),
@@ -116,57 +114,6 @@ export const mappedDimensions = [
 export type MappedDimension = (typeof mappedDimensions)[number];
 
 export const journalKinds = [...documentKinds, 'daily_summary', '*'] as const;
-
-const groupOfPrepayments = z
-  .strictObject({
-    name: z.string({ error: mappingFaults.groupName }).nullable().default(null),
-    rate: rateOf.describe(mappingMeanings.prepaymentRate),
-  })
-  .describe(mappingMeanings.prepaymentGroup);
-
-/** The section `policies.prepayment_vat` in its long form. */
-const atReceipt = z.strictObject({
-  at_receipt: date.describe(mappingMeanings.atReceipt),
-  group: groupOfPrepayments.optional(),
-  payment_types: z.record(z.string().regex(/^\d+$/, mappingFaults.paymentTypeNumber), groupOfPrepayments).default({}),
-  departments: z.record(departmentId, groupOfPrepayments).default({}),
-});
-
-export const policies = {
-  prepayment_vat: z
-    .union([z.literal('listed'), atReceipt], {
-      error: mappingFaults.prepaymentVat,
-    })
-    .default('listed')
-    .transform((policy) => {
-      if (policy === 'listed') return policy;
-      const { at_receipt: from, ...groups } = policy;
-      return { from, ...groups };
-    })
-    .describe(mappingMeanings.prepaymentVat),
-  locked_period: z
-    .enum(['hold', 'redate'], { error: mappingFaults.lockedPeriod })
-    .default('hold')
-    .describe(mappingMeanings.lockedPeriod),
-  follow_source_lock: z
-    .boolean({ error: mappingFaults.trueOrFalse })
-    .default(false)
-    .describe(mappingMeanings.followSourceLock),
-  vat_period: z
-    .enum(vatPeriodLengths, { error: mappingFaults.oneOf({ values: vatPeriodLengths.join(', ') }) })
-    .default('month')
-    .describe(mappingMeanings.vatPeriod),
-  oldest_months: z
-    .int(mappingFaults.months)
-    .positive(mappingFaults.monthsAboveZero)
-    .default(24)
-    .describe(mappingMeanings.oldestMonths),
-  vat_rate_expired: z
-    .enum(['remark', 'hold'], { error: mappingFaults.remarkOrHold })
-    .default('remark')
-    .describe(mappingMeanings.vatRateExpired),
-  rounding_limit: amount('1.00').describe(mappingMeanings.roundingLimit),
-};
 
 export const mappingSchema = z.strictObject({
   version: code.optional().describe(mappingMeanings.version),

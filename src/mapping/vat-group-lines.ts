@@ -30,6 +30,7 @@ const line = z
       .enum(vatKinds, { error: mappingFaults.oneOf({ values: vatKinds.join(', ') }) })
       .describe(mappingMeanings.groupKind),
     account: account.optional().describe(mappingMeanings.groupAccount),
+    not_due: account.optional().describe(mappingMeanings.groupNotDue),
     code: code.optional().describe(mappingMeanings.groupCode),
     from: date.optional().describe(mappingMeanings.validFrom),
     to: date.optional().describe(mappingMeanings.validTo),

@@ -19,6 +19,25 @@ export async function storeConditionsHash(db: Connection, installation: number, 
   );
 }
 
+/** The invoice date up to which the latest days of VAT on payment are marked. Null if none are, or all must be anew. */
+export async function readVatDueThrough(db: Connection, installation: number): Promise<CalendarDate | null> {
+  const sql = 'select vat_due_through as through from installation_state where installation = ?';
+  return (await maybeRow(db, { through: nullable(date) }, sql, [installation]))?.through ?? null;
+}
+
+export async function storeVatDueThrough(
+  db: Connection,
+  installation: number,
+  through: CalendarDate | null,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into installation_state (installation, vat_due_through) values (?, ?::date)
+     on conflict (installation) do update set vat_due_through = excluded.vat_due_through`,
+    [installation, through],
+  );
+}
+
 /**
  * The stored state that a new window needs. `startDate` is the start date with which the last window ran: null without
  * a start date, undefined before the first window. `isNudged`: a webhook has requested the window that opens now.

@@ -1,7 +1,7 @@
 import type { Dialect } from '../records/dialect.ts';
 import type { SourceRecord } from '../records/types.ts';
 import type { Place, Unusable } from '../records/unusable.ts';
-import type { DocumentKind, RawKeeping } from '../terms.ts';
+import type { RawKeeping, SourceKind } from '../terms.ts';
 
 /** The installation whose records are saved, and the settings for reading them. */
 export interface MirrorScope {
@@ -75,4 +75,4 @@ export interface NewVersion {
 }
 
 /** Returns the ids of the versions that differ from their predecessors only by our write-back (src/writeback). */
-export type FindOwnEchoes = (versions: NewVersion[], kind: DocumentKind) => Promise<Set<number>>;
+export type FindOwnEchoes = (versions: NewVersion[], kind: SourceKind) => Promise<Set<number>>;

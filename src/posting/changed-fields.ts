@@ -70,7 +70,12 @@ function listed(parts: readonly string[]): string {
   return [...parts.slice(0, named), ...(more > 0 ? [postingFindings.moreFields({ more })] : [])].join(', ');
 }
 
-const totals: Record<DocumentKind, string> = { invoice: 'total', payment: 'amount', prepayment: 'amount' };
+const totals: Record<DocumentKind, string> = {
+  invoice: 'total',
+  payment: 'amount',
+  prepayment: 'amount',
+  vat_due: 'amount',
+};
 
 /** The posted facts of an entry by name. The payer's name is not one of them (ACCOUNTING R8). */
 function fieldsOf(entry: DraftEntry, decimals: number): Map<string, string | null> {
@@ -110,9 +115,9 @@ function clientOf(line: Line | undefined): string | undefined {
 function lineAmounts(lines: readonly Line[]): Map<string, Money> {
   const amounts = new Map<string, Money>();
   for (const line of lines) {
-    if (line.role !== 'revenue' && line.role !== 'vat') continue;
+    if (line.role !== 'revenue' && line.role !== 'vat' && line.role !== 'vat_not_due') continue;
     const { account, dimensions, internal, vat } = line;
-    const what = line.role === 'vat' ? 'VAT' : 'net';
+    const what = line.role === 'revenue' ? 'net' : 'VAT';
     const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(Boolean);
     const group = vat ? groupText(vat.group, vat.rate?.toFixed() ?? null) : '';
     const of = [...tags, ...(group ? [group] : [])].join(', ');

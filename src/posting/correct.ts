@@ -12,6 +12,7 @@ import { remarkingName } from './payer-name.ts';
 import { usedPrepaymentFacts } from './payment.ts';
 import { givesBackTheSame } from './prepayment-vat.ts';
 import type { Decision, Judgement, LateStanding, PostedBefore, PostingContext } from './types.ts';
+import { movesTheSame } from './vat-due-entry.ts';
 
 /** The reason for reversing a posted document in each of these states (ACCOUNTING R3). */
 const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
@@ -34,7 +35,7 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
   if (judgement.state === 'held')
     return { ...keep(judgement, inForce ? 'posted' : 'held'), late: before.late?.atClose ? before.late : null };
   if (judgement.entry) {
-    if (inForce && postsSameFacts(judgement, inForce) && givesBackTheSame(judgement.entry, inForce))
+    if (inForce && postsSameFacts(judgement, inForce) && movesSameVat(judgement.entry, inForce))
       return keep(remarkingName(judgement, judgement.entry, inForce), 'posted');
     const decided = decidedOf(judgement, before);
     const doubt = doubtOf(judgement.entry, judgement.dating, context);
@@ -45,8 +46,7 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
       return { ...held, problem: doubt?.problem ?? null, late };
     }
     if (!inForce) return postNew(judgement, entry, before, context);
-    const reason = isMatchedOnly(judgement, inForce) ? 'prepayment_matched' : 'source_changed';
-    return correct(judgement, before, inForce, entry, reason, context);
+    return correct(judgement, before, inForce, entry, reasonOf(judgement, judgement.entry, inForce), context);
   }
   if (!inForce) {
     // `before_start` explains better than `reversed` why the document is not in the books.
@@ -65,6 +65,17 @@ type InForce = NonNullable<PostedBefore['inForce']>;
 /** Whether the entry in force was posted from the same facts. */
 export function postsSameFacts({ entry }: Judgement, inForce: InForce): boolean {
   return entry?.inputHash === inForce.inputHash;
+}
+
+/** Whether both move the same VAT of prepayments and of invoices. The facts of the document do not show this. */
+function movesSameVat(one: DraftEntry, other: DraftEntry): boolean {
+  return givesBackTheSame(one, other) && movesTheSame(one, other);
+}
+
+function reasonOf(judgement: Judgement, entry: DraftEntry, inForce: InForce): EntryReason {
+  if (isMatchedOnly(judgement, inForce)) return 'prepayment_matched';
+  const isMoveOnly = postsSameFacts(judgement, inForce) && givesBackTheSame(entry, inForce);
+  return isMoveOnly ? 'vat_due_changed' : 'source_changed';
 }
 
 /** Whether the only difference from the entry in force is the client whose prepayment was used (R7). */

@@ -20,9 +20,11 @@ export function amountsOf({ document: { kind }, lines }: Pick<DraftEntry, 'docum
     lines.filter(({ role }) => roles.includes(role)).reduce((sum, line) => sum.plus(signed(line)), zero);
   switch (kind) {
     case 'invoice':
-      return { amount: balanceOf(receivables), vat: zero.minus(balanceOf(['vat'])) };
+      return { amount: balanceOf(receivables), vat: zero.minus(balanceOf(['vat', 'vat_not_due'])) };
     case 'payment':
       return { amount: zero.minus(balanceOf(receivables)), vat: null };
+    case 'vat_due':
+      return { amount: zero, vat: zero.minus(balanceOf(['vat'])) };
     case 'prepayment':
       return { amount: zero.minus(balanceOf(['prepayment_liability'])), vat: null };
   }

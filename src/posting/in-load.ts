@@ -13,6 +13,8 @@ export function isCertainInLoad(facts: DocumentFacts, { problem, reports, refetc
     case 'payment':
       // The used prepayment is found only when all payments and prepayments are read.
       return facts.payment.paymentType !== prepaymentUse;
+    case 'vat_due':
+      return false;
     case 'prepayment':
       return isRefundKnown(facts);
   }

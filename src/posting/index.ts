@@ -6,6 +6,7 @@ import { judgePayment } from './payment.ts';
 import { judgePrepayment } from './prepayment.ts';
 import { decideRemap, type Remap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
+import { judgeVatDue } from './vat-due-entry.ts';
 import { weigh } from './weigh-outside.ts';
 
 export { isLocked } from './correct.ts';
@@ -25,6 +26,8 @@ export function judge(facts: DocumentFacts, context: PostingContext, takenDate: 
       return judgePayment(facts, context, takenDate);
     case 'prepayment':
       return judgePrepayment(facts, context, takenDate);
+    case 'vat_due':
+      return judgeVatDue(facts, context);
   }
 }
 

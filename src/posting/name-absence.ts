@@ -44,6 +44,8 @@ export function refOf(facts: DocumentFacts): DocumentRef {
       return { kind: 'invoice', id: facts.invoice.id };
     case 'payment':
       return { kind: 'payment', id: facts.payment.id };
+    case 'vat_due':
+      return { kind: 'vat_due', id: facts.id };
     case 'prepayment':
       return { kind: 'prepayment', id: facts.prepayment.id };
   }

@@ -8,6 +8,8 @@ export interface CreditChain {
    * credit note without an original.
    */
   first: InvoiceRecord | null;
+  /** How many credit notes lead to it; 0 for the invoice itself. */
+  depth: number;
   /**
    * The credit notes of the circle that contains this credit note, which is the first. Null if there is no such circle
    * (ACCOUNTING P6).
@@ -20,11 +22,11 @@ export function creditChain(invoice: InvoiceRecord, find: (id: number) => Invoic
   const seen = new Set<number>();
   let current: InvoiceRecord | undefined = invoice;
   while (current?.creditNote) {
-    if (seen.size > longestChain) return { first: null, circle: [...seen] };
-    if (seen.has(current.id) || current.originalInvoiceId === null) return { first: null, circle: null };
+    if (seen.size > longestChain) return { first: null, depth: 0, circle: [...seen] };
+    if (seen.has(current.id) || current.originalInvoiceId === null) return { first: null, depth: 0, circle: null };
     seen.add(current.id);
-    if (current.originalInvoiceId === invoice.id) return { first: null, circle: [...seen] };
+    if (current.originalInvoiceId === invoice.id) return { first: null, depth: 0, circle: [...seen] };
     current = find(current.originalInvoiceId);
   }
-  return { first: current ?? null, circle: null };
+  return { first: current ?? null, depth: seen.size, circle: null };
 }

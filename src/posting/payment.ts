@@ -2,7 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
-import { consolidatedPayment, prepaymentUse } from '../records/source-codes.ts';
+import { consolidatedPayment, creditSettlement, prepaymentUse } from '../records/source-codes.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { entryDescriptions, paymentTitles } from '../texts/entries.ts';
@@ -14,9 +14,10 @@ import { clientParty, invoiceParty, moneyParty } from './party.ts';
 import { vatGivenBack } from './prepayment-vat.ts';
 import { provePlausible } from './proofs.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
+import { type DueBooks, stepsOfPayment, withPayment } from './vat-due.ts';
+import { vatDueLines } from './vat-due-entry.ts';
 
 const rounding = 3;
-const netting = 12;
 
 /** Invoice defects that may affect a field that its payments require. */
 const holdsPayments: ReadonlySet<DefectCode> = new Set(['field_invalid', 'foreign_reference', 'record_too_large']);
@@ -60,7 +61,7 @@ export function judgePayment(
 
   const { firstSeenAt = null } = facts;
   const recorded = firstSeenAt === null ? null : businessDate(firstSeenAt.toISOString(), context.timezone);
-  findings.dating = { recorded, mayBeOld: payment.paymentType === netting };
+  findings.dating = { recorded, mayBeOld: payment.paymentType === creditSettlement };
   const isLate = isSinceStart(recorded, context);
   const isDecidedIn = facts.invoiceDecidedIn === true;
   const period = startPeriod(invoice, findings.documentDate, { isLate, isDecidedIn }, context, findings);
@@ -108,6 +109,13 @@ export function judgePayment(
   const ofVat = { rule, party: client, departmentId: shared.departmentId };
   const givenBack = vatGivenBack(type === prepaymentUse ? (facts.shares ?? []) : [], ofVat, context);
   lines.push(...givenBack.lines);
+  if (facts.due !== undefined) {
+    const judged = { id: payment.id, invoiceId: invoice.id, type, amount: paid, date: period.date };
+    const books = withPayment(facts.due, judged);
+    lines.push(...vatDueLines(stepsOfPayment(books, judged, context.decimals), context, findings));
+    if (findings.holding.length > 0) return findings.held();
+    reviewVatDue(books, invoice.id, findings);
+  }
   const defect = entryDefect({ lines }, context.decimals);
   if (defect) {
     findings.hold('entry_unbalanced', defect);
@@ -157,6 +165,18 @@ const titlesByType: Partial<Record<number, string>> = {
 
 function titleOf(type: number, paid: Money): string {
   return titlesByType[type] ?? (paid.lessThan(0) ? paymentTitles.cancelled : paymentTitles.payment);
+}
+
+/** The opening balance has the VAT of an invoice before the start date; if that is unknown, no payment moves it. */
+function reviewVatDue({ invoices, members }: DueBooks, id: number, findings: Findings): void {
+  for (const each of [id, ...(members.get(id) ?? [])]) {
+    const invoice = invoices.get(each);
+    if (invoice?.isUnknown)
+      findings.report(
+        'vat_due_unknown',
+        postingFindings.vatDueUnknown({ invoice: invoice.documentNumber ?? String(each) }),
+      );
+  }
 }
 
 type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_receivable'> };

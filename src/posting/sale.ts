@@ -1,6 +1,6 @@
 import { type Line, lineOf } from '../domain/entry.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
-import { revenueAccount, roleAccount, vatAccount } from '../mapping/look-ups.ts';
+import { revenueAccount, roleAccount, vatAccount, vatNotDueAccount } from '../mapping/look-ups.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import type { InvoiceRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate } from '../terms.ts';
@@ -12,6 +12,7 @@ import type { InvoiceParty } from './party.ts';
 import { proveTotals, reviewVatRates, type Totals } from './proofs.ts';
 import { type Settled, settle, settleAfter } from './settle.ts';
 import type { InvoiceFacts, PostingContext } from './types.ts';
+import { isDueWithPayment } from './vat-due-policy.ts';
 import { reviewBuyer, reviewValidity, vatDay } from './vat-groups.ts';
 import { proveVouchers } from './vouchers.ts';
 
@@ -142,6 +143,8 @@ function saleLines(
   const { mapping } = context;
   const common = { rule: invoice.creditNote ? 'R2' : 'R1', party: shared.party, departmentId: shared.departmentId };
   const lines: (Line | null)[] = [];
+  // Nothing is ever paid on a total of zero, so its VAT is due at once.
+  const isNotDue = isDueWithPayment(mapping.policies.vat_due, on) && !totalWithVat.isZero();
   if (!totalWithVat.isZero()) {
     const receivable = findings.account(roleAccount(mapping, 'receivable'));
     if (receivable)
@@ -164,13 +167,21 @@ function saleLines(
   }
   for (const { group, amount } of vat) {
     if (amount.isZero()) continue;
-    const account = findings.account(vatAccount(mapping, { ...group, date: on }, shared.departmentId));
+    const owed = findings.account(vatAccount(mapping, { ...group, date: on }, shared.departmentId));
     const sold = net.filter((one) => one.group.vat.key === group.key && !liabilities.has(one.group));
     const credited = sum(sold.map(({ amount: base }) => base));
     const base = amount.lessThan(0) ? zero.minus(credited) : credited;
     const { rowIds } = group;
     const tags = { group: group.name, rate: group.rate, base };
-    if (account) lines.push(lineOf(amount.negated(), { ...common, ...account, role: 'vat', rowIds, vat: tags }));
+    if (!isNotDue) {
+      if (owed) lines.push(lineOf(amount.negated(), { ...common, ...owed, role: 'vat', rowIds, vat: tags }));
+      continue;
+    }
+    // Payments do not know the accounts that the rows name.
+    findings.account(vatAccount(mapping, { ...group, accounts: [], date: on }, shared.departmentId));
+    const notDue = findings.account(vatNotDueAccount(mapping, { ...group, date: on }));
+    const fields = { ...common, role: 'vat_not_due' as const, rowIds, vat: { ...tags, base: null } };
+    if (notDue) lines.push(lineOf(amount.negated(), { ...fields, ...notDue }));
   }
   return lines.filter((line) => line !== null);
 }

@@ -8,6 +8,7 @@ import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '
 import type { CalendarDate, DocumentState } from '../terms.ts';
 import type { AccountEffect, FieldChange } from './changed-fields.ts';
 import type { PostedFacts } from './hash.ts';
+import type { DueBooks } from './vat-due.ts';
 
 /** The plain data that posting requires besides a document's facts. */
 export interface PostingContext {
@@ -86,6 +87,8 @@ export interface PaymentFacts extends Seen, Shown {
   prepayment?: UsedPrepayment;
   /** The shares that a matched payment of type 8 takes, with `at_receipt`. */
   shares?: readonly PrepaymentShare[];
+  /** What the VAT of its invoices depends on, with `policies.vat_due`. */
+  due?: DueBooks;
 }
 
 /** The stored result of matching a payment of type 8 (ACCOUNTING "Who and where"). */
@@ -127,7 +130,15 @@ export interface PrepaymentFacts extends Shown {
   shares?: readonly PrepaymentShare[];
 }
 
-export type DocumentFacts = InvoiceFacts | PaymentFacts | PrepaymentFacts;
+/** The latest day of an invoice, on which the rest of its VAT becomes due (ACCOUNTING R13). */
+export interface VatDueFacts extends Shown {
+  kind: 'vat_due';
+  /** The invoice's id. */
+  id: number;
+  books: DueBooks;
+}
+
+export type DocumentFacts = InvoiceFacts | PaymentFacts | PrepaymentFacts | VatDueFacts;
 
 /** The result of the rules for a document's present facts, without its history in the books. */
 export interface Judgement {

@@ -38,12 +38,15 @@ function changesOf(
 /** The amounts in the source: from the entry if the facts give one, otherwise from the record. */
 function sourceAmounts(facts: DocumentFacts, { entry, state }: Judgement): Pick<Outside, 'amount' | 'vat'> {
   if (entry !== null) return amountsOf(entry);
-  if (state !== 'held') return { amount: zero, vat: facts.kind === 'invoice' ? zero : null };
+  if (state !== 'held')
+    return { amount: zero, vat: facts.kind === 'invoice' || facts.kind === 'vat_due' ? zero : null };
   switch (facts.kind) {
     case 'invoice':
       return { amount: facts.invoice.totalWithVat, vat: facts.invoice.totalVat };
     case 'payment':
       return { amount: facts.payment.paid, vat: null };
+    case 'vat_due':
+      return { amount: zero, vat: null };
     case 'prepayment':
       return { amount: facts.prepayment.paid, vat: null };
   }

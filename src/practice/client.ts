@@ -16,7 +16,7 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue } from '../records/json.ts';
 import { readListBody, readSmall } from '../records/list-body.ts';
 import { recordId } from '../records/schema.ts';
-import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
+import type { CalendarDate, SourceKind, SourceRef } from '../terms.ts';
 import { practiceTexts } from '../texts/errors/practice.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
@@ -106,9 +106,9 @@ export interface PracticeClient {
    * Milliseconds until the budget has room for so many of these writes at once, if no other process uses it. 0 if it
    * has room now.
    */
-  writeRoomInMs(kind: DocumentKind, writes: number): Promise<number>;
+  writeRoomInMs(kind: SourceKind, writes: number): Promise<number>;
   /** The external document id in the sub-resource. */
-  readExternalId(document: DocumentRef, priority?: number): Promise<string | null>;
+  readExternalId(document: SourceRef, priority?: number): Promise<string | null>;
   /**
    * The department's financial_period_lock_date. A failure is logged and returns 'unknown', so that it never stops a
    * window (field-notes: Lists and filters). Only `unauthorized` is thrown.
@@ -208,7 +208,7 @@ function clientWith(
       ? { member: dialect.external_info.field }
       : undefined;
 
-  const documentPath = (kind: DocumentKind, id: number) => `${pathOf(dialect, kind)}${id}/`;
+  const documentPath = (kind: SourceKind, id: number) => `${pathOf(dialect, kind)}${id}/`;
 
   const listPage = async (
     kind: ListKind,
@@ -277,7 +277,7 @@ function clientWith(
   };
 
   const patchDocument = async (
-    kind: DocumentKind,
+    kind: SourceKind,
     id: number,
     sent: Pick<Sent, 'body' | 'priority' | 'sendUntilMs'>,
   ): Promise<RawRecord | null> => {
@@ -291,7 +291,7 @@ function clientWith(
     return record;
   };
 
-  const externalInfoPorts = (kind: DocumentKind, priority: number, sendUntilMs?: number): ExternalInfoPorts => {
+  const externalInfoPorts = (kind: SourceKind, priority: number, sendUntilMs?: number): ExternalInfoPorts => {
     const path = (id: number) => `${documentPath(kind, id)}${dialect.external_info.subresource}`;
     const subresource = subresourceOf(dialect, kind);
     return {

@@ -4,7 +4,7 @@ import { externalIdIn } from '../records/external-id.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../records/json.ts';
 import { recordId } from '../records/schema.ts';
 import { id as idType, text } from '../records/values.ts';
-import type { DocumentKind, DocumentRef } from '../terms.ts';
+import type { SourceKind, SourceRef } from '../terms.ts';
 import { practiceTexts } from '../texts/errors/practice.ts';
 import type { RawRecord } from './raw-record.ts';
 
@@ -18,7 +18,7 @@ export interface ExternalInfoPorts {
 
 /** A document's record as it was read, and the external id to write. Null removes the id. */
 export interface ExternalIdToWrite {
-  kind: DocumentKind;
+  kind: SourceKind;
   record: JsonValue;
   externalId: string | null;
   /** Whether the id may replace the one that was read just before. By default it may replace any. */
@@ -86,14 +86,14 @@ export async function writeExternalId(
 export async function readExternalId(
   dialect: Dialect,
   ports: Pick<ExternalInfoPorts, 'read'>,
-  { kind, id }: DocumentRef,
+  { kind, id }: SourceRef,
 ): Promise<string | null> {
   const existing = firstOf(kind, await ports.read(id));
   return existing === null ? null : (text.read(existing[dialect.external_info.id_key]) ?? null);
 }
 
 /** The external_info of a document in an answer: a list page, a bare array or a single object. Null if it is empty. */
-function firstOf(kind: DocumentKind, value: JsonValue): JsonObject | null {
+function firstOf(kind: SourceKind, value: JsonValue): JsonObject | null {
   const results = isJsonObject(value) && Array.isArray(value.results) ? value.results : value;
   const first = Array.isArray(results) ? results[0] : results;
   if (first === undefined || first === null) return null;

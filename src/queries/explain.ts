@@ -136,7 +136,7 @@ export async function explainDocument(
     deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),
     writeBack: stillShown(
       await writtenBack(db, installationId, found),
-      latest ? externalIdIn(dialect, found.kind, readJson(latest.raw)) : null,
+      latest && found.kind !== 'vat_due' ? externalIdIn(dialect, found.kind, readJson(latest.raw)) : null,
     ),
     refunds: found.kind === 'prepayment' ? await refundsOfPrepayment(db, installationId, found.id) : [],
     uses: found.kind === 'prepayment' ? await usesOfPrepayment(db, installationId, found.id) : [],
@@ -208,6 +208,8 @@ function relatedRefs(facts: DocumentFacts): DocumentRef[] {
         ...refs('invoice', [facts.payment.invoiceId]),
         ...refs('prepayment', facts.prepayment?.prepaymentIds ?? []),
       ];
+    case 'vat_due':
+      return refs('invoice', [facts.id]);
     case 'prepayment':
       return refs('prepayment', [facts.prepayment.refundsId]);
   }

@@ -3,7 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
-import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
+import type { DocumentRef, InstallationId, SourceKind } from '../terms.ts';
 import { problemTexts } from '../texts/findings/problems.ts';
 
 /** The payer and department of a document, as in the source. */
@@ -27,7 +27,7 @@ export async function whoAndWhere(
   documents: readonly DocumentRef[],
 ): Promise<Map<string, WhoAndWhere>> {
   const found = new Map<string, WhoAndWhere>();
-  const idsOf = (kind: DocumentKind) => documents.flatMap((each) => (each.kind === kind ? each.id : []));
+  const idsOf = (kind: SourceKind) => documents.flatMap((each) => (each.kind === kind ? each.id : []));
   const invoiceOf = new Map<number, number>();
   for await (const { id, invoiceId } of readAll(db, installation, dialect, 'payment', idsOf('payment'))) {
     if (invoiceId !== null) invoiceOf.set(id, invoiceId);
@@ -59,7 +59,7 @@ function clientName(clientId: number | null): string {
   return clientId === null ? problemTexts.noClient : problemTexts.client({ id: clientId });
 }
 
-async function* readAll<Kind extends DocumentKind>(
+async function* readAll<Kind extends SourceKind>(
   db: Connection,
   installation: InstallationId,
   dialect: Dialect,

@@ -21,7 +21,7 @@ import type { Refetched } from '../reconcile/reconcile-report.ts';
 import { saveVerdicts } from '../reconcile/verdict.ts';
 import { pullById } from '../sync/by-id.ts';
 import type { PullContext } from '../sync/context.ts';
-import type { DocumentRef, InstallationId } from '../terms.ts';
+import type { DocumentRef, InstallationId, SourceRef } from '../terms.ts';
 import { reconcileErrors } from '../texts/errors/reconcile.ts';
 import { ownEchoes } from '../writeback/echoes.ts';
 import { type SourceCountNote, sourceCounts } from './source-counts.ts';
@@ -82,7 +82,7 @@ export async function reconcileWithSource(
   const refetched = new Map<InstallationId, Refetched>();
   for (const installation of installations) {
     const { id } = installation;
-    const disputed = first.disputed.get(id) ?? [];
+    const disputed = (first.disputed.get(id) ?? []).filter(isOfSource);
     if (disputed.length === 0) continue;
     refetched.set(id, await fetchAgain(ports, installation, disputed, (note) => onNote(id, note)));
   }
@@ -95,6 +95,11 @@ export async function reconcileWithSource(
       return again === undefined ? each : { ...each, refetched: again };
     }),
   );
+}
+
+/** Only records of the source can be fetched again. */
+function isOfSource(document: DocumentRef): document is SourceRef {
+  return document.kind !== 'vat_due';
 }
 
 async function windowEnded(
@@ -120,7 +125,7 @@ async function windowEnded(
 async function fetchAgain(
   ports: ReconcilePorts,
   installation: InstallationConfig,
-  disputed: readonly DocumentRef[],
+  disputed: readonly SourceRef[],
   note: (note: ReconcileNote) => void,
 ): Promise<Refetched> {
   const { db } = ports;
@@ -166,7 +171,7 @@ function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSigna
 async function fetchPart(
   ports: ReconcilePorts,
   { id: installation, timezone, dialect, keepRaw, overlapSeconds }: InstallationConfig,
-  waiting: DocumentRef[],
+  waiting: SourceRef[],
   {
     transact,
     lease,

@@ -5,14 +5,14 @@ import { PracticeError } from '../domain/practice-error.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { repeatsRecords } from '../sync/capabilities/server.ts';
 import { countCovered, countMirror, requestCensus, storeCount } from '../sync/count-source.ts';
-import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
+import { type InstallationId, type SourceKind, sourceKinds } from '../terms.ts';
 
 /** The source's count of each list; null if unknown, undefined if not requested. */
-export type SourceCounts = Partial<Record<DocumentKind, { count: number } | null>>;
+export type SourceCounts = Partial<Record<SourceKind, { count: number } | null>>;
 
 /** Why E6 has no count of a list, or uses an older count. */
 export type SourceCountNote =
-  | { reason: 'lists_twice' | 'new_ones_kept_coming'; list: DocumentKind }
+  | { reason: 'lists_twice' | 'new_ones_kept_coming'; list: SourceKind }
   | { reason: 'source_unreachable'; message: string; countedAt: Date | null };
 
 /**
@@ -30,7 +30,7 @@ export async function sourceCounts(
   const client = ports.practice(installation);
   const counts: SourceCounts = {};
   try {
-    for (const list of documentKinds) {
+    for (const list of sourceKinds) {
       counts[list] = null;
       if (await repeatsRecords(db, installation, list)) {
         note({ reason: 'lists_twice', list });
@@ -65,11 +65,11 @@ async function storedCounts(
 ): Promise<{ counts: SourceCounts; countedAt: Date | null }> {
   const found = await rows(
     db,
-    { kind: oneOf(documentKinds), count: integer, counted_at: instant },
+    { kind: oneOf(sourceKinds), count: integer, counted_at: instant },
     `select kind, count, counted_at from source_count c where installation = ? and kind = any(?) and not exists
        (select from sync_window w where w.installation = c.installation and w.opened_at > c.counted_at and w.to_time is not null)
      order by counted_at`,
-    [installation, documentKinds],
+    [installation, sourceKinds],
   );
   return {
     counts: Object.fromEntries(found.map(({ kind, count }) => [kind, { count }])),

@@ -10,7 +10,7 @@ import { type BudgetUsage, budgetUsages } from '../practice/budget-store.ts';
 import { signInStates } from '../practice/sign-in-store.ts';
 import { pauseStates } from '../sync/pauses.ts';
 import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
-import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
+import { documentStates, type InstallationId, type Remark, sourceKinds } from '../terms.ts';
 import { healthCauses } from '../texts/findings/health.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { type WriteBackCounts, writeBackCounts } from '../writeback/questions.ts';
@@ -282,11 +282,11 @@ async function countDocuments(
   const found = await rows(
     db,
     {
-      ...{ installation: integer, kind: oneOf(documentKinds), state: oneOf(documentStates) },
+      ...{ installation: integer, kind: oneOf(sourceKinds), state: oneOf(documentStates) },
       ...{ n: integer, problems: integer },
     },
     `select installation, kind, state, count(*) as n, count(*) filter (where ${hasOpenProblem}) as problems from document
-     where installation = any(?) group by installation, kind, state order by installation, kind, state`,
+     where installation = any(?) and kind = any(?) group by installation, kind, state order by installation, kind, state`,
     [installations],
   );
   const counted = new Map<InstallationId, { states: DocumentStates; problems: number }>();

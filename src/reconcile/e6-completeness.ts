@@ -1,7 +1,7 @@
 import { integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, sum } from '../domain/money.ts';
-import { documentKinds, type RecordKind, recordKinds } from '../terms.ts';
+import { type RecordKind, recordKinds, sourceKinds } from '../terms.ts';
 import { e6Texts } from '../texts/findings/reconcile.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import type { Difference, FoundDifferences, ReconcileInput } from './reconcile-report.ts';
@@ -27,17 +27,17 @@ export async function checkCompleteness(db: Connection, input: ReconcileInput): 
 
 /** The lists of documents whose count in the source is unknown. */
 export function listsNotCounted({ sourceCounts }: Pick<ReconcileInput, 'sourceCounts'>): string[] {
-  return documentKinds.filter((kind) => !sourceCounts[kind]).map((kind) => plurals[kind]);
+  return sourceKinds.filter((kind) => !sourceCounts[kind]).map((kind) => plurals[kind]);
 }
 
 async function lostDocuments(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
   const lost = await limitedRows(
     db,
-    { kind: oneOf(documentKinds), id: integer, message: text },
+    { kind: oneOf(sourceKinds), id: integer, message: text },
     `with record as (
          select kind, id from mirror_record where installation = ? and kind in ('invoice', 'payment', 'prepayment')),
-       state as (select kind, id, state, entry_id from document where installation = ?),
-       entries as (select kind, document_id as id, id as entry_id, reverses from entry where installation = ?),
+       state as (select kind, id, state, entry_id from document where installation = ? and kind <> 'vat_due'),
+       entries as (select kind, document_id as id, id as entry_id, reverses from entry where installation = ? and kind <> 'vat_due'),
        in_force as (
          select kind, id, entry_id from entries e
          where reverses is null and not exists (select from entries r where r.reverses = e.entry_id))

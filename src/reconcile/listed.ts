@@ -5,7 +5,7 @@ import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { isUnusable } from '../mirror/put-unusable-aside.ts';
-import { documentKinds } from '../terms.ts';
+import { sourceKinds } from '../terms.ts';
 import { type Limited, limitedRows } from './limited.ts';
 import {
   formatAmount,
@@ -66,12 +66,12 @@ const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepaym
 export async function countStates(db: Connection, input: ReconcileInput): Promise<InstallationReport['states']> {
   const counts = await rows(
     db,
-    { kind: oneOf(documentKinds), state: text, count: integer },
-    `select kind, state, count(*) as count from document where installation = ? group by kind, state
+    { kind: oneOf(sourceKinds), state: text, count: integer },
+    `select kind, state, count(*) as count from document where installation = ? and kind = any(?) group by kind, state
      union all
      select kind, 'put_aside', count(*) from put_aside where installation = ? and kind <> 'row' and ${isUnusable} group by kind
      order by kind, state`,
-    [input.id, input.id],
+    [input.id, sourceKinds, input.id],
   );
   const states: InstallationReport['states'] = { invoices: {}, payments: {}, prepayments: {} };
   for (const { kind, state, count } of counts) states[plurals[kind]][state] = count;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
+import { type RecordKind, type SourceKind, sourceKinds } from '../terms.ts';
 import { dialectTexts } from '../texts/errors/practice.ts';
 
 const name = z.string().min(1);
@@ -53,7 +53,7 @@ const dialectSchema = z.strictObject({
     refund_lowers_unused_amount: z.union([z.boolean(), z.literal('auto')]),
   }),
   external_info: z.strictObject({
-    kinds: z.array(z.enum(documentKinds)),
+    kinds: z.array(z.enum(sourceKinds)),
     mode: z.enum(['patch', 'subresource']),
     field: name,
     id_key: name,
@@ -134,12 +134,12 @@ export function actionOf(dialect: Dialect, kind: ListKind, action: ActionKind): 
 }
 
 /** The resource name of the sub-resource that holds a document's external id. */
-export function subresourceOf(dialect: Dialect, kind: DocumentKind): string {
+export function subresourceOf(dialect: Dialect, kind: SourceKind): string {
   return `${pathOf(dialect, kind)}${dialect.external_info.subresource}`.slice(0, -1);
 }
 
 /** The name of the rate budget for writing a document's external id. */
-export function externalIdActionOf(dialect: Dialect, kind: DocumentKind): string {
+export function externalIdActionOf(dialect: Dialect, kind: SourceKind): string {
   return actionOf(dialect, dialect.external_info.mode === 'patch' ? kind : subresourceOf(dialect, kind), 'write');
 }
 

@@ -10,6 +10,9 @@ export const consolidatedPayment = 6;
 /** The payment type of a prepayment that is applied to an invoice (practice-api: Invoice payment; ACCOUNTING R7). */
 export const prepaymentUse = 8;
 
+/** The payment type that settles an invoice with its credit note. It is no money (practice-api: Invoice payment). */
+export const creditSettlement = 12;
+
 const money = ['ready', 'fully used'];
 const notMoney = ['pending', 'failed', 'aborted'];
 

@@ -5,7 +5,7 @@ import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
 import { finalStatus } from '../records/source-codes.ts';
-import type { DocumentKind } from '../terms.ts';
+import type { SourceKind } from '../terms.ts';
 import type { ReportInput } from './report-sections.ts';
 
 const pageSize = 500;
@@ -14,7 +14,7 @@ const recordShape = { id: integer, parent_id: nullable(integer), raw: json };
 type Input = ReportInput & { dialect: Dialect };
 
 /** The records of documents that are dated before the start date and not gone, a page at a time. */
-export async function* recordsBefore<Kind extends Exclude<DocumentKind, 'payment'>>(
+export async function* recordsBefore<Kind extends Exclude<SourceKind, 'payment'>>(
   db: Connection,
   { id, dialect }: Input,
   kind: Kind,

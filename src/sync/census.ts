@@ -10,7 +10,7 @@ import {
   reportAllMissing,
 } from '../mirror/not-shown.ts';
 import { endUnseen } from '../mirror/put-unusable-aside.ts';
-import { type DocumentKind, documentKinds } from '../terms.ts';
+import { type SourceKind, sourceKinds } from '../terms.ts';
 import { pullAside } from './aside.ts';
 import { pullByIds } from './by-id.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
@@ -28,7 +28,7 @@ import { problemsOfLateRows } from './pull-rows.ts';
 const lookUpsAtMost = 200;
 
 export interface CensusLine {
-  kind: DocumentKind;
+  kind: SourceKind;
   /** Documents in the source, up to the highest id of the mirror. */
   source: number;
   /** Documents of the mirror that the source shows. */
@@ -50,7 +50,7 @@ export async function takeCensusIfDue(context: PullContext): Promise<CensusLine[
   if (due === 'count') {
     const lists = await listsWithMissing(db, installation);
     let isAsked = false;
-    for (const kind of documentKinds) {
+    for (const kind of sourceKinds) {
       const source = lists.has(kind) ? await countCovered(context, kind) : null;
       if (source === null) continue;
       const { known, shown } = await countMirror(context, kind);
@@ -76,7 +76,7 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const lines: CensusLine[] = [];
   await pullMissingRows(context);
   await pullHeldRows(context);
-  for (const kind of documentKinds) {
+  for (const kind of sourceKinds) {
     const isAsideKnown = await pullAside(context, kind, lookUpsAtMost);
     if (kind === 'invoice') await pullAside(context, 'row', lookUpsAtMost);
     const hasRepeats = () => repeatsRecords(db, installation, kind);
@@ -94,7 +94,7 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
     lines.push({ kind, source, shown: (await countMirror(context, kind)).shown, gone, missing });
   }
   // If a list could not be counted, the next window takes the census again.
-  if (lines.length === documentKinds.length) {
+  if (lines.length === sourceKinds.length) {
     await transact(async (trx) => {
       if (await noteCensusTaken(trx, installation)) await clearCensusPairs(trx, installation);
     });
@@ -128,7 +128,7 @@ async function pullHeldRows(context: PullContext): Promise<void> {
 }
 
 /** Pulls a list and marks records that it does not show. `distinct` is the number of different records received. */
-async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<{ gone: number[]; distinct: number }> {
+async function walkWholeList(context: PullContext, kind: SourceKind): Promise<{ gone: number[]; distinct: number }> {
   const { db, transact, installation } = context;
   const received = new Set<number>();
   const onSaved = ({ ids, unusable }: { ids: number[]; unusable: number[] }) => {

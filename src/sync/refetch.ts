@@ -1,7 +1,7 @@
 import { integer, nullable, oneOf } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
 import { markRefetched } from '../documents/mark-refetched.ts';
-import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
+import { type RecordKind, type SourceKind, sourceKinds } from '../terms.ts';
 import { pullByIds } from './by-id.ts';
 import type { PullContext, PullCounts } from './context.ts';
 import { pullList } from './pull-list.ts';
@@ -11,7 +11,7 @@ import { pullRowSets } from './pull-row-sets.ts';
 export const refetchBatch = 50;
 
 export interface RefetchNeed {
-  kind: DocumentKind;
+  kind: SourceKind;
   id: number;
   /** The invoice of a payment. */
   invoiceId: number | null;
@@ -21,7 +21,7 @@ export interface RefetchNeed {
 export function refetchNeeds({ db, installation }: Pick<PullContext, 'db' | 'installation'>): Promise<RefetchNeed[]> {
   return rows(
     db,
-    { kind: oneOf(documentKinds), id: integer, invoiceId: nullable(integer) },
+    { kind: oneOf(sourceKinds), id: integer, invoiceId: nullable(integer) },
     `select d.kind, d.id, m.parent_id as "invoiceId" from document d
      cross join lateral (
        select * from mirror_record r where r.installation = d.installation and r.kind = d.kind and r.id = d.id limit 1) m

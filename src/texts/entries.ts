@@ -9,6 +9,7 @@ export const entryDescriptions = {
     prepayment === null ? `Refund ${id}` : `Refund ${id} of prepayment ${prepayment}`,
   reversal: ({ entryId, description, change }: Record<'entryId' | 'description' | 'change', string>): string =>
     `Reversal of ${entryId}: ${description}, ${change}`,
+  vatDue: ({ invoice }: { invoice: string }): string => `VAT due without payment, ${invoice}`,
   takenBack: ({ description }: { description: string }): string => `${description}, cancelled`,
 };
 
@@ -25,6 +26,7 @@ export const paymentTitles = {
 export const entryReasons = {
   posted: 'posted',
   source_changed: 'changed in the source',
+  vat_due_changed: 'with another VAT due, since its invoice or another payment changed',
   prepayment_matched: 'matched with another client’s prepayment',
   voided: 'voided in the source',
   not_final_any_more: 'no longer final in the source',

@@ -150,6 +150,12 @@ export const problemCatalogue = {
       'We could not determine which prepayment this payment used: no single set of prepayments changed by its amount (R7). The payment reduces the liability of the client of the invoice.',
     todo: 'Usually nothing: a later change of a prepayment may answer it. `vetledger problems match` proposes candidates. To set the prepayment yourself, run `vetledger problems match PAYMENT --prepayment ID --reason TEXT`.',
   },
+  vat_due_unknown: {
+    holds: false,
+    sentence:
+      'The invoice is dated before start_date, and its rows do not give its VAT. So no VAT becomes due with this payment (R13).',
+    todo: 'Move the VAT by hand in the ERP. `vetledger explain` of the invoice says why its VAT is unknown.',
+  },
   payer_name_changed: {
     holds: false,
     sentence:

@@ -2,7 +2,7 @@ import { integer, nullable, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { FindOwnEchoes } from '../mirror/types.ts';
 import type { Dialect } from '../records/dialect.ts';
-import type { DocumentKind, InstallationId } from '../terms.ts';
+import type { InstallationId, SourceKind } from '../terms.ts';
 import { isEchoOf } from './plan.ts';
 
 /** Finds the new versions that differ from their predecessors only by our write-back (FindOwnEchoes of the mirror). */
@@ -31,7 +31,7 @@ export function ownEchoes(db: Connection, installation: InstallationId, dialect:
 async function writtenValues(
   db: Connection,
   installation: InstallationId,
-  kind: DocumentKind,
+  kind: SourceKind,
   ids: readonly number[],
 ): Promise<Map<number, Set<string | null>>> {
   const written = await rows(

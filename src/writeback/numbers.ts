@@ -1,7 +1,7 @@
 import { integer, nullable } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import type { DocumentKind, InstallationId } from '../terms.ts';
+import type { InstallationId, SourceKind } from '../terms.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { isOpen, newPlan, type Selection } from './outbox.ts';
 import { type Patience, type Place, WriteBack, type WriteBackPorts } from './write-back.ts';
@@ -78,7 +78,7 @@ async function writeBackDue(id: InstallationId, ports: WriteBackPorts, work: Wri
 async function planNumbers(
   trx: Connection,
   installation: InstallationId,
-  { kinds, limit }: { kinds: readonly DocumentKind[]; limit: number },
+  { kinds, limit }: { kinds: readonly SourceKind[]; limit: number },
 ): Promise<number> {
   const { taken } = await row(
     trx,

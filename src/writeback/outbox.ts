@@ -3,7 +3,7 @@ import { bool, integer, json, nullable, oneOf, type RowOf, text, texts } from '.
 import type { Lease } from '../db/lease.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { postgresText } from '../domain/text.ts';
-import type { DocumentKind, InstallationId } from '../terms.ts';
+import type { InstallationId, SourceKind } from '../terms.ts';
 import { type Standing, type WriteBackState, type WriteBackValue, writeBackValues } from './plan.ts';
 
 /** An entry id that the source accepts so often without showing it later is given up, and reported as a problem. */
@@ -34,7 +34,7 @@ export const isUnshown = `((b.state = 'done' and b.read_back is null) or b.read_
  * restores the values that the source had before them.
  */
 export interface Selection {
-  kind: DocumentKind;
+  kind: SourceKind;
   values: readonly WriteBackValue[];
 }
 
@@ -46,7 +46,7 @@ export interface Selection {
 export async function claim(
   trx: Connection,
   installation: InstallationId,
-  kind: DocumentKind,
+  kind: SourceKind,
   ids: readonly number[],
   { lane, token }: Claimant,
 ): Promise<number[]> {
@@ -143,7 +143,7 @@ export interface Sending extends Pick<WriteBackRow, 'id' | 'unitId' | 'previousV
 export async function recordSending(
   trx: Connection,
   installation: InstallationId,
-  kind: DocumentKind,
+  kind: SourceKind,
   sending: readonly Sending[],
 ): Promise<void> {
   if (sending.length === 0) return;
@@ -168,7 +168,7 @@ export async function recordSending(
 export async function recordNotSent(
   trx: Connection,
   installation: InstallationId,
-  kind: DocumentKind,
+  kind: SourceKind,
   ids: readonly number[],
 ): Promise<void> {
   await execute(
@@ -206,7 +206,7 @@ export interface Outcome extends Pick<WriteBackRow, 'id' | 'unitId'> {
 export async function recordOutcomes(
   trx: Connection,
   installation: InstallationId,
-  kind: DocumentKind,
+  kind: SourceKind,
   outcomes: readonly Outcome[],
 ): Promise<void> {
   if (outcomes.length === 0) return;

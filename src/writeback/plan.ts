@@ -1,7 +1,7 @@
 import type { Dialect } from '../records/dialect.ts';
 import { externalIdField, externalIdIn } from '../records/external-id.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, readJson } from '../records/json.ts';
-import type { DocumentKind } from '../terms.ts';
+import type { SourceKind } from '../terms.ts';
 
 export const writeBackStates = ['pending', 'done', 'failed', 'taken', 'absent'] as const;
 export type WriteBackState = (typeof writeBackStates)[number];
@@ -55,7 +55,7 @@ export function isEntryOfOurs(value: string, installation: number): boolean {
  * by `modified`, which the write-back changed. Such an echo is not a change in the source. Both versions are JSON text.
  */
 export function isEchoOf(
-  { kind, previousRaw, newRaw }: { kind: DocumentKind; previousRaw: string; newRaw: string },
+  { kind, previousRaw, newRaw }: { kind: SourceKind; previousRaw: string; newRaw: string },
   isWritten: (value: string | null) => boolean,
   dialect: Dialect,
 ): boolean {
@@ -75,7 +75,7 @@ function parseOrNull(raw: string): JsonValue {
   }
 }
 
-function withoutEcho(kind: DocumentKind, record: JsonObject, dialect: Dialect): string {
+function withoutEcho(kind: SourceKind, record: JsonObject, dialect: Dialect): string {
   const { modified } = dialect.fields[kind];
   const externalId = externalIdField(dialect, kind);
   return canonicalJson(without(without(record, modified.split('.')), externalId.split('.')));

@@ -1,6 +1,6 @@
 import { bool, instant, integer, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
-import { type DocumentKind, type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
+import { type DocumentRef, type InstallationId, type SourceKind, sourceKinds } from '../terms.ts';
 import { isUnshown } from './outbox.ts';
 import { type WriteBackState, writeBackStates } from './plan.ts';
 
@@ -9,12 +9,12 @@ export async function numberProblems(
   db: Connection,
   installations: readonly InstallationId[],
 ): Promise<
-  { installation: InstallationId; kind: DocumentKind; id: number; code: string; message: string; since: Date | null }[]
+  { installation: InstallationId; kind: SourceKind; id: number; code: string; message: string; since: Date | null }[]
 > {
   return rows(
     db,
     {
-      ...{ installation: integer, kind: oneOf(documentKinds), id: integer, code: text, message: text },
+      ...{ installation: integer, kind: oneOf(sourceKinds), id: integer, code: text, message: text },
       since: nullable(instant),
     },
     `select installation, kind, document_id as id, error_code as code, coalesce(error, '') as message, error_since as since

@@ -8,7 +8,7 @@ import { longestPauseMs, retryPauseMs } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { externalIdIn } from '../records/external-id.ts';
 import { readVerbatim } from '../records/json.ts';
-import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
+import type { InstallationId, SourceKind, SourceRef } from '../terms.ts';
 import { writeBackTexts } from '../texts/findings/write-back.ts';
 import {
   numbersOfOurs,
@@ -77,18 +77,18 @@ export interface WriteBackPorts {
    * Fetches a page of documents into the mirror again, with at least the first of these ids (which are sorted). Returns
    * whether the source still has each of them. The result may contain others, too. `isLarge` requests the largest page.
    */
-  refresh(kind: DocumentKind, ids: readonly number[], isLarge: boolean): Promise<ReadonlyMap<number, boolean>>;
+  refresh(kind: SourceKind, ids: readonly number[], isLarge: boolean): Promise<ReadonlyMap<number, boolean>>;
   /** Milliseconds until the budget has room for so many writes; 0 is now. */
-  roomInMs(kind: DocumentKind, writes: number): Promise<number>;
+  roomInMs(kind: SourceKind, writes: number): Promise<number>;
   /** Milliseconds of a monotonic clock, the one of the requests' `sendUntilMs`. */
   elapsed(): number;
   /** Reads the external id in the sub-resource, for records that do not contain it. */
-  read(document: DocumentRef): Promise<string | null>;
+  read(document: SourceRef): Promise<string | null>;
   /** Writes an external id, keeping every other key. Throws PracticeError, and ExternalIdTaken. */
   send(document: ExternalIdToWrite): Promise<unknown>;
   /** Called with the number of values accepted so far. */
   onProgress(written: number): void;
-  onRefused(document: DocumentRef, refusal: { code: string; message: string }): void;
+  onRefused(document: SourceRef, refusal: { code: string; message: string }): void;
   /** Aborts when the work must stop. A failure after that is not a refusal. */
   signal: AbortSignal;
   /** Sleeps. Rejects when the work must stop. */

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { InstallationConfig } from '../../src/config/load-config.ts';
 import { documentProblems } from '../../src/queries/problems.ts';
 import { pullById } from '../../src/sync/by-id.ts';
-import type { DocumentKind } from '../../src/terms.ts';
+import type { SourceKind } from '../../src/terms.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 import { changeRecords, startTamperingProxy, type TamperingProxy } from '../support/tampering.ts';
@@ -152,7 +152,7 @@ test.each(references)('%s holds the document, and an entry in force stays', asyn
   const [{ id: installation, dialect, keepRaw }] = config.installations as [InstallationConfig];
   const context = pullContextOf({ db, installation, dialect, keepRaw, client: practice(installation) });
   const askAgain = async () => {
-    await pullById(context, kind as DocumentKind, id ?? 0);
+    await pullById(context, kind as SourceKind, id ?? 0);
     expect((await clinic.sync()).error ?? null).toBeNull();
   };
   proxy.tamper = (answer) => answer;

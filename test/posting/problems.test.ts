@@ -6,6 +6,7 @@ import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/post
 import type { Defect, InvoiceRecord } from '../../src/records/types.ts';
 import { erpProblemCatalogue } from '../../src/texts/erp-problems.ts';
 import { type ProblemCode, problemCatalogue } from '../../src/texts/problems.ts';
+import { DueScene } from './due-support.ts';
 import {
   booksAfter,
   contextOf,
@@ -52,6 +53,15 @@ const foreign = (field: string): Defect[] => [
 ];
 const tooLarge: Defect[] = [{ code: 'record_too_large', field: 'the record', message: 'is too large (9 characters)' }];
 const postedBefore = () => booksAfter(post(invoice1001(), nothingBefore, contextOf()));
+const onPayment = () => ({
+  ...{ startDate: '2026-01-18', mapping: mappingOf({ policies: { vat_due: { payment: '2026-01-01' } } }) },
+});
+/** The books of a payment whose invoice is of the opening balances and has no rows. */
+function dueWithoutRows() {
+  const scene = new DueScene(contextOf(onPayment()));
+  scene.invoice({ ...invoice1001(), rows: [] });
+  return scene.books();
+}
 const start = { startDate: '2026-01-01' };
 
 const creditNote = invoiceFacts(
@@ -544,6 +554,13 @@ const cases: Case[] = [
     what: 'a prepayment used, nobody knows whose',
     facts: paymentFacts(paymentOf(8, '10.00'), undefined, { prepayment: { clientId: 7, prepaymentIds: [] } }),
     says: 'client:7',
+  },
+  {
+    code: 'vat_due_unknown',
+    what: 'a payment of an invoice from before start_date whose VAT is unknown',
+    facts: paymentFacts(paymentOf(0, '10.00'), invoice1001().invoice, { due: dueWithoutRows() }),
+    context: onPayment(),
+    says: 'the VAT of invoice A-1001',
   },
   {
     code: 'payer_name_changed',

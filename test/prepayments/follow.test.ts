@@ -8,7 +8,7 @@ import { setMatch } from '../../src/prepayments/decide.ts';
 import { followClaimed, followMarked } from '../../src/prepayments/follow.ts';
 import { usedPrepayments } from '../../src/prepayments/used.ts';
 import { readJson } from '../../src/records/json.ts';
-import type { DocumentKind } from '../../src/terms.ts';
+import type { SourceKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerTimes } from '../support/practice-list.ts';
 import { query } from '../support/sql.ts';
@@ -28,7 +28,7 @@ class World {
   readonly id = nextInstallation++;
   #asked = Date.parse('2026-02-01T00:00:00Z');
 
-  async see(kind: DocumentKind, record: { id: number } & Record<string, unknown>): Promise<void> {
+  async see(kind: SourceKind, record: { id: number } & Record<string, unknown>): Promise<void> {
     this.#asked += 1_000;
     const raw = JSON.stringify(record);
     const page = { results: [{ id: record.id, raw, value: readJson(raw) }] };

@@ -4,7 +4,7 @@ import { execute } from '../../src/db/rows.ts';
 import { Money } from '../../src/domain/money.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import type { ReconcileInput } from '../../src/reconcile/index.ts';
-import type { DocumentKind, DocumentState, RecordKind } from '../../src/terms.ts';
+import type { DocumentState, RecordKind, SourceKind } from '../../src/terms.ts';
 import { type DraftLine, draft, party } from '../ledger/drafts.ts';
 
 const dialect = loadDialect();
@@ -63,7 +63,7 @@ export class ClinicBooks {
     );
   }
 
-  async document(kind: DocumentKind, written: Written): Promise<void> {
+  async document(kind: SourceKind, written: Written): Promise<void> {
     const { record, lines, reversed = false, date = '2026-01-15' } = written;
     await this.mirror(kind, record, written.gone);
     let entryId: string | null = null;
@@ -89,7 +89,7 @@ export class ClinicBooks {
   }
 
   /** Posts an entry, and optionally its reversal. Returns the id of the entry in force. */
-  post(kind: DocumentKind, id: number, date: string, lines: DraftLine[], reversed = false): Promise<string | null> {
+  post(kind: SourceKind, id: number, date: string, lines: DraftLine[], reversed = false): Promise<string | null> {
     return this.db.transaction(async (trx) => {
       const options = { decimals: this.input.decimals, windowId: null };
       const [entryId] = await appendEntries(trx, this.input.id, [draft({ kind, id, date, lines })], options);

@@ -14,7 +14,7 @@ import type {
   RowRecord,
   SourceRecord,
 } from '../../src/records/types.ts';
-import type { DocumentKind, DocumentRef, RecordKind } from '../../src/terms.ts';
+import type { DocumentKind, DocumentRef, RecordKind, SourceKind, SourceRef } from '../../src/terms.ts';
 import type { Damage, WatchedClinic } from './clinic.ts';
 
 const dialect = loadDialect();
@@ -74,11 +74,14 @@ export class Mirror {
   }
 
   seen(kind: DocumentKind): Map<number, Seen<SourceRecord, unknown>> {
-    return { invoice: this.invoices, payment: this.payments, prepayment: this.prepayments }[kind];
+    return {
+      ...{ invoice: this.invoices, payment: this.payments, prepayment: this.prepayments },
+      vat_due: new Map<number, Seen<SourceRecord, unknown>>(),
+    }[kind];
   }
 
   /** Treats an existing record as gone until it is delivered again. */
-  lose(kind: DocumentKind, id: number): DocumentRef[] {
+  lose(kind: SourceKind, id: number): DocumentRef[] {
     this.seen(kind).get(id)!.gone = true;
     this.pending.set(`${kind}/${id}`, { kind, id });
     const invoice = kind === 'payment' ? this.payments.get(id)!.source.invoice : 0;
@@ -86,7 +89,7 @@ export class Mirror {
   }
 
   /** Hides a record from its list until it is delivered again. Only documents with an entry in force are affected. */
-  hide(kind: DocumentKind, id: number): DocumentRef {
+  hide(kind: SourceKind, id: number): DocumentRef {
     this.seen(kind).get(id)!.missing = true;
     this.pending.set(`${kind}/${id}`, { kind, id });
     return { kind, id };
@@ -97,7 +100,7 @@ export class Mirror {
    * has the invoices' clients for payments that were posted before their prepayment was known.
    */
   facts(
-    { kind, id }: DocumentRef,
+    { kind, id }: SourceRef,
     decidedIn: ReadonlySet<number>,
     firstClients: ReadonlyMap<number, number | null>,
   ): DocumentFacts {

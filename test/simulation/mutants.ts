@@ -47,7 +47,7 @@ const remembering =
 const withShare =
   (change: (share: PrepaymentShare) => PrepaymentShare): Post =>
   (facts, before, context) =>
-    facts.kind === 'invoice' || facts.shares === undefined
+    facts.kind === 'invoice' || facts.kind === 'vat_due' || facts.shares === undefined
       ? post(facts, before, context)
       : post({ ...facts, shares: facts.shares.map(change) }, before, context);
 
@@ -193,7 +193,8 @@ export const mutants: Record<string, Post> = {
     vat_groups: mapping.vat_groups.map((line) => (line.kind === 'outside' ? { ...line, kind: 'exempt' } : line)),
   })),
   'a register number that is no posted fact': (facts, before, context) => {
-    if (facts.kind === 'prepayment' || facts.invoice === null) return post(facts, before, context);
+    if (facts.kind === 'prepayment' || facts.kind === 'vat_due' || facts.invoice === null)
+      return post(facts, before, context);
     const payer = { ...facts.invoice.payer, registerNumber: null };
     return post({ ...facts, invoice: { ...facts.invoice, payer } } as DocumentFacts, before, context);
   },
@@ -206,6 +207,7 @@ export const rareMutants: Record<string, Post> = {
       ...record,
       defects: record.defects.filter(({ code }) => code !== 'foreign_reference'),
     });
+    if (facts.kind === 'vat_due') return post(facts, before, context);
     if (facts.kind === 'invoice') return post({ ...facts, invoice: believed(facts.invoice) }, before, context);
     return facts.kind === 'prepayment'
       ? post({ ...facts, prepayment: believed(facts.prepayment) }, before, context)

@@ -9,7 +9,7 @@ import type { Mirror } from './mirror.ts';
 
 /** The prepayment that a document takes from, with the amount; null if no such prepayment was seen. */
 export function takenBy({ kind, id }: DocumentRef, mirror: Mirror): { prepaymentId: number; amount: Money } | null {
-  if (kind === 'invoice') return null;
+  if (kind === 'invoice' || kind === 'vat_due') return null;
   const { prepayment, paid } =
     kind === 'payment' ? mirror.payments.get(id)!.source : refundOf(mirror.prepayments.get(id)!.source);
   // A payment's prepayment is unknown until it was seen; a refund names it.
@@ -25,7 +25,7 @@ function refundOf({ refunds, paid }: { refunds: number | null; paid: string }) {
 /** The facts of a document with its share. */
 export function withShares(facts: DocumentFacts, book: DocumentBook, books: Books, mirror: Mirror): DocumentFacts {
   const taken = takenBy(book, mirror);
-  if (taken === null || facts.kind === 'invoice') return facts;
+  if (taken === null || facts.kind === 'invoice' || facts.kind === 'vat_due') return facts;
   const { prepaymentId, amount } = taken;
   const before = usersOf(prepaymentId, books, mirror).filter(
     (other) => keyOf(other) !== keyOf(book) && (book.place === null || other.place! < book.place),

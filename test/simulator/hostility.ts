@@ -4,7 +4,7 @@
 import type { Clinic } from '../../sandbox/src/clinic.ts';
 import type { Rng } from '../../sandbox/src/rng.ts';
 import type { Db } from '../../src/db/pool.ts';
-import type { DocumentKind, RecordKind } from '../../src/terms.ts';
+import type { RecordKind, SourceKind } from '../../src/terms.ts';
 import { query } from '../support/sql.ts';
 import { answerFaults } from './answers.ts';
 import { amounts, harmless, type Poison, poisoned, poisons } from './poisons.ts';
@@ -145,7 +145,7 @@ export class Hostility {
     if (!found) return;
     const { id, document } = found;
     if (kindOfPoison === 'database') {
-      const [kind, documentId] = document.split('/') as [DocumentKind, string];
+      const [kind, documentId] = document.split('/') as [SourceKind, string];
       // A posted document gets no new entry, and a row in the mirror is stored only when it changes.
       const isNew = Number(documentId) > this.#met[kind];
       if (poison.list === 'invoicerow' && !isNew) return;

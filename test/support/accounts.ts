@@ -12,6 +12,8 @@ export const accountsByRole = {
   mobile_clearing: '1921',
   prepayment_liability: '2400',
   prepayment_vat: '2401',
+  vat_not_due: '2946',
+  opening_vat_not_due: '2947',
   gift_card_liability: '2411',
   financing_receivable: '1715',
   other_clearing: '1929',

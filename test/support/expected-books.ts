@@ -8,7 +8,7 @@ import type { RecordBase } from '../../sandbox/src/records.ts';
 import type { Table } from '../../sandbox/src/table.ts';
 import { bool, date, integer, nullable, numeric, oneOf, text } from '../../src/db/columns.ts';
 import { type Connection, rows } from '../../src/db/rows.ts';
-import { type DocumentRef, documentKinds } from '../../src/terms.ts';
+import { type DocumentRef, sourceKinds } from '../../src/terms.ts';
 import type { MappingData } from '../simulation/conditions.ts';
 import { textOfExpected } from '../simulation/oracle.ts';
 import { D } from '../simulation/oracle-cents.ts';
@@ -108,7 +108,7 @@ function viewOf({ invoices, invoiceRows, invoicePayments, prepayments }: Clinic)
 
 function documentsOf({ invoices, invoicePayments, prepayments }: Clinic): DocumentRef[] {
   const tables = { invoice: invoices, payment: invoicePayments, prepayment: prepayments };
-  return documentKinds.flatMap((kind) => tables[kind].all().map(({ id }) => ({ kind, id })));
+  return sourceKinds.flatMap((kind) => tables[kind].all().map(({ id }) => ({ kind, id })));
 }
 
 function readMapping(file: string): MappingData {

@@ -148,7 +148,10 @@ export class MirroredClinic {
   }
 
   /** Does what a window does after its pull: marks documents whose conditions changed, and judges everything. */
-  async post(lockOf: (department: number) => Promise<string | null> = async () => null): Promise<void> {
+  async post(
+    lockOf: (department: number) => Promise<string | null> = async () => null,
+    clock: (() => Date) | null = null,
+  ): Promise<void> {
     const noted = async (department: number) => {
       const lock = await lockOf(department);
       await storeDepartmentLock(this.#db, this.id, department, lock);
@@ -157,9 +160,9 @@ export class MirroredClinic {
     if (this.installation.mapping.policies.follow_source_lock) {
       for (const department of (await departmentLocks(this.#db, this.id)).keys()) await noted(department);
     }
-    await markAfterChangedConditions(this.#db, this.installation);
+    await markAfterChangedConditions(this.#db, this.installation, clock);
     await followMarked(this.#db, this.installation, transactionsOf(this.#db));
-    const contextFor = postingContexts(this.installation, noted);
+    const contextFor = postingContexts(this.installation, noted, clock);
     const judgedBefore = new Date(Date.now() + 3_600_000);
     for (let left = true; left; ) {
       const options = { finalRound: true, judgedBefore };

@@ -143,6 +143,7 @@ function factLines(facts: DocumentFacts, decimals: number, timezone: string): st
       `  ${text(prepayment.paid)} by ${typeName(prepayment.paymentType)}, ${prepayment.status ?? 'ready'}, created ${localText(prepayment.created, timezone)}, unused ${text(prepayment.unusedAmount)}, client ${prepayment.clientId ?? '-'}${prepayment.refundsId === null ? '' : `, refunds prepayment ${prepayment.refundsId}`}`,
     ];
   }
+  if (facts.kind === 'vat_due') return [];
   const { invoice, rows, payments } = facts;
   const lines = [
     `  number ${[invoice.prefix, invoice.number].filter(Boolean).join('-') || '-'}, status ${invoice.status ?? '-'}, dated ${localText(invoice.invoiceDate, timezone)}, client ${invoice.clientId ?? '-'}, department ${invoice.departmentId ?? '-'}`,

@@ -41,7 +41,10 @@ create table installation_state (
   -- Null if the next window must take a census: none was taken yet, or a count has differed since.
   census_taken_at timestamptz,
   -- Whether a count differed in a way that no census has covered yet (`source_count.census_pairs`).
-  census_asked boolean not null default false
+  census_asked boolean not null default false,
+  -- The invoices dated up to this day are marked, because VAT on payment becomes due without a payment after some time
+  -- (src/bookkeeping/latest-days.ts). Null if all must be marked anew.
+  vat_due_through date
 );
 
 -- Each department's lock date in the source as last read; null if the source locks no period.
@@ -574,7 +577,7 @@ create table scrub_finding (
 -- One row per document ever seen: its one state, and whether it waits to be judged again.
 create table document (
   installation bigint not null,
-  kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
+  kind text not null check (kind in ('invoice', 'payment', 'prepayment', 'vat_due')),
   id bigint not null,
   state text not null default 'pending',
   dirty boolean not null default true,
@@ -627,12 +630,22 @@ create table document_report (
   primary key (installation, kind, id, code)
 );
 
+-- The members of consolidated invoices that were posted, for VAT on payment: the payments of the consolidated invoice
+-- make the VAT of its members due (src/bookkeeping/collector-members.ts).
+create table collector_member (
+  installation bigint not null,
+  collector_id bigint not null,
+  member_id bigint not null,
+  primary key (installation, collector_id, member_id)
+);
+create index collector_member_member on collector_member (installation, member_id);
+
 -- Decisions of users about late documents, doubtful dates and missing documents (ACCOUNTING "Dates"). The last decision
 -- about a version counts.
 create table late_decision (
   id bigint generated always as identity primary key,
   installation bigint not null,
-  kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
+  kind text not null check (kind in ('invoice', 'payment', 'prepayment', 'vat_due')),
   document_id bigint not null,
   -- `confirm_gone`: a user has confirmed that the document is gone.
   decision text not null check (decision in ('wait', 'redate', 'as_dated', 'leave_as_posted', 'accept_date', 'confirm_gone')),

@@ -6,7 +6,7 @@ import { invalidateRowSets } from '../../mirror/row-sets.ts';
 import type { SaveResult } from '../../mirror/types.ts';
 import { keptFree } from '../../practice/budget.ts';
 import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
-import type { DocumentKind, RecordKind } from '../../terms.ts';
+import type { RecordKind, SourceKind } from '../../terms.ts';
 import { scrubTexts } from '../../texts/findings/scrub.ts';
 import { pullById } from '../by-id.ts';
 import { invoicesPerRequest } from '../by-invoice.ts';
@@ -158,7 +158,7 @@ class Step implements PullWatch {
    * Reads all records between two ids of the mirror, or all after the last one. Records of the mirror that are not in
    * the answers are looked up by id.
    */
-  async #documents(list: DocumentKind): Promise<Omit<ScrubbedStep, 'requests' | 'weight'>> {
+  async #documents(list: SourceKind): Promise<Omit<ScrubbedStep, 'requests' | 'weight'>> {
     const context = this.#context;
     const { db, installation } = context;
     const ignored = await ignoredFilters(db, installation, list);
@@ -184,7 +184,7 @@ class Step implements PullWatch {
   }
 
   /** The ids of the mirror after the position, and whether they are marked missing already. */
-  #known(list: DocumentKind, atMost: number | null): Promise<{ id: number; missing: boolean }[]> {
+  #known(list: SourceKind, atMost: number | null): Promise<{ id: number; missing: boolean }[]> {
     const { db, installation } = this.#context;
     return rows(
       db,
@@ -196,7 +196,7 @@ class Step implements PullWatch {
   }
 
   /** Requests a record that the answers did not contain by its id. If the source does not return it, it is missing. */
-  async #lookUp(list: DocumentKind, id: number): Promise<void> {
+  async #lookUp(list: SourceKind, id: number): Promise<void> {
     const { installation, transact } = this.#context;
     const { found, read } = await pullById(this.#context, list, id);
     if (found) return;

@@ -104,6 +104,8 @@ export const postingFindings = {
     `it rounds by ${paid}, but policies.rounding_limit is ${limit}`,
   prepaymentUnmatched: ({ party }: { party: string }): string =>
     `we could not determine which prepayments it used; its liability is posted under ${party}`,
+  vatDueUnknown: ({ invoice }: { invoice: string }): string =>
+    `the VAT of invoice ${invoice} from before start_date is unknown, so none becomes due with this payment`,
 
   // VAT groups and vouchers
   vatGroup: ({ name, rate }: Record<'name' | 'rate', string>): string => `VAT group ${name} ${rate}`,

@@ -33,6 +33,9 @@ export const mappingFaults = {
   paymentTypeNumber: 'must be the number of a payment type',
   prepaymentVat:
     'must be `listed`, or a table with `at_receipt` (a date) and `group`, `payment_types` or `departments`',
+  monthAndDay: 'must be a day such as "12-31"',
+  vatDueLatest: 'must be `months: 12` or `year_end: "12-31"`',
+  needsUntil: 'must be given together with `until`',
   lockedPeriod: 'must be hold or redate',
   trueOrFalse: 'must be true or false',
   months: 'must be a whole number of months',

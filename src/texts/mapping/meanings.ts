@@ -33,6 +33,14 @@ export const mappingMeanings = {
   atReceipt: 'prepayments received on this day or later are posted with VAT',
   prepaymentVat:
     'VAT on prepayments. `listed`: no VAT is posted; reports list it at the end of each month. Or VAT is posted at receipt from a day on, by department, by payment type or for all',
+  vatDue:
+    'VAT on payment: the VAT of invoices becomes due with their payments instead of with their date. Needs roles.vat_not_due',
+  vatDuePayment: 'the VAT of invoices dated on this day or later is due when they are paid',
+  vatDueUntil: 'the last day of such invoices',
+  vatDueLatest:
+    'when VAT is due without a payment: `months` after the invoice date, at the end of that month (Finland: 12); or at the end of the fiscal year of the invoice date, `year_end` (Sweden)',
+  vatDueRest:
+    'whether the VAT that is not due on `until` becomes due on it (Finland). Otherwise it stays on payment (Germany)',
   lockedPeriod: 'documents dated in a closed period: hold them, or post them on the first open day',
   followSourceLock: 'whether the practice software’s financial_period_lock_date closes our books, too',
   vatPeriod: 'the period of the VAT return; every line has the VAT period of its document’s date',
@@ -77,6 +85,7 @@ export const mappingMeanings = {
   groupRate: 'its rate in per cent; may be absent for kinds without VAT',
   groupKind: 'its kind in the VAT return',
   groupAccount: 'the VAT account, instead of the account in `vat`',
+  groupNotDue: 'the account of the VAT of this group that is not due; if it is absent, that of roles.vat_not_due',
   groupCode: 'the ERP’s tax code, instead of the code in `erp.vat_codes`',
   validFrom: 'the first day on which the line is valid',
   validTo: 'the last day on which the line is valid',
@@ -118,6 +127,10 @@ export const roleMeanings = {
   prepayment_liability: 'what clients paid in advance and how it was used (payment type 8); only one account',
   prepayment_vat:
     'VAT that was paid on prepayments when they were received, until they are used (policies.prepayment_vat); only one account',
+  vat_not_due:
+    'VAT of invoices until it is due with their payments (policies.vat_due); a VAT group may have its own account in vat_groups',
+  opening_vat_not_due:
+    'VAT of invoices before start_date that becomes due with later payments; part of the opening balances (policies.vat_due)',
   gift_card_liability: 'gift cards that were sold and are taken as payment (payment type 9); only one account',
   financing_receivable: 'what financing companies owe (payment type 10)',
   other_clearing: 'other payments (payment type 11)',
