@@ -14,6 +14,8 @@ export const roleNames: Readonly<Record<LineRole, string>> = {
   mobile_clearing: 'mobile payments',
   prepayment_liability: 'prepayments received',
   prepayment_vat: 'VAT on prepayments',
+  vat_not_due: 'VAT not due',
+  opening_vat_not_due: 'VAT not due, before the start date',
   gift_card_liability: 'gift cards',
   financing_receivable: 'financing companies',
   other_clearing: 'other payments',
