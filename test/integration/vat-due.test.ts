@@ -11,7 +11,6 @@ const { db, url } = useDatabase();
 const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
 const onPayment = (policy: string) =>
   demo
-    .replace('roles:\n', 'roles:\n  vat_not_due: "2938"\n  opening_vat_not_due: "2939"\n')
     .replace('vat: same', 'vat: {"VAT 25.5 %": "2931", "VAT 14 %": "2932", "VAT 10 %": "2933", "*": "2930"}')
     .replace('policies:\n', `policies:\n  vat_due: ${policy}\n`);
 
