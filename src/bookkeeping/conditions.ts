@@ -5,7 +5,7 @@ import { markDatesReached, markForChangedConditions } from '../documents/mark.ts
 import { businessDate, dayAfter } from '../domain/dates.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
-import { readConditionsHash, storeConditionsHash, storeVatDueThrough } from '../mirror/installation-state.ts';
+import { readConditionsHash, storeConditionsHash, storeLatestDaysThrough } from '../mirror/installation-state.ts';
 import { closedInErp, noteClosedInErp } from './erp-locks.ts';
 import { markLatestDays } from './latest-days.ts';
 
@@ -32,7 +32,7 @@ export async function markAfterChangedConditions(
   if ((await readConditionsHash(trx, installation.id)) !== conditions) {
     await noteClosedInErp(trx, installation.id, await closedInErp(trx, installation));
     await markForChangedConditions(trx, installation.id);
-    await storeVatDueThrough(trx, installation.id, null);
+    await storeLatestDaysThrough(trx, installation.id, null);
     await storeConditionsHash(trx, installation.id, conditions);
   }
   if (today !== null) await markLatestDays(trx, installation, today);

@@ -3,7 +3,7 @@ import { integer } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { markDirty } from '../documents/mark.ts';
 import { daysBetween, daysFrom } from '../domain/dates.ts';
-import { readVatDueThrough, storeVatDueThrough } from '../mirror/installation-state.ts';
+import { readLatestDaysThrough, storeLatestDaysThrough } from '../mirror/installation-state.ts';
 import { latestDay } from '../posting/vat-due-policy.ts';
 import type { CalendarDate } from '../terms.ts';
 
@@ -24,7 +24,7 @@ export async function markLatestDays(
     return latest !== null && latest < today;
   };
   const through = lastDate(policy.from, today, isOver);
-  const before = await readVatDueThrough(trx, id);
+  const before = await readLatestDaysThrough(trx, id);
   if (through === null || (before !== null && through <= before)) return;
   const found = await rows(
     trx,
@@ -41,7 +41,7 @@ export async function markLatestDays(
     'vat_due',
     found.map((each) => each.id),
   );
-  await storeVatDueThrough(trx, id, through);
+  await storeLatestDaysThrough(trx, id, through);
 }
 
 /** The last invoice date whose latest day is over, from `first` on. Later dates have later days. Null if there is none. */

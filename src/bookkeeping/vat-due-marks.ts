@@ -3,7 +3,7 @@ import type { Connection } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
 import { postgresText } from '../domain/text.ts';
 import { dueSteps, movesOf } from '../posting/vat-due.ts';
-import type { CalendarDate } from '../terms.ts';
+import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { storeMembers } from './collector-members.ts';
 import type { VatDueBatch } from './vat-due-batch.ts';
 import { dueInForce } from './vat-due-read.ts';
@@ -31,32 +31,46 @@ async function markMoved(
 ): Promise<void> {
   const { books, touched } = batch;
   if (touched.length === 0) return;
-  const wanted = new Map<string, string[]>();
+  const wanted = new Moves();
   for (const invoice of touched) {
     for (const step of dueSteps(books, invoice, decimals)) {
-      const { kind, id: by } = step.by;
-      const isWaiting = kind === 'vat_due' && (today === null || (step.invoice.latest ?? '') >= today);
+      const isWaiting = step.by.kind === 'vat_due' && (today === null || (step.invoice.latest ?? '') >= today);
       if (isWaiting || step.isOpening) continue;
-      const moves = movesOf(step, decimals).map((move) => textOf({ ...move, invoiceId: invoice }));
-      if (moves.length > 0) add(wanted, `${kind}/${by}`, moves);
+      for (const move of movesOf(step, decimals)) wanted.add(step.by, textOf({ ...move, invoiceId: invoice }));
     }
   }
-  const payments = new Set(touched.flatMap((invoice) => (books.payments.get(invoice) ?? []).map((each) => each.id)));
-  for (const key of wanted.keys()) if (key.startsWith('payment/')) payments.add(Number(key.slice('payment/'.length)));
-  const standing = new Map<string, string[]>();
+  const payments = touched.flatMap((invoice) => (books.payments.get(invoice) ?? []).map((each) => each.id));
+  const standing = new Moves();
   const concerned = new Set(touched);
-  for (const line of await dueInForce(trx, id, { payments: [...payments], latest: touched })) {
-    if (concerned.has(line.invoiceId)) add(standing, `${line.kind}/${line.id}`, [textOf(line)]);
+  const asked = { payments: [...new Set([...payments, ...wanted.idsOf('payment')])], latest: touched };
+  for (const line of await dueInForce(trx, id, asked)) {
+    if (concerned.has(line.invoiceId)) standing.add(line, textOf(line));
   }
-  const differing = [...new Set([...wanted.keys(), ...standing.keys()])].filter(
-    (key) => sorted(wanted.get(key)) !== sorted(standing.get(key)),
-  );
-  const idsOf = (kind: 'payment' | 'vat_due') =>
-    differing
-      .flatMap((key) => (key.startsWith(`${kind}/`) ? Number(key.slice(kind.length + 1)) : []))
+  await markKnown(trx, id, 'payment', wanted.differing(standing, 'payment'));
+  await markDirty(trx, id, 'vat_due', wanted.differing(standing, 'vat_due'));
+}
+
+/** The moves of documents, as texts to compare. */
+class Moves {
+  readonly #texts: Record<'payment' | 'vat_due', Map<number, string[]>> = { payment: new Map(), vat_due: new Map() };
+
+  add({ kind, id }: DocumentRef, text: string): void {
+    if (kind !== 'payment' && kind !== 'vat_due') return;
+    const texts = this.#texts[kind];
+    texts.set(id, [...(texts.get(id) ?? []), text].sort());
+  }
+
+  idsOf(kind: 'payment' | 'vat_due'): number[] {
+    return [...this.#texts[kind].keys()];
+  }
+
+  /** The documents with other moves than in `others`, in the order of their ids. */
+  differing(others: Moves, kind: 'payment' | 'vat_due'): number[] {
+    const textsOf = (moves: Moves, id: number) => (moves.#texts[kind].get(id) ?? []).join('\n');
+    return [...new Set([...this.idsOf(kind), ...others.idsOf(kind)])]
+      .filter((id) => textsOf(this, id) !== textsOf(others, id))
       .sort((a, b) => a - b);
-  await markKnown(trx, id, 'payment', idsOf('payment'));
-  await markDirty(trx, id, 'vat_due', idsOf('vat_due'));
+  }
 }
 
 function textOf(
@@ -64,12 +78,4 @@ function textOf(
 ) {
   const { invoiceId, group, rate, vat, base } = move;
   return JSON.stringify([invoiceId, group && postgresText(group), rate, vat, base.isZero() ? '0' : base]);
-}
-
-function add(lists: Map<string, string[]>, key: string, texts: readonly string[]): void {
-  lists.set(key, [...(lists.get(key) ?? []), ...texts]);
-}
-
-function sorted(texts: readonly string[] = []): string {
-  return [...texts].sort().join('\n');
 }

@@ -6,7 +6,7 @@ import { readRecord } from '../mirror/read.ts';
 import type { DuePayment, SeenSettlement } from '../posting/vat-due.ts';
 import type { DueDocument } from '../posting/vat-due-facts.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { creditSettlement, longestChain } from '../records/source-codes.ts';
+import { longestChain, setOffPayment } from '../records/source-codes.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import { type InstallationId, lineRoles, sides } from '../terms.ts';
 
@@ -164,7 +164,7 @@ export async function duePayments(
   for (const { id, raw, gone, isOpening, place, documentDate, amount, type, invoice } of found) {
     const { invoiceId, paymentType, paid } = readRecord('payment', raw, dialect);
     if (invoiceId === null) continue;
-    if (!gone && paymentType === creditSettlement && paid !== null) settlements.push({ id, invoiceId, amount: paid });
+    if (!gone && paymentType === setOffPayment && paid !== null) settlements.push({ id, invoiceId, amount: paid });
     const fields = { id, invoiceId: invoice ?? invoiceId, type: type ?? paymentType ?? -1, date: documentDate ?? '' };
     if (isOpening && !gone && paid !== null) payments.push({ ...fields, amount: paid, place: -1, counts: true });
     else if (place !== null) {

@@ -574,7 +574,7 @@ create table installation_state (
   nudged_at timestamp with time zone,
   census_taken_at timestamp with time zone,
   census_asked boolean not null default false,
-  vat_due_through date,
+  latest_days_through date,
   constraint installation_state_pkey PRIMARY KEY (installation),
   constraint installation_state_pending_nudges_check CHECK ((pending_nudges >= 0))
 );

@@ -20,20 +20,20 @@ export async function storeConditionsHash(db: Connection, installation: number, 
 }
 
 /** The invoice date up to which the latest days of VAT on payment are marked. Null if none are, or all must be anew. */
-export async function readVatDueThrough(db: Connection, installation: number): Promise<CalendarDate | null> {
-  const sql = 'select vat_due_through as through from installation_state where installation = ?';
+export async function readLatestDaysThrough(db: Connection, installation: number): Promise<CalendarDate | null> {
+  const sql = 'select latest_days_through as through from installation_state where installation = ?';
   return (await maybeRow(db, { through: nullable(date) }, sql, [installation]))?.through ?? null;
 }
 
-export async function storeVatDueThrough(
+export async function storeLatestDaysThrough(
   db: Connection,
   installation: number,
   through: CalendarDate | null,
 ): Promise<void> {
   await execute(
     db,
-    `insert into installation_state (installation, vat_due_through) values (?, ?::date)
-     on conflict (installation) do update set vat_due_through = excluded.vat_due_through`,
+    `insert into installation_state (installation, latest_days_through) values (?, ?::date)
+     on conflict (installation) do update set latest_days_through = excluded.latest_days_through`,
     [installation, through],
   );
 }

@@ -2,7 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
-import { consolidatedPayment, creditSettlement, prepaymentUse } from '../records/source-codes.ts';
+import { consolidatedPayment, prepaymentUse, setOffPayment } from '../records/source-codes.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { entryDescriptions, paymentTitles } from '../texts/entries.ts';
@@ -61,7 +61,7 @@ export function judgePayment(
 
   const { firstSeenAt = null } = facts;
   const recorded = firstSeenAt === null ? null : businessDate(firstSeenAt.toISOString(), context.timezone);
-  findings.dating = { recorded, mayBeOld: payment.paymentType === creditSettlement };
+  findings.dating = { recorded, mayBeOld: payment.paymentType === setOffPayment };
   const isLate = isSinceStart(recorded, context);
   const isDecidedIn = facts.invoiceDecidedIn === true;
   const period = startPeriod(invoice, findings.documentDate, { isLate, isDecidedIn }, context, findings);

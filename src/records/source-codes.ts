@@ -11,7 +11,7 @@ export const consolidatedPayment = 6;
 export const prepaymentUse = 8;
 
 /** The payment type that settles an invoice with its credit note. It is no money (practice-api: Invoice payment). */
-export const creditSettlement = 12;
+export const setOffPayment = 12;
 
 const money = ['ready', 'fully used'];
 const notMoney = ['pending', 'failed', 'aborted'];

@@ -44,7 +44,7 @@ create table installation_state (
   census_asked boolean not null default false,
   -- The invoices dated up to this day are marked, because VAT on payment becomes due without a payment after some time
   -- (src/bookkeeping/latest-days.ts). Null if all must be marked anew.
-  vat_due_through date
+  latest_days_through date
 );
 
 -- Each department's lock date in the source as last read; null if the source locks no period.
