@@ -10,7 +10,7 @@ import { type BudgetUsage, budgetUsages } from '../practice/budget-store.ts';
 import { signInStates } from '../practice/sign-in-store.ts';
 import { pauseStates } from '../sync/pauses.ts';
 import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
-import { documentStates, type InstallationId, type Remark, sourceKinds } from '../terms.ts';
+import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
 import { healthCauses } from '../texts/findings/health.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { type WriteBackCounts, writeBackCounts } from '../writeback/questions.ts';
@@ -282,17 +282,18 @@ async function countDocuments(
   const found = await rows(
     db,
     {
-      ...{ installation: integer, kind: oneOf(sourceKinds), state: oneOf(documentStates) },
+      ...{ installation: integer, kind: oneOf(documentKinds), state: oneOf(documentStates) },
       ...{ n: integer, problems: integer },
     },
     `select installation, kind, state, count(*) as n, count(*) filter (where ${hasOpenProblem}) as problems from document
-     where installation = any(?) and kind = any(?) group by installation, kind, state order by installation, kind, state`,
+     where installation = any(?) group by installation, kind, state order by installation, kind, state`,
     [installations],
   );
   const counted = new Map<InstallationId, { states: DocumentStates; problems: number }>();
   for (const { installation, kind, state, n, problems } of found) {
     const of = counted.get(installation) ?? { states: noStates(), problems: 0 };
-    of.states[plurals[kind]][state] = n;
+    // The latest days of invoices are no documents of the source.
+    if (kind !== 'vat_due') of.states[plurals[kind]][state] = n;
     of.problems += problems;
     counted.set(installation, of);
   }
