@@ -65,14 +65,29 @@ export class VatDueBatch {
     decided: DecidedInvoices = new Map(),
   ): Promise<VatDueBatch | null> {
     if (!postsVatOnPayment(installation)) return null;
-    const { id, dialect } = installation;
-    const own = facts.flatMap((each) => invoicesOf(each));
-    const found = await relatedInvoices(db, id, [...new Set(own)]);
+    const own = [...new Set(facts.flatMap((each) => invoicesOf(each)))];
     // A consolidated invoice of this batch is not stored yet.
-    for (const each of facts) {
-      if (each.kind !== 'invoice') continue;
-      for (const member of each.invoice.consolidatedInvoiceIds) found.collectors.set(member, each.invoice.id);
-    }
+    const collectors = facts.flatMap((each) =>
+      each.kind === 'invoice'
+        ? each.invoice.consolidatedInvoiceIds.map((member): [number, number] => [member, each.invoice.id])
+        : [],
+    );
+    return VatDueBatch.ofInvoices(db, installation, own, context, { collectors, decided });
+  }
+
+  /** What the VAT of these invoices depends on. `collectors` has members and collectors that are not stored yet. */
+  static async ofInvoices(
+    db: Connection,
+    { id, dialect }: Pick<InstallationConfig, 'id' | 'dialect'>,
+    own: readonly number[],
+    context: PostingContext,
+    {
+      collectors = [],
+      decided = new Map(),
+    }: { collectors?: readonly (readonly [number, number])[]; decided?: DecidedInvoices } = {},
+  ): Promise<VatDueBatch> {
+    const found = await relatedInvoices(db, id, own);
+    for (const [member, collector] of collectors) found.collectors.set(member, collector);
     const rows = await dueInvoiceRows(db, id, dialect, found.ids);
     const records = new Map(rows.map(({ record }) => [record.id, record]));
     const chainOf = (record: InvoiceRecord) => creditChain(record, (each) => records.get(each));

@@ -29,6 +29,11 @@ export interface Residue {
 /** Roles of net lines: revenue, and the liabilities that the mapping uses instead (R1). */
 const netRoles: readonly LineRole[] = ['revenue', ...soldRoles];
 
+/** With VAT on payment, an invoice's VAT is on `vat_not_due`. */
+function isVat(role: LineRole): boolean {
+  return role === 'vat' || role === 'vat_not_due';
+}
+
 /**
  * Equation E5 for one invoice. Each revenue and VAT line is within one minor unit of the exact sum of its rows. Net
  * lines add up to `total_with_vat - total_vat`, and VAT lines to `total_vat`. No row is left out. Earlier entries are
@@ -36,7 +41,7 @@ const netRoles: readonly LineRole[] = ['revenue', ...soldRoles];
  */
 export function checkRevenue(invoice: ReconciledInvoice, decimals: number): RevenueFinding {
   const finding: RevenueFinding = { differences: [], residues: [] };
-  const lines = (invoice.inForce ?? []).filter(({ role }) => netRoles.includes(role) || role === 'vat');
+  const lines = (invoice.inForce ?? []).filter(({ role }) => netRoles.includes(role) || isVat(role));
   const difference = (amount: Money, message: string) =>
     finding.differences.push({
       document: `invoice ${invoice.record.id}`,
@@ -65,8 +70,8 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
   const { totalVat, totalWithVat } = invoice.record;
   const net = (totalWithVat ?? zero).minus(totalVat ?? zero);
   for (const [isOne, expected, name] of [
-    [(role: LineRole) => role !== 'vat', net, e5Texts.netLines],
-    [(role: LineRole) => role === 'vat', totalVat ?? zero, e5Texts.vatLines],
+    [(role: LineRole) => !isVat(role), net, e5Texts.netLines],
+    [isVat, totalVat ?? zero, e5Texts.vatLines],
   ] as const) {
     const ledger = balance(lines, (line) => isOne(line.role)).negated();
     if (ledger.equals(expected)) continue;
@@ -155,7 +160,7 @@ function vatGroups(lines: LineInForce[], rows: RowRecord[]): Group[] {
     const exact = sum(own.map((row) => row.sumVat ?? zero));
     groups.set(key, { name: e5Texts.vatOfGroup({ group: key }), place: null, ledger: zero, exact });
   }
-  for (const line of lines.filter(({ role }) => role === 'vat')) {
+  for (const line of lines.filter(({ role }) => isVat(role))) {
     const key = vatKey(line.vatGroup, line.vatRate);
     const group = groups.get(key) ?? { name: e5Texts.vatOfGroup({ group: key }), ledger: zero, exact: zero };
     const place = { account: line.account, date: line.documentDate };
@@ -185,7 +190,7 @@ function checkEarlierEntries(
     rest.set(key, (rest.get(key) ?? zero).plus(amount));
   };
   for (const each of invoice.sums) {
-    if (netRoles.includes(each.role) || each.role === 'vat') add(each.account, each.documentDate, each.amount);
+    if (netRoles.includes(each.role) || isVat(each.role)) add(each.account, each.documentDate, each.amount);
   }
   for (const line of lines) add(line.account, line.documentDate, line.amount.negated());
   for (const [place, amount] of rest) {

@@ -14,6 +14,7 @@ import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';
 import { PrepaymentVatEquation } from './e8-prepayment-vat.ts';
 import { VoucherEquation } from './e9-vouchers.ts';
 import { checkWriteBacks } from './e10-write-backs.ts';
+import { VatDueEquation } from './e11-vat-due.ts';
 import { liabilitiesInDebit, voucherBalances } from './liabilities.ts';
 import { namingTimeouts } from './limited.ts';
 import { countStates, documentReports, trialBalance, unsummarisedByDay } from './listed.ts';
@@ -49,6 +50,7 @@ export async function reconcileInstallation(
   for (const found of await named(reconcileParts.completeness, () => checkCompleteness(db, input)))
     tallies.E6.addFound(found);
   const prepaymentVat = await named(reconcileParts.prepaymentVat, () => checks.prepaymentVat(db));
+  const vatDue = await named(reconcileParts.vatDue, () => checks.vatDue(db));
   const vouchers = await named(reconcileParts.vouchers, () => checks.vouchers(db));
   const writeBacks = await named(reconcileParts.writeBacks, () => checkWriteBacks(db, input));
   const reports = new BoundedList<Listed['reports'][number]>();
@@ -68,11 +70,13 @@ export async function reconcileInstallation(
     ...(prepaymentVat ? { E8: prepaymentVat } : {}),
     E9: tallies.E9.equation(decimals),
     E10: writeBacks.equation,
+    ...(vatDue ? { E11: vatDue } : {}),
   };
   const bounded = {
     payments_without_invoice: checks.withoutInvoice,
     held_changes: checks.heldChanges,
     prepayment_vat: checks.prepaymentVatNotes,
+    vat_due: checks.vatDueNotes,
     reports,
     write_backs_foreign: writeBacks.foreign,
     write_backs_unproven: writeBacks.unproven,
@@ -100,6 +104,7 @@ export async function reconcileInstallation(
       prepayment_clients: checks.prepaymentClients,
       unused_prepayments: checks.unusedPrepayments.listed(input.today, decimals),
       ...(prepaymentVat ? { prepayment_vat: checks.prepaymentVatNotes.items } : {}),
+      ...(vatDue ? { vat_due: checks.vatDueNotes.items } : {}),
       vouchers,
       write_backs: { foreign: writeBacks.foreign.items, unproven: writeBacks.unproven.items },
       liabilities_in_debit: await named(reconcileParts.liabilities, () => liabilitiesInDebit(db, input)),
@@ -126,6 +131,7 @@ class DocumentChecks {
   readonly withoutInvoice = new BoundedList<Note>();
   readonly heldChanges = new BoundedList<Note>();
   readonly prepaymentVatNotes = new BoundedList<Note>();
+  readonly vatDueNotes = new BoundedList<Note>();
   /** Invoices (E2) and prepayments (E3, E8) with a difference. */
   readonly disputed = new BoundedList<DocumentRef>();
   readonly clearing = new ClearingBalances();
@@ -136,6 +142,7 @@ class DocumentChecks {
   readonly #prepayments = new PrepaymentEquation();
   readonly #vouchers: VoucherEquation;
   readonly #prepaymentVat: PrepaymentVatEquation;
+  readonly #vatDue: VatDueEquation;
   /** Known after all uses and prepayments are read. */
   #refundsLower = true;
 
@@ -143,6 +150,7 @@ class DocumentChecks {
     this.#input = input;
     this.unusedPrepayments = new UnusedPrepayments(input);
     this.#prepaymentVat = new PrepaymentVatEquation(input);
+    this.#vatDue = new VatDueEquation(input);
     this.#vouchers = new VoucherEquation(input, (difference) => this.tallies.E9.add(difference));
   }
 
@@ -159,6 +167,7 @@ class DocumentChecks {
       this.clearing.add(invoice);
       this.#vouchers.addInvoice(invoice);
       this.#prepaymentVat.addInvoice(invoice);
+      this.#vatDue.addInvoice(invoice);
       for (const payment of invoice.payments) {
         const found = checkPayment(payment, invoice.record, this.#input);
         this.tallies.E4.addAll(found.differences);
@@ -214,9 +223,20 @@ class DocumentChecks {
     const found = await this.#prepaymentVat.checkOriginals(db, this.#refundsLower);
     const tally = new Tally();
     tally.addAll(found.differences);
-    tally.addAll(await this.#prepaymentVat.checkTotal(db));
+    // With VAT on payment, E11 has the total.
+    if (!this.#vatDue.isPosted) tally.addAll(await this.#prepaymentVat.checkTotal(db));
     this.disputed.addAll(found.disputed);
     this.prepaymentVatNotes.addAll(found.listed);
+    return tally.equation(this.#input.decimals);
+  }
+
+  /** Equation E11. Must run after the invoices. Null if no VAT is posted on payment. */
+  async vatDue(db: Connection): Promise<Equation | null> {
+    if (!this.#vatDue.isPosted) return null;
+    const { differences, listed } = await this.#vatDue.check(db);
+    const tally = new Tally();
+    tally.addAll(differences);
+    this.vatDueNotes.addAll(listed);
     return tally.equation(this.#input.decimals);
   }
 

@@ -104,6 +104,8 @@ export interface Listed {
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
   /** E8: used prepayments that were received without VAT, and unmatched uses of clients whose prepayments all agree. */
   prepayment_vat?: Note[];
+  /** E11: invoices whose VAT is not moved yet, because a document waits or has a problem. */
+  vat_due?: Note[];
   /**
    * E9: by role, the opening balance as in the source, and the amounts sold and redeemed since; a credit is positive.
    */
@@ -164,9 +166,15 @@ export interface InstallationReport {
   left_as_posted: Outside;
   currency: string;
   /**
-   * E7 if the ERP was read back (`--erp`), E8 if VAT is posted on prepayments at receipt. E6 and E10 count documents.
+   * E7 if the ERP was read back (`--erp`), E8 if VAT is posted on prepayments at receipt, E11 if VAT is posted on payment. E6 and E10 count documents.
    */
-  equations: Record<EquationName, Equation> & { E6: CountEquation; E7?: Equation; E8?: Equation; E10: Equation };
+  equations: Record<EquationName, Equation> & {
+    E6: CountEquation;
+    E7?: Equation;
+    E8?: Equation;
+    E10: Equation;
+    E11?: Equation;
+  };
   states: Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
   trial_balance: TrialBalanceLine[];
   listed: Listed;

@@ -68,8 +68,8 @@ export function balance<T extends { amount: Money }>(sums: T[], wanted: (each: T
   return sum(sums.filter(wanted).map(({ amount }) => amount));
 }
 
-/** Roles of VAT lines on prepayments, which cancel each other in each entry (R5). */
-const ofVat: readonly LineRole[] = ['vat', 'prepayment_vat'];
+/** Roles of VAT lines on payments and prepayments, which cancel each other in each entry (R5, R13). */
+const ofVat: readonly LineRole[] = ['vat', 'prepayment_vat', 'vat_not_due', 'opening_vat_not_due'];
 
 /**
  * The own side of a payment's or prepayment's entries: by R4-R7 the lines that are neither receivable nor liability.

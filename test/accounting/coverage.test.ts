@@ -209,6 +209,13 @@ const equations: Record<number, Proof[]> = {
       'one that was stored and lost later is a difference, and a problem by name',
     ],
   ],
+  11: [
+    [
+      'integration/vat-due.test.ts',
+      'a clinic at work: the VAT on all accounts is that of its invoices',
+      'E11 names the invoice whose payment moved another VAT',
+    ],
+  ],
 };
 
 const tables: [string, Record<string, Proof[]>][] = [
@@ -236,7 +243,7 @@ test('none is left out', () => {
   expect(numbers(examples)).toEqual(upTo(20));
   expect(numbers(rules)).toEqual(upTo(13));
   expect(numbers(proofs)).toEqual(upTo(6));
-  expect(numbers(equations)).toEqual(upTo(10));
+  expect(numbers(equations)).toEqual(upTo(11));
   const told = Object.entries(problemCatalogue).flatMap(([code, { holds }]) => (holds ? [] : [code]));
   // A change that filters hid does not concern accounting; test/hostile/unseen-changes.test.ts covers it.
   expect(Object.keys(remarks).sort()).toEqual(told.filter((code) => code !== 'changed_unseen').sort());

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
 import { rows } from '../../src/db/rows.ts';
+import { reconcile } from '../../src/reconcile/index.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
@@ -24,6 +25,13 @@ async function clinicOf(id: number, policy: string, settings = {}, invoices = 0)
   clinics.push(clinic);
   await clinic.configure(onPayment(policy), settings);
   return clinic;
+}
+
+async function reportOf(clinic: MirroredClinic) {
+  const { id, currency, decimals, timezone, startDate, dialect, mapping } = clinic.installation;
+  const input = { id, currency, decimals, timezone, startDate, dialect, mapping };
+  const report = await reconcile(db, [{ ...input, refundLowersUnused: true, sourceCounts: {}, today: '2026-03-11' }]);
+  return report.installations[0]!;
 }
 
 /** An invoice of example 1, at the rates of the sandbox's clinic. */
@@ -171,4 +179,27 @@ test('a clinic at work: the VAT on all accounts is that of its invoices', async 
     .reduce((sum, { total_vat }) => sum + Math.round(Number(total_vat) * 100), 0);
   const booked = Number(await balanceOf(4865, 'vat')) + Number(await balanceOf(4865, 'vat_not_due'));
   expect(Math.round(booked * 100)).toBe(-owed);
+  const { equations, listed } = await reportOf(clinic);
+  expect(Object.entries(equations).filter(([, { ok }]) => !ok)).toEqual([]);
+  expect([equations.E11?.ok, listed.vat_due]).toEqual([true, []]);
+});
+
+test('E11 names the invoice whose payment moved another VAT', async () => {
+  const clinic = await clinicOf(4866, '{payment: 2026-01-01}');
+  const invoice = invoice1001(clinic);
+  const first = clinic.clinic.pay(invoice, { payment_type: 0, paid: '100.00' }).id;
+  const second = clinic.clinic.pay(invoice, { payment_type: 0, paid: '182.50' }).id;
+  await clinic.pull();
+  await clinic.post();
+  expect((await reportOf(clinic)).equations.E11).toMatchObject({ ok: true });
+  await db.raw(`update document set entry_id = null where installation = 4866 and kind = 'payment' and id = ?`, [
+    first,
+  ]);
+  // Without the first payment, the second one must move 32.50 instead of 14.69.
+  expect((await reportOf(clinic)).equations.E11).toMatchObject({
+    ok: false,
+    documents: [
+      { document: `invoice ${invoice}`, difference: '17.81', message: expect.stringContaining(`payment ${second}`) },
+    ],
+  });
 });

@@ -96,17 +96,22 @@ function statesTable({ states }: InstallationReport): string[] {
 }
 
 function equationSections({ equations, currency }: InstallationReport): string[] {
-  const { E7, E8, E10 } = equations;
+  const { E7, E8, E10, E11 } = equations;
   const own = equationNames.flatMap((name) => equationLines(name, equations[name], currency));
   return [
     ...own,
     ...equationLines('E10', E10, currency),
     ...(E7 === undefined ? [] : equationLines('E7', E7, currency)),
     ...(E8 === undefined ? [] : equationLines('E8', E8, currency)),
+    ...(E11 === undefined ? [] : equationLines('E11', E11, currency)),
   ];
 }
 
-function equationLines(name: EquationName | 'E7' | 'E8' | 'E10', equation: Equation, currency: string): string[] {
+function equationLines(
+  name: EquationName | 'E7' | 'E8' | 'E10' | 'E11',
+  equation: Equation,
+  currency: string,
+): string[] {
   if (equation.ok) return [`  ${name.padEnd(3)} ok          ${titleOf(name, equation)}`];
   const unit = name === 'E6' || name === 'E10' ? 'documents' : currency;
   const documents = equation.documents.map((each) => `${each.document}: ${each.message}`);
@@ -117,7 +122,10 @@ function equationLines(name: EquationName | 'E7' | 'E8' | 'E10', equation: Equat
 }
 
 /** The title of an equation without a difference. If the source gave no count, the title does not claim completeness. */
-function titleOf(name: EquationName | 'E7' | 'E8' | 'E10', { not_counted: notCounted = [] }: CountEquation): string {
+function titleOf(
+  name: EquationName | 'E7' | 'E8' | 'E10' | 'E11',
+  { not_counted: notCounted = [] }: CountEquation,
+): string {
   if (name !== 'E6' || notCounted.length === 0) return titles[name];
   return texts.countUnknown({ lists: notCounted.join(', ') });
 }
@@ -145,6 +153,7 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       listed.unused_prepayments.toReversed().map(({ month_end, balance }) => `${month_end}  ${balance}`),
     ],
     ['VAT on prepayments', (listed.prepayment_vat ?? []).map(noteLine)],
+    ['VAT on payment that is not moved yet', (listed.vat_due ?? []).map(noteLine)],
     [
       'Gift cards and vouchers',
       listed.vouchers.map(

@@ -54,6 +54,7 @@ export const answer = z.strictObject({
         E8: equation.optional(),
         E9: equation,
         E10: equation,
+        E11: equation.optional(),
       }),
       states: documentStates,
       trial_balance: z.array(
@@ -75,6 +76,7 @@ export const answer = z.strictObject({
         ),
         unused_prepayments: z.array(z.strictObject({ month_end: date, balance: amount })),
         prepayment_vat: notes.optional(),
+        vat_due: notes.optional(),
         vouchers: z.array(
           z.strictObject({ role: z.string(), opening: amount, sold: amount, redeemed: amount, balance: amount }),
         ),

@@ -18,7 +18,7 @@ export const reconcileNotes = {
   notFetched: ({ message }: { message: string }) => `the disputed documents could not be read again (${message})`,
 };
 
-/** Statements of the equations E1 to E10. */
+/** Statements of the equations E1 to E11. */
 export const equationTitles = {
   E1: 'the trial balance is zero',
   E2: 'receivables in the books equal the amounts due in the source',
@@ -29,6 +29,7 @@ export const equationTitles = {
   E7: 'the ERP’s entries from vetledger are the delivered ones',
   E8: 'VAT on prepayments in the books equals the VAT of unused prepayments',
   E9: 'gift cards and vouchers in the books equal the sold less the redeemed ones',
+  E11: 'VAT that is not due in the books equals the VAT of invoices less their paid part',
   E10: 'prepayments in the source have the entry ids that vetledger wrote back',
 };
 

@@ -127,6 +127,13 @@ export const e8Texts = {
     `VAT is ${ledger} in the ledger, but must be ${expected} by invoices (${invoices}) and unused prepayments`,
 };
 
+export const e11Texts = {
+  invoice: ({ amount, documents }: { amount: string; documents: string }) =>
+    `the VAT that is due by its payments differs by ${amount} from the VAT that these documents moved: ${documents}`,
+  total: ({ ledger, expected, invoices }: { ledger: string; expected: string; invoices: string }) =>
+    `VAT and VAT not due are ${ledger} in the ledger, but must be ${expected} by invoices (${invoices}) and unused prepayments`,
+};
+
 export const e9Texts = {
   total: ({ ledger, expected }: { ledger: string; expected: string }) =>
     `it is ${ledger} in the ledger, but must be ${expected} by the amounts sold and redeemed`,
@@ -184,6 +191,7 @@ export const reconcileParts = {
   prepayments: 'E3 (prepayments)',
   completeness: 'E6 (nothing lost)',
   prepaymentVat: 'E8 (VAT on prepayments)',
+  vatDue: 'E11 (VAT on payment)',
   vouchers: 'E9 (gift cards and vouchers)',
   writeBacks: 'E10 (write-backs)',
   reports: 'the list of reported problems',
