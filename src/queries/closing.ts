@@ -10,6 +10,7 @@ import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { OwedAsRevenue } from '../mapping/owed.ts';
 import type { InstallationReport, ReportedDifference } from '../reconcile/reconcile-report.ts';
+import { returnState } from '../reports/vat-return-state.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';
@@ -58,6 +59,16 @@ export interface ClosingChecklist {
   owed_as_revenue: { ok: boolean; names_known: boolean; found: (Omit<OwedAsRevenue, 'net'> & { net: string })[] };
   /** Accounts of gift cards, vouchers and prepayments with a debit balance: more was redeemed than sold. */
   liabilities_in_debit: { ok: boolean; accounts: AccountBalance[] };
+  /**
+   * Filed VAT returns that lost entries since, and late entries that no return has taken. `missed`: those that the
+   * latest return could have taken.
+   */
+  vat_returns: {
+    ok: boolean;
+    filed_through: CalendarDate | null;
+    changed: { period: string; entries: number; tax: string }[];
+    late: { entries: number; missed: number; tax: string };
+  };
 }
 
 export interface FailingEquation {
@@ -139,6 +150,7 @@ export async function closingChecklist(
       found: owed.found.map((each) => ({ ...each, net: each.net.toFixed() })),
     },
     liabilities_in_debit: { ok: inDebit.length === 0, accounts: inDebit },
+    vat_returns: await vatReturns(db, id, decimals),
   };
   return {
     ...{ through, closed_through: closed, made_at: now },
@@ -154,6 +166,17 @@ export async function closingChecklist(
 function undelivered(states: Record<string, number>) {
   const count = Object.values(states).reduce((all, n) => all + n, 0);
   return { ok: count === 0, count, states };
+}
+
+async function vatReturns(db: Connection, installation: InstallationId, decimals: number) {
+  const { filedThrough, changed, late } = await returnState(db, installation);
+  const money = (amount: string) => formatMoney(new Money(amount), decimals);
+  return {
+    ok: changed.length === 0 && late.missed === 0,
+    filed_through: filedThrough,
+    changed: changed.map((each) => ({ ...each, tax: money(each.tax) })),
+    late: { ...late, tax: money(late.tax) },
+  };
 }
 
 async function lastWindow(db: Connection, installation: InstallationId, end: Date | null) {

@@ -39,6 +39,13 @@ export interface VatPeriod {
   through: CalendarDate;
 }
 
+/** SQL: the ids of entries that are late, or may have been settled after that. Its three bindings are the installation. */
+export const lateEntries = `
+  select e.id from entry e where e.installation = ? and e.is_late
+  union select u.unit_id from erp_unit u where u.installation = ? and u.late_since is not null and u.kind = 'entry'
+  union select m.entry_id from erp_unit u join summary_member m on m.summary_id = u.unit_id
+    where u.installation = ? and u.late_since is not null and u.kind = 'daily_summary'`;
+
 /**
  * The lines that concern the return of a VAT period: those dated in it, those of its documents, those that it declares,
  * and all late ones that no return has taken.
@@ -55,12 +62,7 @@ export async function vatLines(
       ...{ group: nullable(text), rate: nullable(numeric), isLate: bool, isSettled: bool, takenBy: nullable(text) },
       ...{ base: numeric, tax: numeric },
     },
-    `with late as (
-       select e.id from entry e where e.installation = ? and e.is_late
-       union select u.unit_id from erp_unit u where u.installation = ? and u.late_since is not null and u.kind = 'entry'
-       union select m.entry_id from erp_unit u join summary_member m on m.summary_id = u.unit_id
-         where u.installation = ? and u.late_since is not null and u.kind = 'daily_summary'
-     ), chosen as (
+    `with late as (${lateEntries}), chosen as (
        select e.id from entry e where e.installation = ? and e.entry_date between ?::date and ?::date
        union select e.id from entry e where e.installation = ? and e.document_date between ?::date and ?::date
          and e.entry_date <> e.document_date

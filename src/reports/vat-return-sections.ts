@@ -1,6 +1,6 @@
 import { zero } from '../domain/money.ts';
 import { fillForm, type VatForm } from '../mapping/vat-form.ts';
-import { sectionTitles, vatParts } from '../texts/reports/reports.ts';
+import { reportTexts, sectionTitles, vatParts } from '../texts/reports/reports.ts';
 import { type Cell, columnsOf, type Item, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatPeriod } from './vat-lines.ts';
 import { type ReturnLine, tieOf, type VatReturnView } from './vat-return.ts';
@@ -76,16 +76,13 @@ function keysOf(line: ReturnLine): Record<string, Cell> {
 export function formSection(form: VatForm, lines: readonly ReturnLine[]): Section {
   const formShape: SectionShape = {
     ...{ name: 'form', title: sectionTitles.vatForm({ form: form.name }), facts },
-    keys: columnsOf('box', 'of', 'title', 'kind', 'rate'),
+    keys: columnsOf('box', 'of', 'title'),
     amounts: columnsOf('form', 'books', 'rounding'),
   };
   const items = fillForm(form, lines).flatMap((box): Item[] => {
     const [first] = box.lines;
-    const isOpen = box.title === null;
-    const keys = {
-      ...{ box: box.box, of: box.of, title: box.title },
-      ...{ kind: isOpen ? (first?.kind ?? null) : null, rate: isOpen ? (first?.rate ?? null) : null },
-    };
+    const title = box.title ?? reportTexts.noBox({ kind: first?.kind ?? null, rate: first?.rate ?? null });
+    const keys = { box: box.box, of: box.of, title };
     const isOnForm = box.form !== null;
     const own = box.lines.map((line): Item => {
       const amount = line[box.of];

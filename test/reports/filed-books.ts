@@ -10,6 +10,7 @@ import { parseMapping } from '../../src/mapping/parse.ts';
 import { fileReturn, prepareReturn } from '../../src/queries/vat-returns.ts';
 import { vatLines } from '../../src/reports/vat-lines.ts';
 import { compareReturn, tieOf } from '../../src/reports/vat-return.ts';
+import { returnState } from '../../src/reports/vat-return-state.ts';
 import type { UsedDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 
@@ -267,6 +268,15 @@ export class FiledBooks {
       once.push(...[...view.filed, ...view.since, ...view.cancelledOut].map(({ tax }) => cents(tax.toFixed(2))));
       if (month === months[0]) once.push(...view.late.map(({ tax }) => cents(tax.toFixed(2))));
     }
+    const state = await returnState(this.#db, installation);
+    const changed = [...this.#versions.keys()].filter(
+      (month) => minus(this.#due(month), this.#declared.get(month)!).size > 0,
+    );
+    if (`${state.changed.map(({ period }) => period)}` !== `${changed.toSorted()}`)
+      found.push(`changed returns: ${JSON.stringify(state.changed)}, not ${changed}`);
+    const open = this.#entries.filter((entry) => entry.state === 'late' && entry.taken === null);
+    if (this.#versions.size > 0 && state.late.entries !== open.length)
+      found.push(`late entries: ${state.late.entries}, not ${open.length}`);
     const all = [...sumsOf(this.#entries).values()].reduce((sum, { tax }) => sum + tax, 0);
     const parts = once.reduce((sum, tax) => sum + tax, 0);
     if (all !== parts) found.push(`all VAT is ${all}, the parts of all returns are ${parts}`);

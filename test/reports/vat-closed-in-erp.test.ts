@@ -10,7 +10,9 @@ import { deliverSlice } from '../../src/erp/deliver/slice.ts';
 import { unitsClosedInErp } from '../../src/erp/outbox/cancel-out.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { retryUnits } from '../../src/erp/outbox/state.ts';
+import { closePeriods, reopenPeriods } from '../../src/ledger/close.ts';
 import { summariseBatch } from '../../src/ledger/summaries/summarise.ts';
+import { fileReturn, prepareReturn } from '../../src/queries/vat-returns.ts';
 import { reports } from '../../src/reports/index.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { records } from '../erp/fake/records.ts';
@@ -101,14 +103,16 @@ function erpReturn({ from, through }: { from: string; through: string }): Figure
 async function ownReturn(period: { from: string; through: string }): Promise<Record<string, Figures>> {
   const sections = await reports.vat.make(db, clinic.installation, period);
   return Object.fromEntries(
-    sections.map(({ shape, figures: found }) => [
-      shape.name,
-      figures(
-        found.flatMap(({ keys, amounts }) =>
-          (['base', 'tax'] as const).map((part) => [`${keys.code} ${part}`, amounts[part]!] as const),
+    sections
+      .filter(({ shape }) => shape.name !== 'accounts')
+      .map(({ shape, figures: found }) => [
+        shape.name,
+        figures(
+          found.flatMap(({ keys, amounts }) =>
+            (['base', 'tax'] as const).map((part) => [`${keys.code} ${part}`, amounts[part]!] as const),
+          ),
         ),
-      ),
-    ]),
+      ]),
   );
 }
 
@@ -229,6 +233,55 @@ describe.each([
     expect(vat).toEqual(declared);
     expect(together(vat, late)).toEqual(erpReturn(february));
   });
+});
+
+test('filed, then late in the ERP, cancelled out, and corrected: filed + since + late stay the VAT accounts', async () => {
+  await configure('tryton');
+  await closedBetween();
+  const period = { name: '2026-02', ...february };
+  const file = async (isCorrection: boolean) => {
+    const choice = { isCorrection, take: null };
+    const { shown } = await prepareReturn(db, clinic.installation, period, choice);
+    await db.transaction((trx) => fileReturn(trx, clinic.installation, period, choice, { shown, by }));
+  };
+  const ties = async () => {
+    for (const days of [february, march]) {
+      const sections = await reports.vat.make(db, clinic.installation, days);
+      const tie = sections.find(({ shape }) => shape.name === 'accounts');
+      const own = tie?.total.tax ?? taxOf(together(...Object.values(await ownReturn(days))));
+      if (days === february) expect(tie).toBeDefined();
+      expect(own.toFixed(2)).toBe(await vatAccounts(days));
+    }
+  };
+  // Filed by our own books, before a delivery reads that the ERP has closed the month.
+  await closePeriods(db, [{ id: clinic.id, today: '2026-03-01' }], february.through);
+  await file(false);
+  await reopenPeriods(db, [clinic.id], february.from, { ...by, second: null, checklist: null });
+  const { filed, since } = await ownReturn(february);
+  expect([filed, since]).toEqual([expect.any(Object), {}]);
+  await ties();
+
+  // The changes that the ERP lacks are late now, and no longer part of the period.
+  await deliver();
+  const declared = erpReturn(february);
+  const late = await ownReturn(february);
+  expect(late.filed).toEqual(filed);
+  expect(late.since).not.toEqual({});
+  expect(together(filed, late.since)).toEqual(declared);
+  expect(together(late.since, late.late)).toEqual({});
+  await ties();
+
+  // Settled against their reversals, they are in no return. Their new entries are dated in March, and late.
+  await redateClosed({ db, databaseId: 'test', signal }, clinic.installation, await lateUnits(), by);
+  await deliver();
+  const settled = await ownReturn(february);
+  expect(settled).toMatchObject({ filed, since: late.since, cancelled_out: expect.any(Object) });
+  await ties();
+  await file(true);
+  const corrected = await ownReturn(february);
+  expect(corrected.filed).toEqual(together(declared, settled.late));
+  expect(corrected).toMatchObject({ since: {}, late: {} });
+  await ties();
 });
 
 test('an entry that waits for approval, or was refused, when its period was closed is late, too', async () => {

@@ -135,7 +135,7 @@ test('the command: a dry view, its hash, boxes, documents, and unused prepayment
   ]);
   const boxes = (await run('report vat --month 2026-01 --form de --csv')).stdout.split('\r\n');
   expect(boxes[0]).toBe(
-    'installation,from,through,currency,section,box,of,title,kind,rate,document,date,entries,form,books,rounding',
+    'installation,from,through,currency,section,box,of,title,document,date,entries,form,books,rounding',
   );
   const march = await run('report vat --month 2026-03');
   expect(march.stdout).toContain('the VAT of 1 unused prepayment, 200.00 EUR at the end of 2026-03-31');

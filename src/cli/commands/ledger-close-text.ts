@@ -1,6 +1,7 @@
 import { clip, visible } from '../../domain/text.ts';
 import type { AccountBalance, ClosingChecklist, ListedDocuments } from '../../queries/closing.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import { type headFields, headText, personsText } from '../render/ledger.ts';
 import { columns, count, instant as instantText } from '../render/text.ts';
 
@@ -56,7 +57,16 @@ function items(checklist: ClosingChecklist): string[] {
       `liabilities in debit: ${inDebit.ok ? 'none' : accountCount(inDebit.accounts)}`,
       accountLines(inDebit.accounts),
     ),
+    ...vatReturnItem(checklist.vat_returns),
   ];
+}
+
+function vatReturnItem({ ok, filed_through: through, changed, late }: ClosingChecklist['vat_returns']): string[] {
+  if (through === null) return item(ok, vatReturnTexts.noneFiled);
+  return item(ok, vatReturnTexts.filedThrough({ through }), [
+    ...changed.map(vatReturnTexts.changed),
+    ...(late.entries === 0 ? [] : [vatReturnTexts.late(late)]),
+  ]);
 }
 
 type Owed = ClosingChecklist['owed_as_revenue'];

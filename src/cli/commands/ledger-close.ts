@@ -86,6 +86,12 @@ const checklistAnswer = z
       ),
     }),
     liabilities_in_debit: z.strictObject({ ok: z.boolean(), accounts: balances }),
+    vat_returns: z.strictObject({
+      ok: z.boolean(),
+      filed_through: date.nullable(),
+      changed: z.array(z.strictObject({ period: z.string(), entries: z.number(), tax: amount })),
+      late: z.strictObject({ entries: z.number(), missed: z.number(), tax: amount }),
+    }),
   })
   .meta({ id: 'checklist' });
 

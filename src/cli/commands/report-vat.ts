@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { loadVatForm, type VatFormCountry, vatFormCountries, vatFormOfCountry } from '../../config/vat-forms.ts';
-import { dateIn } from '../../domain/dates.ts';
+import { dateIn, localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { VatForm } from '../../mapping/vat-form.ts';
@@ -26,7 +26,6 @@ import { amount, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import { by, type Definition, installation, sha256 } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { instant as instantText } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 import {
   csvOfDocuments,
@@ -210,7 +209,7 @@ async function reportOf(
     ...{ report: 'vat', installation: of, period: days, of: 'month', recordedBy: null, outside },
     sections: options.csv && form !== null ? sections.filter(({ shape }) => shape.name === 'form') : sections,
     headed: [
-      ...versions.map((each) => vatReportTexts.filed({ ...each, at: instantText(each.filedAt) })),
+      ...versions.map((each) => vatReportTexts.filed({ ...each, at: localTimeOf(each.filedAt, of.timezone) })),
       ...(isPreview ? [vatReportTexts.toFile({ period: period.name, version })] : []),
     ],
     notes: [

@@ -69,6 +69,8 @@ export const vatParts = {
 };
 
 export const reportTexts = {
+  noBox: ({ kind, rate }: { kind: string | null; rate: string | null }) =>
+    `in no box of the form: ${kind ?? 'no kind'}, ${rate === null ? 'no rate' : `${rate} %`}`,
   everyEntry: 'every entry',
   balanceBefore: 'balance before',
   earlierResult: 'result of earlier fiscal years',
