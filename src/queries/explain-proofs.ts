@@ -43,17 +43,27 @@ function totals({ invoice, rows }: InvoiceFacts, judgement: Judgement, decimals:
     [proofTexts.vat, rows.map((row) => row.sumVat), invoice.totalVat],
     [proofTexts.withVat, rows.map((row) => row.sumTotal), invoice.totalWithVat],
   ];
-  const says = parts
-    .map(([name, amounts, total]) =>
-      proofTexts.rowsAndTotal({ rows: text(exact(amounts), decimals), name, total: text(total, decimals) }),
-    )
-    .join('; ');
+  const rowsAndTotals = parts.map(([name, amounts, total]) =>
+    proofTexts.rowsAndTotal({ rows: text(exact(amounts), decimals), name, total: text(total, decimals) }),
+  );
+  const says = [...rowsAndTotals, ...header(invoice, decimals)].join('; ');
   const agree = parts.map(([, amounts, total]) => {
     const added = exact(amounts);
     return added && total ? roundHalfEven(added, decimals).equals(total) : null;
   });
   const holds = agree.includes(null) ? null : agree.every(Boolean) && judgement.problem?.code !== 'totals_disagree';
   return { proof: proofTexts.totals, holds, says };
+}
+
+/** Names totals whose sum is not the total with VAT, even by one minor unit. */
+function header(
+  { total: net, totalVat: vat, totalWithVat: total }: InvoiceFacts['invoice'],
+  decimals: number,
+): string[] {
+  if (net === null || vat === null || total === null || net.plus(vat).equals(total)) return [];
+  const amounts = { net, vat, sum: net.plus(vat), total };
+  const shown = (name: keyof typeof amounts) => text(amounts[name], decimals);
+  return [proofTexts.header({ net: shown('net'), vat: shown('vat'), sum: shown('sum'), total: shown('total') })];
 }
 
 function collectorTotal({ invoice, memberPayments }: InvoiceFacts, { reports }: Judgement, decimals: number): Proof {

@@ -67,7 +67,14 @@ function documentOf({ kindOfDocument, documentId, day, entry }: ReturnLine): Pic
 function keysOf(line: ReturnLine): Record<string, Cell> {
   const { period, kindOfDocument, kind, code, group, rate, isLate, version, takenBy, entry } = line;
   return {
-    ...{ period, documents_of: `${kindOfDocument}s`, kind, code, group, rate },
+    ...{
+      period,
+      documents_of: kindOfDocument === 'vat_due' ? kindOfDocument : `${kindOfDocument}s`,
+      kind,
+      code,
+      group,
+      rate,
+    },
     ...{ is_late: isLate ? 'late' : null, version, return: takenBy, entry },
   };
 }

@@ -10,6 +10,8 @@ export const proofTexts = {
 
   rowsAndTotal: ({ rows, name, total }: { rows: string; name: string; total: string }) =>
     `rows ${rows} ${name}, total ${total}`,
+  header: ({ net, vat, sum, total }: Record<'net' | 'vat' | 'sum' | 'total', string>) =>
+    `the document’s totals do not foot: ${net} net + ${vat} VAT is ${sum}, not ${total}`,
   net: 'net',
   vat: 'VAT',
   withVat: 'with VAT',
