@@ -589,13 +589,8 @@ create table late_decision (
   action_id bigint not null,
   constraint late_decision_pkey PRIMARY KEY (id),
   constraint late_decision_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
-<<<<<<< HEAD
   constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'leave_as_posted'::text, 'accept_date'::text, 'confirm_gone'::text]))),
-  constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text])))
-=======
-  constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'accept_date'::text, 'confirm_gone'::text]))),
   constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text, 'vat_due'::text])))
->>>>>>> 0df74a0f (posting: VAT on payment moves with each payment, and on the latest day)
 );
 CREATE INDEX late_decision_document ON vetledger.late_decision USING btree (installation, kind, document_id, id);
 
