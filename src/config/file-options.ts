@@ -33,6 +33,8 @@ export interface DatevOptions {
   chart: string | null;
   /** Whether DATEV locks the imported postings against changes. */
   locked: boolean;
+  /** Whether DATEV moves VAT on payment itself (Ist-Versteuerung), so that `policies.vat_due` must not move it, too. */
+  cashAccounting: boolean;
   /** Accounts whose automatic tax is switched off (BU key 40), because the file has separate lines for the tax. */
   automaticAccounts: string[];
   batches: Batching;
@@ -93,6 +95,7 @@ const datev = z
     ),
     chart: textLike(/^\d{2}$/, 'must be two digits, for example 03').optional(),
     locked: flag(false),
+    cash_accounting: flag(false),
     automatic_accounts: textLike(/^\d{4,9}(\s*,\s*\d{4,9})*$/, 'must be accounts with commas between them').optional(),
     batches,
   })
@@ -104,6 +107,7 @@ const datev = z
       fiscalYearMonth: options.fiscal_year_start.slice(0, 2),
       chart: options.chart ?? null,
       locked: options.locked,
+      cashAccounting: options.cash_accounting,
       automaticAccounts: (options.automatic_accounts ?? '').split(',').flatMap((account) => account.trim() || []),
       batches: options.batches,
     }),

@@ -21,7 +21,7 @@ import {
   vatText,
 } from './mapped-values.ts';
 import type { ErpProblem } from './port.ts';
-import { basesOnVatLinesAlone } from './vat-bases.ts';
+import { basesOnVatLinesAlone, groupKey, groupsNotDue } from './vat-bases.ts';
 
 export interface TranslationContext {
   databaseId: string;
@@ -61,6 +61,7 @@ export function translate(
     withParty: accountsWithParty(unit, mapping, capabilities),
     departmentId: unit.kind === 'entry' ? null : unit.posting.departmentId,
     taxOnlyBases: basesOnVatLinesAlone(posting.lines),
+    notDue: groupsNotDue(posting.lines),
     day: unit.kind === 'entry' ? unit.posting.documentDate : posting.date,
   };
   const lines =
@@ -111,6 +112,8 @@ interface LineContext {
   /** The summary's department; null for an entry. */
   departmentId: number | null;
   taxOnlyBases: ReadonlyMap<Line | SummaryLine, Money>;
+  /** VAT groups whose sales are in the VAT return of their payments. */
+  notDue: ReadonlySet<string>;
   /**
    * The date by which the mapping's VAT groups are looked up: the document's business date, or the date of the summary.
    */
@@ -167,8 +170,12 @@ function lineOf(line: Line | SummaryLine, part: LinePart, context: LineContext):
   };
 }
 
-function vatOf(line: Line | SummaryLine, { mapping, problems, taxOnlyBases, day }: LineContext): ErpLine['vat'] {
+function vatOf(
+  line: Line | SummaryLine,
+  { mapping, problems, taxOnlyBases, notDue, day }: LineContext,
+): ErpLine['vat'] {
   if (line.vat === null || (line.role !== 'revenue' && line.role !== 'vat')) return null;
+  if (line.role === 'revenue' && notDue.has(groupKey(line.vat))) return null;
   const { group, rate } = line.vat;
   const code = vatCodeOf(mapping, group, rate, day);
   if (code === null) {

@@ -24,7 +24,7 @@ import type { MappedDimension, Mapping } from '../mapping/schema.ts';
 import type { SourceUsage } from '../mapping/source-usage.ts';
 import type { InstallationId, LineRole } from '../terms.ts';
 import { type ErpProblemCode, erpProblemCatalogue } from '../texts/erp-problems.ts';
-import { erpCheckNames, erpCheckTodos } from '../texts/findings/erp-check-results.ts';
+import { erpCheckNames, erpCheckTodos, erpVatDue } from '../texts/findings/erp-check-results.ts';
 import { sourceUsage } from './source-usage.ts';
 
 /** Whether an installation's ERP has each thing that entries need. */
@@ -67,6 +67,8 @@ export async function checkErp(
     writes,
   });
   const results: CheckResult[] = lacking.map(({ code, message }) => lackingResult(code as ErpProblemCode, message));
+  if (erp.kind === 'datev' && erp.options.cashAccounting && mapping.policies.vat_due !== null)
+    results.push({ name: 'vat_due', ok: false, ...erpVatDue });
   if (isFileTarget(erp)) {
     const problems = fileFormat(erp, { ...installation, mapping }).problemsOf(plan);
     results.push(...problems.map(({ code, message }) => lackingResult(code as ErpProblemCode, message, erp.kind)));

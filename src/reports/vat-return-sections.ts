@@ -69,7 +69,7 @@ function keysOf(line: ReturnLine): Record<string, Cell> {
   return {
     ...{
       period,
-      documents_of: kindOfDocument === 'vat_due' ? kindOfDocument : `${kindOfDocument}s`,
+      documents_of: kindOfDocument === 'vat_due' ? 'payments' : `${kindOfDocument}s`,
       kind,
       code,
       group,

@@ -73,6 +73,8 @@ const settled: SectionShape = {
 /** The amounts of a document's entries for one VAT group in a period; sales are positive. */
 interface VatOfDocument {
   kind: (typeof documentKinds)[number];
+  /** Whether the VAT became due with a payment or on a latest day (ACCOUNTING R13). */
+  isOnPayment: boolean;
   document: number;
   group: string | null;
   rate: string | null;
@@ -143,6 +145,7 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
       ...{ kind: oneOf(documentKinds), document_id: integer, vat_group: nullable(text), vat_rate: nullable(numeric) },
       ...{
         vat_period: text,
+        is_on_payment: bool,
         is_late: bool,
         is_settled: bool,
         document_date: date,
@@ -153,7 +156,7 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
       ...{ reverses: nullable(text), in_force: bool, taken_by: nullable(text) },
     },
     // A reversal has the document date of the entry that it reverses.
-    `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat} as is_late, ${settledEntry} is not null as is_settled,
+    `select e.kind, l.rule = 'R13' as is_on_payment, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat} as is_late, ${settledEntry} is not null as is_settled,
        e.document_date, t.taken_by,
        string_agg(distinct e.id, ' ' order by e.id) as entries, string_agg(distinct e.reverses, ' ') as reverses,
        coalesce(${creditLessDebit('l.vat_base')}, 0) as base,
@@ -161,14 +164,20 @@ async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through 
        bool_or(e.reverses is null and not exists (select from entry r where r.reverses = e.id)) as in_force
      from entry e join entry_line l on l.entry_id = e.id ${deliveryOfEntry} ${takingReturn}
      where e.installation = ? and e.entry_date between ?::date and ?::date and (l.vat_base is not null or l.role = 'vat')
-     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat}, ${settledEntry}, e.document_date, t.taken_by
+     group by e.kind, l.rule = 'R13', e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLateForVat}, ${settledEntry}, e.document_date, t.taken_by
      order by e.document_date, e.kind, e.document_id`,
     [id, from ?? '0001-01-01', through],
   );
   return found.map((row): VatOfDocument => {
     const entries = new Set(row.entries.split(' '));
     return {
-      ...{ kind: row.kind, document: row.document_id, group: row.vat_group, day: row.document_date },
+      ...{
+        kind: row.kind,
+        isOnPayment: row.is_on_payment,
+        document: row.document_id,
+        group: row.vat_group,
+        day: row.document_date,
+      },
       ...{ rate: row.vat_rate === null ? null : new Money(row.vat_rate).toFixed(), entries: row.entries },
       period: row.vat_period,
       ...{
@@ -192,7 +201,7 @@ function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): I
   return {
     keys: {
       period: one.period,
-      documents_of: one.kind === 'invoice' ? 'invoices' : 'prepayments',
+      documents_of: one.isOnPayment ? 'payments' : one.kind === 'invoice' ? 'invoices' : 'prepayments',
       kind: vatKindOf(mapping, { name: one.group, rate }, one.day),
       code: vatCodeOf(mapping, one.group, rate, one.day),
       ...{ group: one.group, rate: one.rate },

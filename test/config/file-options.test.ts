@@ -33,7 +33,7 @@ describe('options of files', () => {
         ...{ kind: 'datev', from: '2026-01-01' },
         options: {
           ...{ consultantNumber: '1001', clientNumber: '1', accountLength: 5, fiscalYearMonth: '07', chart: '03' },
-          ...{ locked: true, automaticAccounts: ['8400', '8300'], batches: 'at_once' },
+          ...{ locked: true, cashAccounting: false, automaticAccounts: ['8400', '8300'], batches: 'at_once' },
         },
       },
     ],

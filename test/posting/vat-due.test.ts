@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DraftEntry } from '../../src/domain/entry.ts';
+import { vatDueFaults, vatDueWarnings } from '../../src/mapping/vat-due-check.ts';
 import { latestDay } from '../../src/posting/vat-due-policy.ts';
 import type { InvoiceRecord } from '../../src/records/types.ts';
 import { DueScene } from './due-support.ts';
@@ -307,4 +308,15 @@ test.each([
 ] as const)('the latest day of %s is %s', (date, latest, day) => {
   const { vat_due } = policy({ latest }).policies;
   expect(latestDay(vat_due!, date)).toBe(day);
+});
+
+test('mapping check: what VAT on payment needs, and receipts in advance', () => {
+  const bare = mappingOf({ roles: {}, vat: 'same', policies: { vat_due: { payment: '2026-01-01' } } });
+  expect(vatDueFaults(bare)).toEqual([
+    'policies.vat_due requires an account for roles.vat_not_due',
+    'policies.vat_due requires an account for roles.opening_vat_not_due',
+    expect.stringContaining('`same` is not enough'),
+  ]);
+  expect([vatDueFaults(policy()), vatDueFaults(mappingOf())]).toEqual([[], []]);
+  expect(vatDueWarnings(policy())).toEqual([expect.stringContaining('policies.prepayment_vat')]);
 });

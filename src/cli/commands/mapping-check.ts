@@ -12,6 +12,7 @@ import { postgresFolder } from '../../embedded/postgres.ts';
 import { accountsNamed } from '../../mapping/accounts-written.ts';
 import { checkAgainstChart, sharedAccounts } from '../../mapping/check-chart.ts';
 import type { Mapping } from '../../mapping/schema.ts';
+import { vatDueFaults, vatDueWarnings } from '../../mapping/vat-due-check.ts';
 import { checkErp, type ErpCheck } from '../../queries/erp-check.ts';
 import { compareMapping, type MappingComparison } from '../../queries/mapping-check.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
@@ -48,6 +49,8 @@ const answer = z.strictObject({
   compared: z.boolean(),
   chart: z.strictObject({ file: z.string(), accounts: z.number() }).nullable(),
   faults: z.array(z.strictObject({ code: z.string(), path: z.string(), account: z.string(), message: z.string() })),
+  /** What `policies` lack in the rest of the mapping. */
+  policy_faults: z.array(z.string()),
   warnings: z.array(z.string()),
   ...comparisonsAnswer,
   /** With --erp or `chart: erp`. */
@@ -91,10 +94,12 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
     : { compared: [], inErp: [] };
   const written = [...accountsNamed(mapping), ...compared.flatMap(({ accounts }) => accounts)];
   const faults = chart === null ? [] : checkAgainstChart(written, chart.chart);
-  const warnings = sharedAccounts(written);
+  const warnings = [...sharedAccounts(written), ...vatDueWarnings(mapping)];
+  const policyFaults = vatDueFaults(mapping);
   const ok =
     failed.length === 0 &&
     faults.length === 0 &&
+    policyFaults.length === 0 &&
     compared.every(({ gaps }) => gaps.length === 0) &&
     inErp.every(({ results }) => results.every((result) => result.ok));
   const report = {
@@ -104,6 +109,7 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
     compared: config !== null,
     chart: chart && { file: chart.path, accounts: chart.chart.size },
     faults,
+    policy_faults: policyFaults,
     warnings,
     ...comparisonsDocument(compared),
     ...(withErp ? { erp: erpChecksDocument(inErp) } : {}),
@@ -112,6 +118,8 @@ async function check(context: CommandContext, { installation, erp }: Options, fi
     [
       mappingCheckTexts.valid({ path }),
       specsText(specsPathOf(path), cases),
+      ...policyFaults.map((message) => mappingCheckTexts.policyFault({ message })),
+      ...(chart === null ? vatDueWarnings(mapping).map((message) => mappingCheckTexts.policyWarning({ message })) : []),
       ...chartText(chart && { path: chart.path, size: chart.chart.size }, faults, warnings),
       ...compared.map(comparisonText),
       ...inErp.map(erpCheckText),

@@ -21,3 +21,9 @@ export const deliveryTexts = {
   dailySummary: ({ date }: { date: string }) => `daily summary of ${date}`,
   unknownCode: 'Run `vetledger deliver retry` with its id: this release then judges it again.',
 };
+
+/** A company in DATEV with Ist-Versteuerung, beside VAT on payment in the mapping. */
+export const erpVatDue = {
+  message: 'DATEV moves VAT on payment itself (erp.cash_accounting), and the mapping has policies.vat_due.',
+  todo: 'Use one of them: remove policies.vat_due, or set the company in DATEV to Soll-Versteuerung and remove erp.cash_accounting.',
+};

@@ -92,3 +92,12 @@ export const chartTexts = {
   sourceRows: 'rows of the practice software',
   vatGroup: ({ name }: { name: string }): string => (name === '' ? 'rows that name no VAT group' : `VAT group ${name}`),
 };
+
+/** What `vetledger mapping check` finds about VAT on payment (policies.vat_due). */
+export const vatDueTexts = {
+  roleMissing: ({ role }: { role: string }): string => `policies.vat_due requires an account for roles.${role}`,
+  accountOfSource:
+    'policies.vat_due requires VAT accounts in the mapping: `same` is not enough, because payments do not know the accounts of the rows',
+  receiptsInAdvance:
+    'policies.vat_due without policies.prepayment_vat: prepayments are due when they are received in Finland, Germany and Sweden, but no VAT is posted on them',
+};

@@ -49,7 +49,7 @@ const formats: { [Kind in FileOptions['kind']]: Extract<FileOptions, { kind: Kin
   },
   datev: {
     ...{ consultantNumber: '29098', clientNumber: '55003', accountLength: 4, fiscalYearMonth: '01', chart: null },
-    ...{ locked: false, automaticAccounts: [], batches },
+    ...{ locked: false, automaticAccounts: [], cashAccounting: false, batches },
   },
 };
 const readers: Record<FileOptions['kind'], (bytes: Uint8Array) => ReadEntry[]> = {

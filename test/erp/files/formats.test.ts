@@ -28,6 +28,7 @@ const datevOptions: DatevOptions = {
   fiscalYearMonth: '01',
   chart: '03',
   locked: false,
+  cashAccounting: false,
   automaticAccounts: ['8400'],
   batches: 'at_once',
 };
