@@ -32,7 +32,7 @@ test('there are ready mappings for Finland, Sweden, Germany and anywhere', () =>
   expect(mappings).toEqual(expect.arrayContaining(['finland.yaml', 'generic.yaml', 'germany.yaml', 'sweden.yaml']));
 });
 
-test.each(['finland.yaml', 'generic.yaml', 'germany.yaml', 'odoo-finland.yaml', 'sweden.yaml'])(
+test.each(['finland.yaml', 'generic.yaml', 'germany-skr04.yaml', 'germany.yaml', 'odoo-finland.yaml', 'sweden.yaml'])(
   '%s names a chart, and accounts of it alone',
   async (name) => {
     const { mapping } = await loadMapping(folder + name);

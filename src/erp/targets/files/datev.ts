@@ -6,7 +6,7 @@ import type { ErpProblem } from '../../port.ts';
 import { encode, fieldText, inCodePage, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
 import { type BatchFacts, batchCode, type FileFormat, type FileValues, type FileWriter, wordsOf } from './format.ts';
-import { expanded, type Pair, pairsOf } from './pairs.ts';
+import { expandedWithTax, type TaxedPair, taxedPairsOf } from './tax-keys.ts';
 
 const page = 'windows-1252';
 const decimals = 2;
@@ -93,12 +93,12 @@ class DatevWriter implements FileWriter {
       problems.push({ code: 'erp_too_large', message: fileFormatFindings.tenDigits });
     }
     if (problems.length > 0) return { problems };
-    const pairs = pairsOf(entry.lines);
+    const pairs = taxedPairsOf(entry.lines, this.#options);
     if (pairs === null) {
       return { problems: [{ code: 'erp_not_in_pairs', message: fileFormatFindings.notInPairs }] };
     }
     const rows = pairs.map((pair) => rowText(this.#cells(entry, pair)));
-    return { bytes: encode(rows.join(''), page), rows: rows.length, posted: expanded(pairs) };
+    return { bytes: encode(rows.join(''), page), rows: rows.length, posted: expandedWithTax(pairs) };
   }
 
   head(batch: BatchFacts): Uint8Array {
@@ -123,7 +123,7 @@ class DatevWriter implements FileWriter {
     return before.toISOString().slice(0, 10);
   }
 
-  #cells(entry: FileEntry, { line, against, amount }: Pair<FileLine>): Map<number, string> {
+  #cells(entry: FileEntry, { line, against, amount, tax }: TaxedPair<FileLine>): Map<number, string> {
     const { automaticAccounts, locked } = this.#options;
     const isAutomatic = [line, against].some(({ account }) => automaticAccounts.includes(account));
     const dueDate = line.dueDate ?? against.dueDate;
@@ -134,7 +134,7 @@ class DatevWriter implements FileWriter {
       [field.currency, this.#currency],
       [field.account, against.account],
       [field.contraAccount, line.account],
-      [field.buKey, isAutomatic ? withoutAutomaticTax : ''],
+      [field.buKey, tax?.key ?? (isAutomatic ? withoutAutomaticTax : '')],
       [field.date, `${entry.date.slice(8, 10)}${entry.date.slice(5, 7)}`],
       [field.number, documentNumber(line.documentNumber ?? against.documentNumber ?? entry.reference ?? '')],
       [field.text, fieldText(line.description, page, 60)],

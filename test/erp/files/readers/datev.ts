@@ -70,8 +70,30 @@ function rowOf(row: string[]): DatevRow {
   };
 }
 
-/** The entries of the rows. Each row posts its amount on the account and the opposite amount on the contra account. */
-export function entriesOfDatev({ head, rows }: DatevFile): ReadEntry[] {
+/** Rate and tax account of each tax key and automatic account, by chart (SKR). Rates are in tenths of a per cent. */
+const taxes: Record<string, Record<string, [rate: bigint, account: string]>> = {
+  '03': { 2: [70n, '1771'], 3: [190n, '1776'], 8300: [70n, '1771'], 8400: [190n, '1776'] },
+  '04': { 2: [70n, '3801'], 3: [190n, '3806'], 4300: [70n, '3801'], 4400: [190n, '3806'] },
+};
+
+/** The tax that DATEV takes out of a row, and its account. `automatic` are accounts that compute tax without a key. */
+function taxOf({ amount, buKey, contraAccount }: DatevRow, head: string[], automatic: readonly string[]) {
+  if (buKey === '40') return null;
+  // Accounts of charts have zeros at the end if the client's accounts are longer.
+  const length = Number(head[13]);
+  const computes = automatic.includes(contraAccount) ? contraAccount.slice(0, 4) : '';
+  const [rate, account] = taxes[head[26]!]?.[buKey || computes] ?? [];
+  if (rate === undefined || account === undefined) return null;
+  const cents = BigInt(amount.replace('.', ''));
+  const tax = (2n * cents * rate + 1000n + rate) / (2n * (1000n + rate));
+  return { account: account.padEnd(length, '0'), amount: `${tax / 100n}.${String(tax % 100n).padStart(2, '0')}` };
+}
+
+/**
+ * The entries of the rows. Each row posts its amount on the account and the opposite amount on the contra account, of
+ * which a tax goes to its account.
+ */
+export function entriesOfDatev({ head, rows }: DatevFile, automatic: readonly string[] = []): ReadEntry[] {
   const entries: ReadEntry[] = [];
   const [month, year] = [head[14]!.slice(4, 6), head[14]!.slice(0, 4)];
   for (const row of rows) {
@@ -88,6 +110,11 @@ export function entriesOfDatev({ head, rows }: DatevFile): ReadEntry[] {
     const own = row.side === 'S' ? row.amount : `-${row.amount}`;
     entry.lines.push({ account: row.account, amount: own, description: row.text });
     entry.lines.push({ account: row.contraAccount, amount: other, description: row.text });
+    const tax = taxOf(row, head, automatic);
+    if (tax === null) continue;
+    const [more, less] = row.side === 'S' ? [`-${tax.amount}`, tax.amount] : [tax.amount, `-${tax.amount}`];
+    entry.lines.push({ account: tax.account, amount: more, description: row.text });
+    entry.lines.push({ account: row.contraAccount, amount: less, description: row.text });
   }
   return entries;
 }
