@@ -10,7 +10,7 @@ import { entriesOfDatev, readDatev } from './readers/datev.ts';
 
 const options: DatevOptions = {
   ...{ consultantNumber: '29098', clientNumber: '55003', accountLength: 4, fiscalYearMonth: '01', chart: '03' },
-  ...{ locked: false, automaticAccounts: [], batches: 'at_once' },
+  ...{ locked: false, cashAccounting: false, automaticAccounts: [], batches: 'at_once' },
 };
 
 function written(lines: FileLine[], more: Partial<DatevOptions> = {}) {
