@@ -188,6 +188,7 @@ create table document_report (
   id bigint not null,
   code text not null,
   message text not null,
+  amount numeric,
   since timestamp with time zone not null default clock_timestamp(),
   constraint document_report_pkey PRIMARY KEY (installation, kind, id, code)
 );

@@ -2,7 +2,7 @@ import { rowsAsArrays } from '../db/bulk.ts';
 import { type Connection, execute } from '../db/rows.ts';
 import type { CalendarDate, DocumentKind, DocumentRef, DocumentState } from '../terms.ts';
 import type { StoredLate } from './document.ts';
-import { saveReports } from './scrub-reports.ts';
+import { type Remark, saveReports } from './scrub-reports.ts';
 
 export interface FoundProblem {
   code: string;
@@ -56,7 +56,7 @@ export interface JudgedState extends RemappedState {
   /** Whether its parts must be fetched again before it is finally judged. It then stays marked. */
   awaitsParts: boolean;
   /** Remarks, which do not hold the document. */
-  reports: readonly FoundProblem[];
+  reports: readonly Remark[];
 }
 
 const remappedTypes = {

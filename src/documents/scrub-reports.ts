@@ -1,16 +1,24 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { type Connection, execute } from '../db/rows.ts';
+import { type Money, sum } from '../domain/money.ts';
 import type { DocumentRef } from '../terms.ts';
 import { documentRefTypes } from './document.ts';
 
+/** A remark about a document, with the amount that it is about. */
+export interface Remark {
+  code: string;
+  message: string;
+  amount?: Money;
+}
+
 export interface ReportedDocument extends DocumentRef {
-  reports: readonly { code: string; message: string }[];
+  reports: readonly Remark[];
 }
 
 /** The remark that the scrub makes. Judging a document does not remove it. */
 export const scrubReport = 'changed_unseen';
 
-const reportTypes = { ...documentRefTypes, code: 'text', message: 'text' } as const;
+const reportTypes = { ...documentRefTypes, code: 'text', message: 'text', amount: 'numeric' } as const;
 
 /** Replaces the remarks of documents, one row for each code. A remark that stays keeps the time when it was found. */
 export async function saveReports(
@@ -34,9 +42,9 @@ export async function saveReports(
   if (documents.every((document) => document.reports.length === 0)) return;
   await execute(
     trx,
-    `insert into document_report (installation, kind, id, code, message)
-     select ?, report.kind, report.id, report.code, report.message from ${reports.from}
-     on conflict (installation, kind, id, code) do update set message = excluded.message`,
+    `insert into document_report (installation, kind, id, code, message, amount)
+     select ?, report.kind, report.id, report.code, report.message, report.amount from ${reports.from}
+     on conflict (installation, kind, id, code) do update set message = excluded.message, amount = excluded.amount`,
     [installation, ...reports.bindings],
   );
 }
@@ -79,5 +87,9 @@ export async function withdrawScrubReports(trx: Connection, installation: number
 
 function reportsByCode({ kind, id, reports }: ReportedDocument) {
   const byCode = [...Map.groupBy(reports, ({ code }) => code)];
-  return byCode.map(([code, found]) => ({ kind, id, code, message: found.map(({ message }) => message).join('; ') }));
+  return byCode.map(([code, found]) => {
+    const amounts = found.flatMap(({ amount }) => amount ?? []);
+    const amount = amounts.length === 0 ? null : sum(amounts).toFixed();
+    return { kind, id, code, message: found.map(({ message }) => message).join('; '), amount };
+  });
 }

@@ -1,5 +1,6 @@
 import type { DocumentRef } from '../terms.ts';
 import type { ProblemCode } from '../texts/problems.ts';
+import type { Money } from './money.ts';
 
 /** Problems of documents that are not posted because their period is locked. */
 export const lockProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
@@ -20,4 +21,6 @@ export interface Problem {
   message: string;
   /** What the mapping lacks, without the document's name, so that documents with the same cause can be grouped. */
   causes?: readonly string[];
+  /** Of a remark: the amount that it is about, such as the excess of `overpaid`. Absent if it is about no amount. */
+  amount?: Money;
 }

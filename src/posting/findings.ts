@@ -46,8 +46,10 @@ export class Findings {
     return this.hold(code, message);
   }
 
-  report(code: ProblemCode, message: string): void {
-    this.reports.push(this.#problem(code, postingFindings.named({ name: this.#name, message })));
+  /** A remark, with the amount that it is about. */
+  report(code: ProblemCode, message: string, amount: Money | null = null): void {
+    const problem = this.#problem(code, postingFindings.named({ name: this.#name, message }));
+    this.reports.push(amount === null ? problem : { ...problem, amount });
   }
 
   /**

@@ -12,7 +12,7 @@ import { capitalised, Findings, invoiceName } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
 import { type InvoiceParty, invoiceParty } from './party.ts';
-import { provePlausibleInvoice, reviewCollector, reviewDueSum, reviewOverpaid } from './proofs.ts';
+import { provePlausibleInvoice, reviewCollector, reviewDueSum, reviewOverpaid, reviewPaidOnVoided } from './proofs.ts';
 import { type Posting, sell } from './sale.ts';
 import type { Dating, InvoiceFacts, Judgement, PostingContext } from './types.ts';
 
@@ -28,6 +28,7 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
 
   if (facts.gone) {
     if (invoice.status === finalStatus) findings.goneOpening(context);
+    reviewPaidOnVoided(facts.payments, findings);
     return findings.state('gone');
   }
   if (invoice.status !== null && notFinal.includes(invoice.status)) return findings.state('not_final');
@@ -47,9 +48,14 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   const isLate = isEarly && invoice.status === finalStatus && isSinceStart(dating.recorded, context);
   if (isEarly && !isLate && context.startDate !== null) {
     reviewOpening(facts, context.startDate, context, findings);
+    if (invoice.status === voidStatus) reviewPaidOnVoided(facts.payments, findings);
+    else if (invoice.totalWithVat !== null) reviewOverpaid(invoice, invoice.totalWithVat, findings);
     return findings.state('before_start');
   }
-  if (invoice.status === voidStatus) return findings.state('voided');
+  if (invoice.status === voidStatus) {
+    reviewPaidOnVoided(facts.payments, findings);
+    return findings.state('voided');
+  }
 
   findings.date(invoice.invoiceDate, postingFindings.invoiceDate, context);
   findings.defects(invoice.defects);
@@ -73,7 +79,11 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   }
   const original = originalOf(invoice);
   if (totalWithVat.lessThan(0) && original === null)
-    findings.report('negative_without_original', postingFindings.noOriginal({ total: totalWithVat.toFixed() }));
+    findings.report(
+      'negative_without_original',
+      postingFindings.noOriginal({ total: totalWithVat.toFixed() }),
+      totalWithVat,
+    );
   const hasReceivable = posting.lines.some(({ role }) => receivables.includes(role));
   const postedFacts: PostedFacts = {
     before: ['invoice', invoice.id, findings.documentDate, invoice.creditNote, original?.id ?? null],
@@ -148,9 +158,14 @@ function reviewOpening(facts: InvoiceFacts, startDate: string, context: PostingC
   const paidSince = facts.payments.some((payment) => since(payment.dateAdded) || since(payment.modified));
   const dated = postingFindings.datedBeforeStart({ date: findings.documentDate ?? '', startDate });
   const { created, modified, status } = invoice;
-  if (since(created)) findings.report('opening_changed', postingFindings.createdOn({ dated, at: created }));
+  if (since(created))
+    findings.report('opening_changed', postingFindings.createdOn({ dated, at: created }), invoice.totalWithVat);
   else if (since(modified) && (status === voidStatus || !paidSince)) {
     const { voidedOn, changedOn } = postingFindings;
-    findings.report('opening_changed', (status === voidStatus ? voidedOn : changedOn)({ dated, at: modified }));
+    findings.report(
+      'opening_changed',
+      (status === voidStatus ? voidedOn : changedOn)({ dated, at: modified }),
+      invoice.totalWithVat,
+    );
   }
 }

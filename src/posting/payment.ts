@@ -127,7 +127,7 @@ export function judgePayment(
     after: usedPrepaymentFacts(liable, invoice.clientId),
   };
   if (facts.prepayment?.prepaymentIds.length === 0 && type === prepaymentUse) {
-    findings.report('prepayment_unmatched', postingFindings.prepaymentUnmatched({ party: client.code }));
+    findings.report('prepayment_unmatched', postingFindings.prepaymentUnmatched({ party: client.code }), paid);
   }
   const entry: DraftEntry = {
     document: { kind: 'payment', id: payment.id },
@@ -217,5 +217,5 @@ function reviewOpening(payment: PaymentRecord, context: PostingContext, findings
   const { startDate } = context;
   if (date === null || recorded === null || startDate === null || recorded < startDate) return;
   const dated = postingFindings.datedBeforeStart({ date, startDate });
-  findings.report('opening_changed', postingFindings.recordedOn({ dated, at: recorded }));
+  findings.report('opening_changed', postingFindings.recordedOn({ dated, at: recorded }), payment.paid);
 }

@@ -79,7 +79,7 @@ export function judgePrepayment(
     return findings.held();
   }
   if (paid.lessThan(0) && prepayment.refundsId === null)
-    findings.report('negative_without_original', postingFindings.noRefundedPrepayment({ paid: paid.toFixed() }));
+    findings.report('negative_without_original', postingFindings.noRefundedPrepayment({ paid: paid.toFixed() }), paid);
   const { id, refundsId } = prepayment;
   const postedFacts: PostedFacts = {
     before: ['prepayment', prepayment.id, date, type, paid, clientId, departmentId],
@@ -116,5 +116,5 @@ function reviewOpening(
   if (findings.documentDate === null || changed === null || startDate === null) return;
   if (findings.documentDate >= startDate || changed < startDate) return;
   const dated = postingFindings.datedBeforeStart({ date: findings.documentDate, startDate });
-  findings.report('opening_changed', postingFindings.statusSince({ dated, status, at: changed }));
+  findings.report('opening_changed', postingFindings.statusSince({ dated, status, at: changed }), prepayment.paid);
 }

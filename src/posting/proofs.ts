@@ -118,6 +118,7 @@ export function reviewVatRates(rows: CompleteRow[], decimals: number, findings: 
         rate: rate.toFixed(),
         expected: expected.toFixed(),
       }),
+      row.sumVat.minus(expected),
     );
   }
 }
@@ -134,13 +135,30 @@ export function reviewCollector(totalWithVat: Money, memberPayments: PaymentReco
   findings.report(
     'collector_disagrees',
     postingFindings.collector({ total: totalWithVat.toFixed(), paid: collected.toFixed() }),
+    totalWithVat.minus(collected),
+  );
+}
+
+/** At most this many payments are named in a message. */
+const shownPayments = 10;
+
+/** Remark `paid_on_voided`: payments stand on an invoice that has no entry, because it is void or gone. */
+export function reviewPaidOnVoided(payments: readonly PaymentRecord[], findings: Findings): void {
+  const paid = sum(payments.map((payment) => payment.paid ?? new Money(0)));
+  if (paid.isZero()) return;
+  const ids = payments.map(({ id }) => id).slice(0, shownPayments);
+  findings.report(
+    'paid_on_voided',
+    postingFindings.paidOnVoided({ paid: paid.toFixed(), payments: ids.join(', ') }),
+    paid,
   );
 }
 
 /** Remark `overpaid`: due_sum is below zero although the total is not (an open credit note has both below zero). */
 export function reviewOverpaid({ dueSum }: InvoiceRecord, totalWithVat: Money, findings: Findings): void {
   if (dueSum === null || !dueSum.lessThan(0) || dueSum.greaterThanOrEqualTo(totalWithVat)) return;
-  findings.report('overpaid', postingFindings.overpaid({ due: dueSum.toFixed(), total: totalWithVat.toFixed() }));
+  const message = postingFindings.overpaid({ due: dueSum.toFixed(), total: totalWithVat.toFixed() });
+  findings.report('overpaid', message, Money.min(totalWithVat, 0).minus(dueSum));
 }
 
 /**
@@ -167,5 +185,6 @@ export function reviewDueSum(
       payments: paid.length,
       expected: expected.toFixed(),
     }),
+    invoice.dueSum.minus(expected),
   );
 }

@@ -1,9 +1,9 @@
 import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import { type Binding, type Connection, maybeRow, rows } from '../db/rows.ts';
 import { hasOpenProblem } from '../documents/document.ts';
-import { dayAfter, instantOf } from '../domain/dates.ts';
+import { dayAfter, daysBetween, instantOf } from '../domain/dates.ts';
 import { formatMoney, Money } from '../domain/money.ts';
 import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
@@ -13,6 +13,8 @@ import type { InstallationReport, ReportedDifference } from '../reconcile/reconc
 import { returnState } from '../reports/vat-return-state.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
+import { whoAndWhere } from './problem-documents.ts';
+import { type RemarkCount, remarksByCode } from './remarks.ts';
 import { sourceUsage } from './source-usage.ts';
 
 /**
@@ -35,12 +37,14 @@ export interface ClosingChecklist {
    * "Late documents").
    */
   late: ListedDocuments;
-  /** Documents in the period to be closed that are not final: drafts and sent invoices. */
+  /** Documents dated up to the day that are not final: drafts and sent invoices. */
   drafts: ListedDocuments;
   /**
    * Entries and daily summaries dated up to the day that are not in the ERP, by state; null if nothing is delivered.
    */
   undelivered: { ok: boolean; count: number; states: Record<string, number> } | null;
+  /** Remarks about documents dated up to the day, by code. `ok` is false if money is in the wrong place. */
+  remarks: { ok: boolean; count: number; by_code: Omit<RemarkCount, 'installation'>[] };
   /** Equations of `reconcile` that do not hold. */
   differences: { ok: boolean; equations: FailingEquation[] };
   /**
@@ -84,7 +88,20 @@ export interface ListedDocuments {
   count: number;
   by_code: Record<string, number>;
   /** The oldest documents, at most `documentLimit`. */
-  documents: { document: string; code: string; date: CalendarDate | null; in_force: string | null }[];
+  documents: ListedDocument[];
+}
+
+export interface ListedDocument {
+  document: string;
+  code: string;
+  date: CalendarDate | null;
+  in_force: string | null;
+  /** The total of a draft; for others, what their problem keeps out of the books. */
+  amount: string | null;
+  /** The id alone: the checklist is a link of the chain, from which a name could not be erased. */
+  client_id: number | null;
+  /** Days from the document's date to the last day of the period. */
+  age_days: number | null;
 }
 
 export interface AccountBalance {
@@ -130,9 +147,10 @@ export async function closingChecklist(
   const failing = Object.entries(report.equations).filter(([, { ok }]) => !ok);
   const items = {
     last_window: await lastWindow(db, id, instantOf(dayAfter(through), timezone)),
-    held: await documentsWith(db, id, through, 'held'),
-    late: await documentsWith(db, id, through, 'late'),
-    drafts: await drafts(db, id, closed, through),
+    held: await documentsWith(db, installation, through, 'held'),
+    late: await documentsWith(db, installation, through, 'late'),
+    drafts: await drafts(db, installation, through),
+    remarks: remarksItem(await remarksByCode(db, [installation], through)),
     undelivered: states && undelivered(states),
     differences: {
       ok: failing.length === 0,
@@ -191,21 +209,38 @@ async function lastWindow(db: Connection, installation: InstallationId, end: Dat
   return { ok: to !== null && end !== null && to >= end, to };
 }
 
+/** Remarks after which money must be moved. */
+const moneyRemarks: readonly string[] = ['overpaid', 'paid_on_voided', 'opening_changed'];
+
+function remarksItem(found: readonly RemarkCount[]): ClosingChecklist['remarks'] {
+  return {
+    ok: !found.some(({ code }) => moneyRemarks.includes(code)),
+    count: found.reduce((all, { count }) => all + count, 0),
+    by_code: found.map(({ installation: _, ...each }) => each),
+  };
+}
+
 const listedShape = {
-  kind: oneOf(documentKinds),
-  id: integer,
-  code: text,
-  date: nullable(date),
-  in_force: nullable(text),
+  ...{ kind: oneOf(documentKinds), id: integer, code: text, date: nullable(date), in_force: nullable(text) },
+  amount: nullable(numeric),
 };
 
-async function listed(db: Connection, condition: string, bindings: Parameters<typeof rows>[3]) {
+type Listing = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect'>;
+
+async function listed(
+  db: Connection,
+  { id: installation, decimals, dialect }: Listing,
+  through: CalendarDate,
+  condition: string,
+  bindings: Binding[],
+): Promise<ListedDocuments> {
+  const where = `installation = ? and ${condition}`;
   const counted = await rows(
     db,
     { code: text, n: integer },
-    `select coalesce(problem_code, state) as code, count(*)::int as n from document where ${condition}
+    `select coalesce(problem_code, state) as code, count(*)::int as n from document where ${where}
      group by 1 order by 2 desc, 1`,
-    bindings,
+    [installation, ...bindings],
   );
   const count = counted.reduce((all, { n }) => all + n, 0);
   const found =
@@ -214,43 +249,42 @@ async function listed(db: Connection, condition: string, bindings: Parameters<ty
       : await rows(
           db,
           listedShape,
-          `select kind, id, coalesce(problem_code, state) as code, document_date as date, entry_id as in_force
-           from document where ${condition} order by document_date nulls first, kind, id limit ${documentLimit}`,
-          bindings,
+          `select kind, id, coalesce(problem_code, state) as code, document_date as date, entry_id as in_force,
+             outside_amount as amount
+           from document where ${where} order by document_date nulls first, kind, id limit ${documentLimit}`,
+          [installation, ...bindings],
         );
+  const parties = await whoAndWhere(db, installation, dialect, found);
   return {
     ok: count === 0,
     count,
     by_code: Object.fromEntries(counted.map(({ code, n }) => [code, n])),
-    documents: found.map(({ kind, id, ...each }) => ({ document: `${kind} ${id}`, ...each })),
+    documents: found.map(({ kind, id, amount, ...each }) => {
+      const { clientId = null, invoiceTotal = null } = parties.get(`${kind}/${id}`) ?? {};
+      const shown = amount === null ? (each.code === 'not_final' ? invoiceTotal : null) : new Money(amount);
+      return {
+        ...{ document: `${kind} ${id}`, ...each, client_id: clientId },
+        amount: shown && formatMoney(shown, Math.max(decimals, shown.decimalPlaces())),
+        age_days: each.date === null ? null : daysBetween(each.date, through),
+      };
+    }),
   };
 }
 
 function documentsWith(
   db: Connection,
-  installation: InstallationId,
+  installation: Listing,
   through: CalendarDate,
   which: 'held' | 'late',
 ): Promise<ListedDocuments> {
-  return listed(
-    db,
-    `installation = ? and ${hasOpenProblem} and (problem_code = any(?)) = ?
-     and (document_date is null or document_date <= ?::date)`,
-    [installation, lateProblems, which === 'late', through],
-  );
+  const condition = `${hasOpenProblem} and (problem_code = any(?)) = ?
+     and (document_date is null or document_date <= ?::date)`;
+  return listed(db, installation, through, condition, [lateProblems, which === 'late', through]);
 }
 
-function drafts(
-  db: Connection,
-  installation: InstallationId,
-  closed: CalendarDate | null,
-  through: CalendarDate,
-): Promise<ListedDocuments> {
-  const monthStart = `${through.slice(0, 8)}01`;
-  const from = closed === null || closed >= through ? monthStart : dayAfter(closed);
-  return listed(db, `installation = ? and state = 'not_final' and document_date between ?::date and ?::date`, [
-    ...[installation, from, through],
-  ]);
+/** All of them up to the day: also those of months that are closed already, and of a month that was opened again. */
+function drafts(db: Connection, installation: Listing, through: CalendarDate): Promise<ListedDocuments> {
+  return listed(db, installation, through, `state = 'not_final' and document_date <= ?::date`, [through]);
 }
 
 /** Non-zero balances of the accounts that a close checks. */

@@ -1,5 +1,6 @@
 import { integer, json } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
+import type { Money } from '../domain/money.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
@@ -11,6 +12,9 @@ export interface WhoAndWhere {
   /** The payer's name, or else `client 5`, or else `no client`. */
   customer: string;
   department: number | null;
+  clientId: number | null;
+  /** The total of the invoice, or of a payment’s invoice. */
+  invoiceTotal: Money | null;
 }
 
 const pageSize = 500;
@@ -34,8 +38,9 @@ export async function whoAndWhere(
   }
   const invoices = new Map<number, WhoAndWhere>();
   const invoiceIds = [...new Set([...idsOf('invoice'), ...invoiceOf.values()])];
-  for await (const { id, payer, clientId, departmentId } of readAll(db, installation, dialect, 'invoice', invoiceIds)) {
-    invoices.set(id, { customer: payer.name ?? clientName(clientId), department: departmentId });
+  for await (const invoice of readAll(db, installation, dialect, 'invoice', invoiceIds)) {
+    const { id, payer, clientId, departmentId: department, totalWithVat: invoiceTotal } = invoice;
+    invoices.set(id, { customer: payer.name ?? clientName(clientId), department, clientId, invoiceTotal });
   }
   for await (const { id, clientId, departmentId } of readAll(
     db,
@@ -44,7 +49,12 @@ export async function whoAndWhere(
     'prepayment',
     idsOf('prepayment'),
   )) {
-    found.set(`prepayment/${id}`, { customer: clientName(clientId), department: departmentId });
+    found.set(`prepayment/${id}`, {
+      customer: clientName(clientId),
+      department: departmentId,
+      clientId,
+      invoiceTotal: null,
+    });
   }
   for (const id of idsOf('invoice')) set(found, `invoice/${id}`, invoices.get(id));
   for (const [id, invoiceId] of invoiceOf) set(found, `payment/${id}`, invoices.get(invoiceId));

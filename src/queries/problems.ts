@@ -240,10 +240,9 @@ export async function countOtherProblems(
   return new Map(counts.map(({ installation, n }) => [installation, n]));
 }
 
-/** The number of reports about posted documents. */
-export async function countReports(db: Connection, installations: readonly InstallationId[]): Promise<number> {
-  const { n } = await row(db, { n: integer }, 'select count(*) as n from document_report where installation = any(?)', [
-    installations,
-  ]);
-  return n;
+/** The number of documents that were read and wait for their first judgement. They have no problem yet. */
+export async function countNotJudged(db: Connection, installations: readonly InstallationId[]): Promise<number> {
+  const sql = `select count(*) as n from document
+    where installation = any(?) and dirty and state = 'pending' and problem_code is null`;
+  return (await row(db, { n: integer }, sql, [installations])).n;
 }

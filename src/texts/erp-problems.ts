@@ -113,7 +113,7 @@ export const erpProblemCatalogue = {
   erp_differs: {
     retried: false,
     sentence: 'The entry in the ERP differs from the entry that was sent.',
-    todo: 'Correct it in the ERP; `vetledger reconcile --erp` shows the differences. Then run `vetledger deliver retry`, which looks the entry up and never sends it again.',
+    todo: 'If the message says that a draft is deleted: correct what made it differ, such as an account or a tax of the ERP, and run `vetledger deliver retry`, which sends the entry again. Otherwise correct the entry in the ERP; `vetledger reconcile --erp` shows the differences. Then run `vetledger deliver retry`, which looks the entry up and does not send it again.',
   },
   erp_doubled: {
     retried: false,

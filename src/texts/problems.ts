@@ -138,6 +138,11 @@ export const problemCatalogue = {
     sentence: 'The payments exceed the total of the invoice: its due_sum is below zero.',
     todo: 'In the practice software, pay the excess back to the client or settle another invoice with it. If a payment was entered twice, cancel it there.',
   },
+  paid_on_voided: {
+    holds: false,
+    sentence: 'Payments stand on an invoice that is void or gone, so no receivable is left for them.',
+    todo: 'In the practice software, pay the money back to the client, or cancel the payments and enter them on the right invoice.',
+  },
   negative_without_original: {
     holds: false,
     sentence:

@@ -72,6 +72,11 @@ const remarks: Record<string, Proof[]> = {
     [problems, 'an invoice paid twice', 'a credit note that was paid as if it were an invoice'],
     [problems, 'neither overpaid nor without original: %s'],
   ],
+  paid_on_voided: [[problems, 'a void invoice that is still paid', 'paid_on_voided is not made for %s']],
+  left_as_posted: [
+    ['posting/late.test.ts', 'a declined correction holds for its entry: %s', 'only a reversal cannot be declined: %s'],
+    ['cli/late-many.test.ts', 'a correction is left as posted for good; a void is not'],
+  ],
   due_sum_disagrees: [[problems, 'a payment not seen yet', 'P3: %s']],
   vat_rate_disagrees: [[problems, 'a row with the VAT of another rate', 'a VAT one cent from its rate is not told']],
   eu_without_vat_number: [

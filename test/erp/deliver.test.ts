@@ -542,6 +542,15 @@ describe('an entry that is read back', () => {
     await slices(target);
     expect(await stateCounts()).toEqual({ delivered: 1, 'refused erp_differs': 1 });
     expect(target.drafts).toEqual([]);
+    const [refused] = await query<{ message: string }>(
+      db,
+      `select problem_message as message from erp_unit where problem_code = 'erp_differs'`,
+    );
+    expect(refused?.message).toMatch(/It was a draft, and is deleted in the ERP; `vetledger deliver retry` sends/);
+    // What the message promises.
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 2 });
   });
 
   it('appears late, and differs', async () => {

@@ -51,7 +51,7 @@ const window = {
 };
 
 test.each([
-  ['problems', () => problemsText([{ ...alike, id: hostile } as never], 0)],
+  ['problems', () => problemsText([{ ...alike, id: hostile } as never])],
   ['a window', () => windowBlock(window as never)],
   [
     'windows',

@@ -411,6 +411,20 @@ const cases: Case[] = [
     refetch: true,
   },
   {
+    code: 'paid_on_voided',
+    what: 'a void invoice that is still paid',
+    facts: { ...invoice1001({ status: 99 }), payments: [paymentOf(0, '181.00')] },
+    says: 'Invoice A-1001 (id 1): 181 is paid on it',
+    state: 'voided',
+  },
+  {
+    code: 'paid_on_voided',
+    what: 'a gone invoice that is still paid',
+    facts: { ...invoice1001(), gone: true, payments: [paymentOf(0, '181.00')] },
+    says: '181 is paid on it',
+    state: 'gone',
+  },
+  {
     code: 'overpaid',
     what: 'an invoice paid twice',
     facts: {
@@ -624,6 +638,23 @@ describe('each problem, reproduced', () => {
       'internal_error',
       'changed_unseen',
     ]);
+  });
+
+  test.each([
+    ['paid twice', { dueSum: money('-181.00') }, 'overpaid', '181'],
+    ['no due sum for a payment', { dueSum: money('181.00') }, 'due_sum_disagrees', '181'],
+    ['void', { status: 99 }, 'paid_on_voided', '181'],
+  ])('a remark names the amount that it is about: %s', (_, changes, code, amount) => {
+    const facts = { ...invoice1001(changes), payments: [paymentOf(0, '181.00')] };
+    const { reports } = post(facts, nothingBefore, contextOf());
+    expect(reports.find((each) => each.code === code)?.amount?.toFixed()).toBe(amount);
+  });
+
+  test.each([
+    ['a void invoice without payments', []],
+    ['a cancelled payment', [paymentOf(0, '181.00'), paymentOf(0, '-181.00', { id: 51 })]],
+  ])('paid_on_voided is not made for %s', (_, payments) => {
+    expect(post({ ...invoice1001({ status: 99 }), payments }, nothingBefore, contextOf()).reports).toEqual([]);
   });
 
   test("totals_disagree: the document's own totals more than a minor unit apart", () => {

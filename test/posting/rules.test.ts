@@ -321,7 +321,13 @@ describe('the cut-over (start_date 2026-01-01)', () => {
     ['an untouched invoice', old, [], []],
     ['changed since', { ...old, modified: '2026-01-02' }, [], ['opening_changed']],
     ['paid since, which moves `modified`', { ...old, modified: '2026-01-02' }, ['2026-01-02'], []],
-    ['voided since, though paid', { ...old, modified: '2026-01-02', status: 99 }, ['2026-01-02'], ['opening_changed']],
+    [
+      'voided since, though paid',
+      { ...old, modified: '2026-01-02', status: 99 },
+      ['2026-01-02'],
+      ['opening_changed', 'paid_on_voided'],
+    ],
+    ['paid twice', { ...old, dueSum: money('-181.00') }, [], ['overpaid']],
     ['voided before', { ...old, status: 99 }, [], []],
   ])('%s is before_start', (_, changes, paidOn, reports) => {
     const payments = paidOn.map((dateAdded) => paymentOf(0, '1', { dateAdded, modified: dateAdded }));

@@ -71,7 +71,7 @@ function retry(context: CommandContext, options: Options, ids: readonly string[]
           `${count(retried.length, 'entry', 'entries')} tried again.`,
           ...notRetried.map(([id, state]) => `${id} was not refused: ${stateTexts[state]}.`),
         ].join('\n'),
-        problemsText(left, 0),
+        problemsText(left),
       ].join('\n\n'),
     );
     return 0;

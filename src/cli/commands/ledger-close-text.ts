@@ -26,7 +26,7 @@ export function checklistText(
 }
 
 function items(checklist: ClosingChecklist): string[] {
-  const { last_window: window, held, late, drafts, undelivered, differences, clearing } = checklist;
+  const { last_window: window, held, late, drafts, remarks, undelivered, differences, clearing } = checklist;
   const { unused_prepayments: unused, liabilities_in_debit: inDebit, owed_as_revenue: owed } = checklist;
   const asked = window.to === null ? 'none has closed' : `read the source up to ${instantText(window.to)}`;
   const after = window.ok ? '' : `, not beyond ${checklist.through}: run \`vetledger sync\``;
@@ -35,6 +35,14 @@ function items(checklist: ClosingChecklist): string[] {
     ...item(held.ok, `held documents: ${documentCount(held)}`, documentLines(held)),
     ...item(late.ok, `late documents (\`vetledger late\`): ${documentCount(late)}`, documentLines(late)),
     ...item(drafts.ok, `invoices that are not final: ${documentCount(drafts)}`, documentLines(drafts)),
+    ...item(
+      remarks.ok,
+      `remarks: ${remarks.count === 0 ? 'none' : `${remarks.count} (\`vetledger problems --code CODE\` lists each)`}`,
+      columns(
+        remarks.by_code.map(({ code, count: n, amount }) => [String(n), code, amount ?? '']),
+        [0, 2],
+      ),
+    ),
     ...(undelivered === null
       ? item(true, 'not in the ERP: nothing is delivered')
       : item(
@@ -104,14 +112,17 @@ function countsText(n: number, one: string, many: string, parts: Record<string, 
 function documentLines({ documents, count: n }: ListedDocuments): string[] {
   const lines = documents
     .slice(0, shown)
-    .map(({ document, date, code, in_force: inForce }) => [
+    .map(({ document, date, code, amount, client_id: client, age_days: age, in_force: inForce }) => [
       document,
       date ?? 'no date',
       code,
+      amount ?? '',
+      client === null ? '' : `client ${client}`,
+      age === null ? '' : count(age, 'day'),
       inForce === null ? '' : `in the books as ${inForce}`,
     ]);
   const more = n - lines.length;
-  return [...columns(lines, []), ...(more > 0 ? [`… and ${more} more`] : [])];
+  return [...columns(lines, [3]), ...(more > 0 ? [`… and ${more} more`] : [])];
 }
 
 function accountCount(accounts: AccountBalance[]): string {

@@ -36,7 +36,10 @@ const listedDocuments = z.strictObject({
   count: z.number(),
   by_code: counts,
   documents: z.array(
-    z.strictObject({ document: z.string(), code: z.string(), date: date.nullable(), in_force: z.string().nullable() }),
+    z.strictObject({
+      ...{ document: z.string(), code: z.string(), date: date.nullable(), in_force: z.string().nullable() },
+      ...{ amount: amount.nullable(), client_id: z.number().nullable(), age_days: z.number().nullable() },
+    }),
   ),
 });
 const balances = z.array(z.strictObject({ account: z.string(), role: z.string(), balance: amount }));
@@ -52,6 +55,13 @@ const checklistAnswer = z
     late: listedDocuments,
     drafts: listedDocuments,
     undelivered: z.strictObject({ ok: z.boolean(), count: z.number(), states: counts }).nullable(),
+    remarks: z.strictObject({
+      ok: z.boolean(),
+      count: z.number(),
+      by_code: z.array(
+        z.strictObject({ code: z.string(), count: z.number(), amount: amount.nullable(), todo: z.string() }),
+      ),
+    }),
     differences: z.strictObject({
       ok: z.boolean(),
       equations: z.array(
@@ -117,7 +127,7 @@ const answer = z.union([
 
 export const command: Definition<Options> = {
   description:
-    'Prints a checklist: the last window, held and late documents, drafts of the month, entries that are not in the ERP, differences, clearing accounts, unused prepayments and liabilities in debit. Then it asks for confirmation; without a terminal, --yes is required. After the close, nothing is posted on or before that day. `policies.locked_period` of the mapping decides about documents dated in the closed period, and `vetledger late` lists those that wait. The close is a link of the hash chain, with the names and the checklist.',
+    'Prints a checklist: the last window, held and late documents, drafts up to the day, remarks, entries that are not in the ERP, differences, clearing accounts, unused prepayments and liabilities in debit. Then it asks for confirmation; without a terminal, --yes is required. After the close, nothing is posted on or before that day. `policies.locked_period` of the mapping decides about documents dated in the closed period, and `vetledger late` lists those that wait. The close is a link of the hash chain, with the names and the checklist.',
   options: [
     option('--through <date>', 'the last closed day (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
     installation,

@@ -71,7 +71,7 @@ async function retry(context: CommandContext, options: Options, ids: readonly st
     await context.result({ ...windowsDocument(retried), problems: left }, () =>
       retried.length === 0
         ? 'The mirror contains no document of this choice.'
-        : [...retried.map(windowBlock), problemsText(left, 0)].join('\n\n'),
+        : [...retried.map(windowBlock), problemsText(left)].join('\n\n'),
     );
     return exitCodeOf(retried);
   });

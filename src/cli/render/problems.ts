@@ -3,7 +3,9 @@ import { Money } from '../../domain/money.ts';
 import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
+import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
+import { problemListTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';
 
@@ -35,22 +37,76 @@ export const problemAnswer = z
   })
   .meta({ id: 'problem' });
 
+/** Remarks with one code: their number, and the sum of the amounts that they are about. */
+export const remarkAnswer = z
+  .strictObject({
+    ...{
+      installation: z.number(),
+      code: z.string(),
+      count: z.number(),
+      amount: answer.amount.nullable(),
+      todo: z.string(),
+    },
+  })
+  .meta({ id: 'remark_count' });
+
+/** A document with a remark. */
+export const remarkedAnswer = z
+  .strictObject({
+    ...{ id: z.string(), installation: z.number(), document: z.string(), code: z.string(), message: z.string() },
+    ...{ amount: answer.amount.nullable(), date: answer.date.nullable(), since: answer.instant },
+    ...{ customer: z.string(), client_id: z.number().nullable(), department: z.number().nullable() },
+  })
+  .meta({ id: 'remarked_document' });
+
 type Shown = DocumentProblem & { name?: string | null };
+
+interface BesideProblems {
+  remarks?: RemarkCount[];
+  /** The documents of one remark. */
+  documents?: RemarkedDocument[];
+  not_judged?: number;
+}
 
 /**
  * The text of `problems`: a line per cause, then the documents of each cause. A missing line of the mapping is one cause, even if it
  * holds a hundred documents.
  */
-export function problemsText(found: Shown[], reports: number): string {
+export function problemsText(
+  found: Shown[],
+  { remarks = [], documents = [], not_judged: notJudged = 0 }: BesideProblems = {},
+): string {
   const problems = visibleIn(found);
   const causes = [...Map.groupBy(problems, causeOf)].map(([cause, alike]) => ({ cause, alike }));
   const lines =
     problems.length === 0 ? ['Nothing is held or refused.'] : [`${title(problems)}:`, ...causeTable(causes)];
   for (const { cause, alike } of causes) lines.push('', ...section(cause, alike));
-  if (reports > 0) {
-    lines.push('', `${count(reports, 'remark')} beside posted documents; \`vetledger reconcile\` lists them.`);
-  }
-  return lines.join('\n');
+  if (notJudged > 0) lines.push('', problemListTexts.notJudged({ documents: count(notJudged, 'document') }));
+  return [...lines, ...remarkLines(remarks, visibleIn(documents))].join('\n');
+}
+
+/** Remarks by code with their sums, and the documents of one code. */
+function remarkLines(remarks: readonly RemarkCount[], documents: readonly RemarkedDocument[]): string[] {
+  if (remarks.length === 0) return [];
+  const heads = columns(
+    remarks.map(({ count: n, code, amount }) => [String(n), code, amount ?? '', sentenceOf(code)]),
+    [0, 2],
+  );
+  const several = new Set(remarks.map(({ installation }) => installation)).size > 1;
+  const of = ({ installation }: RemarkCount) => (several ? problemListTexts.installation({ installation }) : '');
+  const lines = remarks.flatMap((remark, at) => [
+    `  ${of(remark)}${heads[at]}`,
+    `      ${problemListTexts.todo({ todo: remark.todo })}`,
+  ]);
+  const facts = columns(
+    documents.map(({ id, date, customer, amount }) => [id, date ?? 'no date', customer, amount ?? '']),
+    [3],
+  );
+  const named = documents.flatMap(({ message }, at) => [`  ${facts[at]}`, `      ${message}`]);
+  return [
+    ...['', problemListTexts.remarks, ...lines],
+    ...(documents.length === 0 ? [problemListTexts.ofCode] : ['', ...named]),
+  ];
 }
 
 /** Counts documents first, because `sync` counts only documents as held. */

@@ -619,13 +619,15 @@ create index document_to_write_back on document (installation, id)
 -- Documents dated in the future, by the day on which each window judges them again.
 create index document_in_future on document (installation, document_date) where problem_code = 'date_in_future';
 
--- Reports about a document that do not hold it (due_sum_disagrees, vat_rate_disagrees, opening_changed).
+-- Remarks: reports about a document that do not hold it (due_sum_disagrees, vat_rate_disagrees, opening_changed).
 create table document_report (
   installation bigint not null,
   kind text not null,
   id bigint not null,
   code text not null,
   message text not null,
+  -- The amount that the remark is about, such as what was paid too much; null if it is about no amount.
+  amount numeric,
   since timestamptz not null default clock_timestamp(),
   primary key (installation, kind, id, code)
 );

@@ -381,8 +381,11 @@ export class Batch {
       }
       const differences = compareEntry(entry, draft, this.#comparing());
       if (differences.length > 0) {
-        if (draft.state === 'draft') surplus.push(unwantedOf(unit, draft));
-        outcomes.push(refusedOf(unit, 'erp_differs', describeDifferences(differences), draft));
+        const isDeleted = draft.state === 'draft' && this.#to.strategy.canDeleteDrafts;
+        if (isDeleted) surplus.push(unwantedOf(unit, draft));
+        const described = describeDifferences(differences);
+        const message = isDeleted ? deliveryFindings.draftDeleted({ differences: described }) : described;
+        outcomes.push(refusedOf(unit, 'erp_differs', message, draft));
       } else if (this.#to.isReview) {
         outcomes.push(draftedOf(unit, draft));
       } else placed.push({ item, draftId: draft.id });
@@ -510,7 +513,8 @@ export class Batch {
             outcomes.push(refusedOf(unit, verdict.code, verdict.message));
           } else if (finding.is === 'absent' && finding.differs !== null && unit.doubt === 'unseen') {
             // The last request created this draft. Sending the unit again would create the same one.
-            outcomes.push(refusedOf(unit, 'erp_differs', finding.differs));
+            const message = deliveryFindings.draftDeleted({ differences: finding.differs });
+            outcomes.push(refusedOf(unit, 'erp_differs', message));
           } else if (draft === null) absent.push(item);
           else if (isReview) {
             outcomes.push(draftedOf(unit, draft));

@@ -95,6 +95,16 @@ export const weighedTexts = {
   question: 'Decide this?',
 };
 
+/** Parts of `problems` besides the held documents. */
+export const problemListTexts = {
+  remarks: 'Remarks about documents that are posted all the same, with the sum of the amounts that they are about:',
+  ofCode: '`vetledger problems --code CODE` lists the documents of a code.',
+  todo: ({ todo }: { todo: string }) => `what to do: ${todo}`,
+  installation: ({ installation }: { installation: number }) => `installation ${installation}  `,
+  notJudged: ({ documents }: { documents: string }) =>
+    `${documents} read, and not judged yet: \`vetledger sync\` judges them.`,
+};
+
 export const matchTexts = {
   unset: ({ payment }: { payment: string }) =>
     `We cannot determine which prepayment ${payment} used; it is posted under the client of its invoice at first posting. The next window posts this.`,

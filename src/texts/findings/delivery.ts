@@ -37,6 +37,8 @@ export const deliveryFindings = {
 
   // What the look-up shows
   doubled: ({ numbers }: { numbers: string }): string => `the ERP has the entry as ${numbers}`,
+  draftDeleted: ({ differences }: { differences: string }): string =>
+    `${differences}. It was a draft, and is deleted in the ERP; \`vetledger deliver retry\` sends the entry again`,
   voided: 'the entry is void in the ERP',
   draftGone: 'the draft is no longer in the ERP, and no posted entry has its key',
   unseen: 'the ERP accepted the entry, but did not show it when vetledger read it back',

@@ -137,6 +137,8 @@ export const postingFindings = {
     `${dates} is open again, but the document was late when the books were closed`,
   open: ({ dates }: { dates: string }): string => `${dates} is open`,
   and: ' and ',
+  paidOnVoided: ({ paid, payments }: Record<'paid' | 'payments', string>): string =>
+    `${paid} is paid on it (payments ${payments}), and it has no entry`,
   decidedToWait: '; it was decided to wait',
   decidedAsDated: '; it was decided to post it with its own date once that day is open',
   heldNew: ({ description, why, decided }: Record<'description' | 'why' | 'decided', string>): string =>

@@ -43,7 +43,13 @@ test('a line for each cause, then the documents of each, once; what a document l
         ...{ message: 'no such account', todo: 'Mend it.' },
       },
     ],
-    2,
+    {
+      remarks: [
+        { installation: 4711, code: 'overpaid', count: 2, amount: '12.50', todo: 'Pay it back.' },
+        { installation: 4711, code: 'payer_name_changed', count: 384, amount: null, todo: 'Nothing.' },
+      ],
+      not_judged: 1,
+    },
   );
   expect(`\n${text}`).toBe(`
 5 documents with a problem, 1 entry, number or row refused:
@@ -79,32 +85,36 @@ erp_refused (1)
   4711/invoice/9/1            since 2026-02-01 08:00:00 UTC
       no such account
 
-2 remarks beside posted documents; \`vetledger reconcile\` lists them.`);
+1 document read, and not judged yet: \`vetledger sync\` judges them.
+
+Remarks about documents that are posted all the same, with the sum of the amounts that they are about:
+    2  overpaid            12.50  The payments exceed the total of the invoice: its due_sum is below zero.
+      what to do: Pay it back.
+  384  payer_name_changed         The payer has another name in the source than in the entry. Key, VAT number and country are the same (R8).
+      what to do: Nothing.
+\`vetledger problems --code CODE\` lists the documents of a code.`);
 });
 
 test('nothing', () => {
-  expect(problemsText([], 0)).toBe('Nothing is held or refused.');
+  expect(problemsText([])).toBe('Nothing is held or refused.');
 });
 
 test('a posted document that a changed mapping would post otherwise has its message, and no difference of 0.00', () => {
   const message =
     'Cash rounding 5 on invoice A-1: mapped differently, but 2026-01-15 is closed; 4711/payment/5/1 stays in force.';
-  const text = problemsText(
-    [
-      {
-        ...{ id: '4711/payment/5', installation: 4711, document: 'payment 5', code: 'change_held', since },
-        ...{ message, todo: 'Decide.' },
-        outside: {
-          ...{ ...facts, amount: '0.00', vat: null, posted: true },
-          effect: [
-            { account: '3990', amount: '0.02' },
-            { account: '3991', amount: '-0.02' },
-          ],
-        },
+  const text = problemsText([
+    {
+      ...{ id: '4711/payment/5', installation: 4711, document: 'payment 5', code: 'change_held', since },
+      ...{ message, todo: 'Decide.' },
+      outside: {
+        ...{ ...facts, amount: '0.00', vat: null, posted: true },
+        effect: [
+          { account: '3990', amount: '0.02' },
+          { account: '3991', amount: '-0.02' },
+        ],
       },
-    ],
-    0,
-  );
+    },
+  ]);
   expect(text.split('\n').slice(-2)).toEqual([
     '  4711/payment/5  2026-01-15  Aino Harjula  department 11  same amount    since 2026-02-01 08:00:00 UTC',
     `      ${message}`,

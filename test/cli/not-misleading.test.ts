@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { vetledger } from './support.ts';
+
+const { db, url } = useDatabase();
+const id = 55;
+let clinic: MirroredClinic;
+let [voided, draft] = [0, 0];
+
+const command = (...words: string[]) => vetledger([...words, '--config', clinic.config], clinic.env);
+const rows = [{ sum: '100.00', vat_percentage: '14', account_number: '3000' }];
+
+beforeAll(async () => {
+  clinic = new MirroredClinic(db, url, { id, seed: 5, invoices: 0 });
+  await clinic.configure(readFileSync(demoMapping, 'utf8'));
+  voided = clinic.clinic.createInvoice({ rows, invoice_date: '2026-01-20' }).id;
+  draft = clinic.clinic.createInvoice({ rows, invoice_date: '2026-01-21', status: 0 }).id;
+  clinic.clinic.pay(voided, { payment_type: 0, paid: '114.00' });
+  clinic.clinic.voidInvoice(voided);
+  await clinic.pull();
+  await clinic.post();
+});
+afterAll(() => clinic?.remove());
+
+test('money on a voided invoice is a remark with its amount, and what to do', async () => {
+  const { problems, remarks, documents } = (await command('problems', '--code', 'paid_on_voided', '--json')).json();
+  expect(problems).toEqual([]);
+  expect(remarks).toMatchObject([{ installation: id, code: 'paid_on_voided', count: 1, amount: '114.00' }]);
+  expect(remarks[0].todo).toContain('pay the money back');
+  expect(documents).toMatchObject([{ id: `${id}/invoice/${voided}`, amount: '114.00', date: '2026-01-20' }]);
+  const text = (await command('problems')).stdout;
+  expect(text).toMatch(/1 {2}paid_on_voided {2}114\.00 {2}Payments stand on an invoice/);
+});
+
+test.each([
+  ['the first close', []],
+  [
+    'a month that was closed and partly opened again',
+    ['ledger close --through 2026-01-31 --yes', 'ledger reopen --from 2026-01-25 --reason x --by M --yes'],
+  ],
+  ['a later month', ['ledger close --through 2026-01-31 --yes']],
+])('the checklist names every draft up to the day: %s', async (what, before) => {
+  for (const words of before) expect((await command(...words.split(' '))).code).toBe(0);
+  const through = what === 'a later month' ? '2026-02-28' : '2026-01-31';
+  const dry = ['ledger', 'close', '--through', through, '--dry-run'];
+  const [{ checklist }] = (await command(...dry, '--json')).json().installations;
+  expect(checklist.drafts).toMatchObject({ ok: false, count: 1 });
+  const { client_id: client, ...listed } = checklist.drafts.documents[0];
+  expect(listed).toEqual({
+    ...{ document: `invoice ${draft}`, code: 'not_final', date: '2026-01-21', in_force: null },
+    ...{ amount: '114.00', age_days: through === '2026-01-31' ? 10 : 38 },
+  });
+  expect(checklist.remarks).toMatchObject({ ok: false, count: 1, by_code: [{ code: 'paid_on_voided' }] });
+  const text = (await command(...dry)).stdout;
+  expect(text).toContain(`invoice ${draft}  2026-01-21  not_final  114.00`);
+  expect(text).toMatch(/LOOK {2}remarks: 1 .*\n +1 {2}paid_on_voided {2}114\.00/);
+});
