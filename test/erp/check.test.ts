@@ -179,7 +179,7 @@ describe('the commands', () => {
     expect(json()).toEqual({ ok: true, installations: [{ installation: 4711, kind: 'csv', ok: true, results: [] }] });
     expect(code).toBe(0);
     expect((await command('erp', 'check')).stdout).toContain(
-      'Installation 4711, csv: the mapping has a word for all that its files need.',
+      'Installation 4711, csv: the mapping has every value that the files need.',
     );
   });
 
