@@ -16,9 +16,13 @@ export class DueScene {
   readonly #before = new Map<string, PostedBefore>();
   readonly #places = new Map<string, number>();
   readonly #collectors = new Map<number, number>();
+  readonly #gone = new Set<number>();
+  readonly #change: (books: DueBooks) => DueBooks;
 
-  constructor(context: PostingContext) {
+  /** `change` makes a mutant. */
+  constructor(context: PostingContext, change: (books: DueBooks) => DueBooks = (books) => books) {
     this.#context = context;
+    this.#change = change;
   }
 
   /** The source shows the invoice; nothing is posted. */
@@ -36,6 +40,20 @@ export class DueScene {
     return this.#post(`invoice/${facts.invoice.id}`, facts);
   }
 
+  /** The source no longer shows the payment. */
+  remove(id: number): void {
+    this.#gone.add(id);
+  }
+
+  /** The entry in force of a document, such as `payment/50`; null if there is none. */
+  inForce(key: string): DraftEntry | null {
+    return this.#before.get(key)?.inForce ?? null;
+  }
+
+  stateOf(key: string): string | null {
+    return this.#before.get(key)?.state ?? null;
+  }
+
   pay(payment: PaymentRecord): DraftEntry[] {
     this.seePayment(payment);
     return this.again(payment.id);
@@ -45,13 +63,21 @@ export class DueScene {
   again(id: number): DraftEntry[] {
     const payment = this.#payments.get(id)!;
     const invoice = this.#invoices.get(payment.invoiceId ?? 0)?.invoice ?? null;
-    return this.#post(`payment/${id}`, { ...paymentFacts(payment, invoice), due: this.books() });
+    return this.#post(`payment/${id}`, {
+      ...paymentFacts(payment, invoice),
+      due: this.#change(this.books()),
+      gone: this.#gone.has(id),
+    });
   }
 
   /** The entry of an invoice's latest day. */
   latest(id: number, today = '2099-01-01'): DraftEntry[] {
     const context = { ...this.#context, today };
-    return this.#post(`vat_due/${id}`, { kind: 'vat_due', id, books: this.books(), gone: false }, context);
+    return this.#post(
+      `vat_due/${id}`,
+      { kind: 'vat_due', id, books: this.#change(this.books()), gone: false },
+      context,
+    );
   }
 
   #post(key: string, facts: DocumentFacts, context = this.#context): DraftEntry[] {
@@ -72,7 +98,7 @@ export class DueScene {
     const documents = [...this.#invoices.values()].flatMap((facts) => this.#dueInvoice(facts, find) ?? []);
     const payments = [...this.#payments.values()].map((payment) => this.#duePayment(payment));
     const settlements = [...this.#payments.values()].flatMap(({ id, invoiceId, paymentType, paid }) =>
-      paymentType === 12 ? [{ id, invoiceId: invoiceId!, amount: paid! }] : [],
+      paymentType === 12 && !this.#gone.has(id) ? [{ id, invoiceId: invoiceId!, amount: paid! }] : [],
     );
     const chained = documents.filter(({ chain }) => chain !== null);
     return {
