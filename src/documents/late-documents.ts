@@ -1,4 +1,4 @@
-import { date, integer, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
+import { date, integer, nullable, numeric, oneOf, type RowOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { absenceProblems, declinedProblem, lateProblems } from '../domain/problems.ts';
 import {
@@ -20,14 +20,19 @@ export interface LateDocument extends DocumentRef {
   version: string | null;
   /** The accountant's decision about this version. Null if there is none. */
   decision: string | null;
+  /** Amount and VAT as decimals; for a posted document, the differences from its entry. Null if unknown. */
+  amount: string | null;
+  vat: string | null;
 }
 
 const shape = {
   ...{ kind: oneOf(documentKinds), id: integer, problem: nullable(text), message: nullable(text) },
   ...{ documentDate: nullable(date), entryId: nullable(text), version: nullable(text), decision: nullable(text) },
+  ...{ amount: nullable(numeric), vat: nullable(numeric) },
 };
 const columns = `kind, id, problem_code as problem, problem_message as message, document_date as "documentDate",
-  entry_id as "entryId", late_version as version, late_decision as decision`;
+  entry_id as "entryId", late_version as version, late_decision as decision,
+  outside_amount as amount, outside_vat as vat`;
 
 /**
  * The late documents of an installation, and those that the source does not show any more. The oldest dates come first.

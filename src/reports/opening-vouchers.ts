@@ -35,8 +35,16 @@ export async function openingVouchers(db: Connection, input: VatInput, name = sh
       items.push(...redeemedOn(invoice, paymentsOf.get(invoice.id) ?? [], input));
     }
   }
-  const byRole = soldRoles.flatMap((role) => items.filter(({ keys }) => keys.role === role));
-  return section({ ...shape, name }, byRole);
+  const roles = soldRoles.map((role) => ({ role, items: items.filter(({ keys }) => keys.role === role) }));
+  // An opening balance in debit is no amount to enter: the cards were sold before the records begin.
+  const isShort = ({ items: own }: { items: readonly Item[] }) =>
+    sum(own.map(({ amounts }) => amounts.unused ?? zero)).lessThan(0);
+  const short = roles.filter(isShort).map(({ role }) => `${role} (${keysOf(role, input).account ?? '-'})`);
+  const title = short.length === 0 ? shape.title : sectionTitles.openingUnknown({ title: shape.title, roles: short });
+  return section(
+    { ...shape, name, title },
+    roles.flatMap((each) => (isShort(each) ? [] : each.items)),
+  );
 }
 
 function soldBy(invoice: RecordOf<'invoice'>, own: readonly RecordOf<'row'>[], input: VatInput): Item[] {

@@ -54,6 +54,15 @@ test('the documents are late', async () => {
   });
 });
 
+test('each is listed with amount, VAT, client and age; a correction with its differences', async () => {
+  const { documents } = (await command('late', '--json')).json();
+  const of = (number: number) => documents.find((each: { id: string }) => each.id === idOf(number));
+  expect(of(large)).toMatchObject({ amount: '114.00', vat: '14.00', age_days: expect.any(Number) });
+  expect(of(large).customer).not.toBeNull();
+  expect(of(voided)).toMatchObject({ amount: '-68.40', vat: '-8.40' });
+  expect((await command('late')).stdout).toMatch(/period_locked {2}114\.00 {2}VAT 14\.00 .* days old/);
+});
+
 test.each([
   ['month=2026-01,code=period_locked', [1, 2, 3]],
   ['month=2026-02', []],

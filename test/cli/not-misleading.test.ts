@@ -58,3 +58,37 @@ test.each([
   expect(text).toContain(`invoice ${draft}  2026-01-21  not_final  114.00`);
   expect(text).toMatch(/LOOK {2}remarks: 1 .*\n +1 {2}paid_on_voided {2}114\.00/);
 });
+
+test.each(['prepayments', 'clearing', 'eu-sales'])(
+  'a file of report %s has one table, so that its lines add up',
+  async (name) => {
+    const refused = await command('report', name, '--csv');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('A file has one table') });
+    const tables = /with --csv: ([\w, ]+)\./.exec(refused.stderr)?.[1]?.split(', ') ?? [];
+    expect(tables.length).toBeGreaterThan(1);
+    for (const table of tables) {
+      const [header = '', ...lines] = (await command('report', name, '--csv', table)).stdout.trimEnd().split('\r\n');
+      const at = header.split(',').indexOf('section');
+      for (const line of lines) expect(line.split(',')[at]).toBe(table);
+    }
+    expect((await command('report', name, '--csv', 'nothing')).code).toBe(2);
+  },
+);
+
+test('a liability that would open in debit has no figure to enter', async () => {
+  const old = new MirroredClinic(db, url, { id: 56, seed: 5, invoices: 0 });
+  try {
+    // The day after the documents were recorded.
+    const start = new Date(old.clinic.clock() + 86_400_000).toISOString().slice(0, 10);
+    await old.configure(readFileSync(demoMapping, 'utf8'), { start_date: start });
+    const paid = old.clinic.createInvoice({ rows, invoice_date: '2026-01-20' }).id;
+    old.clinic.pay(paid, { payment_type: 9, paid: '114.00', date_added: Date.parse('2026-01-20T10:00:00Z') });
+    await old.pull();
+    await old.post();
+    const text = (await vetledger(['report', 'cutover', '--config', old.config], old.env)).stdout;
+    expect(text).toContain('the records do not go back far enough');
+    expect(text).not.toContain('-114.00');
+  } finally {
+    await old.remove();
+  }
+});

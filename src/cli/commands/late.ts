@@ -3,11 +3,17 @@ import { decisionsFor, optionOf } from '../../bookkeeping/decide-late.ts';
 import { decisionsOf } from '../../bookkeeping/late-decision-store.ts';
 import { isDelivered } from '../../config/erp.ts';
 import { type LateDocument, lateDocuments } from '../../documents/late-documents.ts';
+import { dateIn, daysBetween } from '../../domain/dates.ts';
+import { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { unitsClosedInErp } from '../../erp/outbox/cancel-out.ts';
 import { type LateDecisionKind, lateDecisions } from '../../posting/types.ts';
+import { whoAndWhere } from '../../queries/problem-documents.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-import { date, instant } from '../answer.ts';
+import { verdictTexts } from '../../texts/commands/reconcile.ts';
+import { lateTexts } from '../../texts/commands/results.ts';
+import { problemTexts } from '../../texts/findings/problems.ts';
+import { amount, date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -26,6 +32,13 @@ export const answer = z.strictObject({
       id: z.string(),
       document: z.string(),
       date: date.nullable(),
+      /** For a posted document, amount and VAT are the differences from its entry. */
+      amount: amount.nullable(),
+      vat: amount.nullable(),
+      customer: z.string().nullable(),
+      client_id: z.number().nullable(),
+      /** Days since the document’s date. */
+      age_days: z.number().nullable(),
       code: z.string(),
       message: z.string(),
       in_force: z.string().nullable(),
@@ -62,12 +75,21 @@ export function list(context: CommandContext, options: Options): Promise<number>
   return withApp(context, { temporal: false }, async (app) => {
     const documents: ListedLate[] = [];
     const late: { installation: InstallationId; id: string; reversal: string | null }[] = [];
-    for (const { id, erp } of await chosenBooks(app, options.installation)) {
+    for (const { id, erp, decimals, dialect, timezone } of await chosenBooks(app, options.installation)) {
       const found = await lateDocuments(app.db, id);
       const decisions = await decisionsOf(app.db, id, found);
+      const parties = await whoAndWhere(app.db, id, dialect, found);
+      const today = dateIn(timezone, app.clock());
       for (const document of found) {
         const own = decisions.get(`${document.kind}/${document.id}`) ?? [];
-        documents.push(listed(id, document, own.find(({ version }) => version === document.version) ?? null));
+        const shown = (of: string | null) =>
+          of && new Money(of).toFixed(Math.max(decimals, new Money(of).decimalPlaces()));
+        const { customer = null, clientId = null } = parties.get(`${document.kind}/${document.id}`) ?? {};
+        documents.push({
+          ...listed(id, document, own.find(({ version }) => version === document.version) ?? null),
+          ...{ amount: shown(document.amount), vat: shown(document.vat), customer, client_id: clientId },
+          age_days: document.documentDate === null ? null : daysBetween(document.documentDate, today),
+        });
       }
       if (!isDelivered(erp)) continue;
       for (const { unitId, reversal } of await unitsClosedInErp(app.db, id)) {
@@ -88,6 +110,11 @@ interface ListedLate {
   date: CalendarDate | null;
   code: string;
   message: string;
+  amount: string | null;
+  vat: string | null;
+  customer: string | null;
+  client_id: number | null;
+  age_days: number | null;
   /** The entry in force, if a change of it is late. */
   in_force: string | null;
   /** The decision on its present version. */
@@ -98,7 +125,13 @@ interface ListedLate {
 
 type Recorded = NonNullable<ListedLate['decided']> & { version: string };
 
-function listed(installation: InstallationId, document: LateDocument, decided: Recorded | null): ListedLate {
+type Figures = 'amount' | 'vat' | 'customer' | 'client_id' | 'age_days';
+
+function listed(
+  installation: InstallationId,
+  document: LateDocument,
+  decided: Recorded | null,
+): Omit<ListedLate, Figures> {
   const { kind, id, problem, message, documentDate, entryId } = document;
   return {
     ...{ installation, id: `${installation}/${kind}/${id}`, document: `${kind} ${id}`, date: documentDate },
@@ -127,9 +160,16 @@ function lateText(documents: readonly ListedLate[], units: readonly { id: string
   return sections.join('\n\n');
 }
 
-function documentText({ id, date, code, message, decided, decisions }: ListedLate): string {
+function documentText({ id, date, code, message, decided, decisions, ...figures }: ListedLate): string {
+  const { amount: of, vat, customer, age_days: age, in_force: inForce } = figures;
+  const facts = [
+    of === null ? verdictTexts.amountUnknown : inForce === null ? of : lateTexts.differsBy({ amount: of }),
+    ...(vat === null ? [] : [`VAT ${vat}`]),
+    customer ?? problemTexts.noClient,
+    ...(age === null ? [] : [lateTexts.age({ days: count(age, 'day') })]),
+  ];
   return [
-    `${id}  ${date ?? 'no date'}  ${code}`,
+    `${id}  ${date ?? 'no date'}  ${code}  ${facts.join('  ')}`,
     `    ${message}`,
     decided === null
       ? `    not decided; ${decisions.join(', ')}`

@@ -36,7 +36,8 @@ interface Options {
   to?: string;
   by?: Split;
   recordedBy?: string;
-  csv?: true;
+  /** The name of the table, if one is given. */
+  csv?: true | string;
   documents?: true;
 }
 
@@ -102,7 +103,9 @@ export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Defi
       ...daysOf[of].filter(({ long }) => !(isOfLines && long === '--by')),
       installation,
       ...(isOfLines ? [] : [documentsOption]),
-      isOfLines || of === 'span' ? new Option('--csv', 'print a table') : csvOfDocuments,
+      isOfLines || of === 'span'
+        ? new Option('--csv', 'print a table')
+        : new Option('--csv [table]', `${csvOfDocuments.description}; name the table if there are several`),
     ],
     examples: [
       [`${line}${asked[of]}`, isOfLines ? 'the lines' : 'the figures'],
@@ -155,12 +158,31 @@ function report(context: CommandContext, name: ReportName, options: Options, acc
         }
         if (account !== null && made.every(({ sections }) => sections.every(({ figures }) => figures.length === 0)))
           throw new UserError(commandErrors.accountUnused({ account }), 1);
-        await printReports(context, name, made, { csv: options.csv === true, documents });
+        const shown =
+          options.csv === undefined
+            ? made
+            : made.map((each) => ({ ...each, sections: tableOf(name, made, each, options.csv) }));
+        await printReports(context, name, shown, { csv: options.csv !== undefined, documents });
         return 0;
       },
       { isolationLevel: 'repeatable read', readOnly: true },
     );
   });
+}
+
+/** The sections of the table that is asked for: one file has one table, so that its lines are not added up twice. */
+function tableOf(
+  name: ReportName,
+  made: readonly InstallationReport[],
+  { sections }: InstallationReport,
+  csv: true | string | undefined,
+): InstallationReport['sections'] {
+  const tables = [...new Set(made.flatMap((each) => each.sections.map(({ shape }) => shape.name)))];
+  if (csv === true && tables.length < 2) return sections;
+  if (typeof csv !== 'string' || !tables.includes(csv)) {
+    throw usageError(usageTexts.oneTable({ tables: tables.join(', ') }), `report ${name}`);
+  }
+  return sections.filter(({ shape }) => shape.name === csv);
 }
 
 /** Prints reports as a table, as JSON or as text. */

@@ -117,10 +117,10 @@ async function isAgreed(
     const total = await countInForce(app.db, id, selection);
     for await (const batch of withProgress(context, 'comparing', total, remapped))
       for (const one of batch) summary.add(one);
-    const { corrected, change_held } = summary.document().counts;
-    asked += corrected + change_held;
-    if (corrected + change_held > 0)
-      context.note(`Installation ${id}, mapping ${mappingName(installation)}\n${summary.text()}\n`);
+    const { corrected, change_held, left_as_posted } = summary.document().counts;
+    const open = corrected + change_held - left_as_posted;
+    asked += open;
+    if (open > 0) context.note(`Installation ${id}, mapping ${mappingName(installation)}\n${summary.text()}\n`);
   }
   if (asked === 0) return 'nothing';
   const question = 'Post these corrections? Posted entries cannot be deleted.';

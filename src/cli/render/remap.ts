@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { RemappedDocument } from '../../bookkeeping/preview.ts';
-import type { DraftEntry } from '../../domain/entry.ts';
+import { type DraftEntry, reversedLines, signed } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
+import { declinedProblem } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
+import { amountsOf } from '../../posting/entry-amounts.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
 import { remapTexts } from '../../texts/commands/mapping.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
@@ -28,6 +30,12 @@ export const changesAnswer = z
         id: z.string(),
         document: z.string(),
         outcome: z.enum(['corrected', 'change_held', 'held', 'left']),
+        /** The document’s date, and the client of its entry. */
+        date: answer.date,
+        client: z.string().nullable(),
+        /** What the mapping changes about total and VAT; null if it gives no entry. */
+        amount: answer.amount.nullable(),
+        vat: answer.amount.nullable(),
         in_force: entryAnswer,
         lines: linesAnswer.nullable(),
         entries: z.array(entryAnswer),
@@ -40,8 +48,14 @@ export const changesAnswer = z
       change_held: z.number(),
       held: z.number(),
       left: z.number(),
+      /** Of `change_held`: corrections that the accountant declined for good. */
+      left_as_posted: z.number(),
       entries: z.number(),
     }),
+    /** What the held corrections would move, by the month of the document; debits are positive. */
+    closed_months: z.array(
+      z.strictObject({ month: z.string(), documents: z.number(), account: z.string(), change: answer.amount }),
+    ),
     accounts: z.array(
       z.strictObject({
         account: z.string(),
@@ -89,12 +103,24 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
       id,
       document: `${document.kind} ${document.id}`,
       outcome,
+      ...changedFigures(inForce, required, decimals),
       in_force: entryDocument(inForce.id, inForce, decimals),
       lines: required && linesDocument(required.lines, decimals),
       entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, decimals)),
       problem: problem && { code: problem.code, message: problem.message, todo },
     },
     text: `${id}\n${texts.join('\n').replace(/^/gm, '  ')}`,
+  };
+}
+
+/** Date, client, and the change of total and VAT. */
+function changedFigures(inForce: DraftEntry, required: DraftEntry | null, decimals: number) {
+  const [was, is] = [amountsOf(inForce), required && amountsOf(required)];
+  const party = inForce.lines.find((line) => line.party !== null)?.party ?? null;
+  return {
+    ...{ date: inForce.documentDate, client: party?.code ?? null },
+    amount: is && formatMoney(is.amount.minus(was.amount), decimals),
+    vat: is?.vat && was.vat ? formatMoney(is.vat.minus(was.vat), decimals) : null,
   };
 }
 
@@ -112,7 +138,10 @@ export class RemapSummary {
   readonly #after = new AccountTotals();
   /** Number of documents by the cause that prevents their correction. */
   readonly #kept = new Map<string, number>();
+  /** The held corrections that are not declined, by month. */
+  readonly #months = new Map<string, { documents: number; effect: Map<string, Money> }>();
   #entries = 0;
+  #declined = 0;
 
   constructor(decimals: number, mode: 'preview' | 'posted') {
     this.#decimals = decimals;
@@ -126,14 +155,42 @@ export class RemapSummary {
       for (const cause of problem?.causes ?? [problem?.code ?? 'unknown'])
         this.#kept.set(cause, (this.#kept.get(cause) ?? 0) + 1);
     }
+    if (remap.outcome === 'change_held') this.#hold(document, remap);
     if (remap.outcome !== 'corrected') return;
     this.#entries += remap.decision.entries.length;
     this.#before.add(entryInForce(document).lines);
     if (remap.required) this.#after.add(remap.required.lines);
   }
 
+  #hold(document: RemappedDocument['document'], { decision, required }: RemappedDocument['remap']): void {
+    if (decision.problem?.code === declinedProblem) {
+      this.#declined += 1;
+      return;
+    }
+    const inForce = entryInForce(document);
+    const month = inForce.documentDate.slice(0, 7);
+    const of = this.#months.get(month) ?? { documents: 0, effect: new Map<string, Money>() };
+    of.documents += 1;
+    for (const line of [...reversedLines(inForce.lines), ...(required?.lines ?? [])])
+      of.effect.set(line.account, (of.effect.get(line.account) ?? zero).plus(signed(line)));
+    this.#months.set(month, of);
+  }
+
   document() {
-    return { counts: { ...this.#outcomes, entries: this.#entries }, accounts: this.#moved() };
+    return {
+      counts: { ...this.#outcomes, entries: this.#entries, left_as_posted: this.#declined },
+      closed_months: [...this.#months]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([month, of]) => this.#monthRows(month, of)),
+      accounts: this.#moved(),
+    };
+  }
+
+  #monthRows(month: string, { documents, effect }: { documents: number; effect: Map<string, Money> }) {
+    return [...effect]
+      .filter(([, change]) => !change.isZero())
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([account, change]) => ({ month, documents, account, change: formatMoney(change, this.#decimals) }));
   }
 
   /** Accounts whose balance changes, debits positive. */
@@ -155,10 +212,16 @@ export class RemapSummary {
     const isPreview = this.#mode === 'preview';
     const result = { documents: count(corrected, 'document'), entries: count(this.#entries, 'entry', 'entries'), same };
     const lines = [isPreview ? remapTexts.wouldCorrect(result) : remapTexts.corrected(result)];
-    if (change_held > 0) {
-      const corrections = count(change_held, 'correction');
+    const waiting = change_held - this.#declined;
+    if (waiting > 0) {
+      const corrections = count(waiting, 'correction');
       lines.push(isPreview ? remapTexts.wouldHold({ corrections }) : remapTexts.held({ corrections }));
     }
+    const months = this.document().closed_months.map((each) => [
+      ...[each.month, count(each.documents, 'document'), each.account, each.change],
+    ]);
+    if (months.length > 0) lines.push(remapTexts.closedMonths, ...columns(months, [3]).map((line) => `  ${line}`));
+    if (this.#declined > 0) lines.push(remapTexts.declined({ corrections: count(this.#declined, 'correction') }));
     if (held > 0)
       lines.push(
         remapTexts.notPosted({ documents: count(held, 'document') }),

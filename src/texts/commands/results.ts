@@ -72,6 +72,8 @@ export const lateTexts = {
     `${unit} is posted again as ${entry} on ${date}; it and ${reversal} cancel each other.`,
   cancelledOut: ({ unit, reversal }: { unit: string; reversal: string }) =>
     `${unit} and ${reversal} cancel each other; neither is sent.`,
+  differsBy: ({ amount }: { amount: string }) => `differs by ${amount}`,
+  age: ({ days }: { days: string }) => `${days} old`,
   dropped: ({ unit }: { unit: string }) => `${unit} has no effect any more; it is settled and not sent.`,
   redate: 'the next window posts it on the first open day',
   as_dated: 'it is posted on its own date when the period is open',

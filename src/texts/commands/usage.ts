@@ -57,6 +57,8 @@ export const usageTexts = {
     `The mapping of installation ${installation} names no country whose form is known. Give --form ${forms}.`,
   onlyWithMarkFiled: '--correction, --take-late, --dry-run, --shown and --reason need --mark-filed.',
   fileNeedsReason: '--mark-filed needs --reason TEXT.',
+  oneTable: ({ tables }: { tables: string }) =>
+    `A file has one table, so that its lines add up. Name one of these with --csv: ${tables}.`,
   csvOrJson: 'Give --csv or --json, but not both.',
   repostOne: 'Give only one of: --document; --from and --to; --all.',
   repostWhat: 'Choose what to post again: --document, --from and --to, or --all.',

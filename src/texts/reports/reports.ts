@@ -29,6 +29,8 @@ export const sectionTitles = {
     'Accounts: balance before the month, movements by payments and by other entries, and balance at its end as in the trial balance',
   openInvoices: 'Open invoices at the start date: the opening balance of opening_receivable',
   unusedPrepayments: 'Unused prepayments at the start date: the opening balance of prepayment_liability',
+  openingUnknown: ({ title, roles }: { title: string; roles: readonly string[] }) =>
+    `${title}. Without ${roles.join(' and ')}: more was redeemed than sold, so the records do not go back far enough. Take the opening balance from the clinic’s list of open cards`,
   openingVouchers:
     'Gift cards and vouchers open at the start date, as far as the source’s records show: the opening balance',
   euSales: 'Sales to companies of the EU, by buyer',
