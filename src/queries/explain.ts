@@ -12,7 +12,7 @@ import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { summariesOf } from '../ledger/summaries/read-summaries.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import { judge } from '../posting/index.ts';
-import type { DocumentFacts, Judgement } from '../posting/types.ts';
+import type { DocumentFacts, Judgement, PostingContext } from '../posting/types.ts';
 import { type KnownMatch, matchOfPayment, refundsOfPrepayment, usesOfPrepayment } from '../prepayments/matches.ts';
 import { type ExternalId, externalIdIn } from '../records/external-id.ts';
 import { readJson } from '../records/json.ts';
@@ -28,6 +28,7 @@ import {
 import { type WrittenBack, writtenBack } from '../writeback/questions.ts';
 import { deliveriesOf, type UnitDelivery } from './delivery-status.ts';
 import { type LikelyPair, likelyPairOf, noPair } from './explain-cancelled.ts';
+import { type ExplainedMove, movesOfDocument } from './explain-due.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
 import type { FoundDocument } from './found-documents.ts';
 
@@ -73,6 +74,8 @@ export interface Explanation {
   uses: KnownMatch[];
   /** For a payment of type 8: the prepayments that it used, and how they were determined. */
   match: KnownMatch[];
+  /** For a payment or latest day with VAT on payment: what became due, and why. */
+  due: ExplainedMove[];
   /** For an invoice: the consultation from which it was made. */
   origin: InvoiceOrigin | null;
   /** For a payment: its probable original or cancellation. */
@@ -140,6 +143,7 @@ export async function explainDocument(
     ),
     refunds: found.kind === 'prepayment' ? await refundsOfPrepayment(db, installationId, found.id) : [],
     uses: found.kind === 'prepayment' ? await usesOfPrepayment(db, installationId, found.id) : [],
+    due: facts === null ? [] : await movesOfDocument(db, installation, facts, await contextOf(db, installation, facts)),
     match: found.kind === 'payment' ? await matchOfPayment(db, installationId, found.id) : [],
     pair: facts?.kind === 'payment' ? await likelyPairOf(db, installationId, dialect, facts.payment) : noPair,
     origin: found.kind === 'invoice' && latest ? originOf(readJson(latest.raw), dialect) : null,
@@ -185,9 +189,16 @@ async function judgeNow(
   facts: DocumentFacts,
   { kind, documentDate }: FoundDocument,
 ): Promise<Judgement> {
+  return judge(facts, await contextOf(db, installation, facts), kind === 'invoice' ? null : documentDate);
+}
+
+async function contextOf(
+  db: Connection,
+  installation: InstallationConfig,
+  facts: DocumentFacts,
+): Promise<PostingContext> {
   const locks = await departmentLocks(db, installation.id);
-  const contextFor = postingContexts(installation, async (department) => locks.get(department) ?? null);
-  return judge(facts, await contextFor(db, [facts]), kind === 'invoice' ? null : documentDate);
+  return postingContexts(installation, async (department) => locks.get(department) ?? null)(db, [facts]);
 }
 
 function relatedRefs(facts: DocumentFacts): DocumentRef[] {

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
 import { rows } from '../../src/db/rows.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
+import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
@@ -202,4 +203,18 @@ test('E11 names the invoice whose payment moved another VAT', async () => {
       { document: `invoice ${invoice}`, difference: '17.81', message: expect.stringContaining(`payment ${second}`) },
     ],
   });
+});
+
+test('explain shows what a payment moved, with the formula', async () => {
+  const clinic = await clinicOf(4867, '{payment: 2026-01-01}');
+  const invoice = invoice1001(clinic);
+  const card = clinic.clinic.pay(invoice, { payment_type: 0, paid: '100.00' }).id;
+  await clinic.pull();
+  await clinic.post();
+  const run = (...more: string[]) =>
+    vetledger(['explain', 'payment', String(card), ...more, '--config', clinic.config], clinic.env);
+  expect((await run()).stdout).toContain(
+    'VAT 25.5 % 25.5 %: 25.50 × 100.00 paid / 182.50 = 13.97, less 0.00 that was due before: 13.97 (base 54.79)',
+  );
+  expect((await run('--json')).json().vat_due).toHaveLength(2);
 });

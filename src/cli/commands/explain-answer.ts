@@ -59,6 +59,16 @@ export const answer = z.strictObject({
       set_reason: z.string().nullable(),
     }),
   ),
+  /** What the payment or latest day makes due with VAT on payment, and why. */
+  vat_due: z
+    .array(
+      z.strictObject({
+        ...{ invoice: z.number(), number: z.string().nullable(), group: z.string().nullable() },
+        ...{ rate: z.string().nullable(), vat: amount, total: amount, paid: z.string(), due: amount },
+        ...{ due_before: amount, moved: amount, base: amount, all: z.boolean() },
+      }),
+    )
+    .optional(),
   related: z.array(
     z.strictObject({
       document: z.string(),
@@ -177,6 +187,25 @@ export function explanationDocument(explanation: Explanation) {
       document: `prepayment ${id}`,
       amount: formatMoney(amount, decimals),
     })),
+    ...(explanation.due.length === 0
+      ? {}
+      : {
+          vat_due: explanation.due.map((move) => ({
+            ...{ invoice: move.invoiceId, number: move.number, group: move.group, rate: move.rate?.toFixed() ?? null },
+            ...{
+              vat: formatMoney(move.vat, decimals),
+              total: formatMoney(move.total, decimals),
+              paid: move.paid.toFixed(),
+              due: formatMoney(move.due, decimals),
+            },
+            ...{
+              due_before: formatMoney(move.dueBefore, decimals),
+              moved: formatMoney(move.moved, decimals),
+              base: formatMoney(move.base, decimals),
+              all: move.isAll,
+            },
+          })),
+        }),
     uses: [...explanation.uses, ...explanation.match].map((use) => ({
       document: `payment ${use.paymentId}`,
       invoice: documentId('invoice', use.invoiceId),

@@ -8,6 +8,7 @@ import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { formatAmount } from '../../reconcile/reconcile-report.ts';
+import { explainDueText } from '../../texts/commands/explain-due.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
 import { type instant, table } from '../render/text.ts';
 
@@ -37,6 +38,8 @@ export function explainText(found: Explanation): string {
   if (explanation.related.length > 0) lines.push('', 'Related documents', ...explanation.related.map(relatedLine));
   const used = prepaymentLines(explanation);
   if (used.length > 0) lines.push('', 'Prepayments used and refunded', ...used);
+  const { due, decimals } = explanation;
+  if (due.length > 0) lines.push('', 'VAT due', ...due.map((move) => `  ${dueLine(move, decimals)}`));
   lines.push('', 'Proofs', ...proofLines(explanation));
   lines.push('', 'Entries', ...entryLines(explanation));
   if (document.kind === 'prepayment' || explanation.writeBack !== null)
@@ -89,6 +92,17 @@ function originLines(origin: Explanation['origin']): string[] {
 function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
   if (cancels !== null) return [`  likely cancels or pays back payment ${cancels} (same invoice, type and amount)`];
   return cancelledBy === null ? [] : [`  likely cancelled or paid back by payment ${cancelledBy}`];
+}
+
+/** The formula of R13 with its numbers. */
+function dueLine(move: Explanation['due'][number], decimals: number): string {
+  const money = (of: Explanation['due'][number]['vat']) => formatAmount(of, decimals);
+  return explainDueText({
+    ...{ invoice: move.number ?? String(move.invoiceId), group: move.group ?? '', rate: move.rate?.toFixed() ?? '' },
+    ...{ vat: money(move.vat), total: money(move.total), paid: money(move.paid.toDecimalPlaces(decimals)) },
+    ...{ due: money(move.due), before: money(move.dueBefore), moved: money(move.moved), base: money(move.base) },
+    isAll: move.isAll,
+  });
 }
 
 /** The refunds and uses of a prepayment, or the match of a payment. */
