@@ -149,6 +149,8 @@ export class VatDueBatch {
     const last = entries.at(-1);
     if (last === undefined) {
       if (state === 'before_start') this.#opens(facts, documentDate ?? '');
+      // It may have been part of the opening balances.
+      else if (state === 'gone' || state === 'voided') for (const id of invoicesOf(facts)) this.#touched.add(id);
       return;
     }
     for (const id of invoicesOf(facts)) this.#touched.add(id);

@@ -298,6 +298,8 @@ class Life {
   #follow(): void {
     for (let round = 0; round < 20; round++) {
       let entries = 0;
+      const states = () => [...this.#paid.keys()].map((id) => this.#scene.stateOf(`payment/${id}`)).join();
+      const before = states();
       for (const { id } of this.#paid.values()) {
         const added = this.#scene.again(id);
         entries += added.length;
@@ -310,7 +312,7 @@ class Life {
         if (added.length > 0) this.#count('latest day');
         this.#placed(`vat_due/${id}`, added.length > 0);
       }
-      if (entries === 0) return;
+      if (entries === 0 && states() === before) return;
     }
     throw new Error(`seed ${this.#seed}: posting does not come to an end`);
   }
