@@ -11,6 +11,7 @@ const patterns: readonly [RegExp, string | ((text: string) => string)][] = [
   // Local times. The offset of the machine's day depends on the season.
   [/\b(2025-\d\d-\d\d) \d\d:\d\d:\d\d ([+-]\d\d:\d\d)/g, '$1 hh:mm:ss $2'],
   [/\b20(?!25)\d\d-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, 'yyyy-mm-dd hh:mm:ss +hh:mm'],
+  [/\b\d+ days old\b/g, 'n days old'],
   [/\b[0-9a-f]{64}\b/g, (hash) => (/^0+$/.test(hash) ? hash : '(hash)')],
   [/\b(mapping[ :]|hash )[0-9a-f]{12}\b/g, '$1(hash)'],
 ];

@@ -85,6 +85,7 @@ describe('sound books', () => {
           complete: true,
           empty: false,
           outside: {},
+          left_as_posted: {},
           currency: 'EUR',
           equations: {
             E1: { ok: true, difference: '0.00', documents: [] },
