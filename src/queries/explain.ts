@@ -10,13 +10,16 @@ import { todoOf } from '../domain/problem-texts.ts';
 import { type EntryRecord, entryRecords } from '../ledger/journal/entry-records.ts';
 import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { summariesOf } from '../ledger/summaries/read-summaries.ts';
+import type { AccountNames } from '../mapping/account-names.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
+import { changedFields, type FieldChange } from '../posting/changed-fields.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement, PostingContext } from '../posting/types.ts';
 import { type KnownMatch, matchOfPayment, refundsOfPrepayment, usesOfPrepayment } from '../prepayments/matches.ts';
 import { type ExternalId, externalIdIn } from '../records/external-id.ts';
 import { readJson } from '../records/json.ts';
 import { type InvoiceOrigin, originOf } from '../records/schema.ts';
+import { readAccountNames } from '../reports/account-names.ts';
 import {
   type CalendarDate,
   type DocumentKind,
@@ -31,6 +34,7 @@ import { type LikelyPair, likelyPairOf, noPair } from './explain-cancelled.ts';
 import { type ExplainedMove, movesOfDocument } from './explain-due.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
 import type { FoundDocument } from './found-documents.ts';
+import { invoiceNumbers } from './invoice-numbers.ts';
 
 /**
  * Whether a decision about a late document applies. `replaced`: a newer decision concerns the same version.
@@ -80,6 +84,11 @@ export interface Explanation {
   origin: InvoiceOrigin | null;
   /** For a payment: its probable original or cancellation. */
   pair: LikelyPair;
+  /** For each reversal by id: what its successor has changed. Empty without a successor. */
+  changes: Map<string, FieldChange[]>;
+  /** The names of accounts, and the numbers printed on related invoices by id. */
+  names: AccountNames;
+  numbers: Map<number, string>;
   /** The time zone for shown times. */
   timezone: string;
   decimals: number;
@@ -148,9 +157,31 @@ export async function explainDocument(
     pair: facts?.kind === 'payment' ? await likelyPairOf(db, installationId, dialect, facts.payment) : noPair,
     origin: found.kind === 'invoice' && latest ? originOf(readJson(latest.raw), dialect) : null,
     timezone: installation.timezone,
+    changes: changesOf(entries, decimals),
+    names: await readAccountNames(db, installation),
+    numbers: await invoiceNumbers(db, installation, invoicesNamed(entries, facts)),
     related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
     decimals,
   };
+}
+
+/** What the successor of each reversal has changed. */
+function changesOf(entries: readonly LedgerEntry[], decimals: number): Map<string, FieldChange[]> {
+  const changes = new Map<string, FieldChange[]>();
+  for (const [index, { id, reverses }] of entries.entries()) {
+    if (reverses === null) continue;
+    const reversed = entries.find((entry) => entry.id === reverses);
+    const successor = entries.slice(index + 1).find((entry) => entry.reverses === null);
+    changes.set(id, reversed && successor ? changedFields(reversed, successor, decimals) : []);
+  }
+  return changes;
+}
+
+/** The invoices that the text of an explanation names. */
+function invoicesNamed(entries: readonly LedgerEntry[], facts: DocumentFacts | null): number[] {
+  const related = facts === null ? [] : relatedRefs(facts);
+  const originals = entries.flatMap(({ original }) => (original === null ? [] : [original]));
+  return [...new Set([...related, ...originals].flatMap(({ kind, id }) => (kind === 'invoice' ? [id] : [])))];
 }
 
 async function decisionsAbout(

@@ -4,11 +4,14 @@ import { formatMoney, type Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { type EntryRecord, type MappingVersion, mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { paymentTypeName } from '../../mapping/payment-types.ts';
+import type { FieldChange } from '../../posting/changed-fields.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { formatAmount } from '../../reconcile/reconcile-report.ts';
 import { explainDueText } from '../../texts/commands/explain-due.ts';
+import type { DocumentRef } from '../../terms.ts';
+import { changesLine } from '../render/changes.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
 import { type instant, table } from '../render/text.ts';
 
@@ -35,7 +38,8 @@ export function explainText(found: Explanation): string {
   }
   for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
   lines.push('', 'Source', ...sourceLines(explanation));
-  if (explanation.related.length > 0) lines.push('', 'Related documents', ...explanation.related.map(relatedLine));
+  if (explanation.related.length > 0)
+    lines.push('', 'Related documents', ...explanation.related.map((each) => relatedLine(each, explanation.numbers)));
   const used = prepaymentLines(explanation);
   if (used.length > 0) lines.push('', 'Prepayments used and refunded', ...used);
   const { due, decimals } = explanation;
@@ -55,28 +59,34 @@ const standingTexts = {
 };
 
 /** A related document with its state, because a held invoice does not hold its payments, or the reverse. */
-function relatedLine({ kind, id, state, problemCode, entryId }: RelatedDocument): string {
+function relatedLine(document: RelatedDocument, numbers: Explanation['numbers']): string {
+  const { state, problemCode, entryId } = document;
   const where = [
     state.replaceAll('_', ' '),
     ...(entryId ? [`as ${entryId}`] : []),
     ...(problemCode ? [problemCode] : []),
   ];
-  return `  ${kind} ${id}: ${where.join(', ')}`;
+  return `  ${documentName(document, numbers)}: ${where.join(', ')}`;
+}
+
+/** A document by the number printed on it, else by its id. */
+function documentName({ kind, id }: DocumentRef, numbers: Explanation['numbers']): string {
+  const number = kind === 'invoice' ? numbers.get(id) : undefined;
+  return number === undefined ? `${kind} ${id}` : `${kind} ${number} (id ${id})`;
 }
 
 function typeName(type: number | null): string {
   return type === null ? 'no payment type' : paymentTypeName(type);
 }
 
-function sourceLines({ versions, facts, decimals, timezone, pair, origin }: Explanation): string[] {
+function sourceLines(explanation: Explanation): string[] {
+  const { versions, facts, timezone, pair, origin } = explanation;
   const at = localTime(timezone);
   const lines = versions.map(
     ({ version, modified, sourceTime, current, goneAt }) =>
       `  version ${version}  changed ${at(modified)}, last read ${at(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${at(goneAt)})` : ''}`,
   );
-  return facts
-    ? [...lines, ...factLines(facts, decimals, timezone), ...pairLines(pair), ...originLines(origin)]
-    : lines;
+  return facts ? [...lines, ...factLines(facts, explanation), ...pairLines(pair), ...originLines(origin)] : lines;
 }
 
 /** The consultation in the practice software. It names the patients, of which vetledger stores nothing. */
@@ -143,12 +153,16 @@ function localText(text: string | null, timezone: string): string {
   return instant === null ? text : localTimeOf(instant, timezone);
 }
 
-function factLines(facts: DocumentFacts, decimals: number, timezone: string): string[] {
+function invoiceNamed(id: number | null, numbers: Explanation['numbers']): string {
+  return id === null ? 'no invoice' : documentName({ kind: 'invoice', id }, numbers);
+}
+
+function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explanation): string[] {
   const text = (amount: Money | null) => (amount === null ? '-' : formatAmount(amount, decimals));
   if (facts.kind === 'payment') {
     const { payment } = facts;
     return [
-      `  ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${localText(payment.dateAdded, timezone)} for invoice ${payment.invoiceId ?? '-'}${facts.invoice ? '' : ' (not in the mirror)'}`,
+      `  ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${localText(payment.dateAdded, timezone)} for ${invoiceNamed(payment.invoiceId, numbers)}${facts.invoice ? '' : ' (not in the mirror)'}`,
     ];
   }
   if (facts.kind === 'prepayment') {
@@ -200,15 +214,17 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
   });
 }
 
-function entryLines({ entries, records, inForce, summaries, deliveries, decimals, timezone }: Explanation): string[] {
+function entryLines(explanation: Explanation): string[] {
+  const { entries, records, inForce, summaries, deliveries, decimals, timezone, names, changes } = explanation;
   const at = localTime(timezone);
   if (entries.length === 0) return ['  none'];
   return entries.flatMap((entry) => [
-    entryHead(entry, entry.id === inForce),
+    entryHead(entry, entry.id === inForce, explanation.numbers),
+    ...changedLines(changes.get(entry.id)),
     ...recordLines(records.get(entry.id), at),
     ...toGeneralLedger(entry, summaries.get(entry.id)),
     ...toErp(deliveries.get(summaries.get(entry.id) ?? entry.id), at),
-    indented(lineTable(entry.lines, decimals)),
+    indented(lineTable(entry.lines, { decimals, names })),
   ]);
 }
 
@@ -228,12 +244,18 @@ function approval({ approvedBy }: MappingVersion): string {
   return approvedBy === null ? '' : `, approved by ${approvedBy}`;
 }
 
-function entryHead(entry: LedgerEntry, isInForce: boolean): string {
+/** What was changed by the entry after a reversal. */
+function changedLines(changes: readonly FieldChange[] = []): string[] {
+  const line = changesLine(changes);
+  return line === null ? [] : [`    ${line}`];
+}
+
+function entryHead(entry: LedgerEntry, isInForce: boolean, numbers: Explanation['numbers']): string {
   const parts = [`  ${entry.id}  ${entry.date}  ${entry.reason.replaceAll('_', ' ')}  ${entry.description}`];
   if (entry.documentDate !== entry.date) parts.push(`document date ${entry.documentDate}`);
   parts.push(`VAT period ${entry.vatPeriod}${entry.isLate ? ', late' : ''}`);
   if (entry.reverses) parts.push(`reverses ${entry.reverses}`);
-  if (entry.original) parts.push(`credits ${entry.original.kind} ${entry.original.id}`);
+  if (entry.original) parts.push(`credits ${documentName(entry.original, numbers)}`);
   parts.push(`no. ${entry.seq} of the journal, hash ${entry.hash.slice(0, 12)}`);
   if (isInForce) parts.push('in force');
   return parts.join('; ');
@@ -252,16 +274,17 @@ function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
 /** Titles of the first delivery, and then in turn of each undo and each new delivery. */
 const undoTexts = ['to the ERP', 'undone in the ERP', 'sent to the ERP again'];
 
-function lineTable(lines: Line[], decimals: number): string {
+function lineTable(lines: Line[], { decimals, names }: Pick<Explanation, 'decimals' | 'names'>): string {
   return table(
-    ['', 'account', 'role', 'debit', 'credit', 'rule', 'mapped by', 'party', 'carries'],
+    ['', 'account', 'name', 'role', 'debit', 'credit', 'rule', 'mapped by', 'party', 'carries'],
     toRight(
-      [3, 4],
+      [4, 5],
       lines.map((line) => {
         const amount = formatMoney(line.amount, decimals);
         return [
           line.side === 'debit' ? 'Dr' : 'Cr',
           line.account,
+          names.nameOf(line.account, line.role) ?? '',
           line.role,
           line.side === 'debit' ? amount : '',
           line.side === 'credit' ? amount : '',

@@ -3,7 +3,7 @@ import { declinedProblem } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
-import { AccountTotals, entryDocument, entryText, withIds } from '../render/entry.ts';
+import { AccountTotals, type EntryView, entryDocument, entryText, withIds } from '../render/entry.ts';
 import type { ListItem } from '../render/streamed-result.ts';
 import { columns, count } from '../render/text.ts';
 
@@ -11,27 +11,27 @@ import { columns, count } from '../render/text.ts';
 export async function* postingItems(
   batches: AsyncIterable<PreviewedDocument[]>,
   installation: number,
-  decimals: number,
+  view: EntryView,
   summary: PostingSummary,
 ): AsyncGenerator<ListItem[]> {
   for await (const batch of batches) {
     for (const one of batch) summary.add(one);
     yield batch
       .filter(({ decision, awaitsParts }) => decision.entries.length > 0 || decision.problem !== null || awaitsParts)
-      .map((one) => postingItem(one, installation, decimals));
+      .map((one) => postingItem(one, installation, view));
   }
 }
 
 function postingItem(
   { document, decision, entryIds, awaitsParts }: PreviewedDocument,
   installation: number,
-  decimals: number,
+  view: EntryView,
 ): ListItem {
   const id = `${installation}/${document.kind}/${document.id}`;
   const { problem } = decision;
   const todo = problem && problemCatalogue[problem.code].todo;
   const entries = withIds(decision.entries, entryIds);
-  const texts = entries.map(([entryId, entry]) => entryText(entryId, entry, decimals));
+  const texts = entries.map(([entryId, entry]) => entryText(entryId, entry, view));
   if (problem) {
     const stays = document.before.inForce ? `; ${document.before.inForce.id} would stay in force` : '';
     texts.push(
@@ -44,7 +44,7 @@ function postingItem(
       id,
       document: `${document.kind} ${document.id}`,
       state: decision.state,
-      entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, decimals)),
+      entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, view)),
       problem: problem && { code: problem.code, message: problem.message, todo },
       fetched_again_first: awaitsParts,
     },
@@ -56,6 +56,7 @@ function postingItem(
 export class PostingSummary {
   readonly #decimals: number;
   readonly #vatPeriod: VatPeriodLength;
+  readonly #names: EntryView['names'];
   readonly #accounts = new AccountTotals();
   /** Key: month of the entry date and VAT period of the document date. */
   readonly #periods = new Map<string, { month: string; vatPeriod: string; accounts: AccountTotals }>();
@@ -70,8 +71,9 @@ export class PostingSummary {
   #withProblemNow = 0;
   #withProblem = 0;
 
-  constructor(decimals: number, vatPeriod: VatPeriodLength) {
+  constructor({ decimals, names }: EntryView, vatPeriod: VatPeriodLength) {
     this.#decimals = decimals;
+    this.#names = names;
     this.#vatPeriod = vatPeriod;
   }
 
@@ -112,16 +114,16 @@ export class PostingSummary {
         states: Object.fromEntries(this.#states),
         problems: Object.fromEntries(this.#problems),
       },
-      accounts: this.#accounts.all().map(({ account, debit, credit }) => ({
-        account,
+      accounts: this.#accounts.all().map(({ account, role, debit, credit }) => ({
+        ...{ account, name: this.#names.nameOf(account, role) },
         debit: debit.toFixed(this.#decimals),
         credit: credit.toFixed(this.#decimals),
       })),
       periods: [...this.#periods]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .flatMap(([, { month, vatPeriod, accounts }]) =>
-          accounts.all().map(({ account, debit, credit }) => ({
-            ...{ month, vat_period: vatPeriod, account },
+          accounts.all().map(({ account, role, debit, credit }) => ({
+            ...{ month, vat_period: vatPeriod, account, name: this.#names.nameOf(account, role) },
             debit: debit.toFixed(this.#decimals),
             credit: credit.toFixed(this.#decimals),
           })),
@@ -146,14 +148,14 @@ export class PostingSummary {
       `They would then be: ${states.join(', ')}.${stillHeld(counts.held_in_all)}`,
     ];
     if (accounts.length > 0) {
-      const rows = accounts.map(({ account, debit, credit }) => [account, debit, credit]);
-      lines.push('', ...columns([['account', 'debit', 'credit'], ...rows], [1, 2]).map((line) => `  ${line}`));
+      const rows = accounts.map(({ account, name, debit, credit }) => [account, name ?? '', debit, credit]);
+      lines.push('', ...columns([['account', 'name', 'debit', 'credit'], ...rows], [2, 3]).map((line) => `  ${line}`));
     }
     if (periods.length > 0) {
-      const rows = periods.map(({ month, vat_period, account, debit, credit }) => [
-        ...[month, vat_period, account, debit, credit],
+      const rows = periods.map(({ month, vat_period, account, name, debit, credit }) => [
+        ...[month, vat_period, account, name ?? '', debit, credit],
       ]);
-      const table = columns([['month', 'VAT period', 'account', 'debit', 'credit'], ...rows], [3, 4]);
+      const table = columns([['month', 'VAT period', 'account', 'name', 'debit', 'credit'], ...rows], [4, 5]);
       lines.push('', ...table.map((line) => `  ${line}`));
     }
     return lines.join('\n');

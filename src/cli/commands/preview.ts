@@ -7,6 +7,7 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
 import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';
+import { readAccountNames } from '../../reports/account-names.ts';
 import type { App } from '../../runtime/app.ts';
 import { amount, counts, plainError } from '../answer.ts';
 import { chosenBooks, chosenBooksAsNext } from '../books.ts';
@@ -24,7 +25,7 @@ interface Options {
   mapping?: string;
   details?: true;
 }
-const totals = { account: z.string(), debit: amount, credit: amount };
+const totals = { account: z.string(), name: z.string().nullable(), debit: amount, credit: amount };
 
 const answer = z.strictObject({
   installations: z.array(
@@ -103,36 +104,37 @@ async function previewOne(
   result: StreamedResult,
 ): Promise<void> {
   const { id, mapping, decimals } = installation;
+  const view = { decimals, names: await readAccountNames(app.db, installation) };
   const name = mappingName(installation);
   const practice = app.practice(id);
   result.json(`{"installation":${id},"mapping":${JSON.stringify(name)},"documents":`);
   result.text(`Installation ${id}, mapping ${name}\nWhat the next window would post of the present data:`);
   const posting = (summary: PostingSummary) => {
     const waiting = previewPosting(app.db, installation, practice, app.clock);
-    return postingItems(withProgress(context, 'judging', null, waiting), id, decimals, summary);
+    return postingItems(withProgress(context, 'judging', null, waiting), id, view, summary);
   };
-  const summary = new PostingSummary(decimals, mapping.policies.vat_period);
+  const summary = new PostingSummary(view, mapping.policies.vat_period);
   if (context.json) await result.list(posting(summary));
   else await added(posting(summary));
   const { held } = await countWaiting(app.db, id);
   result.json(`,${membersOf(summary.document(held))}`);
   result.text(summary.text(held));
   // The documents are judged twice, because the summary comes first and the list may not fit into memory.
-  if (details && !context.json) await result.list(posting(new PostingSummary(decimals, mapping.policies.vat_period)));
+  if (details && !context.json) await result.list(posting(new PostingSummary(view, mapping.policies.vat_period)));
   if (isOther) {
     result.json(',"changes":{"documents":');
     result.text('What this mapping would change in the books (`vetledger repost` posts it when it is configured):');
     const total = await countInForce(app.db, id, everything);
     const remapping = (changes: RemapSummary) => {
       const remapped = previewRemap(app.db, installation, practice, everything);
-      return changeItems(withProgress(context, 'comparing', total, remapped), id, decimals, changes);
+      return changeItems(withProgress(context, 'comparing', total, remapped), id, view, changes);
     };
-    const changes = new RemapSummary(decimals, 'preview');
+    const changes = new RemapSummary(view, 'preview');
     if (context.json) await result.list(remapping(changes));
     else await added(remapping(changes));
     result.json(`,${membersOf(changes.document())}}`);
     result.text(changes.text());
-    if (details && !context.json) await result.list(remapping(new RemapSummary(decimals, 'preview')));
+    if (details && !context.json) await result.list(remapping(new RemapSummary(view, 'preview')));
   }
   result.json('}');
 }

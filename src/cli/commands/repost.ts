@@ -7,6 +7,7 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { countInForce, type DocumentSelection } from '../../documents/in-force.ts';
 import { UserError } from '../../domain/errors.ts';
 import { findDocuments } from '../../queries/found-documents.ts';
+import { readAccountNames } from '../../reports/account-names.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
@@ -112,7 +113,8 @@ async function isAgreed(
     const selection = selectionOf(installation, options, named);
     if (selection === null) continue;
     const { id, decimals } = installation;
-    const summary = new RemapSummary(decimals, 'preview');
+    const view = { decimals, names: await readAccountNames(app.db, installation) };
+    const summary = new RemapSummary(view, 'preview');
     const remapped = previewRemap(app.db, installation, app.practice(id), selection);
     const total = await countInForce(app.db, id, selection);
     for await (const batch of withProgress(context, 'comparing', total, remapped))
@@ -169,10 +171,11 @@ async function repostOne(
   result: StreamedResult,
 ): Promise<void> {
   const { id, decimals } = installation;
+  const view = { decimals, names: await readAccountNames(app.db, installation) };
   const mapping = mappingName(installation);
   result.json(`{"installation":${id},"mapping":${JSON.stringify(mapping)},"documents":`);
   result.text(`Installation ${id}, mapping ${mapping}`);
-  const summary = new RemapSummary(decimals, isDry ? 'preview' : 'posted');
+  const summary = new RemapSummary(view, isDry ? 'preview' : 'posted');
   const practice = app.practice(id);
   const batches = isDry
     ? previewRemap(app.db, installation, practice, selection)
@@ -187,7 +190,7 @@ async function repostOne(
   if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
   const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);
-  const items = changeItems(shown, id, decimals, summary);
+  const items = changeItems(shown, id, view, summary);
   if (details) await result.list(items);
   else for await (const _ of items);
   result.json(`,${membersOf(summary.document())}}`);

@@ -2,12 +2,15 @@ import { z } from 'zod';
 import { type DraftEntry, type Line, signed } from '../../domain/entry.ts';
 import { formatMoney, type Money, sum, zero } from '../../domain/money.ts';
 import { visible } from '../../domain/text.ts';
+import type { AccountNames } from '../../mapping/account-names.ts';
+import type { LineRole } from '../../terms.ts';
 import * as answer from '../answer.ts';
 import { columns } from './text.ts';
 
 export const linesAnswer = z.array(
   z.strictObject({
     account: z.string(),
+    name: z.string().nullable(),
     role: z.string(),
     amount: answer.amount,
     rule: z.string(),
@@ -35,8 +38,14 @@ export const entryAnswer = z
   })
   .meta({ id: 'entry' });
 
+/** How the entries of an installation are shown. */
+export interface EntryView {
+  decimals: number;
+  names: AccountNames;
+}
+
 /** The JSON of an entry. Amounts are texts, with debits positive. */
-export function entryDocument(id: string, entry: DraftEntry, decimals: number) {
+export function entryDocument(id: string, entry: DraftEntry, view: EntryView) {
   return {
     id,
     date: entry.date,
@@ -45,7 +54,7 @@ export function entryDocument(id: string, entry: DraftEntry, decimals: number) {
     reverses: entry.reverses,
     original: entry.original,
     description: entry.description,
-    lines: linesDocument(entry.lines, decimals),
+    lines: linesDocument(entry.lines, view),
   };
 }
 
@@ -58,9 +67,10 @@ export function withIds(entries: DraftEntry[], ids: string[]): [id: string, entr
   });
 }
 
-export function linesDocument(lines: Line[], decimals: number) {
+export function linesDocument(lines: Line[], { decimals, names }: EntryView) {
   return lines.map((line) => ({
     account: line.account,
+    name: names.nameOf(line.account, line.role),
     role: line.role,
     amount: formatMoney(signed(line), decimals),
     rule: line.rule,
@@ -77,19 +87,20 @@ export function linesDocument(lines: Line[], decimals: number) {
 }
 
 /** An entry as text: id, date and description, then its lines with columns for debit and credit. */
-export function entryText(id: string, entry: DraftEntry, decimals: number): string {
+export function entryText(id: string, entry: DraftEntry, view: EntryView): string {
   const kept = entry.documentDate === entry.date ? '' : ` (document date ${entry.documentDate})`;
-  return `${id}  ${entry.date}  ${visible(entry.description)}${kept}\n${linesText(entry.lines, decimals)}`;
+  return `${id}  ${entry.date}  ${visible(entry.description)}${kept}\n${linesText(entry.lines, view)}`;
 }
 
-export function linesText(lines: Line[], decimals: number): string {
+export function linesText(lines: Line[], { decimals, names }: EntryView): string {
   const cells = lines.map((line) => {
     const amount = formatMoney(line.amount, decimals);
     const isDebit = line.side === 'debit';
     const tags = tagsOf(line, decimals);
-    return [isDebit ? 'Dr' : 'Cr', line.account, line.role, isDebit ? amount : '', isDebit ? '' : amount, tags];
+    const name = names.nameOf(line.account, line.role) ?? '';
+    return [isDebit ? 'Dr' : 'Cr', line.account, name, line.role, isDebit ? amount : '', isDebit ? '' : amount, tags];
   });
-  return columns(cells, [3, 4])
+  return columns(cells, [4, 5])
     .map((line) => `    ${line}`)
     .join('\n');
 }
@@ -108,20 +119,23 @@ function tagsOf({ vat, dimensions, party }: Line, decimals: number): string {
 
 /** The sums of debits and credits per account. */
 export class AccountTotals {
-  readonly #byAccount = new Map<string, { debit: Money; credit: Money }>();
+  readonly #byAccount = new Map<string, { role: LineRole; debit: Money; credit: Money }>();
 
   add(lines: Line[]): void {
-    for (const { account, side, amount } of lines) {
-      const total = this.#byAccount.get(account) ?? { debit: zero, credit: zero };
+    for (const { account, role, side, amount } of lines) {
+      const total = this.#byAccount.get(account) ?? { role, debit: zero, credit: zero };
       total[side] = total[side].plus(amount);
       this.#byAccount.set(account, total);
     }
   }
 
   /** Sorted by account; `balance` is debits less credits. */
-  all(): { account: string; debit: Money; credit: Money; balance: Money }[] {
+  all(): { account: string; role: LineRole; debit: Money; credit: Money; balance: Money }[] {
     return [...this.#byAccount]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([account, { debit, credit }]) => ({ account, debit, credit, balance: sum([debit, credit.negated()]) }));
+      .map(([account, { role, debit, credit }]) => ({
+        ...{ account, role, debit, credit },
+        balance: sum([debit, credit.negated()]),
+      }));
   }
 }

@@ -11,6 +11,7 @@ import { problemCatalogue } from '../../texts/problems.ts';
 import * as answer from '../answer.ts';
 import {
   AccountTotals,
+  type EntryView,
   entryAnswer,
   entryDocument,
   entryText,
@@ -59,6 +60,7 @@ export const changesAnswer = z
     accounts: z.array(
       z.strictObject({
         account: z.string(),
+        name: z.string().nullable(),
         in_force: answer.amount,
         instead: answer.amount,
         change: answer.amount,
@@ -71,29 +73,29 @@ export const changesAnswer = z
 export async function* changeItems(
   batches: AsyncIterable<RemappedDocument[]>,
   installation: number,
-  decimals: number,
+  view: EntryView,
   summary: RemapSummary,
 ): AsyncGenerator<ListItem[]> {
   for await (const batch of batches) {
     for (const one of batch) summary.add(one);
-    yield batch.filter(({ remap }) => remap.outcome !== 'same').map((one) => changeItem(one, installation, decimals));
+    yield batch.filter(({ remap }) => remap.outcome !== 'same').map((one) => changeItem(one, installation, view));
   }
 }
 
-function changeItem({ document, remap, entryIds }: RemappedDocument, installation: number, decimals: number): ListItem {
+function changeItem({ document, remap, entryIds }: RemappedDocument, installation: number, view: EntryView): ListItem {
   const { decision, required, outcome } = remap;
   const inForce = entryInForce(document);
   const entries = withIds(decision.entries, entryIds);
   const { problem } = decision;
   const todo = problem && problemCatalogue[problem.code].todo;
   const id = `${installation}/${document.kind}/${document.id}`;
-  const texts = [`in force: ${entryText(inForce.id, inForce, decimals)}`];
+  const texts = [`in force: ${entryText(inForce.id, inForce, view)}`];
   const [reversal, successor] = entries;
   if (outcome === 'corrected' && reversal && successor) {
     texts.push(remapTexts.reversedBy({ reversal: reversal[0], date: reversal[1].date }));
-    texts.push(entryText(...successor, decimals));
+    texts.push(entryText(...successor, view));
   } else {
-    if (required) texts.push(`this mapping gives:\n${linesText(required.lines, decimals)}`);
+    if (required) texts.push(`this mapping gives:\n${linesText(required.lines, view)}`);
     if (outcome === 'left') texts.push(remapTexts.changedInSource);
     if (problem)
       texts.push(`${remapTexts.unchanged(problem)}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
@@ -103,10 +105,10 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
       id,
       document: `${document.kind} ${document.id}`,
       outcome,
-      ...changedFigures(inForce, required, decimals),
-      in_force: entryDocument(inForce.id, inForce, decimals),
-      lines: required && linesDocument(required.lines, decimals),
-      entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, decimals)),
+      ...changedFigures(inForce, required, view.decimals),
+      in_force: entryDocument(inForce.id, inForce, view),
+      lines: required && linesDocument(required.lines, view),
+      entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, view)),
       problem: problem && { code: problem.code, message: problem.message, todo },
     },
     text: `${id}\n${texts.join('\n').replace(/^/gm, '  ')}`,
@@ -134,6 +136,7 @@ export class RemapSummary {
   readonly #decimals: number;
   readonly #mode: 'preview' | 'posted';
   readonly #outcomes: Record<RemapOutcome, number> = { same: 0, corrected: 0, change_held: 0, held: 0, left: 0 };
+  readonly #names: EntryView['names'];
   readonly #before = new AccountTotals();
   readonly #after = new AccountTotals();
   /** Number of documents by the cause that prevents their correction. */
@@ -143,8 +146,9 @@ export class RemapSummary {
   #entries = 0;
   #declined = 0;
 
-  constructor(decimals: number, mode: 'preview' | 'posted') {
+  constructor({ decimals, names }: EntryView, mode: 'preview' | 'posted') {
     this.#decimals = decimals;
+    this.#names = names;
     this.#mode = mode;
   }
 
@@ -194,16 +198,19 @@ export class RemapSummary {
   }
 
   /** Accounts whose balance changes, debits positive. */
-  #moved(): { account: string; in_force: string; instead: string; change: string }[] {
-    const before = new Map(this.#before.all().map(({ account, balance }) => [account, balance]));
-    const after = new Map(this.#after.all().map(({ account, balance }) => [account, balance]));
+  #moved(): { account: string; name: string | null; in_force: string; instead: string; change: string }[] {
+    const [all, then] = [this.#before.all(), this.#after.all()];
+    const before = new Map(all.map(({ account, balance }) => [account, balance]));
+    const after = new Map(then.map(({ account, balance }) => [account, balance]));
+    const names = new Map([...all, ...then].map(({ account, role }) => [account, this.#names.nameOf(account, role)]));
     const accounts = [...new Set([...before.keys(), ...after.keys()])].sort();
     return accounts.flatMap((account) => {
       const was = before.get(account) ?? zero;
       const is = after.get(account) ?? zero;
       if (was.equals(is)) return [];
       const text = (amount: Money) => formatMoney(amount, this.#decimals);
-      return [{ account, in_force: text(was), instead: text(is), change: text(is.minus(was)) }];
+      const name = names.get(account) ?? null;
+      return [{ account, name, in_force: text(was), instead: text(is), change: text(is.minus(was)) }];
     });
   }
 
@@ -236,9 +243,11 @@ export class RemapSummary {
           ' ',
         ),
       );
-    const moved = this.#moved().map(({ account, in_force, instead, change }) => [account, in_force, instead, change]);
+    const moved = this.#moved().map(({ account, name, in_force, instead, change }) => [
+      ...[account, name ?? '', in_force, instead, change],
+    ]);
     if (moved.length > 0) {
-      const table = columns([['account', 'in force', 'instead', 'change'], ...moved], [1, 2, 3]);
+      const table = columns([['account', 'name', 'in force', 'instead', 'change'], ...moved], [2, 3, 4]);
       lines.push('', remapTexts.moved, ...table.map((line) => `  ${line}`));
     } else if (corrected > 0) lines.push(remapTexts.notMoved);
     return lines.join('\n');

@@ -1,0 +1,6 @@
+/** What has changed in a document. */
+export const changeTexts = {
+  none: 'none',
+  change: ({ field, old, now }: Record<'field' | 'old' | 'now', string>): string => `${field} ${old} → ${now}`,
+  changed: ({ changes }: { changes: string }): string => `changed: ${changes}`,
+};
