@@ -95,6 +95,7 @@ class FactsReader {
       memberPayments: record.consolidatedInvoiceIds.flatMap((member) =>
         recordsOf(paymentsOf(member)).filter((payment) => payment.paymentType === consolidatedPayment),
       ),
+      original: record.creditNote ? (originals.get(record.originalInvoiceId ?? record.id) ?? null) : null,
       originalDate: chains.get(record.id)?.first?.invoiceDate ?? null,
       creditCircle: chains.get(record.id)?.circle ?? null,
       gone: stored.gone,

@@ -46,14 +46,14 @@ export async function accountFigures(
   { from, through, yearStart, split, account, upToSeq }: AccountDays,
 ): Promise<AccountFigures[]> {
   const part = partColumn(split);
-  // Later entries are few as a rule, so the days are reduced by them.
+  // Later entries are few as a rule, so the days are reduced by them, and their lines are read by key.
   const later =
     upToSeq === null
       ? ''
       : `union all
        select l.account, l.role, ${part}, e.entry_date,
          case l.side when 'debit' then -l.amount else 0 end, case l.side when 'credit' then -l.amount else 0 end
-       from entry e join entry_line l on l.entry_id = e.id
+       from entry e cross join lateral (select * from entry_line own where own.entry_id = e.id offset 0) l
        where e.installation = ? and e.entry_date <= ?::date and e.seq > ?::bigint and l.account = coalesce(?::text, l.account)`;
   const found = await rows(
     db,

@@ -94,7 +94,10 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
     document: { kind: 'invoice', id: invoice.id },
     date: findings.documentDate,
     documentDate: findings.documentDate,
-    description: entryDescriptions.invoice({ name, original: original?.id ?? null }),
+    description: entryDescriptions.invoice({
+      ...{ name, original: original?.id ?? null },
+      number: facts.original?.number ? invoiceName(facts.original) : null,
+    }),
     reason: 'posted',
     reverses: null,
     original,

@@ -62,6 +62,8 @@ export interface InvoiceFacts extends Seen, Shown {
   memberPayments: PaymentRecord[];
   /** The invoice date of the first original in a credit note's chain. Absent if unknown. */
   originalDate?: string | null;
+  /** The credited invoice or credit note. Absent if it is not in the mirror. */
+  original?: InvoiceRecord | null;
   /** Ids of rows that the source no longer shows although `modified` did not change. These rows are in `rows`. */
   missingRows?: readonly number[];
   /**

@@ -2,7 +2,7 @@ import { loadFacts } from '../bookkeeping/facts.ts';
 import { decisionsOf, type RecordedDecision } from '../bookkeeping/late-decision-store.ts';
 import { postingContexts } from '../bookkeeping/posting-context.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
-import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { bool, instant, integer, json, nullable, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
@@ -12,7 +12,7 @@ import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { summariesOf } from '../ledger/summaries/read-summaries.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
-import { changedFields, type FieldChange } from '../posting/changed-fields.ts';
+import type { FieldChange } from '../posting/changed-fields.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement, PostingContext } from '../posting/types.ts';
 import { type KnownMatch, matchOfPayment, refundsOfPrepayment, usesOfPrepayment } from '../prepayments/matches.ts';
@@ -20,19 +20,14 @@ import { type ExternalId, externalIdIn } from '../records/external-id.ts';
 import { readJson } from '../records/json.ts';
 import { type InvoiceOrigin, originOf } from '../records/schema.ts';
 import { readAccountNames } from '../reports/account-names.ts';
-import {
-  type CalendarDate,
-  type DocumentKind,
-  type DocumentRef,
-  type DocumentState,
-  documentKinds,
-  documentStates,
-} from '../terms.ts';
+import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import { type WrittenBack, writtenBack } from '../writeback/questions.ts';
 import { deliveriesOf, type UnitDelivery } from './delivery-status.ts';
 import { type LikelyPair, likelyPairOf, noPair } from './explain-cancelled.ts';
 import { type ExplainedMove, movesOfDocument } from './explain-due.ts';
+import { changesOf } from './explain-changes.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
+import { invoicesNamed, type RelatedDocument, relatedDocuments, relatedRefs } from './explain-related.ts';
 import type { FoundDocument } from './found-documents.ts';
 import { invoiceNumbers } from './invoice-numbers.ts';
 
@@ -92,12 +87,6 @@ export interface Explanation {
   /** The time zone for shown times. */
   timezone: string;
   decimals: number;
-}
-
-export interface RelatedDocument extends DocumentRef {
-  state: DocumentState;
-  problemCode: string | null;
-  entryId: string | null;
 }
 
 /** One version of the document's record in the mirror. */
@@ -165,25 +154,6 @@ export async function explainDocument(
   };
 }
 
-/** What the successor of each reversal has changed. */
-function changesOf(entries: readonly LedgerEntry[], decimals: number): Map<string, FieldChange[]> {
-  const changes = new Map<string, FieldChange[]>();
-  for (const [index, { id, reverses }] of entries.entries()) {
-    if (reverses === null) continue;
-    const reversed = entries.find((entry) => entry.id === reverses);
-    const successor = entries.slice(index + 1).find((entry) => entry.reverses === null);
-    changes.set(id, reversed && successor ? changedFields(reversed, successor, decimals) : []);
-  }
-  return changes;
-}
-
-/** The invoices that the text of an explanation names. */
-function invoicesNamed(entries: readonly LedgerEntry[], facts: DocumentFacts | null): number[] {
-  const related = facts === null ? [] : relatedRefs(facts);
-  const originals = entries.flatMap(({ original }) => (original === null ? [] : [original]));
-  return [...new Set([...related, ...originals].flatMap(({ kind, id }) => (kind === 'invoice' ? [id] : [])))];
-}
-
 async function decisionsAbout(
   db: Connection,
   installation: number,
@@ -230,57 +200,6 @@ async function contextOf(
 ): Promise<PostingContext> {
   const locks = await departmentLocks(db, installation.id);
   return postingContexts(installation, async (department) => locks.get(department) ?? null)(db, [facts]);
-}
-
-function relatedRefs(facts: DocumentFacts): DocumentRef[] {
-  const refs = (kind: DocumentKind, ids: readonly (number | null)[]): DocumentRef[] =>
-    ids.flatMap((id) => (id === null ? [] : [{ kind, id }]));
-  switch (facts.kind) {
-    case 'invoice': {
-      const { originalInvoiceId, consolidatedInvoiceIds } = facts.invoice;
-      const paymentIds = facts.payments.map(({ id }) => id);
-      return [
-        ...refs('invoice', [originalInvoiceId]),
-        ...refs('payment', paymentIds),
-        ...refs('invoice', consolidatedInvoiceIds),
-      ];
-    }
-    case 'payment':
-      return [
-        ...refs('invoice', [facts.payment.invoiceId]),
-        ...refs('prepayment', facts.prepayment?.prepaymentIds ?? []),
-      ];
-    case 'vat_due':
-      return refs('invoice', [facts.id]);
-    case 'prepayment':
-      return refs('prepayment', [facts.prepayment.refundsId]);
-  }
-}
-
-async function relatedDocuments(
-  db: Connection,
-  installation: number,
-  refs: readonly DocumentRef[],
-): Promise<RelatedDocument[]> {
-  const found = await rows(
-    db,
-    {
-      kind: oneOf(documentKinds),
-      id: integer,
-      state: oneOf(documentStates),
-      problem_code: nullable(text),
-      entry_id: nullable(text),
-    },
-    `select d.kind, d.id, d.state, d.problem_code, d.entry_id
-     from unnest(?::text[], ?::bigint[]) with ordinality as t(kind, id, place)
-     join document d on d.installation = ? and d.kind = t.kind and d.id = t.id order by t.place`,
-    [refs.map(({ kind }) => kind), refs.map(({ id }) => id), installation],
-  );
-  return found.map(({ problem_code, entry_id, ...document }) => ({
-    ...document,
-    problemCode: problem_code,
-    entryId: entry_id,
-  }));
 }
 
 function reportsOf(db: Connection, installation: number, { kind, id }: DocumentRef): Promise<Explanation['reports']> {

@@ -7,6 +7,7 @@ import { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
 import { isUnusable } from '../mirror/put-unusable-aside.ts';
 import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
+import { readAccountNames } from '../reports/account-names.ts';
 import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
 import { problemTexts } from '../texts/findings/problems.ts';
 import { givenUp, givenUpWriteBacks } from '../writeback/questions.ts';
@@ -51,10 +52,10 @@ export interface OutsideDocument {
   /** Posted facts that have changed in the source. */
   changes: NonNullable<ProblemDetails['changes']>;
   /** The effect of the correction on each account; a debit is positive. */
-  effect: NonNullable<ProblemDetails['effect']>;
+  effect: (NonNullable<ProblemDetails['effect']>[number] & { name: string | null })[];
 }
 
-type Installation = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect'>;
+type Installation = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect' | 'mapping' | 'mappingPath'>;
 
 /**
  * The problems of these installations' documents, oldest first, followed by other records that could not be stored or
@@ -78,7 +79,9 @@ export async function documentProblems(
   return [...found.sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0)), ...others];
 }
 
-async function outsideDocuments(db: Connection, { id, decimals, dialect }: Installation): Promise<DocumentProblem[]> {
+async function outsideDocuments(db: Connection, installation: Installation): Promise<DocumentProblem[]> {
+  const { id, decimals, dialect } = installation;
+  const { nameOf } = await readAccountNames(db, installation);
   const found = await rows(
     db,
     {
@@ -122,7 +125,9 @@ async function outsideDocuments(db: Connection, { id, decimals, dialect }: Insta
       outside: {
         ...{ date: each.date, customer, department, amount: shown(each.amount), vat: shown(each.vat) },
         ...{ posted: each.state === 'posted', causes, changes },
-        effect: effect.map(({ account, amount }) => ({ account, amount: shown(amount) ?? amount })),
+        effect: effect.map(({ account, amount }) => ({
+          ...{ account, name: nameOf(account, null), amount: shown(amount) ?? amount },
+        })),
       },
     };
   });

@@ -75,6 +75,8 @@ export interface Note {
 
 export interface TrialBalanceLine {
   account: string;
+  /** The account's name; the commands add it. */
+  name?: string | null;
   /** The account's role, if all its lines have the same. */
   role?: string;
   debit: string;

@@ -1,7 +1,8 @@
 /** Descriptions of entries. The journal stores them. */
 export const entryDescriptions = {
-  invoice: ({ name, original }: { name: string; original: number | null }): string =>
-    original === null ? name : `${name} of invoice id ${original}`,
+  /** `number`: the one printed on the original; null if it is unknown. */
+  invoice: ({ name, original, number }: { name: string; original: number | null; number: string | null }): string =>
+    original === null ? name : number === null ? `${name} of invoice id ${original}` : `${name} of ${number}`,
   payment: ({ title, id, invoice }: { title: string; id: number; invoice: string }): string =>
     `${title} ${id} on ${invoice}`,
   prepayment: ({ id }: { id: number }): string => `Prepayment ${id}`,

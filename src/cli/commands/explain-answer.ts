@@ -97,6 +97,9 @@ export const answer = z.strictObject({
   entries: z.array(
     entryAnswer.extend({
       in_force: z.boolean(),
+      /** Of a reversal: what the entry after it has changed. */
+      changes: z.array(z.strictObject({ field: z.string(), old: z.string().nullable(), new: z.string().nullable() })),
+      original_number: z.string().nullable(),
       posting_mode: z.enum(['document', 'daily_summary']),
       summary: z.string().nullable(),
       delivery: deliveryAnswer.nullable(),

@@ -1,19 +1,20 @@
 import { instantOf, localTimeOf } from '../../domain/dates.ts';
-import type { LedgerEntry, Line } from '../../domain/entry.ts';
-import { formatMoney, type Money } from '../../domain/money.ts';
+import type { LedgerEntry } from '../../domain/entry.ts';
+import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { type EntryRecord, type MappingVersion, mappingVersionText } from '../../ledger/journal/entry-records.ts';
-import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { FieldChange } from '../../posting/changed-fields.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
-import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
+import type { Explanation } from '../../queries/explain.ts';
+import type { RelatedDocument } from '../../queries/explain-related.ts';
 import { formatAmount } from '../../reconcile/reconcile-report.ts';
 import { explainDueText } from '../../texts/commands/explain-due.ts';
 import type { DocumentRef } from '../../terms.ts';
 import { changesLine } from '../render/changes.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
 import { type instant, table } from '../render/text.ts';
+import { lineTable, toRight, typeName } from './explain-lines.ts';
 
 /** The text of `explain`: a document from the source to the books. */
 export function explainText(found: Explanation): string {
@@ -73,10 +74,6 @@ function relatedLine(document: RelatedDocument, numbers: Explanation['numbers'])
 function documentName({ kind, id }: DocumentRef, numbers: Explanation['numbers']): string {
   const number = kind === 'invoice' ? numbers.get(id) : undefined;
   return number === undefined ? `${kind} ${id}` : `${kind} ${number} (id ${id})`;
-}
-
-function typeName(type: number | null): string {
-  return type === null ? 'no payment type' : paymentTypeName(type);
 }
 
 function sourceLines(explanation: Explanation): string[] {
@@ -273,60 +270,6 @@ function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
 
 /** Titles of the first delivery, and then in turn of each undo and each new delivery. */
 const undoTexts = ['to the ERP', 'undone in the ERP', 'sent to the ERP again'];
-
-function lineTable(lines: Line[], { decimals, names }: Pick<Explanation, 'decimals' | 'names'>): string {
-  return table(
-    ['', 'account', 'name', 'role', 'debit', 'credit', 'rule', 'mapped by', 'party', 'carries'],
-    toRight(
-      [4, 5],
-      lines.map((line) => {
-        const amount = formatMoney(line.amount, decimals);
-        return [
-          line.side === 'debit' ? 'Dr' : 'Cr',
-          line.account,
-          names.nameOf(line.account, line.role) ?? '',
-          line.role,
-          line.side === 'debit' ? amount : '',
-          line.side === 'credit' ? amount : '',
-          line.rule,
-          line.mappedBy,
-          line.party?.code ?? '',
-          carries(line, decimals),
-        ];
-      }),
-    ),
-  );
-}
-
-/** Pads the cells of some columns on the left, because `table` aligns texts to the left. */
-function toRight(columns: number[], rows: (string | number)[][]): (string | number)[][] {
-  const widths = new Map(columns.map((column) => [column, Math.max(...rows.map((row) => String(row[column]).length))]));
-  return rows.map((row) =>
-    row.map((cell, column) => {
-      const width = widths.get(column);
-      return width === undefined ? cell : String(cell).padStart(width);
-    }),
-  );
-}
-
-/** The tags of a line other than account, amount and party (ACCOUNTING "Who and where"). */
-function carries(line: Line, decimals: number): string {
-  const { departmentId, dimensions, internal, vat, paymentType, documentNumber, dueDate, bankReference } = line;
-  const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(
-    (tag) => tag !== null,
-  );
-  const parts = [
-    departmentId === null ? null : `department ${departmentId}`,
-    tags.length === 0 ? null : tags.join(' / '),
-    vat && `${vat.group ?? 'no group'} at ${vat.rate?.toFixed() ?? '-'} %`,
-    vat?.base ? `base ${formatMoney(vat.base, decimals)}` : null,
-    paymentType === null ? null : typeName(paymentType),
-    documentNumber && `document ${documentNumber}`,
-    dueDate && `due ${dueDate}`,
-    bankReference && `reference ${bankReference}`,
-  ];
-  return parts.filter((part) => part !== null).join(', ');
-}
 
 function writeBackLine({ writeBack, timezone }: Explanation): string {
   const at = localTime(timezone);

@@ -59,9 +59,9 @@ function outsideSections(report: InstallationReport): string[][] {
 
 function trialBalanceTable({ trial_balance: lines, currency }: InstallationReport): string[] {
   return indentedTable(
-    ['account', 'role', `debit ${currency}`, 'credit', 'balance'],
-    lines.map((line) => [line.account, line.role ?? '', line.debit, line.credit, line.balance]),
-    2,
+    ['account', 'name', 'role', `debit ${currency}`, 'credit', 'balance'],
+    lines.map((line) => [line.account, line.name ?? '', line.role ?? '', line.debit, line.credit, line.balance]),
+    3,
   );
 }
 

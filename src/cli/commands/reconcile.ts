@@ -1,9 +1,14 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import type { InstallationConfig } from '../../config/load-config.ts';
+import type { Connection } from '../../db/rows.ts';
 import { UserError } from '../../domain/errors.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import { reconcileWithErp } from '../../queries/reconcile-erp.ts';
+import type { InstallationReport } from '../../reconcile/reconcile-report.ts';
+import { readAccountNames } from '../../reports/account-names.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
+import { lineRoles } from '../../terms.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { amount, counts, date, documentStates } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
@@ -60,6 +65,7 @@ export const answer = z.strictObject({
       trial_balance: z.array(
         z.strictObject({
           account: z.string(),
+          name: z.string().nullable().optional(),
           role: z.string().optional(),
           debit: amount,
           credit: amount,
@@ -135,15 +141,36 @@ function reconcile(context: CommandContext, options: Options): Promise<number> {
     const ownBooks = await reconcileWithSource(app, chosen, (installation, note) =>
       context.note(noteText(installation, note)),
     );
-    const report = erp
+    const unnamed = erp
       ? await reconcileWithErp({ ...app, clock: systemClock }, ownBooks, chosen, {
           ...{ full, signal: context.signal },
           onProgress: (installation, entries) => app.log.debug({ installation, entries }, 'read back from the ERP'),
           onWaiting: (installation) => context.note(noteText(installation, { reason: 'waiting_for_reading' })),
         })
       : ownBooks;
+    const report = { ...unnamed, installations: await withNames(app.db, chosen, unnamed.installations) };
     await context.result(report, () => reconcileText(report));
     const isWhole = report.complete && !report.installations.some(({ empty }) => empty);
     return report.ok && (isWhole || !complete) ? 0 : 1;
   });
+}
+
+/** Adds the names of accounts to the trial balances. */
+async function withNames(
+  db: Connection,
+  chosen: readonly InstallationConfig[],
+  reports: readonly InstallationReport[],
+): Promise<InstallationReport[]> {
+  const named: InstallationReport[] = [];
+  for (const report of reports) {
+    const installation = chosen.find(({ id }) => id === report.installation);
+    const names = installation && (await readAccountNames(db, installation));
+    const lines = report.trial_balance.map(({ account, role, ...line }) => ({
+      ...{ account, name: names?.nameOf(account, lineRoles.find((each) => each === role) ?? null) ?? null },
+      ...(role === undefined ? {} : { role }),
+      ...line,
+    }));
+    named.push({ ...report, trial_balance: lines });
+  }
+  return named;
 }

@@ -7,6 +7,7 @@ import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { problemListTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
+import { changesLine } from './changes.ts';
 import { columns, count, instant } from './text.ts';
 
 /** A held document, or a refusal by the ERP or the source. */
@@ -31,7 +32,7 @@ export const problemAnswer = z
         posted: z.boolean(),
         causes: z.array(z.string()),
         changes: z.array(z.strictObject({ field: z.string(), old: z.string().nullable(), new: z.string().nullable() })),
-        effect: z.array(z.strictObject({ account: z.string(), amount: answer.amount })),
+        effect: z.array(z.strictObject({ account: z.string(), name: z.string().nullable(), amount: answer.amount })),
       })
       .optional(),
   })
@@ -182,15 +183,12 @@ function more({ message, outside }: Shown): string[] {
   return [message];
 }
 
-/** Example: `changed: total 181.00 → 171.00, department 11 → 12`. Null without a change. */
-function changesLine(changes: OutsideDocument['changes']): string | null {
-  if (changes.length === 0) return null;
-  return `changed: ${changes.map(({ field, old, new: now }) => `${field} ${old ?? 'none'} → ${now ?? 'none'}`).join(', ')}`;
-}
-
 /** Example: `the correction, debit +: 3000 +100.00, 3005 -100.00`. Null without an effect. */
 function effectLine(effect: OutsideDocument['effect']): string | null {
   if (effect.length === 0) return null;
-  const parts = effect.map(({ account, amount }) => `${account} ${amount.startsWith('-') ? '' : '+'}${amount}`);
+  const parts = effect.map(
+    ({ account, name, amount }) =>
+      `${account}${name === null ? '' : ` ${name}`} ${amount.startsWith('-') ? '' : '+'}${amount}`,
+  );
   return `the correction, debit +: ${parts.join(', ')}`;
 }

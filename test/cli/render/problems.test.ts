@@ -28,8 +28,8 @@ test('a line for each cause, then the documents of each, once; what a document l
           ...{ ...facts, amount: '-181.00', vat: '-31.00', posted: true },
           changes: [{ field: 'state', old: 'posted', new: 'voided' }],
           effect: [
-            { account: '1700', amount: '-181.00' },
-            { account: '3000', amount: '150.00' },
+            { account: '1700', name: 'Receivables', amount: '-181.00' },
+            { account: '3000', name: null, amount: '150.00' },
           ],
         },
       },
@@ -73,7 +73,7 @@ change_held (1)
   what to do: Open the period.
   4711/invoice/2  2026-01-15  Aino Harjula  department 11  differs by -181.00  VAT -31.00  since 2026-02-01 08:00:00 UTC
       changed: state posted → voided
-      the correction, debit +: 1700 -181.00, 3000 +150.00
+      the correction, debit +: 1700 Receivables -181.00, 3000 +150.00
 
 totals_disagree (1)
   what to do: Compare.
@@ -109,8 +109,8 @@ test('a posted document that a changed mapping would post otherwise has its mess
       outside: {
         ...{ ...facts, amount: '0.00', vat: null, posted: true },
         effect: [
-          { account: '3990', amount: '0.02' },
-          { account: '3991', amount: '-0.02' },
+          { account: '3990', name: null, amount: '0.02' },
+          { account: '3991', name: null, amount: '-0.02' },
         ],
       },
     },
