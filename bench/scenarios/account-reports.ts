@@ -64,7 +64,8 @@ const reports = [
 ];
 
 /** Reports that print every line of a period; their time grows with it, and only their memory has a bound. */
-const isOfLines = (report: readonly string[]) => report.includes('--documents') || report[0] === 'journal';
+const isOfLines = (report: readonly string[]) =>
+  report.includes('--documents') || ['journal', 'account'].includes(report[0] ?? '');
 
 export async function accountReports(quick: boolean): Promise<void> {
   const measured = new Map<string, { seconds: number; peakMb: number }[]>();

@@ -202,7 +202,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     });
     const { stdout } = await command(`explain invoice ${invoiceId}`);
     expect(stdout).toMatch(
-      /^Invoice \d+ of installation \d+: posted\n[\s\S]*holds +P1[\s\S]*Dr +1700 +receivable +114\.00/,
+      /^Invoice \d+ of installation \d+: posted\n[\s\S]*holds +P1[\s\S]*Dr +1700 +receivables +receivable +114\.00/,
     );
     expect(stdout).toMatch(/P1 rows add up to the totals \(rows 100\.00 net, total 100\.00; rows 14\.00 VAT/);
     expect(stdout).toMatch(/Cr +\S+ +vat +14\.00 +R1 .* at 14 %, base 100\.00/);

@@ -182,4 +182,18 @@ describe('vetledger explain', () => {
       likely_cancelled_by: `payment ${ids.cancellation}`,
     });
   });
+
+  test('names accounts, credited invoices by their number, and what a correction changed', async () => {
+    const { clinic: source } = clinic.sandbox;
+    const credit = source.credit(ids.posted);
+    const moved = source.createInvoice({ rows: [{ sum: '10.00', vat_percentage: '14', account_number: '3000' }] });
+    await clinic.sync();
+    source.update(source.invoices, source.invoice(moved.id), { invoice_due_date: '2027-01-31' });
+    await clinic.sync();
+    const credited = (await explain('invoice', String(credit.id))).stdout;
+    expect(credited).toContain(`credits invoice ${postedNumber} (id ${ids.posted})`);
+    expect(credited).toContain(`of invoice ${postedNumber};`);
+    expect(credited).toMatch(/Cr {2}1700 {5}receivables/);
+    expect((await explain('invoice', String(moved.id))).stdout).toMatch(/changed: due date [\d-]+ → 2027-01-31\n/);
+  });
 });

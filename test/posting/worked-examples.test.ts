@@ -84,6 +84,14 @@ test.each([[[0, 1, 2]], [[0, 2, 1]], [[1, 0, 2]], [[1, 2, 0]], [[2, 0, 1]], [[2,
   },
 );
 
+test('a credit note names its original by the number printed on it', () => {
+  const row = rowOf('A', '-100.00', '-24.00', '-124.00');
+  const credit = { id: 2, number: '1002', creditNote: true, originalInvoiceId: 1 };
+  const facts = invoiceFacts(invoiceOf(['-100.00', '-24.00', '-124.00'], credit), [row]);
+  const named = { ...facts, original: invoiceOf(['100.00', '24.00', '124.00']) };
+  expect(posted(named)[0]?.description).toBe('Credit note A-1002 of invoice A-1001');
+});
+
 const example3 = () => [
   ...posted(paymentFacts(paymentOf(0, '100.00'))),
   ...posted(paymentFacts(paymentOf(8, '81.00', { id: 51 }))),
