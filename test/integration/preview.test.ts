@@ -527,7 +527,7 @@ describe('the commands', () => {
 
     // The short form has only the summary by account, month and VAT period, which comes before the details.
     const short = (await command('preview')).stdout;
-    expect(short).toMatch(/month +VAT period +account +debit +credit\n +2026-01 +2026-01 +1700 /);
+    expect(short).toMatch(/month +VAT period +account +name +debit +credit\n +2026-01 +2026-01 +1700 /);
     expect(short).not.toContain(documents[0].entries[0].id);
     const inPeriods = previewed.periods
       .filter((one: Record<string, string>) => one.account === '1700')
@@ -537,7 +537,7 @@ describe('the commands', () => {
     expect(stdout.startsWith(short.trimEnd())).toBe(true);
     const [first] = documents;
     expect(stdout).toContain(`${first.entries[0].id}  ${first.entries[0].date}  ${first.entries[0].description}`);
-    expect(stdout).toMatch(/^ {4}Dr {2}1700 {2}receivable +\d+\.\d\d/m);
+    expect(stdout).toMatch(/^ {4}Dr {2}1700 {2}receivables +receivable +\d+\.\d\d/m);
     expect(stdout).toMatch(/would be held: role_unmapped\n.*mobile_clearing.*\n {4}what to do: /);
     expect(stdout).toMatch(/\d+ documents wait: \d+ entries would be posted/);
   });
