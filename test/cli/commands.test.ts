@@ -205,7 +205,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
       /^Invoice \d+ of installation \d+: posted\n[\s\S]*holds +P1[\s\S]*Dr +1700 +receivables +receivable +114\.00/,
     );
     expect(stdout).toMatch(/P1 rows add up to the totals \(rows 100\.00 net, total 100\.00; rows 14\.00 VAT/);
-    expect(stdout).toMatch(/Cr +\S+ +vat +14\.00 +R1 .* at 14 %, base 100\.00/);
+    expect(stdout).toMatch(/Cr +\S+ +VAT +vat +14\.00 +R1 .* at 14 %, base 100\.00/);
   });
 
   test('explain: a held payment says which proof fails and what to do', async () => {
