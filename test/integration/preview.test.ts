@@ -560,7 +560,9 @@ describe('the commands', () => {
     expect(to).toMatchObject({ account: '1925', in_force: '0.00', change: from.in_force });
     const { stdout } = await command(`preview --details --mapping ${file}`);
     expect(stdout).toMatch(/in force: \S+ {2}[\s\S]* 1920 [\s\S]*\S+ reverses it on [\s\S]* 1925 /);
-    expect(stdout).toMatch(/Change per account \(debits positive\):\n +account +name +in force +instead +change\n +1920 /);
+    expect(stdout).toMatch(
+      /Change per account \(debits positive\):\n +account +name +in force +instead +change\n +1920 /,
+    );
     expect((await command('preview --mapping nowhere.yaml')).code).toBe(2);
   });
 
