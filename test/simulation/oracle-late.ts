@@ -35,13 +35,18 @@ export interface Wanted {
 
 type Posted = Extract<Verdict, { state: 'posted' }>;
 
+const ofShares = ['vat', 'prepayment_vat'];
+
 /**
- * The version of a document to which a decision applies. Shares of prepayments are not part of the version, because
+ * The version of a document to which a decision applies: the entry that it would become. Shares of prepayments are not part of the version, because
  * they depend on other postings.
  */
 export function versionAsked(verdict: Verdict, standing: BookedEntry | null): string {
-  const facts = verdict.state === 'posted' ? withoutShares(verdict.facts) : verdict.state;
-  return JSON.stringify([standing?.id ?? null, facts]);
+  if (verdict.state !== 'posted') return JSON.stringify([standing?.id ?? null, verdict.state]);
+  const lines = verdict.lines
+    .filter(({ role }) => verdict.share === null || verdict.share === undefined || !ofShares.includes(role))
+    .map(({ role, account, amount, party, vat }) => JSON.stringify([role, account, amount.toFixed(), party, vat]));
+  return JSON.stringify([standing?.id ?? null, withoutShares(verdict.facts), lines.sort()]);
 }
 
 export const withoutShares = (facts: string): string =>
