@@ -7,6 +7,7 @@ import {
 } from '../bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../config/erp.ts';
 import type { Config, InstallationConfig } from '../config/load-config.ts';
+import { localTimeOf } from '../domain/dates.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { barredError, isBarred } from '../ledger/adoption.ts';
@@ -72,4 +73,12 @@ export function named<Item extends { installation: InstallationId }>(
     const name = names.get(item.installation);
     return name == null ? item : { ...item, name };
   });
+}
+
+/** Formats a time of an installation as its local time. */
+export type TimeText = (installation: InstallationId, time: Date | null) => string;
+
+export function localTimes({ installations }: Pick<Config, 'installations'>): TimeText {
+  const zones = new Map(installations.map(({ id, timezone }) => [id, timezone]));
+  return (id, time) => (time === null ? '-' : localTimeOf(time, zones.get(id) ?? 'UTC'));
 }

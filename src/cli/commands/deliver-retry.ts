@@ -11,7 +11,7 @@ import type { App } from '../../runtime/app.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { actedBy } from '../acting.ts';
-import { chosenDeliveries } from '../books.ts';
+import { chosenDeliveries, localTimes } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { stateTexts } from '../render/delivery.ts';
@@ -71,7 +71,7 @@ function retry(context: CommandContext, options: Options, ids: readonly string[]
           `${count(retried.length, 'entry', 'entries')} tried again.`,
           ...notRetried.map(([id, state]) => `${id} was not refused: ${stateTexts[state]}.`),
         ].join('\n'),
-        problemsText(left),
+        problemsText(left, { at: localTimes(app.config) }),
       ].join('\n\n'),
     );
     return 0;

@@ -14,10 +14,10 @@ import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts } from '../../texts/commands/results.ts';
 import { problemTexts } from '../../texts/findings/problems.ts';
 import { amount, date, instant } from '../answer.ts';
-import { chosenBooks } from '../books.ts';
+import { chosenBooks, localTimes, type TimeText } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { count, instant as instantText } from '../render/text.ts';
+import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {
@@ -96,7 +96,7 @@ export function list(context: CommandContext, options: Options): Promise<number>
         late.push({ installation: id, id: unitId, reversal });
       }
     }
-    await context.result({ late, documents }, () => lateText(documents, late));
+    await context.result({ late, documents }, () => lateText(documents, late, localTimes(app.config)));
     return 0;
   });
 }
@@ -141,12 +141,16 @@ function listed(
   };
 }
 
-function lateText(documents: readonly ListedLate[], units: readonly { id: string; reversal: string | null }[]): string {
+function lateText(
+  documents: readonly ListedLate[],
+  units: readonly { id: string; reversal: string | null }[],
+  at: TimeText,
+): string {
   const sections = [
     documents.length === 0
       ? 'No document waits for a decision.'
       : `${count(documents.length, 'document')} without a decision. Run \`vetledger late decide ID --reason TEXT\` with one of the named options:`,
-    ...documents.map((each) => documentText(visibleIn(each))),
+    ...documents.map((each) => documentText(visibleIn(each), at)),
   ];
   if (units.length > 0) {
     const lines = units.map(({ id, reversal }) => `  ${reversal === null ? id : `${id} (reversed by ${reversal})`}`);
@@ -160,7 +164,7 @@ function lateText(documents: readonly ListedLate[], units: readonly { id: string
   return sections.join('\n\n');
 }
 
-function documentText({ id, date, code, message, decided, decisions, ...figures }: ListedLate): string {
+function documentText({ id, date, code, message, decided, decisions, ...figures }: ListedLate, at: TimeText): string {
   const { amount: of, vat, customer, age_days: age, in_force: inForce } = figures;
   const facts = [
     of === null ? verdictTexts.amountUnknown : inForce === null ? of : lateTexts.differsBy({ amount: of }),
@@ -173,6 +177,6 @@ function documentText({ id, date, code, message, decided, decisions, ...figures 
     `    ${message}`,
     decided === null
       ? `    not decided; ${decisions.join(', ')}`
-      : `    decided: ${decided.decision.replaceAll('_', ' ')}, by ${decided.by}, ${instantText(decided.at)}: ${decided.reason}`,
+      : `    decided: ${decided.decision.replaceAll('_', ' ')}, by ${decided.by}, ${at(figures.installation, decided.at)}: ${decided.reason}`,
   ].join('\n');
 }

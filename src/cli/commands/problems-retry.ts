@@ -9,7 +9,7 @@ import { type DocumentRef, documentKinds, type InstallationId } from '../../term
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { documentErrors } from '../../texts/errors/documents.ts';
 import { writeAgain } from '../../writeback/questions.ts';
-import { named } from '../books.ts';
+import { localTimes, named } from '../books.ts';
 import { type ChoiceOptions, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
 import { type Definition, installation, option, waitDelivery, wholeNumber } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -71,7 +71,7 @@ async function retry(context: CommandContext, options: Options, ids: readonly st
     await context.result({ ...windowsDocument(retried), problems: left }, () =>
       retried.length === 0
         ? 'The mirror contains no document of this choice.'
-        : [...retried.map(windowBlock), problemsText(left)].join('\n\n'),
+        : [...retried.map(windowBlock), problemsText(left, { at: localTimes(app.config) })].join('\n\n'),
     );
     return exitCodeOf(retried);
   });

@@ -4,7 +4,7 @@ import { deliveryProblems } from '../../queries/delivery-status.ts';
 import { countNotJudged, documentProblems } from '../../queries/problems.ts';
 import { remarkedDocuments, remarksByCode } from '../../queries/remarks.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
-import { named } from '../books.ts';
+import { localTimes, named } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { problemAnswer, problemsText, remarkAnswer, remarkedAnswer } from '../render/problems.ts';
@@ -50,7 +50,7 @@ function problems(context: CommandContext, options: Options): Promise<number> {
       ...documents,
       not_judged: await countNotJudged(db, ids),
     };
-    await context.result(answer, () => problemsText(answer.problems, answer));
+    await context.result(answer, () => problemsText(answer.problems, { ...answer, at: localTimes(config) }));
     return 0;
   });
 }

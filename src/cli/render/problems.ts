@@ -7,6 +7,7 @@ import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { problemListTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
+import type { TimeText } from '../books.ts';
 import { changesLine } from './changes.ts';
 import { columns, count, instant } from './text.ts';
 
@@ -67,6 +68,8 @@ interface BesideProblems {
   /** The documents of one remark. */
   documents?: RemarkedDocument[];
   not_judged?: number;
+  /** Default: UTC. */
+  at?: TimeText;
 }
 
 /**
@@ -75,13 +78,13 @@ interface BesideProblems {
  */
 export function problemsText(
   found: Shown[],
-  { remarks = [], documents = [], not_judged: notJudged = 0 }: BesideProblems = {},
+  { remarks = [], documents = [], not_judged: notJudged = 0, at = (_, time) => instant(time) }: BesideProblems = {},
 ): string {
   const problems = visibleIn(found);
   const causes = [...Map.groupBy(problems, causeOf)].map(([cause, alike]) => ({ cause, alike }));
   const lines =
     problems.length === 0 ? ['Nothing is held or refused.'] : [`${title(problems)}:`, ...causeTable(causes)];
-  for (const { cause, alike } of causes) lines.push('', ...section(cause, alike));
+  for (const { cause, alike } of causes) lines.push('', ...section(cause, alike, at));
   if (notJudged > 0) lines.push('', problemListTexts.notJudged({ documents: count(notJudged, 'document') }));
   return [...lines, ...remarkLines(remarks, visibleIn(documents))].join('\n');
 }
@@ -136,10 +139,13 @@ function causeTable(causes: readonly { cause: string; alike: readonly Shown[] }[
   return columns(rows, [0]).map((line) => `  ${line}`);
 }
 
-function section(cause: string, alike: readonly Shown[]): string[] {
+function section(cause: string, alike: readonly Shown[], at: TimeText): string[] {
   const todos = new Set(alike.map(({ todo }) => todo));
   const head = [`${cause} (${alike.length})`, ...[...todos].map((todo) => `  what to do: ${todo}`)];
-  const facts = columns(alike.map(factsOf), [4, 5]);
+  const facts = columns(
+    alike.map((each) => factsOf(each, at)),
+    [4, 5],
+  );
   const lines = alike.flatMap((problem, index) => [
     `  ${facts[index]}`,
     ...more(problem).map((line) => `      ${line}`),
@@ -148,9 +154,9 @@ function section(cause: string, alike: readonly Shown[]): string[] {
 }
 
 /** The facts of a document as cells. A problem without a document has only an id and a time. */
-function factsOf({ id, name = null, outside, since }: Shown): string[] {
+function factsOf({ id, installation, name = null, outside, since }: Shown, at: TimeText): string[] {
   const label = `${id}${name === null ? '' : ` (${name})`}`;
-  if (outside === undefined) return [label, '', '', '', '', '', `since ${instant(since)}`];
+  if (outside === undefined) return [label, '', '', '', '', '', `since ${at(installation, since)}`];
   const { date, customer, department, amount, vat, posted } = outside;
   return [
     label,
@@ -159,7 +165,7 @@ function factsOf({ id, name = null, outside, since }: Shown): string[] {
     department === null ? '' : `department ${department}`,
     amountText(amount, posted),
     vat === null ? '' : `VAT ${vat}`,
-    `since ${instant(since)}`,
+    `since ${at(installation, since)}`,
   ];
 }
 
