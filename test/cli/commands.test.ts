@@ -172,7 +172,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(status.summary).toMatchObject({ incomplete: 1, not_reconciled: 0 });
     expect(status.installations[0].verdict).toEqual({
       reconciled: { ok: true, failing: [], checked_at: expect.any(String) },
-      ...{ complete: false, outside, empty: false },
+      ...{ complete: false, outside, left_as_posted: {}, empty: false },
     });
     expect((await command('status')).stdout).toMatch(
       /\n {2}reconciled {4}yes, as of .*\n {2}complete {6}NO: \d+ \w+ \(\d+\.\d\d.* not in the books\n/,
