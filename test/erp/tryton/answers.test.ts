@@ -275,7 +275,7 @@ describe('login', () => {
     [
       'another program that repeats no id',
       { body: '{"result": {"token": "x"}}' },
-      /the answer is that to another request/,
+      /belongs to another request/,
     ],
     ['a database that cannot be loaded', userError('LoginException'), /LoginException/],
   ])('%s', async (_, reply, message) => {
