@@ -272,11 +272,7 @@ describe('login', () => {
     ['no such database', page(404), /has no Tryton database clinic/],
     ['another program', page(405), /405/],
     ['another program that says yes', result({ token: 'x' }), /not Tryton/],
-    [
-      'another program that repeats no id',
-      { body: '{"result": {"token": "x"}}' },
-      /belongs to another request/,
-    ],
+    ['another program that repeats no id', { body: '{"result": {"token": "x"}}' }, /belongs to another request/],
     ['a database that cannot be loaded', userError('LoginException'), /LoginException/],
   ])('%s', async (_, reply, message) => {
     const { target } = await targetOf({ 'common.db.login': reply });
