@@ -156,3 +156,21 @@ describe('with two_persons', () => {
     });
   });
 });
+
+test('with VAT on payment, the books close only after a window that has posted the latest days', async () => {
+  const mapping = readFileSync(demoMapping, 'utf8').replace(
+    /^policies:\n/m,
+    'policies:\n  vat_due: {payment: 2026-01-01, latest: {months: 12}}\n',
+  );
+  await clinic.configure(mapping);
+  const refused = await ledger('close --through 2026-02-28 --yes --json', '--by', 'M. Virtanen');
+  expect(refused.code).toBe(1);
+  expect(refused.json().error).toMatchObject({ code: 'latest_days_open', todo: expect.stringContaining('sync') });
+  await query(
+    owner,
+    `insert into sync_window (installation, kind, workflow_id, run_id, trigger, outcome, to_time, closed_at)
+     values (?, 'window', 'w', 'r', 'sync', 'closed', '2026-03-01T00:00:00+02', clock_timestamp())`,
+    [id],
+  );
+  expect((await ledger('close --through 2026-02-28 --yes', '--by', 'M. Virtanen')).code).toBe(0);
+});

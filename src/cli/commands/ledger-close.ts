@@ -4,6 +4,7 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { transactionsOf } from '../../db/lease.ts';
 import { noteLateAtClose } from '../../documents/mark.ts';
 import { businessDate } from '../../domain/dates.ts';
+import { UserError } from '../../domain/errors.ts';
 import { type CloseDetails, closedThrough, closePeriods, refuseEarlier } from '../../ledger/close.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import { summariseDays } from '../../ledger/summaries/summarise.ts';
@@ -12,6 +13,7 @@ import { reconcileWithSource } from '../../queries/reconcile.ts';
 import type { App } from '../../runtime/app.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
+import { booksErrors } from '../../texts/errors/books.ts';
 import { agreed, personsOf } from '../acting.ts';
 import { amount, counts, date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
@@ -156,6 +158,7 @@ function close(context: CommandContext, options: Options): Promise<number> {
     const toClose = await notYetClosed(app, chosen, through);
     const checklists = await checklistsOf(context, app, toClose, through);
     const checklist = (id: InstallationId) => checklists.get(id) ?? null;
+    if (!isDry) for (const each of toClose) refuseLatestDays(each, checklist(each.id), through);
     if (isDry) {
       const installations = chosen.map(({ id }) => ({ installation: id, checklist: checklist(id) }));
       await context.result({ dry_run: true, through, installations }, () =>
@@ -211,6 +214,19 @@ async function notYetClosed(
     if (closed !== through) left.push(installation);
   }
   return left;
+}
+
+/** Throws UserError if latest days up to the close may not be posted yet: windows post them (ACCOUNTING R13). */
+function refuseLatestDays(
+  { id, mapping }: InstallationConfig,
+  checklist: ClosingChecklist | null,
+  through: CalendarDate,
+): void {
+  const policy = mapping.policies.vat_due;
+  const hasLatestDay = policy !== null && (policy.latest !== null || policy.restAtEnd);
+  if (hasLatestDay && checklist?.last_window.ok === false) {
+    throw new UserError(booksErrors.latestDaysOpen({ installation: id, through }), 1);
+  }
 }
 
 async function checklistsOf(

@@ -18,6 +18,11 @@ export const booksErrors = {
     message: `The books of installation ${of.installation} are already closed through ${of.closedThrough}.`,
     todo: `Give a later day. To open the books again, run \`vetledger ledger reopen --from ${of.reopenFrom}\`.`,
   }),
+  latestDaysOpen: (of: { installation: number; through: string }): PlainError => ({
+    code: 'latest_days_open',
+    message: `Installation ${of.installation} has VAT on payment with a latest day, and no window has closed since the end of ${of.through}. VAT that becomes due up to that day may not be posted yet.`,
+    todo: `Run \`vetledger sync --installation ${of.installation}\`, then close.`,
+  }),
   windowBusy: ({ installation }: { installation: number }): PlainError => ({
     code: 'window_busy',
     message: `A window of installation ${installation} is still running. Nothing was posted.`,
