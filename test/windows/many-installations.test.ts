@@ -9,6 +9,7 @@ import type { App } from '../../src/runtime/app.ts';
 import type { Engine } from '../../src/runtime/worker.ts';
 import { setPaused } from '../../src/sync/pauses.ts';
 import { watchedSchedules } from '../../src/sync/schedule-state.ts';
+import { scheduleId } from '../../src/windows/schedule-names.ts';
 import { pauseUnserved, scheduleHandle } from '../../src/windows/schedules.ts';
 import { openDue, startSchedules } from '../../src/windows/start.ts';
 import { startWatch, Watcher } from '../../src/windows/watch.ts';
@@ -144,6 +145,17 @@ describe('the start of a daemon', () => {
 });
 
 describe('the watch', () => {
+  /** Starts the Schedules and waits until Temporal's list, which is behind, shows them. */
+  const started = async (app: Parameters<typeof startSchedules>[0]) => {
+    const result = await startSchedules(app, engine());
+    const missing = async () => {
+      const ids = new Set(app.config.installations.map(({ id }) => scheduleId(app, id)));
+      for await (const { scheduleId: shown } of engine().client.schedule.list()) ids.delete(shown);
+      return ids.size;
+    };
+    await expect.poll(missing, { timeout: 20_000 }).toBe(0);
+    return result;
+  };
   const round = async (watcher: Watcher) => {
     await watcher.look();
     await watcher.tend(new AbortController().signal);
@@ -151,7 +163,7 @@ describe('the watch', () => {
 
   test('tells once that installations are late, and once that they are not any more', async () => {
     const app = appOf(3, { first: 300 });
-    const { intervals } = await startSchedules(app, engine());
+    const { intervals } = await started(app);
     for (const id of [300, 301, 302]) await closed(id, 0);
     const watcher = new Watcher(app, engine(), intervals);
     await round(watcher);
@@ -178,7 +190,7 @@ describe('the watch', () => {
 
   test('paused windows are not late, as `status` says', async () => {
     const app = appOf(2, { first: 330 });
-    await startSchedules(app, engine());
+    await started(app);
     for (const id of [330, 331]) await closed(id, 0);
     const watcher = new Watcher(app, engine(), new Map());
     const seen = () => watcher.watched.map(({ paused, late }) => ({ paused, late }));
@@ -199,7 +211,7 @@ describe('the watch', () => {
 
   test('a Schedule that is gone is made again, and the error of one installation keeps none of the others', async () => {
     const app = appOf(3, { first: 340 });
-    const { intervals } = await startSchedules(app, engine());
+    const { intervals } = await started(app);
     for (const id of [340, 341, 342]) await closed(id, 0);
     await scheduleHandle(app, engine(), 340).pause('moving');
     await scheduleHandle(app, engine(), 341).delete();
@@ -262,7 +274,7 @@ describe('the watch', () => {
     };
     const schedule = Object.assign(Object.create(real.client.schedule), { getHandle });
     const failing = { ...real, client: Object.create(real.client, { schedule: { value: schedule } }) } as Engine;
-    await startSchedules(app, engine());
+    await started(app);
     const { intervals } = await startSchedules(app, failing);
     expect([...intervals.keys()]).toEqual([361]);
     app.config.installations.length = 0;
@@ -304,7 +316,7 @@ describe('the watch', () => {
   test('an installation that never had a window is late from two intervals after the start on', async () => {
     const app = appOf(1, { first: 310 });
     const watcher = new Watcher(app, engine(), new Map());
-    await startSchedules(app, engine());
+    await started(app);
     await round(watcher);
     expect(watcher.watched[0]).toMatchObject({ lagSeconds: null, late: false });
     now = new Date(now.getTime() + 631_000);
@@ -314,7 +326,7 @@ describe('the watch', () => {
 
   test('ticks that Temporal dropped are told once, noted for `status`, and told to be over', async () => {
     const app = appOf(2, { first: 320 });
-    await startSchedules(app, engine());
+    await started(app);
     const missed = new Map([
       [320, 3],
       [321, 0],
@@ -346,7 +358,7 @@ describe('the watch', () => {
   test('a Schedule gets the interval of idleness, and the ordinary one back when something happens', async () => {
     const schedule = { everySeconds: 60, idle: { everySeconds: 600, afterWindows: 3 } };
     const app = appOf(1, { first: 330, schedule });
-    const { intervals } = await startSchedules(app, engine());
+    const { intervals } = await started(app);
     const watcher = new Watcher(app, engine(), intervals);
     const every = async () => (await described(app, 330)).spec.intervals![0]!.every;
     await closed(330, 300, 1);
@@ -359,7 +371,7 @@ describe('the watch', () => {
     expect(await every()).toBe(600_000);
     expect((await described(app, 330)).policies.catchupWindow).toBe(1_200_000);
     // A daemon that starts now keeps it.
-    expect((await startSchedules(app, engine())).intervals.get(330)).toBe(600);
+    expect((await started(app)).intervals.get(330)).toBe(600);
     await closed(330, 0, 2);
     await round(watcher);
     expect(await every()).toBe(60_000);
