@@ -116,7 +116,7 @@ describe('the seeded clinic', () => {
       partPaid: invoices.some(
         (invoice) => units(invoice.due_sum) > 0n && units(invoice.due_sum) < units(invoice.total_with_vat),
       ),
-      paymentTypes: [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 12, 15].every((type) =>
+      paymentTypes: [0, 1, 2, 3, 6, 7, 8, 9, 10, 12, 15].every((type) =>
         payments.some((payment) => payment.payment_type === type),
       ),
       cancelledPayment: payments.some((payment) => payment.cancels !== null),
@@ -126,7 +126,7 @@ describe('the seeded clinic', () => {
       fourDecimals: rows.some((row) => /\.\d{4}$/.test(row.sum)),
       dimensions: rows.some((row) => row.reporting_dimension_1 !== null),
       rowExtra: rows.some((row) => row.invoice_row_extra.account_number !== null),
-      rates: new Set(rows.map((row) => row.vat_percentage)).size === 4,
+      rates: new Set(rows.map((row) => row.vat_percentage)).size >= 4,
       prepaymentRefund: prepayments.some(
         (prepayment) => prepayment.refunds !== null && prepayment.paid.startsWith('-'),
       ),
