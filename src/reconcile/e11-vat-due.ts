@@ -1,16 +1,16 @@
 import { VatDueBatch } from '../bookkeeping/vat-due-batch.ts';
 import { dueInForce } from '../bookkeeping/vat-due-read.ts';
-import { integer, numeric, oneOf } from '../db/columns.ts';
+import { integer } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { Money, zero } from '../domain/money.ts';
+import { type Money, zero } from '../domain/money.ts';
 import { dueSteps, keyOfGroup, movesOf } from '../posting/vat-due.ts';
 import type { DocumentRef } from '../terms.ts';
 import { e11Texts } from '../texts/findings/reconcile.ts';
 import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
-import { balance, isHeldChange, type ReconciledInvoice } from './reconciled-documents.ts';
+import { type ReconciledInvoice, vatOwed } from './reconciled-documents.ts';
+import { balancesOfRoles } from './role-balances.ts';
 
 const pageSize = 300;
-const vatRoles = ['vat', 'vat_not_due', 'opening_vat_not_due', 'prepayment_vat'] as const;
 
 /**
  * Equation E11, for installations that post VAT on payment. For each invoice and VAT group, `vat_not_due` is the VAT
@@ -30,9 +30,7 @@ export class VatDueEquation {
   }
 
   addInvoice(invoice: ReconciledInvoice): void {
-    if (invoice.inForce === null || invoice.record.consolidatedInvoiceIds.length > 0) return;
-    const posted = balance(invoice.inForce, ({ role }) => role === 'vat' || role === 'vat_not_due').negated();
-    this.#ofInvoices = this.#ofInvoices.plus(isHeldChange(invoice) ? posted : (invoice.record.totalVat ?? posted));
+    this.#ofInvoices = this.#ofInvoices.plus(vatOwed(invoice, ['vat', 'vat_not_due']));
   }
 
   /** Call it after all invoices. */
@@ -115,17 +113,9 @@ export class VatDueEquation {
 
   async #total(db: Connection): Promise<Difference[]> {
     const { id, decimals } = this.#input;
-    const found = await rows(
-      db,
-      { role: oneOf(vatRoles), balance: numeric },
-      `select l.role, sum(case l.side when 'credit' then l.amount else -l.amount end) as balance
-       from entry e join entry_line l on l.entry_id = e.id
-       where e.installation = ? and l.role = any(?) group by l.role`,
-      [id, vatRoles],
-    );
-    const of = (role: (typeof vatRoles)[number]) => new Money(found.find((each) => each.role === role)?.balance ?? 0);
-    const ledger = of('vat').plus(of('vat_not_due')).plus(of('opening_vat_not_due'));
-    const expected = this.#ofInvoices.minus(of('prepayment_vat'));
+    const of = await balancesOfRoles(db, id, ['vat', 'vat_not_due', 'opening_vat_not_due', 'prepayment_vat']);
+    const ledger = of.vat.plus(of.vat_not_due).plus(of.opening_vat_not_due);
+    const expected = this.#ofInvoices.minus(of.prepayment_vat);
     if (ledger.equals(expected)) return [];
     const text = (amount: Money) => formatAmount(amount, decimals);
     const message = e11Texts.total({

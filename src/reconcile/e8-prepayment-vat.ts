@@ -1,6 +1,5 @@
-import { numeric, oneOf } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
-import { Money, zero } from '../domain/money.ts';
+import type { Connection } from '../db/rows.ts';
+import { type Money, zero } from '../domain/money.ts';
 import { sharesInForce } from '../ledger/journal/shares.ts';
 import { takenByUses } from '../prepayments/taken.ts';
 import { e8Texts } from '../texts/findings/reconcile.ts';
@@ -9,12 +8,12 @@ import { type OriginalsFinding, OriginalsVat } from './e8-originals.ts';
 import { type LoadedBooks, loadPrepayments, loadUses } from './loaded-books.ts';
 import { type Difference, formatAmount, type ReconcileInput } from './reconcile-report.ts';
 import {
-  balance,
-  isHeldChange,
   type ReconciledInvoice,
   type ReconciledPayment,
   type ReconciledPrepayment,
+  vatOwed,
 } from './reconciled-documents.ts';
+import { balancesOfRoles } from './role-balances.ts';
 
 /**
  * Equation E8, for installations that post VAT on prepayments at receipt. For each original, `prepayment_vat` holds the
@@ -38,10 +37,7 @@ export class PrepaymentVatEquation {
   }
 
   addInvoice(invoice: ReconciledInvoice): void {
-    if (invoice.inForce === null || invoice.record.consolidatedInvoiceIds.length > 0) return;
-    const posted = balance(invoice.inForce, ({ role }) => role === 'vat').negated();
-    const owed = isHeldChange(invoice) ? posted : (invoice.record.totalVat ?? posted);
-    this.#ofInvoices = this.#ofInvoices.plus(owed);
+    this.#ofInvoices = this.#ofInvoices.plus(vatOwed(invoice, ['vat']));
   }
 
   addUse(payment: ReconciledPayment, clientOfInvoice: number | null): void {
@@ -67,17 +63,8 @@ export class PrepaymentVatEquation {
    */
   async checkTotal(db: Connection): Promise<Difference[]> {
     const { decimals, id } = this.#input;
-    const found = await rows(
-      db,
-      { role: oneOf(['vat', 'prepayment_vat']), balance: numeric },
-      `select l.role, sum(case l.side when 'credit' then l.amount else -l.amount end) as balance
-       from entry e join entry_line l on l.entry_id = e.id
-       where e.installation = ? and l.role in ('vat', 'prepayment_vat') group by l.role`,
-      [id],
-    );
-    const of = (role: 'vat' | 'prepayment_vat') => new Money(found.find((each) => each.role === role)?.balance ?? 0);
-    const expected = this.#ofInvoices.minus(of('prepayment_vat'));
-    const ledger = of('vat');
+    const { vat: ledger, prepayment_vat: ofPrepayments } = await balancesOfRoles(db, id, ['vat', 'prepayment_vat']);
+    const expected = this.#ofInvoices.minus(ofPrepayments);
     if (ledger.equals(expected)) return [];
     return [
       {

@@ -1,7 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import { leftAsPosted, outsideBooks, outsideByKind } from '../documents/outside-books.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
-import type { DocumentRef } from '../terms.ts';
+import { type DocumentRef, soldRoles } from '../terms.ts';
 import { e2Texts, reconcileParts } from '../texts/findings/reconcile.ts';
 import { ClearingBalances } from './clearing-balances.ts';
 import { checkSummaries } from './e1-summaries.ts';
@@ -15,7 +15,7 @@ import { PrepaymentVatEquation } from './e8-prepayment-vat.ts';
 import { VoucherEquation } from './e9-vouchers.ts';
 import { checkWriteBacks } from './e10-write-backs.ts';
 import { VatDueEquation } from './e11-vat-due.ts';
-import { liabilitiesInDebit, voucherBalances } from './liabilities.ts';
+import { liabilitiesInDebit } from './liabilities.ts';
 import { namingTimeouts } from './limited.ts';
 import { countStates, documentReports, trialBalance, unsummarisedByDay } from './listed.ts';
 import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './loaded-books.ts';
@@ -31,6 +31,7 @@ import {
   Tally,
 } from './reconcile-report.ts';
 import { type ReconciledPayment, waitingHint } from './reconciled-documents.ts';
+import { balancesOfRoles } from './role-balances.ts';
 import { UnusedPrepayments } from './unused-prepayments.ts';
 
 /** One installation's report, and its disputed documents (E2, E3). `db` must be one snapshot. */
@@ -242,7 +243,7 @@ class DocumentChecks {
 
   /** E9; runs after all documents. */
   async vouchers(db: Connection): Promise<Listed['vouchers']> {
-    return this.#vouchers.check(await voucherBalances(db, this.#input));
+    return this.#vouchers.check(await balancesOfRoles(db, this.#input.id, soldRoles));
   }
 
   #addUse(payment: ReconciledPayment, clientId: number | null): void {

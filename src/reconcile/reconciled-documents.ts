@@ -1,5 +1,5 @@
 import type { ProblemDetails } from '../documents/save.ts';
-import { type Money, sum } from '../domain/money.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
 import type { StoredUse } from '../prepayments/used.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState, LineRole } from '../terms.ts';
@@ -90,6 +90,16 @@ export function postedAmount(kind: 'payment' | 'prepayment', sums: LedgerSum[]):
 /** Whether a posted document has a held change: the equations then use its posted facts (ACCOUNTING Dates). */
 export function isHeldChange({ state, problem }: ReconciledDocument): boolean {
   return state === 'posted' && problem !== null;
+}
+
+/**
+ * The VAT of a posted invoice, as E8 and E11 add it up: the source's, or the posted one of `roles` if a change is held. Zero
+ * for an invoice without entry, and for a consolidated one.
+ */
+export function vatOwed(invoice: ReconciledInvoice, roles: readonly LineRole[]): Money {
+  if (invoice.inForce === null || invoice.record.consolidatedInvoiceIds.length > 0) return zero;
+  const posted = balance(invoice.inForce, ({ role }) => roles.includes(role)).negated();
+  return isHeldChange(invoice) ? posted : (invoice.record.totalVat ?? posted);
 }
 
 /**
