@@ -17,7 +17,7 @@ export interface LaneWriter {
   lease: Lease;
   /** Runs a write transaction of the lane. Starts none once the work must stop. */
   transact: Transact;
-  /** Runs a transaction like `transact`, but also while the work stops. Use it to record what has already happened outside the database. */
+  /** Runs a transaction like `transact`, also while the work stops. Use it to record an effect outside the database. */
   record: Transact;
 }
 

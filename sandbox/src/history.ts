@@ -44,7 +44,7 @@ export class History {
   readonly #startMs: number;
   readonly #endMs: number;
   readonly #agenda = new Agenda();
-  /** What is left on the gift cards that were sold. */
+  /** The remaining amounts of the gift cards that were sold. */
   #giftCards = dec(0);
   readonly #privateClients: Client[];
   readonly #companies: Client[];

@@ -21,7 +21,7 @@ export interface LiveEvent {
 
 type Happening = Omit<LiveEvent, 'at' | 'kind'>;
 
-/** Gift cards are used only in the history, which knows what is left on them. */
+/** Only the history uses gift cards, because it knows their remaining amounts. */
 const settlements = inventedSettlements.filter(([kind]) => kind !== 'giftCard');
 
 /** Live events search this number of the newest records for one that they can use. */

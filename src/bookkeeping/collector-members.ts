@@ -3,7 +3,7 @@ import { type Connection, execute } from '../db/rows.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
 
-/** Stores which invoices the collectors have as members (table `collector_member`), in place of what was stored. */
+/** Replaces the stored members of these collectors (table `collector_member`). */
 export async function storeMembers(
   trx: Connection,
   installation: InstallationId,
