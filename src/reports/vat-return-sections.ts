@@ -1,5 +1,5 @@
 import { zero } from '../domain/money.ts';
-import { fillForm, type VatForm } from '../mapping/vat-form.ts';
+import { type FilledBox, fillForm, type VatForm } from '../mapping/vat-form.ts';
 import { reportTexts, sectionTitles, vatParts } from '../texts/reports/reports.ts';
 import { type Cell, columnsOf, type Item, type Section, type SectionShape, section } from './report-sections.ts';
 import type { VatPeriod } from './vat-lines.ts';
@@ -32,7 +32,7 @@ export function returnSections(
   const left = (lines: readonly ReturnLine[]) => lines.filter((line) => !filing.has(line));
   const declared = [...view.filed, ...(toFile ?? [])];
   return [
-    ...(form === null ? [] : [formSection(form, declared)]),
+    ...(form === null ? [] : formSections(form, declared)),
     ...(isFiled ? [sectionOf('filed', view.filed)] : []),
     ...(toFile === null ? [sectionOf('since', view.since)] : [sectionOf('to_file', toFile)]),
     sectionOf('late', left(view.late)),
@@ -79,30 +79,37 @@ function keysOf(line: ReturnLine): Record<string, Cell> {
   };
 }
 
-/** The boxes. Each has the exact amounts of its documents, and as last item what the form's rounding adds to them. */
-export function formSection(form: VatForm, lines: readonly ReturnLine[]): Section {
-  const formShape: SectionShape = {
-    ...{ name: 'form', title: sectionTitles.vatForm({ form: form.name }), facts },
-    keys: columnsOf('box', 'of', 'title'),
-    amounts: columnsOf('form', 'books', 'rounding'),
-  };
-  const items = fillForm(form, lines).flatMap((box): Item[] => {
-    const [first] = box.lines;
-    const title = box.title ?? reportTexts.noBox({ kind: first?.kind ?? null, rate: first?.rate ?? null });
-    const keys = { box: box.box, of: box.of, title };
-    const isOnForm = box.form !== null;
-    const own = box.lines.map((line): Item => {
-      const amount = line[box.of];
-      const [onForm, differs] = isOnForm ? [amount, zero] : [zero, amount.negated()];
-      return { ...documentOf(line), keys, amounts: { form: onForm, books: amount, rounding: differs } };
-    });
-    const rounded = box.form?.minus(box.books) ?? zero;
-    if (rounded.isZero()) return own;
-    const rounding = { form: rounded, books: zero, rounding: rounded };
-    return [...own, { keys, document: 'rounding', facts: {}, amounts: rounding }];
+/**
+ * The boxes with bases and those with tax, which have no common total. Each box has the exact amounts of its documents, and as
+ * last item what the form's rounding adds to them.
+ */
+export function formSections(form: VatForm, lines: readonly ReturnLine[]): Section[] {
+  const filled = fillForm(form, lines);
+  return (['base', 'tax'] as const).flatMap((of): Section[] => {
+    const boxes = filled.filter((box) => box.of === of);
+    const formShape: SectionShape = {
+      ...{ name: `form_${of}`, title: sectionTitles.vatForm({ form: form.name, of }), facts },
+      ...{ keys: columnsOf('box', 'title'), amounts: columnsOf('form', 'books', 'rounding') },
+    };
+    return boxes.length === 0 ? [] : [section(formShape, boxes.flatMap(itemsOfBox))];
   });
-  // Bases and tax have no common total.
-  return { ...section(formShape, items), total: {} };
+}
+
+function itemsOfBox({ box, title, of, form, books, lines }: FilledBox<ReturnLine>): Item[] {
+  const [first] = lines;
+  const noBox = reportTexts.noBox({ kind: first?.kind ?? null, rate: first?.rate ?? null });
+  const keys = { box, title: title ?? noBox };
+  const own = lines.map((line): Item => {
+    const amount = line[of];
+    const [onForm, differs] = form === null ? [zero, amount.negated()] : [amount, zero];
+    return { ...documentOf(line), keys, amounts: { form: onForm, books: amount, rounding: differs } };
+  });
+  const rounded = form?.minus(books) ?? zero;
+  if (rounded.isZero()) return own;
+  return [
+    ...own,
+    { keys, document: 'rounding', facts: {}, amounts: { form: rounded, books: zero, rounding: rounded } },
+  ];
 }
 
 function tieSection(period: VatPeriod, view: VatReturnView): Section {
@@ -110,9 +117,8 @@ function tieSection(period: VatPeriod, view: VatReturnView): Section {
     ...{ name: 'accounts', title: sectionTitles.vatAccounts, facts: [] },
     ...{ keys: columnsOf('part'), amounts: columnsOf('tax') },
   };
-  const figures = tieOf(period, view).map(({ part, tax }) => ({
-    ...{ keys: { part: vatParts[part] }, amounts: { tax }, items: [] },
-  }));
-  const tax = figures.reduce((sum, { amounts: of }) => sum.plus(of.tax), zero);
-  return { shape: tieShape, figures, total: { tax } };
+  const items = tieOf(period, view).map(({ part, tax }): Item => {
+    return { keys: { part: vatParts[part] }, document: reportTexts.everyEntry, facts: {}, amounts: { tax } };
+  });
+  return section(tieShape, items);
 }

@@ -358,7 +358,7 @@ test('what is held is in no figure, and each report that lacks it says so; those
     expect(json.installations[0].not_in_books).toMatchObject({
       invoices: { documents: 1, amount: '104.00', vat: '14.00' },
     });
-    const csv = await command('report vat --month 2026-02 --csv', own);
+    const csv = await command('report vat --month 2026-02 --csv vat', own);
     expect(csv.stdout).not.toContain('Not in');
     expect(csv.stderr).toContain(told);
   } finally {

@@ -84,6 +84,11 @@ export class MirroredClinic {
     };
   }
 
+  /** Sets the clinic's time: what it records from now on was created then. */
+  at(time: string): void {
+    this.#now = Date.parse(time);
+  }
+
   file(name: string, text: string): string {
     writeFileSync(join(this.#folder, name), text);
     return join(this.#folder, name);

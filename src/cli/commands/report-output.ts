@@ -102,9 +102,19 @@ function amountsOf(
   ]);
 }
 
+/** The names of the tables in these reports. A CSV file has one table, so that no amount is added up twice. */
+export function tableNames(reports: readonly InstallationReport[]): string[] {
+  return [...new Set(reports.flatMap(({ sections }) => sections.map(({ shape }) => shape.name)))];
+}
+
+/** The reports with this table alone. */
+export function onlyTable(reports: readonly InstallationReport[], table: string): InstallationReport[] {
+  return reports.map((each) => ({ ...each, sections: each.sections.filter(({ shape }) => shape.name === table) }));
+}
+
 const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
 
-/** A line per document. The documents of a figure add up to the figure. */
+/** A line per document of each figure. Give reports with one table (`onlyTable`). */
 export async function* reportCsv(reports: readonly InstallationReport[]): AsyncGenerator<string> {
   const all = reports.flatMap(({ sections }) => sections);
   const names = (of: (section: Section) => readonly Column[]) => [

@@ -17,7 +17,7 @@ import {
 import { reports } from '../../reports/index.ts';
 import { unusedWithoutVat } from '../../reports/prepayments.ts';
 import type { Section } from '../../reports/report-sections.ts';
-import { formSection, returnSections } from '../../reports/vat-return-sections.ts';
+import { formSections, returnSections } from '../../reports/vat-return-sections.ts';
 import type { App } from '../../runtime/app.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { reportDescriptions, vatReportTexts } from '../../texts/reports/reports.ts';
@@ -28,7 +28,7 @@ import { by, type Definition, installation, sha256 } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
 import {
-  csvOfDocuments,
+  csvOfTable,
   documentsOption,
   lastMonth,
   lastMonthOption,
@@ -42,7 +42,8 @@ import { reportText } from './report-text.ts';
 interface Options {
   installation?: number;
   month?: string;
-  csv?: true;
+  /** The name of the table, if one is given. */
+  csv?: true | string;
   documents?: true;
   form?: VatFormCountry | true;
   markFiled?: true;
@@ -94,11 +95,10 @@ export const command: Definition<Options> = {
     lastMonthOption,
     installation,
     documentsOption,
-    csvOfDocuments,
-    new Option(
-      '--form [country]',
-      'also the boxes of the return form; with --csv only them (default: the mapping’s country)',
-    ).choices(vatFormCountries),
+    csvOfTable,
+    new Option('--form [country]', 'also the boxes of the return form (default: the mapping’s country)').choices(
+      vatFormCountries,
+    ),
     new Option('--mark-filed', 'file the return of the VAT period with the month: store its figures for good'),
     new Option('--correction', 'with --mark-filed: the next version of a filed return, with what has changed since'),
     new Option('--take-late <entries...>', 'with --mark-filed: entries whose late lines the return takes, or `none`'),
@@ -112,7 +112,7 @@ export const command: Definition<Options> = {
   examples: [
     ['vetledger report vat --month 2026-01', 'the figures'],
     ['vetledger report vat --month 2026-01 --documents', 'with the documents of each figure'],
-    ['vetledger report vat --month 2026-01 --csv > vat.csv', 'for a spreadsheet'],
+    ['vetledger report vat --month 2026-01 --csv vat > vat.csv', 'for a spreadsheet'],
     ['vetledger report vat --month 2026-01 --form fi', 'with the boxes of the Finnish return'],
     ['vetledger report vat --month 2026-01 --mark-filed --dry-run', 'what would be filed'],
     ['vetledger report vat --month 2026-01 --mark-filed --by "M. Virtanen" --reason "OmaVero"', 'file it'],
@@ -148,7 +148,7 @@ async function reportVat(context: CommandContext, options: Options): Promise<num
     for (const each of chosen) {
       made.push((await reportOf(app, each, options, isFiling && options.dryRun === true)).report);
     }
-    await printReports(context, 'vat', made, { csv: options.csv === true, documents: options.documents === true });
+    await printReports(context, 'vat', made, { ...options, documents: options.documents === true });
     return 0;
   });
 }
@@ -207,7 +207,7 @@ async function reportOf(
   const amount = formatMoney(unused.amount, of.decimals);
   const report: InstallationReport = {
     ...{ report: 'vat', installation: of, period: days, of: 'month', recordedBy: null, outside },
-    sections: options.csv && form !== null ? sections.filter(({ shape }) => shape.name === 'form') : sections,
+    sections,
     headed: [
       ...versions.map((each) => vatReportTexts.filed({ ...each, at: localTimeOf(each.filedAt, of.timezone) })),
       ...(isPreview ? [vatReportTexts.toFile({ period: period.name, version })] : []),
@@ -257,7 +257,7 @@ async function reportOf(
 /** The boxes of a filed return; otherwise of the return as it would be filed now. */
 function boxes(form: VatForm | null, { versions, view, toFile }: PreparedReturn): Section[] {
   if (form === null) return [];
-  return [formSection(form, versions.length > 0 ? view.filed : toFile)];
+  return formSections(form, versions.length > 0 ? view.filed : toFile);
 }
 
 function formOf({ id, mapping }: InstallationConfig, { form }: Options): VatForm | null {

@@ -25,7 +25,7 @@ import { calendarDate, installation, option } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { outsideAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
-import { type InstallationReport, reportCsv, reportJson } from './report-output.ts';
+import { type InstallationReport, onlyTable, reportCsv, reportJson, tableNames } from './report-output.ts';
 import { notedLines, reportText } from './report-text.ts';
 
 interface Options {
@@ -70,7 +70,10 @@ const answer = z.strictObject({ report: z.string(), installations: z.array(repor
 const monthOption = (about: string) => option('--month <month>', about, month);
 export const lastMonthOption = monthOption('the month (YYYY-MM; default: the last one that is over)');
 export const documentsOption = new Option('--documents', 'also print the documents of each figure');
-export const csvOfDocuments = new Option('--csv', 'print a table with a line for each document of each figure');
+export const csvOfTable = new Option(
+  '--csv [table]',
+  'print a table with a line for each document of each figure; name the table if there are several',
+);
 const asOf = (about: string) => option('--as-of <date>', about, calendarDate);
 
 /** The options for the days of a report. */
@@ -103,9 +106,7 @@ export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Defi
       ...daysOf[of].filter(({ long }) => !(isOfLines && long === '--by')),
       installation,
       ...(isOfLines ? [] : [documentsOption]),
-      isOfLines || of === 'span'
-        ? new Option('--csv', 'print a table')
-        : new Option('--csv [table]', `${csvOfDocuments.description}; name the table if there are several`),
+      isOfLines || of === 'span' ? new Option('--csv', 'print a table') : csvOfTable,
     ],
     examples: [
       [`${line}${asked[of]}`, isOfLines ? 'the lines' : 'the figures'],
@@ -158,11 +159,7 @@ function report(context: CommandContext, name: ReportName, options: Options, acc
         }
         if (account !== null && made.every(({ sections }) => sections.every(({ figures }) => figures.length === 0)))
           throw new UserError(commandErrors.accountUnused({ account }), 1);
-        const shown =
-          options.csv === undefined
-            ? made
-            : made.map((each) => ({ ...each, sections: tableOf(name, made, each, options.csv) }));
-        await printReports(context, name, shown, { csv: options.csv !== undefined, documents });
+        await printReports(context, name, made, { ...options, documents });
         return 0;
       },
       { isolationLevel: 'repeatable read', readOnly: true },
@@ -170,31 +167,25 @@ function report(context: CommandContext, name: ReportName, options: Options, acc
   });
 }
 
-/** The sections of the table that is asked for: one file has one table, so that its lines are not added up twice. */
-function tableOf(
-  name: ReportName,
-  made: readonly InstallationReport[],
-  { sections }: InstallationReport,
-  csv: true | string | undefined,
-): InstallationReport['sections'] {
-  const tables = [...new Set(made.flatMap((each) => each.sections.map(({ shape }) => shape.name)))];
-  if (csv === true && tables.length < 2) return sections;
-  if (typeof csv !== 'string' || !tables.includes(csv)) {
-    throw usageError(usageTexts.oneTable({ tables: tables.join(', ') }), `report ${name}`);
-  }
-  return sections.filter(({ shape }) => shape.name === csv);
-}
-
 /** Prints reports as a table, as JSON or as text. */
 export async function printReports(
   context: CommandContext,
   name: ReportName,
   made: readonly InstallationReport[],
-  { csv, documents }: { csv: boolean; documents: boolean },
+  { csv, documents }: { csv?: true | string; documents: boolean },
 ): Promise<void> {
-  if (!csv) return print(context, context.json ? reportJson(name, made) : reportText(made, { documents }));
-  for await (const piece of reportCsv(made)) await context.writeFile(piece);
-  for (const each of made) for (const line of notedLines(each)) context.note(line);
+  if (csv === undefined) return print(context, context.json ? reportJson(name, made) : reportText(made, { documents }));
+  const tables = tableNames(made);
+  const table = csv === true && tables.length < 2 ? tables[0] : tables.find((each) => each === csv);
+  if (table === undefined && tables.length > 0)
+    throw usageError(usageTexts.oneTable({ tables: tables.join(', ') }), `report ${name}`);
+  for await (const piece of reportCsv(onlyTable(made, table ?? ''))) await context.writeFile(piece);
+  for (const each of made) {
+    const { installation, sections } = each;
+    if (table !== undefined && !sections.some(({ shape }) => shape.name === table))
+      context.note(usageTexts.tableMissing({ table, installation: installation.id }));
+    for (const line of notedLines(each)) context.note(line);
+  }
 }
 
 const flushAt = 65_536;

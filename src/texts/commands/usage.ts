@@ -59,6 +59,8 @@ export const usageTexts = {
   fileNeedsReason: '--mark-filed needs --reason TEXT.',
   oneTable: ({ tables }: { tables: string }) =>
     `A file has one table, so that its lines add up. Name one of these with --csv: ${tables}.`,
+  tableMissing: ({ table, installation }: { table: string; installation: number }) =>
+    `Installation ${installation} has no table ${table}.`,
   csvOrJson: 'Give --csv or --json, but not both.',
   repostOne: 'Give only one of: --document; --from and --to; --all.',
   repostWhat: 'Choose what to post again: --document, --from and --to, or --all.',

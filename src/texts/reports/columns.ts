@@ -40,7 +40,6 @@ export const columnTitles = {
   name: 'name',
   not_due: 'not due',
   number: 'number',
-  of: 'amount',
   open: 'open',
   opening: 'opening',
   other: 'other entries',

@@ -50,7 +50,8 @@ export const sectionTitles = {
   vatLateOpen: 'Late lines that no filed return has taken',
   vatTakenElsewhere: 'Late lines of these days that another return has taken',
   vatAccounts: 'The VAT accounts in these days',
-  vatForm: ({ form }: { form: string }) => `Boxes of ${form}`,
+  vatForm: ({ form, of }: { form: string; of: 'base' | 'tax' }) =>
+    `Boxes of ${form}: ${of === 'base' ? 'bases' : 'tax'}`,
   vouchers: 'Gift cards and vouchers sold and redeemed, by account and month',
   trialBalance: 'Trial balance; debits are positive',
   income: 'Income and expenses; income is positive',
