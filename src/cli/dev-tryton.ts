@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../embedded/service-error.ts';
+import { devTexts } from '../texts/commands/windows.ts';
 import { demoTrytonErrors } from '../texts/errors/commands.ts';
 
 /** The ERP of a demo: its configuration, and how to log in. */
@@ -78,8 +79,8 @@ export async function startDemoTryton({ dataDir, sharedDir, env, stderr }: DemoO
     login: [
       server.hasWebClient
         ? `Tryton        ${server.url}/#${server.database}`
-        : `Tryton        ${server.url}, database ${server.database}; its web client could not be installed, the desktop client (PyPI: tryton) works`,
-      `              log in as ${accountant} (or ${admin}); the passwords are in ${server.passwordFile}`,
+        : `Tryton        ${devTexts.desktopClient(server)}`,
+      `              ${devTexts.logIn({ accountant, admin, file: server.passwordFile })}`,
     ],
     release,
   };

@@ -9,6 +9,7 @@ import { visibleLines } from '../domain/text.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import { devTexts } from '../texts/commands/windows.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
 import { runSchedules } from '../windows/daemon.ts';
 import { runWindowNow, type WindowReport } from '../windows/run-window.ts';
@@ -64,7 +65,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     return await runDemo(options, dataDir, folder, erp, say);
   } finally {
     await erp?.release();
-    if (!options.once) say('everything is stopped; the next start continues from here');
+    if (!options.once) say(devTexts.stopped);
   }
 }
 
@@ -75,9 +76,9 @@ async function runDemo(
   erp: DemoErp | null,
   say: (line: string) => void,
 ): Promise<number> {
-  say('sandbox clinic: starting');
+  say(devTexts.clinicStarting);
   const sandbox = await startClinic(folder);
-  say(`sandbox clinic: ${sandbox.url} (token ${sandbox.token})`);
+  say(devTexts.clinic(sandbox));
   let app: App | null = null;
   try {
     const file = writeConfig(folder, sandbox, erp);
@@ -99,7 +100,7 @@ async function runDemo(
 async function adoptClinic(app: App): Promise<void> {
   for (const installation of app.config.installations) {
     await adoptIdentity(app.db, installation, {
-      reason: 'the sandbox clinic got another port',
+      reason: devTexts.otherPort,
       actedBy: 'vetledger dev',
     });
   }
@@ -112,7 +113,7 @@ async function work(
   erp: DemoErp | null,
   say: (line: string) => void,
 ): Promise<number> {
-  say('worker: starting');
+  say(devTexts.workerStarting);
   const bars = new ProgressBars(options.stderr);
   let first = true;
   const engine = await startEngine(
@@ -129,7 +130,7 @@ async function work(
     { command: 'dev', scrubs: !options.once },
   );
   try {
-    say('first sync: pulling the clinic’s history');
+    say(devTexts.firstSync);
     const opened = await runWindowNow(app, engine, demo.installation, { trigger: 'dev', signal: options.signal });
     bars.end();
     first = false;
@@ -142,9 +143,7 @@ async function work(
     const living = setInterval(() => {
       for (const event of sandbox.live(demo.liveEvents)) say(`  clinic: ${event.text}`);
     }, demo.liveEveryMs);
-    say(
-      `the clinic stays active; a window opens at each of its webhooks, and every ${demo.scheduleEvery}; Ctrl-C ends it`,
-    );
+    say(devTexts.clinicLives({ every: demo.scheduleEvery }));
     const sendTo = (url: string) =>
       sandbox.setWebhooks({ url: `${url}/${demo.installation}/${app.config.webhooks?.secret}` });
     try {
@@ -166,7 +165,7 @@ async function deliverFirst(
   { signal, stderr }: DevOptions,
   say: (line: string) => void,
 ): Promise<boolean> {
-  say('delivery: sending what was posted to the ERP');
+  say(devTexts.delivering);
   const context = { io: { stderr }, signal, note: say };
   const statuses = await deliverNow(context, app, engine, [demo.installation], { seconds: null });
   return [...statuses.values()].every(({ left, refused, unapproved }) => left + refused + unapproved === 0);
@@ -201,8 +200,8 @@ async function firstResult(
         visibleLines(reconcileText(report)),
         '',
         visibleLines(windowLine(window)),
-        `API budget used: ${apiUse(window)}`,
-        ...(erp === null ? [] : [`delivered to the ERP: ${count(window.delivered, 'entry', 'entries')}`]),
+        devTexts.apiUsed({ use: apiUse(window) }),
+        ...(erp === null ? [] : [devTexts.delivered({ entries: count(window.delivered, 'entry', 'entries') })]),
         '',
         ...(erp?.login ?? []),
         `Temporal UI   ${app.temporal?.uiUrl ?? 'off'}`,

@@ -6,6 +6,7 @@ import { deliveredSince } from '../erp/outbox/outbox-queries.ts';
 import { type DeliveryStatus, deliveryStatus } from '../queries/delivery-status.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import { runTexts } from '../texts/commands/windows.ts';
 import { waitForDeliveries } from '../windows/wait-for-deliveries.ts';
 import { option, wholeNumber } from './command.ts';
 import type { CommandContext, Io } from './context.ts';
@@ -70,7 +71,7 @@ export async function deliverNow(
           if (left > 0 || openItems === 0) return;
           const most = Math.max(openItems, mostItems.get(installation) ?? 0);
           mostItems.set(installation, most);
-          bars.show({ step: named('matching open items'), done: most - openItems, total: most });
+          bars.show({ step: named(runTexts.matching), done: most - openItems, total: most });
         },
       },
     );

@@ -10,6 +10,7 @@ import { type App, chosenInstallations, installationOf } from '../runtime/app.ts
 import type { LoadEstimate } from '../sync/load-estimate.ts';
 import { streamNames } from '../sync/streams.ts';
 import { recordKinds } from '../terms.ts';
+import { runTexts } from '../texts/commands/windows.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { syncNow, type WindowReport } from '../windows/run-window.ts';
 import { named } from './books.ts';
@@ -120,12 +121,10 @@ function printPlans(
 ): void {
   for (const [installation, plan] of plans) {
     const text = loadText(plan);
-    context.note(several ? `installation ${installation}: ${text}` : text);
+    context.note(several ? runTexts.ofInstallation({ installation, text }) : text);
     const minutes = config.windowTimeoutMinutes;
     if (isWindow && plan.estimate.seconds > minutes * 60) {
-      context.note(
-        `This is longer than window_timeout_minutes (${minutes}), which does not limit a first load. If it is interrupted, it continues later.`,
-      );
+      context.note(runTexts.longLoad({ minutes }));
     }
   }
 }
@@ -146,10 +145,10 @@ export function exitCodeOf(windows: WindowReport[]): number {
 /** Example: `about 61 minutes: invoicerow is the limit (2600 invoices, … to load)`. */
 function loadText({ estimate, records }: LoadPlan): string {
   const toLoad = recordKinds.map((list) => `${records[list]} ${streamNames[list]}`).join(', ');
-  return `${estimateText(estimate)} (${toLoad} to load)`;
+  return runTexts.toLoad({ estimate: estimateText(estimate), records: toLoad });
 }
 
 /** Example: `about 61 minutes: invoicerow is the limit`. */
 export function estimateText({ seconds, limit }: LoadEstimate): string {
-  return `${about(seconds)}: ${limit.action.replace(/\.list$/, '')} is the limit`;
+  return runTexts.limit({ time: about(seconds), list: limit.action.replace(/\.list$/, '') });
 }

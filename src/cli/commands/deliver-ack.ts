@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isFileTarget } from '../../config/erp.ts';
 import { ackBatches } from '../../erp/targets/files/ack.ts';
 import { parseBatchCode } from '../../erp/targets/files/format.ts';
+import { deliverTexts } from '../../texts/commands/delivery.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition } from '../command.ts';
@@ -50,8 +51,8 @@ function ack(context: CommandContext, options: Options, batches: readonly string
       acknowledged
         .map(({ batch, file, units }) =>
           units === 0
-            ? `Batch ${batch} was already acknowledged.`
-            : `Batch ${batch} (${file}) is acknowledged: ${count(units, 'entry', 'entries')}.`,
+            ? deliverTexts.wasAcknowledged({ batch })
+            : deliverTexts.acknowledged({ batch, file, entries: count(units, 'entry', 'entries') }),
         )
         .join('\n'),
     );

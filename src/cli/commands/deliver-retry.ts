@@ -8,13 +8,13 @@ import { redoUnits } from '../../erp/outbox/undo.ts';
 import type { UnitState } from '../../erp/outbox/unit.ts';
 import { deliveryProblems } from '../../queries/delivery-status.ts';
 import type { App } from '../../runtime/app.ts';
+import { deliverTexts, unitStateTexts } from '../../texts/commands/delivery.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries, localTimes } from '../books.ts';
 import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { stateTexts } from '../render/delivery.ts';
 import { problemAnswer, problemsText } from '../render/problems.ts';
 import { count } from '../render/text.ts';
 import { deliverHere, wait } from '../run-deliveries.ts';
@@ -68,8 +68,8 @@ function retry(context: CommandContext, options: Options, ids: readonly string[]
     await context.result({ retried, problems: left }, () =>
       [
         [
-          `${count(retried.length, 'entry', 'entries')} tried again.`,
-          ...notRetried.map(([id, state]) => `${id} was not refused: ${stateTexts[state]}.`),
+          deliverTexts.retried({ entries: count(retried.length, 'entry', 'entries') }),
+          ...notRetried.map(([id, state]) => deliverTexts.notRefused({ unit: id, state: unitStateTexts[state] })),
         ].join('\n'),
         problemsText(left, { at: localTimes(app.config) }),
       ].join('\n\n'),

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { planUndo, type UndoPlan, undoUnits } from '../../erp/outbox/undo.ts';
 import type { CalendarDate } from '../../terms.ts';
+import { deliverTexts } from '../../texts/commands/delivery.ts';
 import { actedBy, agreed } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
@@ -57,12 +58,14 @@ function undo(context: CommandContext, options: Options): Promise<number> {
     for (const { id, erp } of chosen) {
       const { reversed, withheld } = await planUndo(app.db, id, range);
       context.note(
-        `installation ${id}, ${erp.kind}, ${range.from} to ${range.to}: ${count(reversed, 'entry', 'entries')} to reverse in the ERP, ${withheld} not sent yet, to be excluded from the delivery`,
+        deliverTexts.toUndo({
+          ...{ installation: id, kind: erp.kind, ...range, withheld },
+          entries: count(reversed, 'entry', 'entries'),
+        }),
       );
     }
-    const question = 'Reverse them? The entries and their reversals stay in the ERP.';
-    if (!(await agreed(context, options, question, 'deliver undo'))) {
-      await context.result({ undone: [], installations: [] }, () => 'Nothing was undone.');
+    if (!(await agreed(context, options, deliverTexts.undoQuestion, 'deliver undo'))) {
+      await context.result({ undone: [], installations: [] }, () => deliverTexts.notUndone);
       return 0;
     }
     const undone: ({ installation: number } & UndoPlan)[] = [];

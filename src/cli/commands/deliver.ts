@@ -6,6 +6,7 @@ import { approveUnits } from '../../erp/outbox/state.ts';
 import { deliveryStatus, unitsToSend } from '../../queries/delivery-status.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
+import { deliverTexts } from '../../texts/commands/delivery.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy, agreed } from '../acting.ts';
 import { date, plainError } from '../answer.ts';
@@ -79,7 +80,7 @@ function deliver(context: CommandContext, options: Options): Promise<number> {
     await refuseBarred(app, chosen);
     for (const { id } of chosen) await app.delivery.enqueue(installationOf(app.config, id));
     if (through !== undefined && !(await approveThrough(context, app, chosen, through, options))) {
-      await context.result({ approved: 0, installations: [] }, () => 'Nothing was approved, and nothing was sent.');
+      await context.result({ approved: 0, installations: [] }, () => deliverTexts.notApproved);
       return 0;
     }
     return deliverAndReport(context, app, chosen, options.wait);
@@ -101,12 +102,13 @@ async function approveThrough(
   for (const installation of chosen) {
     const { id, erp } = installation;
     const foreign = await app.delivery.foreign(installation, context.signal);
-    if (foreign !== null) context.note(`installation ${id}: ${foreign.message}. ${foreign.todo}`);
+    if (foreign !== null) context.note(deliverTexts.foreign({ installation: id, ...foreign }));
     const { n, from, through: last } = await waitingForApproval(app.db, id);
-    const dates = n === 0 ? '' : `, dated ${from} to ${last}`;
-    context.note(`installation ${id}, ${erp.kind}: ${count(n, 'entry waits', 'entries wait')} for approval${dates}`);
+    const dates = n === 0 ? '' : deliverTexts.dated({ from: String(from), through: String(last) });
+    const entries = count(n, 'entry waits', 'entries wait');
+    context.note(`${deliverTexts.waiting({ installation: id, kind: erp.kind, entries })}${dates}`);
   }
-  const question = `Send the entries dated up to ${through}? Entries that the ERP has posted cannot be removed.`;
+  const question = deliverTexts.approveQuestion({ through });
   if (!(await agreed(context, options, question, 'deliver'))) return false;
   for (const { id } of chosen) await app.db.transaction((trx) => approveUnits(trx, id, through, by));
   return true;
@@ -120,7 +122,7 @@ async function previewDelivery(
 ): Promise<number> {
   const result = new StreamedResult(context);
   result.json('{"dry_run":true,"installations":[');
-  result.text('Dry run: nothing is sent.');
+  result.text(deliverTexts.dryRun);
   for (const [index, installation] of chosen.entries()) {
     const { id } = installation;
     await app.delivery.enqueue(installation);
@@ -145,14 +147,11 @@ async function previewDelivery(
     const foreign = await app.delivery.foreign(installation, context.signal);
     const status = await deliveryStatus(app.db, installation);
     result.json(`,${membersOf({ to_send: toSend, lacking, foreign, ...status })}}`);
-    if (foreign !== null)
-      result.text(`Installation ${id}: ${foreign.message}. Nothing is sent before this is solved: ${foreign.todo}`);
+    if (foreign !== null) result.text(deliverTexts.barred({ installation: id, ...foreign }));
     const waiting = status === null ? null : leftText({ ...status, left: 0 });
-    result.text(
-      `Installation ${id}: ${count(toSend, 'entry', 'entries')} to send; ${lacking} of them wait, because the mapping is incomplete.${
-        waiting === null ? '' : ` In addition: ${waiting}.`
-      }`,
-    );
+    const entries = count(toSend, 'entry', 'entries');
+    const others = waiting === null ? '' : deliverTexts.inAddition({ waiting });
+    result.text(`${deliverTexts.toSend({ installation: id, entries, lacking })}${others}`);
   }
   result.json(']}');
   await result.end();

@@ -2,6 +2,7 @@ import type { Line } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { Explanation } from '../../queries/explain.ts';
+import { explainTexts } from '../../texts/commands/explain.ts';
 import { table } from '../render/text.ts';
 
 /** The lines of an entry as a table. */
@@ -61,5 +62,5 @@ function carries(line: Line, decimals: number): string {
 
 /** A payment type in words. */
 export function typeName(type: number | null): string {
-  return type === null ? 'no payment type' : paymentTypeName(type);
+  return type === null ? explainTexts.noPaymentType : paymentTypeName(type);
 }

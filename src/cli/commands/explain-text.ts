@@ -2,7 +2,7 @@ import { instantOf, localTimeOf } from '../../domain/dates.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
-import { type EntryRecord, type MappingVersion, mappingVersionText } from '../../ledger/journal/entry-records.ts';
+import { type EntryRecord, mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import type { FieldChange } from '../../posting/changed-fields.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
@@ -10,7 +10,13 @@ import type { Explanation } from '../../queries/explain.ts';
 import type { RelatedDocument } from '../../queries/explain-related.ts';
 import { formatAmount } from '../../reconcile/reconcile-report.ts';
 import type { DocumentRef } from '../../terms.ts';
-import { explainDueText } from '../../texts/commands/explain-due.ts';
+import {
+  deliveryTitles,
+  explainDueText,
+  standingTexts,
+  explainTexts as texts,
+  useTexts,
+} from '../../texts/commands/explain.ts';
 import { changesLine } from '../render/changes.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
 import { type instant, table } from '../render/text.ts';
@@ -21,28 +27,31 @@ export function explainText(found: Explanation): string {
   const explanation = visibleIn(found);
   const { installation, document, state, documentDate, problem, reports } = explanation;
   const lines = [
-    `${capital(document.kind)} ${document.id} of installation ${installation}: ${state.replaceAll('_', ' ')}`,
+    texts.title({
+      ...{ kind: capital(document.kind), id: document.id, installation },
+      state: state.replaceAll('_', ' '),
+    }),
   ];
   if (documentDate) lines.push(`  document date ${documentDate}`);
-  lines.push(`  times         local time of ${explanation.timezone}`);
+  lines.push(`  times         ${texts.times(explanation)}`);
   const at = localTime(explanation.timezone);
   if (problem) {
     lines.push(
-      `  problem       ${problem.code} since ${at(problem.since)}`,
+      `  problem       ${texts.problemSince({ code: problem.code, at: at(problem.since) })}`,
       `                ${problem.message}`,
       `  what to do    ${problem.todo}`,
     );
   }
   for (const { decision, by, at: decidedAt, reason, standing } of explanation.decisions) {
-    const what = decision.replaceAll('_', ' ');
-    lines.push(`  decided       ${what}, by ${by}, ${at(decidedAt)}: ${reason}${standingTexts[standing]}`);
+    const what = texts.decided({ decision: decision.replaceAll('_', ' '), by, at: at(decidedAt), reason });
+    lines.push(`  decided       ${what}${standingTexts[standing]}`);
   }
   for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
   lines.push('', 'Source', ...sourceLines(explanation));
   if (explanation.related.length > 0)
     lines.push('', 'Related documents', ...explanation.related.map((each) => relatedLine(each, explanation.numbers)));
   const used = prepaymentLines(explanation);
-  if (used.length > 0) lines.push('', 'Prepayments used and refunded', ...used);
+  if (used.length > 0) lines.push('', texts.prepayments, ...used);
   const { due, decimals } = explanation;
   if (due.length > 0) lines.push('', 'VAT due', ...due.map((move) => `  ${dueLine(move, decimals)}`));
   lines.push('', 'Proofs', ...proofLines(explanation));
@@ -51,13 +60,6 @@ export function explainText(found: Explanation): string {
     lines.push('', 'Write-back', `  ${writeBackLine(explanation)}`);
   return lines.join('\n');
 }
-
-const standingTexts = {
-  holds: '',
-  replaced: ' (replaced by a newer decision)',
-  earlier_version: ' (about an earlier version of it)',
-  late_no_more: ' (the document is no longer late)',
-};
 
 /** A related document with its state, because a held invoice does not hold its payments, or the reverse. */
 function relatedLine(document: RelatedDocument, numbers: Explanation['numbers']): string {
@@ -79,26 +81,25 @@ function documentName({ kind, id }: DocumentRef, numbers: Explanation['numbers']
 function sourceLines(explanation: Explanation): string[] {
   const { versions, facts, timezone, pair, origin } = explanation;
   const at = localTime(timezone);
-  const lines = versions.map(
-    ({ version, modified, sourceTime, current, goneAt }) =>
-      `  version ${version}  changed ${at(modified)}, last read ${at(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${at(goneAt)})` : ''}`,
+  const lines = versions.map(({ version, modified, sourceTime, current, goneAt }) =>
+    [
+      `  ${texts.version({ version, changed: at(modified), read: at(sourceTime) })}`,
+      ...(current ? ['(current)'] : []),
+      ...(goneAt ? [texts.gone({ at: at(goneAt) })] : []),
+    ].join('  '),
   );
   return facts ? [...lines, ...factLines(facts, explanation), ...pairLines(pair), ...originLines(origin)] : lines;
 }
 
 /** The consultation in the practice software. It names the patients, of which vetledger stores nothing. */
 function originLines(origin: Explanation['origin']): string[] {
-  if (origin === null) return [];
-  const where = origin.url === null ? '' : `: ${origin.url}`;
-  return [
-    `  made from consultation ${origin.consultation}${where} (its record in the practice software names the patients)`,
-  ];
+  return origin === null ? [] : [`  ${texts.origin(origin)}`];
 }
 
 /** Only “likely”, because a cancellation in the source does not name its original. */
 function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
-  if (cancels !== null) return [`  likely cancels or pays back payment ${cancels} (same invoice, type and amount)`];
-  return cancelledBy === null ? [] : [`  likely cancelled or paid back by payment ${cancelledBy}`];
+  if (cancels !== null) return [`  ${texts.cancels({ payment: cancels })}`];
+  return cancelledBy === null ? [] : [`  ${texts.cancelledBy({ payment: cancelledBy })}`];
 }
 
 /** The formula of R13 with its numbers. */
@@ -116,27 +117,19 @@ function dueLine(move: Explanation['due'][number], decimals: number): string {
 function prepaymentLines({ document, refunds, uses, match, decimals, timezone }: Explanation): string[] {
   const at = localTime(timezone);
   const known = ({ state, setBy, setAt, setReason }: Explanation['uses'][number]) =>
-    setBy === null ? stateTexts[state] : `set by ${setBy}, ${at(setAt)}: ${setReason ?? ''}`;
+    setBy === null ? useTexts[state] : texts.setBy({ by: setBy, at: at(setAt), reason: setReason ?? '' });
   const refunded = refunds.map(({ id, amount }) => `  refund ${id}: ${formatAmount(amount, decimals)}`);
   const used = [...uses, ...match].map((each) => {
-    const of = each.invoiceId === null ? '' : ` on invoice ${each.invoiceId}`;
     const what =
       document.kind === 'prepayment'
-        ? `payment ${each.paymentId}${of}`
+        ? texts.paymentOn({ payment: each.paymentId, invoice: each.invoiceId })
         : each.prepaymentId === null
-          ? 'the prepayment is unknown'
+          ? texts.prepaymentUnknown
           : `prepayment ${each.prepaymentId}`;
     return `  ${what}: ${formatAmount(each.amount, decimals)}, ${known(each)}`;
   });
   return [...refunded, ...used];
 }
-
-const stateTexts = {
-  open: 'not matched',
-  matched: 'matched, because the unused amount of the prepayment decreased by this amount',
-  set: 'set with `vetledger problems match`',
-  cancelled: 'cancelled before it was matched',
-};
 
 /** Formats instants as local time with the offset. */
 function localTime(timezone: string): (time: Date | string | null) => string {
@@ -151,28 +144,41 @@ function localText(text: string | null, timezone: string): string {
 }
 
 function invoiceNamed(id: number | null, numbers: Explanation['numbers']): string {
-  return id === null ? 'no invoice' : documentName({ kind: 'invoice', id }, numbers);
+  return id === null ? texts.noInvoice : documentName({ kind: 'invoice', id }, numbers);
 }
 
 function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explanation): string[] {
   const text = (amount: Money | null) => (amount === null ? '-' : formatAmount(amount, decimals));
   if (facts.kind === 'payment') {
     const { payment } = facts;
-    return [
-      `  ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${localText(payment.dateAdded, timezone)} for ${invoiceNamed(payment.invoiceId, numbers)}${facts.invoice ? '' : ' (not in the mirror)'}`,
-    ];
+    const line = texts.payment({
+      ...{ paid: text(payment.paid), type: typeName(payment.paymentType) },
+      ...{ at: localText(payment.dateAdded, timezone), invoice: invoiceNamed(payment.invoiceId, numbers) },
+    });
+    return [`  ${facts.invoice ? line : texts.invoiceUnread({ payment: line })}`];
   }
   if (facts.kind === 'prepayment') {
     const { prepayment } = facts;
-    return [
-      `  ${text(prepayment.paid)} by ${typeName(prepayment.paymentType)}, ${prepayment.status ?? 'ready'}, created ${localText(prepayment.created, timezone)}, unused ${text(prepayment.unusedAmount)}, client ${prepayment.clientId ?? '-'}${prepayment.refundsId === null ? '' : `, refunds prepayment ${prepayment.refundsId}`}`,
-    ];
+    const line = texts.prepayment({
+      ...{ paid: text(prepayment.paid), type: typeName(prepayment.paymentType), status: prepayment.status ?? 'ready' },
+      ...{ at: localText(prepayment.created, timezone), unused: text(prepayment.unusedAmount) },
+      client: String(prepayment.clientId ?? '-'),
+    });
+    const refunds = prepayment.refundsId === null ? [] : [texts.refunds({ prepayment: prepayment.refundsId })];
+    return [`  ${[line, ...refunds].join(', ')}`];
   }
   if (facts.kind === 'vat_due') return [];
   const { invoice, rows, payments } = facts;
   const lines = [
-    `  number ${[invoice.prefix, invoice.number].filter(Boolean).join('-') || '-'}, status ${invoice.status ?? '-'}, dated ${localText(invoice.invoiceDate, timezone)}, client ${invoice.clientId ?? '-'}, department ${invoice.departmentId ?? '-'}`,
-    `  total ${text(invoice.total)} + VAT ${text(invoice.totalVat)} = ${text(invoice.totalWithVat)}, due ${text(invoice.dueSum)}`,
+    `  ${texts.invoice({
+      number: [invoice.prefix, invoice.number].filter(Boolean).join('-') || '-',
+      ...{ status: String(invoice.status ?? '-'), at: localText(invoice.invoiceDate, timezone) },
+      ...{ client: String(invoice.clientId ?? '-'), department: String(invoice.departmentId ?? '-') },
+    })}`,
+    `  ${texts.sums({
+      ...{ total: text(invoice.total), vat: text(invoice.totalVat) },
+      ...{ gross: text(invoice.totalWithVat), due: text(invoice.dueSum) },
+    })}`,
   ];
   if (rows.length > 0) {
     lines.push(
@@ -197,16 +203,19 @@ function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explan
   }
   for (const payment of payments)
     lines.push(
-      `  payment ${payment.id}: ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${localText(payment.dateAdded, timezone)}`,
+      `  ${texts.paidBy({
+        ...{ payment: payment.id, paid: text(payment.paid) },
+        ...{ type: typeName(payment.paymentType), at: localText(payment.dateAdded, timezone) },
+      })}`,
     );
   return lines;
 }
 
 function proofLines({ proofs, judgement }: Explanation): string[] {
-  if (!judgement) return ['  none: the record is not in the mirror'];
-  if (proofs.length === 0) return [`  none required: the rules make it ${judgement.state.replaceAll('_', ' ')}`];
+  if (!judgement) return [`  ${texts.notInMirror}`];
+  if (proofs.length === 0) return [`  ${texts.noProofs({ state: judgement.state.replaceAll('_', ' ') })}`];
   return proofs.map(({ proof, holds, says }) => {
-    const verdict = holds === null ? 'not known' : holds ? 'holds' : 'FAILS';
+    const verdict = holds === null ? texts.notKnown : holds ? 'holds' : 'FAILS';
     return `  ${verdict.padEnd(9)}  ${proof}${says && ` (${says})`}`;
   });
 }
@@ -230,15 +239,11 @@ function recordLines(record: EntryRecord | undefined, at: typeof instant): strin
   if (record === undefined) return [];
   const { voucher, recordedAt, windowId, mapping } = record;
   const parts = [
-    voucher === null ? 'no voucher number yet' : `voucher ${voucher}`,
-    `recorded ${at(recordedAt)}${windowId === null ? ' outside a window' : ` by window ${windowId}`}`,
-    ...(mapping === null ? [] : [`mapping ${mappingVersionText(mapping)}${approval(mapping)}`]),
+    voucher === null ? texts.noVoucher : `voucher ${voucher}`,
+    texts.recorded({ at: at(recordedAt), window: windowId }),
+    ...(mapping === null ? [] : [texts.mapping({ mapping: mappingVersionText(mapping), by: mapping.approvedBy })]),
   ];
   return [`    ${parts.join('; ')}`];
-}
-
-function approval({ approvedBy }: MappingVersion): string {
-  return approvedBy === null ? '' : `, approved by ${approvedBy}`;
 }
 
 /** What was changed by the entry after a reversal. */
@@ -249,11 +254,11 @@ function changedLines(changes: readonly FieldChange[] = []): string[] {
 
 function entryHead(entry: LedgerEntry, isInForce: boolean, numbers: Explanation['numbers']): string {
   const parts = [`  ${entry.id}  ${entry.date}  ${entry.reason.replaceAll('_', ' ')}  ${entry.description}`];
-  if (entry.documentDate !== entry.date) parts.push(`document date ${entry.documentDate}`);
-  parts.push(`VAT period ${entry.vatPeriod}${entry.isLate ? ', late' : ''}`);
+  if (entry.documentDate !== entry.date) parts.push(texts.documentDate({ date: entry.documentDate }));
+  parts.push(texts.vatPeriod({ period: entry.vatPeriod, isLate: entry.isLate }));
   if (entry.reverses) parts.push(`reverses ${entry.reverses}`);
   if (entry.original) parts.push(`credits ${documentName(entry.original, numbers)}`);
-  parts.push(`no. ${entry.seq} of the journal, hash ${entry.hash.slice(0, 12)}`);
+  parts.push(texts.link({ seq: entry.seq, hash: entry.hash.slice(0, 12) }));
   if (isInForce) parts.push('in force');
   return parts.join('; ');
 }
@@ -261,23 +266,22 @@ function entryHead(entry: LedgerEntry, isInForce: boolean, numbers: Explanation[
 /** The daily summary of an entry in posting mode `daily_summary`. In mode `document`, the entry itself is the unit. */
 function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): string[] {
   if (entry.postingMode === 'document') return [];
-  return [`    to the general ledger ${summary ? `in ${summary}` : `with the summary of ${entry.date}, not made yet`}`];
+  return [`    ${summary ? texts.inSummary({ summary }) : texts.summaryToCome(entry)}`];
 }
 
 function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
-  return deliveries.flatMap((delivery, n) => unitDeliveryLines(delivery, undoTexts[n === 0 ? 0 : 2 - (n % 2)], at));
+  return deliveries.flatMap((delivery, n) =>
+    unitDeliveryLines(delivery, deliveryTitles[n === 0 ? 0 : 2 - (n % 2)], at),
+  );
 }
-
-/** Titles of the first delivery, and then in turn of each undo and each new delivery. */
-const undoTexts = ['to the ERP', 'undone in the ERP', 'sent to the ERP again'];
 
 function writeBackLine({ writeBack, timezone }: Explanation): string {
   const at = localTime(timezone);
-  if (!writeBack) return 'nothing to write back yet';
+  if (!writeBack) return texts.nothingToWrite;
   const { value, state, confirmed, previousValue, error, writtenAt } = writeBack;
-  const parts = [`external_id ${value ?? 'as before'}: ${state}${writtenAt ? ` ${at(writtenAt)}` : ''}`];
-  if (writtenAt !== null) parts.push(confirmed ? 'confirmed by a later read' : 'unconfirmed: no later read shows it');
-  if (previousValue !== null) parts.push(`it replaced ${previousValue}`);
+  const parts = [texts.written({ value, state, at: writtenAt && at(writtenAt) })];
+  if (writtenAt !== null) parts.push(confirmed ? texts.confirmed : texts.unconfirmed);
+  if (previousValue !== null) parts.push(texts.replaced({ value: previousValue }));
   if (error !== null) parts.push(error);
   return parts.join('; ');
 }

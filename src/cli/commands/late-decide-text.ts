@@ -4,6 +4,7 @@ import { addedEffects, type WeighedChoice, type WeighedDocument } from '../../bo
 import { type Money, sum } from '../../domain/money.ts';
 import type { LateDecisionKind } from '../../posting/types.ts';
 import { documentKinds } from '../../terms.ts';
+import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, weighedTexts } from '../../texts/commands/results.ts';
 import { amount, date } from '../answer.ts';
 import { columns, count } from '../render/text.ts';
@@ -94,8 +95,8 @@ export function shownText(decision: LateDecisionKind, { hash, installations }: S
     const lines = documents
       .slice(0, listed)
       .map(({ id, date: dated, code, amount: of, vat, day }) => [
-        ...[id, dated ?? 'no date', code, of ?? 'amount not known', vat === null ? '' : `VAT ${vat}`],
-        day === null ? 'nothing is posted now' : `posted on ${day}`,
+        ...[id, dated ?? 'no date', code, of ?? verdictTexts.amountUnknown, vat === null ? '' : `VAT ${vat}`],
+        day === null ? weighedTexts.notPosted : weighedTexts.postedOn({ day }),
       ]);
     const more = documents.length - lines.length;
     const table = (posted: boolean) => {

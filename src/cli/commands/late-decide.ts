@@ -245,11 +245,11 @@ function redatedText(redated: readonly Redated[]): string[] {
       ? lateTexts.cancelledOut({ unit, reversal })
       : lateTexts.redated({ unit, entry, date: String(date), reversal });
   });
-  return [...lines, `${count(redated.length, 'entry', 'entries')} decided.`];
+  return [...lines, lateTexts.entriesDecided({ entries: count(redated.length, 'entry', 'entries') })];
 }
 
 function decidedText(decided: readonly { id: string; decision: LateDecisionKind }[]): string[] {
   if (decided.length === 0) return [];
   const lines = decided.map(({ id, decision }) => `${visible(id)}: ${lateTexts[decision]}.`);
-  return [...lines, `${count(decided.length, 'document')} decided; \`vetledger sync\` opens a window now.`];
+  return [...lines, lateTexts.decided({ documents: count(decided.length, 'document') })];
 }

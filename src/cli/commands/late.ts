@@ -148,18 +148,16 @@ function lateText(
 ): string {
   const sections = [
     documents.length === 0
-      ? 'No document waits for a decision.'
-      : `${count(documents.length, 'document')} without a decision. Run \`vetledger late decide ID --reason TEXT\` with one of the named options:`,
+      ? lateTexts.noDocument
+      : lateTexts.undecided({ documents: count(documents.length, 'document') }),
     ...documents.map((each) => documentText(visibleIn(each), at)),
   ];
   if (units.length > 0) {
-    const lines = units.map(({ id, reversal }) => `  ${reversal === null ? id : `${id} (reversed by ${reversal})`}`);
-    sections.push(
-      [
-        `${count(units.length, 'entry waits', 'entries wait')} in a closed period of the ERP. Use --redate, or open the period and run \`vetledger deliver retry\`:`,
-        ...lines,
-      ].join('\n'),
+    const lines = units.map(
+      ({ id, reversal }) => `  ${reversal === null ? id : lateTexts.reversedBy({ unit: id, reversal })}`,
     );
+    const entries = count(units.length, 'entry waits', 'entries wait');
+    sections.push([lateTexts.waitInErp({ entries }), ...lines].join('\n'));
   }
   return sections.join('\n\n');
 }
@@ -176,7 +174,10 @@ function documentText({ id, date, code, message, decided, decisions, ...figures 
     `${id}  ${date ?? 'no date'}  ${code}  ${facts.join('  ')}`,
     `    ${message}`,
     decided === null
-      ? `    not decided; ${decisions.join(', ')}`
-      : `    decided: ${decided.decision.replaceAll('_', ' ')}, by ${decided.by}, ${at(figures.installation, decided.at)}: ${decided.reason}`,
+      ? `    ${lateTexts.notDecided({ decisions: decisions.join(', ') })}`
+      : `    ${lateTexts.decidedAs({
+          ...{ decision: decided.decision.replaceAll('_', ' '), by: decided.by },
+          ...{ at: at(figures.installation, decided.at), reason: decided.reason },
+        })}`,
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import { clip, visible } from '../../domain/text.ts';
 import type { AccountBalance, ClosingChecklist, ListedDocuments } from '../../queries/closing.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { closeTexts, checklistTexts as texts } from '../../texts/commands/closing.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import { type headFields, headText, personsText } from '../render/ledger.ts';
 import { columns, count, instant as instantText } from '../render/text.ts';
@@ -15,54 +16,55 @@ export function checklistText(
   checklist: ClosingChecklist | null,
   through: CalendarDate,
 ): string {
-  if (checklist === null) return `Installation ${installation}: already closed through ${through}.`;
-  const until = checklist.closed_through ?? 'no day';
-  const result = checklist.ok ? 'Nothing needs attention.' : 'Check the lines with LOOK before you close.';
+  if (checklist === null) return texts.alreadyClosed({ installation, through });
   return [
-    `Installation ${installation}, to be closed through ${through} (closed through ${until} until now)`,
+    texts.title({ installation, through, until: checklist.closed_through ?? texts.noDay }),
     ...items(checklist),
-    result,
+    checklist.ok ? texts.ok : texts.look,
   ].join('\n');
 }
 
 function items(checklist: ClosingChecklist): string[] {
   const { last_window: window, held, late, drafts, remarks, undelivered, differences, clearing } = checklist;
   const { unused_prepayments: unused, liabilities_in_debit: inDebit, owed_as_revenue: owed } = checklist;
-  const asked = window.to === null ? 'none has closed' : `read the source up to ${instantText(window.to)}`;
-  const after = window.ok ? '' : `, not beyond ${checklist.through}: run \`vetledger sync\``;
+  const read = window.to === null ? texts.noWindow : texts.lastWindow({ at: instantText(window.to) });
   return [
-    ...item(window.ok, `last window: ${asked}${after}`),
-    ...item(held.ok, `held documents: ${documentCount(held)}`, documentLines(held)),
-    ...item(late.ok, `late documents (\`vetledger late\`): ${documentCount(late)}`, documentLines(late)),
-    ...item(drafts.ok, `invoices that are not final: ${documentCount(drafts)}`, documentLines(drafts)),
+    ...item(window.ok, window.ok ? read : texts.notBeyond({ window: read, through: checklist.through })),
+    ...item(held.ok, texts.held({ documents: documentCount(held) }), documentLines(held)),
+    ...item(late.ok, texts.late({ documents: documentCount(late) }), documentLines(late)),
+    ...item(drafts.ok, texts.drafts({ documents: documentCount(drafts) }), documentLines(drafts)),
     ...item(
       remarks.ok,
-      `remarks: ${remarks.count === 0 ? 'none' : `${remarks.count} (\`vetledger problems --code CODE\` lists each)`}`,
+      remarks.count === 0 ? texts.noRemarks : texts.remarks(remarks),
       columns(
         remarks.by_code.map(({ code, count: n, amount }) => [String(n), code, amount ?? '']),
         [0, 2],
       ),
     ),
     ...(undelivered === null
-      ? item(true, 'not in the ERP: nothing is delivered')
+      ? item(true, texts.notDelivered)
       : item(
           undelivered.ok,
-          `not in the ERP: ${countsText(undelivered.count, 'entry', 'entries', undelivered.states)}`,
+          texts.undelivered({ entries: countsText(undelivered.count, 'entry', 'entries', undelivered.states) }),
         )),
     ...item(
       differences.ok,
-      `differences: ${differences.ok ? 'none' : '`vetledger reconcile` lists them'}`,
+      differences.ok ? texts.noDifferences : texts.differences,
       differences.equations.flatMap(({ equation, difference, documents, each = [] }) => [
         `${equation}: ${difference}, ${count(documents, 'document')}`,
         ...each.map(({ document, message }) => `  ${document}: ${message}`),
       ]),
     ),
-    ...item(clearing.ok, `clearing accounts: ${accountCount(clearing.accounts)}`, accountLines(clearing.accounts)),
-    ...item(true, `unused prepayments: ${accountCount(unused.accounts)}`, accountLines(unused.accounts)),
-    ...item(owed.ok, `revenue named as gift cards or prepayments: ${owedCount(owed)}`, owedLines(owed)),
+    ...item(
+      clearing.ok,
+      texts.clearing({ accounts: accountCount(clearing.accounts) }),
+      accountLines(clearing.accounts),
+    ),
+    ...item(true, texts.unused({ accounts: accountCount(unused.accounts) }), accountLines(unused.accounts)),
+    ...item(owed.ok, texts.owed({ rows: owedCount(owed) }), owedLines(owed)),
     ...item(
       inDebit.ok,
-      `liabilities in debit: ${inDebit.ok ? 'none' : accountCount(inDebit.accounts)}`,
+      texts.inDebit({ accounts: inDebit.ok ? texts.none : accountCount(inDebit.accounts) }),
       accountLines(inDebit.accounts),
     ),
     ...vatReturnItem(checklist.vat_returns),
@@ -81,8 +83,8 @@ type Owed = ClosingChecklist['owed_as_revenue'];
 
 function owedCount({ found, names_known: known }: Owed): string {
   const rows = found.reduce((all, each) => all + each.rows, 0);
-  const seen = rows === 0 ? 'none' : `${count(rows, 'row')} (see \`vetledger mapping check\`)`;
-  return known ? seen : `${seen}; the names of the accounts are unknown`;
+  const seen = rows === 0 ? texts.none : texts.owedRows({ rows: count(rows, 'row') });
+  return known ? seen : texts.namesUnknown({ rows: seen });
 }
 
 function owedLines({ found }: Owed): string[] {
@@ -90,7 +92,7 @@ function owedLines({ found }: Owed): string[] {
     visible(`${of} ${key}${name === null ? '' : ` "${clip(name, longestName)}"`}`),
     count(rows, 'row'),
     `net ${net}`,
-    `posted to ${visible(accounts.join(', '))}`,
+    texts.postedTo({ accounts: visible(accounts.join(', ')) }),
   ]);
   return columns(lines, []);
 }
@@ -104,7 +106,7 @@ function documentCount({ count: n, by_code: codes }: ListedDocuments): string {
 }
 
 function countsText(n: number, one: string, many: string, parts: Record<string, number>): string {
-  if (n === 0) return 'none';
+  if (n === 0) return texts.none;
   const named = Object.entries(parts).map(([name, part]) => `${part} ${name}`);
   return `${count(n, one, many)} (${named.join(', ')})`;
 }
@@ -119,14 +121,14 @@ function documentLines({ documents, count: n }: ListedDocuments): string[] {
       amount ?? '',
       client === null ? '' : `client ${client}`,
       age === null ? '' : count(age, 'day'),
-      inForce === null ? '' : `in the books as ${inForce}`,
+      inForce === null ? '' : texts.inForce({ entry: inForce }),
     ]);
   const more = n - lines.length;
-  return [...columns(lines, [3]), ...(more > 0 ? [`… and ${more} more`] : [])];
+  return [...columns(lines, [3]), ...(more > 0 ? [texts.more({ count: more })] : [])];
 }
 
 function accountCount(accounts: AccountBalance[]): string {
-  return accounts.length === 0 ? 'none has a balance' : `${count(accounts.length, 'account')} with a balance`;
+  return accounts.length === 0 ? texts.noBalance : texts.withBalance({ accounts: count(accounts.length, 'account') });
 }
 
 function accountLines(accounts: AccountBalance[]): string[] {
@@ -146,7 +148,9 @@ export function closedText(
   },
 ): string {
   const { installation, closed_through: through, entries, checklist } = closed;
-  if (checklist === null)
-    return `Installation ${installation}: was already closed through ${through} (\`vetledger ledger closes\` shows by whom); nothing is written.\n${headText(closed.head, closed.summary_head)}`;
-  return `Installation ${installation}: closed through ${through}, after ${entries} entries; closed by ${personsText(closed)}.\n${headText(closed.head, closed.summary_head)}`;
+  const result =
+    checklist === null
+      ? closeTexts.wasClosed({ installation, through })
+      : closeTexts.closed({ installation, through, entries, by: personsText(closed) });
+  return `${result}\n${headText(closed.head, closed.summary_head)}`;
 }

@@ -12,6 +12,7 @@ import { type ClosingChecklist, closingChecklist } from '../../queries/closing.t
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import type { App } from '../../runtime/app.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { closeTexts } from '../../texts/commands/closing.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { booksErrors } from '../../texts/errors/books.ts';
 import { agreed, personsOf } from '../acting.ts';
@@ -169,9 +170,9 @@ function close(context: CommandContext, options: Options): Promise<number> {
     if (toClose.length > 0) {
       for (const { id } of toClose) context.note(`${checklistText(id, checklist(id), through)}\n`);
       const names = toClose.map(({ id }) => id).join(', ');
-      const question = `Close the books of installation ${names} through ${through}?`;
+      const question = closeTexts.question({ installations: names, through });
       if (!(await agreed(context, options, question, 'ledger close'))) {
-        await context.result({ closed: false, installations: [] }, () => 'Nothing was closed.');
+        await context.result({ closed: false, installations: [] }, () => closeTexts.notClosed);
         return 0;
       }
     }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type RecordedClose, recordedCloses } from '../../ledger/close.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
+import { closeTexts } from '../../texts/commands/closing.ts';
 import { date, instant } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -56,11 +57,11 @@ function closes(context: CommandContext, options: Options): Promise<number> {
 
 /** The closes and reopenings of an installation, a line each. */
 function closesText({ installation, closes }: { installation: InstallationId; closes: RecordedClose[] }): string {
-  if (closes.length === 0) return `Installation ${installation}: its books were never closed.`;
+  if (closes.length === 0) return closeTexts.neverClosed({ installation });
   const lines = closes.map((each) => [
     instantText(each.at),
-    each.kind === 'close' ? `closed through ${each.through}` : `reopened; closed through ${each.through} since`,
-    each.by === undefined ? 'no name recorded' : `by ${personsText({ by: each.by, second: each.second ?? null })}`,
+    each.kind === 'close' ? closeTexts.closedThrough(each) : closeTexts.reopened(each),
+    each.by === undefined ? closeTexts.noName : `by ${personsText({ by: each.by, second: each.second ?? null })}`,
     each.reason ?? '',
   ]);
   return [`Installation ${installation}:`, ...columns(lines, []).map((line) => `  ${line}`)].join('\n');

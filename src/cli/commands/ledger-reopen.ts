@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { visible } from '../../domain/text.ts';
 import { type CloseDetails, closedThrough, refuseOpen, reopenPeriods } from '../../ledger/close.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { closeTexts } from '../../texts/commands/closing.ts';
 import { actedBy, agreed, personsOf } from '../acting.ts';
 import { date } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
@@ -65,11 +66,11 @@ function reopen(context: CommandContext, options: Options): Promise<number> {
     for (const { id } of chosen) {
       const through = await closedThrough(app.db, id);
       refuseOpen(id, from, through);
-      context.note(`Installation ${id}: closed through ${through}; this command opens them from ${from} on.`);
+      context.note(closeTexts.willOpen({ installation: id, through: String(through), from }));
     }
     const names = chosen.map(({ id }) => id).join(', ');
-    if (!(await agreed(context, options, `Open the books of installation ${names} again?`, 'ledger reopen'))) {
-      await context.result({ reopened: false, installations: [] }, () => 'Nothing was opened.');
+    if (!(await agreed(context, options, closeTexts.openQuestion({ installations: names }), 'ledger reopen'))) {
+      await context.result({ reopened: false, installations: [] }, () => closeTexts.notOpened);
       return 0;
     }
     const ids = chosen.map(({ id }) => id);
@@ -98,8 +99,8 @@ function reopenedText(
 ): string {
   const { installation, open_from: from, reason } = reopened;
   return [
-    `Installation ${installation}: open again from ${from} on, by ${personsText(reopened)}: ${visible(reason)}`,
+    closeTexts.opened({ installation, from, by: personsText(reopened), reason: visible(reason) }),
     headText(reopened.head, reopened.summary_head),
-    'Late documents are not posted automatically: `vetledger late` lists them.',
+    closeTexts.lateStay,
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { declinedProblem } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
+import { previewTexts } from '../../texts/commands/preview.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import { AccountTotals, type EntryView, entryDocument, entryText, withIds } from '../render/entry.ts';
 import type { ListItem } from '../render/streamed-result.ts';
@@ -33,12 +34,11 @@ function postingItem(
   const entries = withIds(decision.entries, entryIds);
   const texts = entries.map(([entryId, entry]) => entryText(entryId, entry, view));
   if (problem) {
-    const stays = document.before.inForce ? `; ${document.before.inForce.id} would stay in force` : '';
-    texts.push(
-      `${id}  would be held: ${problem.code}${stays}\n    ${visible(problem.message)}\n    what to do: ${todo}`,
-    );
+    const stays = document.before.inForce ? previewTexts.wouldStay({ entry: document.before.inForce.id }) : '';
+    const held = `${previewTexts.wouldBeHeld({ id, code: problem.code })}${stays}`;
+    texts.push(`${held}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
   }
-  if (awaitsParts) texts.push(`${id}  its parts would be read again first; this result uses the present data`);
+  if (awaitsParts) texts.push(previewTexts.partsFirst({ id }));
   return {
     json: {
       id,
@@ -134,18 +134,19 @@ export class PostingSummary {
   text(heldBefore: number): string {
     const { counts, accounts, periods } = this.document(heldBefore);
     if (counts.documents === 0) {
-      return `Nothing waits: the next window would post only changes in the source since the last one.${stillHeld(counts.held_in_all)}`;
+      return `${previewTexts.nothing}${stillHeld(counts.held_in_all)}`;
     }
-    const parts = [
-      `${count(counts.entries, 'entry', 'entries')} would be posted${counts.reversals > 0 ? `, ${count(counts.reversals, 'reversal')} among them` : ''}`,
-    ];
+    const posted = previewTexts.wouldBePosted({ entries: count(counts.entries, 'entry', 'entries') });
+    const reversals = previewTexts.amongThem({ reversals: count(counts.reversals, 'reversal') });
+    const parts = [`${posted}${counts.reversals > 0 ? reversals : ''}`];
     const problems = Object.entries(counts.problems).map(([code, n]) => `${n} ${code}`);
-    if (problems.length > 0) parts.push(`kept back: ${problems.join(', ')}`);
-    if (counts.fetched_again_first > 0) parts.push(`${counts.fetched_again_first} fetched again first`);
+    if (problems.length > 0) parts.push(previewTexts.keptBack({ problems: problems.join(', ') }));
+    if (counts.fetched_again_first > 0)
+      parts.push(previewTexts.fetchedFirst({ documents: counts.fetched_again_first }));
     const states = Object.entries(counts.states).map(([state, n]) => `${n} ${state.replaceAll('_', ' ')}`);
     const lines = [
       `${count(counts.documents, 'document waits', 'documents wait')}: ${parts.join('; ')}.`,
-      `They would then be: ${states.join(', ')}.${stillHeld(counts.held_in_all)}`,
+      `${previewTexts.states({ states: states.join(', ') })}${stillHeld(counts.held_in_all)}`,
     ];
     if (accounts.length > 0) {
       const rows = accounts.map(({ account, name, debit, credit }) => [account, name ?? '', debit, credit]);
@@ -163,5 +164,5 @@ export class PostingSummary {
 }
 
 function stillHeld(held: number): string {
-  return held === 0 ? '' : ` ${count(held, 'document')} in all would have a problem (\`vetledger problems\`).`;
+  return held === 0 ? '' : previewTexts.held({ documents: count(held, 'document') });
 }

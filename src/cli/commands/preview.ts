@@ -9,6 +9,7 @@ import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';
 import { readAccountNames } from '../../reports/account-names.ts';
 import type { App } from '../../runtime/app.ts';
+import { previewTexts } from '../../texts/commands/preview.ts';
 import { amount, counts, plainError } from '../answer.ts';
 import { chosenBooks, chosenBooksAsNext } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
@@ -108,7 +109,7 @@ async function previewOne(
   const name = mappingName(installation);
   const practice = app.practice(id);
   result.json(`{"installation":${id},"mapping":${JSON.stringify(name)},"documents":`);
-  result.text(`Installation ${id}, mapping ${name}\nWhat the next window would post of the present data:`);
+  result.text(previewTexts.title({ installation: id, mapping: name }));
   const posting = (summary: PostingSummary) => {
     const waiting = previewPosting(app.db, installation, practice, app.clock);
     return postingItems(withProgress(context, 'judging', null, waiting), id, view, summary);
@@ -123,7 +124,7 @@ async function previewOne(
   if (details && !context.json) await result.list(posting(new PostingSummary(view, mapping.policies.vat_period)));
   if (isOther) {
     result.json(',"changes":{"documents":');
-    result.text('What this mapping would change in the books (`vetledger repost` posts it when it is configured):');
+    result.text(previewTexts.changes);
     const total = await countInForce(app.db, id, everything);
     const remapping = (changes: RemapSummary) => {
       const remapped = previewRemap(app.db, installation, practice, everything);

@@ -9,6 +9,7 @@ import type { Span } from '../../sync/replay/spans.ts';
 import { streamNames } from '../../sync/streams.ts';
 import { recordKinds } from '../../terms.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
+import { replayTexts, windowTexts } from '../../texts/commands/windows.ts';
 import { replayNow } from '../../windows/replay.ts';
 import { type ChoiceOptions, type Chosen, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
 import { type Definition, installation, waitDelivery, wholeNumber, yes } from '../command.ts';
@@ -95,7 +96,7 @@ function replay(context: CommandContext, options: Options, names: readonly strin
       costs.push(await replayCost(app, installationOf(app.config, id), spans, context.signal));
     }
     const leftBefore = planned.flatMap(({ leftOut }) => leftOut);
-    for (const each of leftBefore) context.note(`omitted: ${each}`);
+    for (const each of leftBefore) context.note(replayTexts.omitted({ what: each }));
     const document = (windows: FinishedReplay[], leftOut: readonly string[] = []) => ({
       ...windowsDocument(windows),
       ...{ cost: costs, left_out: [...new Set([...leftBefore, ...leftOut])] },
@@ -104,18 +105,19 @@ function replay(context: CommandContext, options: Options, names: readonly strin
     for (const each of todo) context.note(costText(each, costs));
     const notDone =
       todo.length === 0
-        ? `Nothing to replay${options.failed ? ': every failed window is covered' : ''}.`
+        ? replayTexts[options.failed ? 'allCovered' : 'nothing']
         : options.dryRun
-          ? 'Nothing was replayed: this was a dry run.'
+          ? replayTexts.dryRun
           : (await isAgreed(context, costs, options))
             ? null
-            : 'Nothing was replayed.';
+            : replayTexts.refused;
     if (notDone !== null) {
       await context.result(document([]), () => notDone);
       return 0;
     }
     const { windows, leftOut } = await run(context, app, todo, options.waitDelivery);
-    for (const each of leftOut.filter((one) => !leftBefore.includes(one))) context.note(`omitted: ${each}`);
+    for (const each of leftOut.filter((one) => !leftBefore.includes(one)))
+      context.note(replayTexts.omitted({ what: each }));
     await context.result(document(windows, leftOut), () => windows.map(replayBlock).join('\n\n'));
     return exitCodeOf(windows);
   });
@@ -166,7 +168,7 @@ function requestOf({ installation: id, wanted }: Chosen): ReplayRequest {
 async function isAgreed(context: CommandContext, costs: readonly ReplayCost[], options: Options): Promise<boolean> {
   const isLarge = costs.some(({ seconds, weight }) => seconds > largeCost.seconds || weight > largeCost.weight);
   if (options.yes || !isLarge) return true;
-  return (await context.confirm('Replay these windows now?')) ?? true;
+  return (await context.confirm(replayTexts.question)) ?? true;
 }
 
 function windowId(name: string): number {
@@ -176,23 +178,22 @@ function windowId(name: string): number {
 
 /** The intervals of an installation that will be read, and the cost. */
 function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCost[]): string {
-  const lines = [`installation ${id}: replays ${spans.map(spanText).join('; ')}`];
+  const lines = [replayTexts.spans({ installation: id, spans: spans.map(spanText).join('; ') })];
   const cost = costs.find((each) => each.installation === id);
   if (cost === undefined) return lines.join('\n');
   const toRead = recordKinds.map((kind) => `${cost.records[kind]} ${streamNames[kind]}`).join(', ');
-  lines.push(
-    `  cost: ${count(cost.requests, 'request')}, weight ${cost.weight}, ${about(cost.seconds)} by the rate budget (${toRead})`,
-  );
+  const of = { requests: count(cost.requests, 'request'), weight: cost.weight, time: about(cost.seconds) };
+  lines.push(`  ${replayTexts.cost({ ...of, records: toRead })}`);
   for (const { action, requests, weight } of cost.lists) {
-    lines.push(`    ${action.padEnd(24)} ${count(requests, 'request')}, weight ${weight}`);
+    lines.push(`    ${action.padEnd(24)} ${replayTexts.ofList({ requests: count(requests, 'request'), weight })}`);
   }
   for (const remark of new Set(cost.remarks)) lines.push(`  ${remark}`);
   return lines.join('\n');
 }
 
 function spanText({ invoice: { from, to }, windows }: Span): string {
-  const start = from === null ? 'the beginning' : instant(new Date(from));
-  return `${start} to ${instant(new Date(to))}${windows.length > 0 ? ` (${windowsText(windows)})` : ''}`;
+  const start = from === null ? windowTexts.beginning : instant(new Date(from));
+  return `${windowTexts.interval({ from: start, to: instant(new Date(to)) })}${windows.length > 0 ? ` (${windowsText(windows)})` : ''}`;
 }
 
 function windowsText(windows: readonly number[]): string {
@@ -205,13 +206,13 @@ function replayBlock(replayed: FinishedReplay): string {
   const { changed, replayed: windows } = replayed;
   const parts = [
     ...(changed.versions > 0 ? [count(changed.versions, 'new version')] : []),
-    ...(changed.posted > 0 ? [`${count(changed.posted, 'document')} posted`] : []),
-    ...(changed.corrected > 0 ? [`${count(changed.corrected, 'document')} corrected`] : []),
+    ...(changed.posted > 0 ? [replayTexts.posted({ documents: count(changed.posted, 'document') })] : []),
+    ...(changed.corrected > 0 ? [replayTexts.corrected({ documents: count(changed.corrected, 'document') })] : []),
   ];
   return [
     windowBlock(replayed),
     ...(windows.length > 0 ? [`  replayed      ${windowsText(windows)}`] : []),
-    `  changed       ${parts.length > 0 ? parts.join(', ') : 'nothing'}`,
+    `  changed       ${parts.length > 0 ? parts.join(', ') : replayTexts.unchanged}`,
     ...changed.documents.map((document) => `                ${document}`),
   ].join('\n');
 }

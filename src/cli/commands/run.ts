@@ -4,6 +4,7 @@ import { codeOf } from '../../domain/errors.ts';
 import type { TimedEvent } from '../../domain/events.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { daemonTexts } from '../../texts/commands/windows.ts';
 import { runDaemon } from '../../windows/daemon.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import { instant, plainError } from '../answer.ts';
@@ -68,11 +69,9 @@ function run(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: true, logLevel: 'info', handlesSignal: true, pacesSignIn: true }, async (app) => {
     const { installations } = app.config;
     const names = installations.length > 10 ? String(installations.length) : installations.map(labelOf).join(', ');
-    context.note(
-      `vetledger: installations ${names}, a window every ${app.config.schedule.everySeconds} s; Ctrl-C ends it`,
-    );
+    context.note(daemonTexts.started({ installations: names, seconds: app.config.schedule.everySeconds }));
     context.signal.addEventListener('abort', () => forceEnd(context), { once: true });
-    const lines = new Lines(context, () => app.log.warn('stdout is not read; events are dropped until it is'));
+    const lines = new Lines(context, () => app.log.warn(daemonTexts.notRead));
     const unsubscribe = app.events.on((unnamed) => {
       const event = withName(app.config, unnamed);
       const document = context.json ? eventDocument(event) : null;
@@ -83,8 +82,8 @@ function run(context: CommandContext): Promise<number> {
       await runDaemon(app, {
         signal: AbortSignal.any([context.signal, lines.ended]),
         ...(context.io.onHangup ? { reloads: { env: context.env, subscribe: context.io.onHangup } } : {}),
-        onObserving: (url) => context.note(`metrics: ${url}/metrics; health: ${url}/healthz and ${url}/readyz`),
-        onListening: (url) => context.note(`webhooks: POST ${url}/<installation>/<secret>`),
+        onObserving: (url) => context.note(daemonTexts.observing({ url })),
+        onListening: (url) => context.note(daemonTexts.listening({ url })),
       });
     } finally {
       unsubscribe();
@@ -107,7 +106,7 @@ const endWithinMs = 28_000;
 /** Forces the end of the process after a time limit. The next daemon continues its work, as after a kill. */
 function forceEnd(context: CommandContext): void {
   setTimeout(() => {
-    context.note(`some work did not end within ${endWithinMs / 1000} s; the next daemon continues it`);
+    context.note(daemonTexts.forced({ seconds: endWithinMs / 1000 }));
     process.exit(0);
   }, endWithinMs).unref();
 }
@@ -188,11 +187,12 @@ export function eventLine(event: TimedEvent): string | null {
       return windowLine(event.report as WindowReport);
     case 'window_not_opened': {
       const { message, todo } = visibleIn(event.error);
-      return `${instantText(event.time)}  installation ${event.installation} window NOT opened | ${message} | what to do: ${todo}`;
+      const { installation, time } = event;
+      return daemonTexts.notOpened({ installation, at: instantText(time), message, todo });
     }
     case 'delivery':
       if (event.delivered + event.refused === 0) return null;
-      return `installation ${event.installation} delivered ${event.delivered} | ${event.refused} refused, ${event.left} left`;
+      return daemonTexts.delivered(event);
     default:
       // Outages are in the log. Opened windows are not printed.
       return null;

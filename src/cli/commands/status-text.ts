@@ -2,9 +2,10 @@ import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { healths } from '../../queries/installation-health.ts';
 import type { LaneStatus } from '../../queries/lanes.ts';
-import type { PutOff, ReconcileStatus } from '../../queries/reconcile-turns.ts';
+import type { ReconcileStatus } from '../../queries/reconcile-turns.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
+import { putOffTexts, statusSummaryTexts as sums, statusTexts as texts } from '../../texts/commands/status.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
 import { deliveryLines } from '../render/delivery.ts';
 import { bar, columns, count, duration, instant, table, writtenBackText } from '../render/text.ts';
@@ -17,15 +18,15 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
   const lag = summary.longest_lag_seconds;
   const sum = [
     `${count(summary.installations, 'installation')}: ${words.reverse().join(', ')}`,
-    ...(summary.late > summary.health.late ? [`${summary.late} late`] : []),
-    lag === null ? 'no window has closed yet' : `lag at most ${duration(lag)}`,
-    `${count(summary.problems, 'document')} with a problem`,
-    ...(summary.incomplete > 0 ? [`${count(summary.incomplete, 'installation')} NOT complete`] : []),
+    ...(summary.late > summary.health.late ? [sums.late({ count: summary.late })] : []),
+    lag === null ? sums.noWindow : sums.lag({ lag: duration(lag) }),
+    sums.withProblem({ documents: count(summary.problems, 'document') }),
+    ...(summary.incomplete > 0 ? [sums.notComplete({ installations: count(summary.incomplete, 'installation') })] : []),
     ...(summary.not_reconciled > 0
-      ? [`${count(summary.not_reconciled, 'installation')} NOT reconciled when last checked`]
+      ? [sums.notReconciled({ installations: count(summary.not_reconciled, 'installation') })]
       : []),
     ...(summary.reconcile_old > 0
-      ? [`${count(summary.reconcile_old, 'installation')} never reconciled, or not for two days`]
+      ? [sums.reconcileOld({ installations: count(summary.reconcile_old, 'installation') })]
       : []),
   ];
   const severity = ({ health }: InstallationStatus) => healths.indexOf(health);
@@ -39,15 +40,14 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
       cause?.message ?? '',
     ]);
   const header = ['installation', 'name', 'lag', 'health', 'cause'];
-  const hint = 'Details and next step of one installation: vetledger status --installation ID';
-  return [sum.join('; '), '', columns([header, ...lines], [0, 2]).join('\n'), '', hint].join('\n');
+  return [sum.join('; '), '', columns([header, ...lines], [0, 2]).join('\n'), '', sums.hint].join('\n');
 }
 
 /** The first lines of `status` if Temporal does not answer or has lost its data. Otherwise empty. */
 export function temporalLines(temporal: TemporalStatus | null): string[] {
   if (temporal === null || temporal.error === null) return [];
   const { message, todo } = temporal.error;
-  const since = temporal.since ? `; the daemon noticed it ${instant(temporal.since)}` : '';
+  const since = temporal.since ? texts.noticed({ at: instant(temporal.since) }) : '';
   return [`${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}${since}.`, todo, ''];
 }
 
@@ -59,44 +59,41 @@ export function statusText(found: InstallationStatus): string {
   const lines = [
     `Installation ${labelOf({ id: status.installation, name: status.name })}`,
     `  health        ${status.health}${status.late && status.health !== 'late' ? ', late' : ''}${status.cause ? `: ${status.cause.message}` : ''}`,
-    `  synced to     ${isSynced ? `${instant(synced_to)}, ${duration(lag_seconds)} ago` : 'never'}`,
-    `  last window   ${last_window ? `${last_window.outcome}, opened ${instant(last_window.opened_at)}` : 'none yet'}`,
+    `  synced to     ${isSynced ? texts.syncedTo({ at: instant(synced_to), lag: duration(lag_seconds) }) : 'never'}`,
+    `  last window   ${last_window ? texts.window({ outcome: last_window.outcome, at: instant(last_window.opened_at) }) : texts.noWindow}`,
   ];
   if (last_window?.error && last_window.error.message !== status.cause?.message)
     lines.push(`                ${last_window.error.message}`);
   if (status.cause?.attempts !== undefined && status.cause.since) {
-    lines.push(`                ${count(status.cause.attempts, 'attempt')} since ${instant(status.cause.since)}`);
+    const attempts = count(status.cause.attempts, 'attempt');
+    lines.push(`                ${texts.attempts({ attempts, at: instant(status.cause.since) })}`);
   }
   lines.push(...status.lanes.flatMap(laneLines));
-  if (status.daemon === false) lines.push('  daemon        none: `vetledger run` is not running');
+  if (status.daemon === false) lines.push(`  daemon        ${texts.noDaemon}`);
   if (status.untaken_tick) {
     const { since, workflow_id } = status.untaken_tick;
-    lines.push(
-      `  untaken       the window that Temporal began ${instant(since)}, which no daemon has started (${workflow_id})`,
-    );
+    lines.push(`  untaken       ${texts.untaken({ at: instant(since), workflow: workflow_id })}`);
   }
   if (status.paused) {
     const { by, reason, since } = status.paused;
-    lines.push(`  paused        ${instant(since)} by ${by}: ${reason}`);
+    lines.push(`  paused        ${texts.paused({ at: instant(since), by, reason })}`);
   }
   if (status.sign_in) {
     const { refusals, since, ask_again_at } = status.sign_in;
-    lines.push(
-      `  sign-in       refused ${count(refusals, 'time')} since ${instant(since)}; the next request is sent ${instant(ask_again_at)}, or when the secret changes`,
-    );
+    const times = count(refusals, 'time');
+    lines.push(`  sign-in       ${texts.signIn({ times, since: instant(since), next: instant(ask_again_at) })}`);
   }
   for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${message}`);
   if (status.schedule !== null && status.schedule.missed + status.schedule.dropped > 0) {
     const { missed, dropped, missed_at } = status.schedule;
-    lines.push(
-      `  missed        ${count(missed + dropped, 'window')} that Temporal could not open in time${missed_at ? `, last seen ${instant(missed_at)}` : ''}`,
-    );
+    const windows = count(missed + dropped, 'window');
+    lines.push(`  missed        ${texts.missed({ windows, at: missed_at && instant(missed_at) })}`);
   }
   for (const [kind, byState] of Object.entries(states)) {
     const parts = Object.entries(byState).map(([state, n]) => `${n} ${state}`);
-    lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);
+    lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || texts.none}`);
   }
-  lines.push(`  problems      ${status.problems === 0 ? 'none' : count(status.problems, 'document')}`);
+  lines.push(`  problems      ${status.problems === 0 ? texts.none : count(status.problems, 'document')}`);
   lines.push(...verdictLines(status.verdict), `  reconcile     ${reconcileText(status.reconcile)}`);
   const { confirmed, unconfirmed } = status.write_backs;
   if (confirmed + unconfirmed > 0) lines.push(`  written back  ${writtenBackText(confirmed, unconfirmed)}`);
@@ -111,29 +108,25 @@ export function statusText(found: InstallationStatus): string {
 /** Example: `live lane     at work since …; waits since … for an answer of the practice API (GET /4711/invoice/)`. */
 function laneLines({ lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus): string[] {
   const title = `${lane} lane`.padEnd(14);
-  const waits = waits_for === null ? '' : `; waits since ${instant(waits_since)} for ${waits_for}`;
-  const gone = alive ? '' : '; its process sends no heartbeat';
-  const failed = error === null ? [] : [`                last error, ${count(attempts, 'time')}: ${error.message}`];
-  return [`  ${title}at work since ${instant(since)}${waits}${gone}`, ...failed];
+  const waits = waits_for === null ? '' : texts.waits({ at: instant(waits_since), what: waits_for });
+  const gone = alive ? '' : texts.noHeartbeat;
+  const last = error && texts.lastError({ times: count(attempts, 'time'), message: error.message });
+  return [
+    `  ${title}${texts.atWork({ at: instant(since) })}${waits}${gone}`,
+    ...(last ? [`                ${last}`] : []),
+  ];
 }
 
 function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>): string {
-  const last = sealed_at ? `the last of ${instant(sealed_at)}, at link ${seq}` : 'none yet';
-  const links = count(unsealed, 'link of the chains is', 'links of the chains are');
-  return unsealed === 0 ? last : `${last}; ${links} not sealed until the next window ends`;
+  const last = sealed_at ? texts.seal({ at: instant(sealed_at), seq: Number(seq) }) : texts.noSeal;
+  return unsealed === 0 ? last : `${last}; ${texts.unsealed({ count: unsealed })}`;
 }
-
-const putOffTexts: Record<PutOff, string> = {
-  paused: 'not while its windows are paused',
-  first_load: 'after its first load',
-  identity_changed: 'not while its configuration contradicts its books',
-};
 
 /** Example: `3 h ago; next 2026-11-25 01:23:00 UTC`. */
 export function reconcileText({ age_seconds: age, old, next_at, put_off, error }: ReconcileStatus): string {
   const last = age === null ? 'never' : `${duration(age)} ago`;
-  const next = next_at === null ? 'never automatically (reconcile.between: never)' : `next ${instant(next_at)}`;
-  const failed = error === null ? '' : `; the last attempt failed: ${error.message.replace(/\.$/, '')}`;
+  const next = next_at === null ? texts.neverAutomatic : `next ${instant(next_at)}`;
+  const failed = error === null ? '' : texts.failed({ message: error.message.replace(/\.$/, '') });
   return `${last}${old && age !== null ? ', OLD' : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
 }
 
@@ -149,21 +142,24 @@ function scrubLines({
 }: ScrubStatus): string[] {
   const title = '  scrub         ';
   const margin = ' '.repeat(title.length);
-  if (state === 'off') return [`${title}off (scrub_days: 0)`];
-  if (began_at === null || lists === null)
-    return [`${title}not started; the daemon reads everything again every ${count(days, 'day')}`];
+  if (state === 'off') return [`${title}${texts.scrubOff}`];
+  if (began_at === null || lists === null) return [`${title}${texts.scrubToStart({ days: count(days, 'day') })}`];
   const all = Object.values(lists);
-  const records = all.reduce((read, list) => read + list.records, 0);
+  const records = count(
+    all.reduce((read, list) => read + list.records, 0),
+    'record',
+  );
+  const expected = all.reduce((sum, list) => sum + list.of, 0);
   const lines = [
     state === 'done'
-      ? `${title}${count(records, 'record')} read again by ${instant(finished_at ?? began_at)}`
-      : `${title}${count(records, 'record')} of about ${all.reduce((expected, list) => expected + list.of, 0)} read again since ${instant(began_at)}`,
+      ? `${title}${texts.scrubDone({ records, at: instant(finished_at ?? began_at) })}`
+      : `${title}${texts.scrubReading({ records, all: expected, at: instant(began_at) })}`,
     `${margin}${found(lists)}`,
   ];
-  if (state === 'reading' && last_pass) lines.push(`${margin}the previous pass: ${found(last_pass.lists)}`);
+  if (state === 'reading' && last_pass) lines.push(`${margin}${texts.previousPass({ found: found(last_pass.lists) })}`);
   if (late) {
-    const end = forecast_at ? `will end about ${instant(forecast_at)}` : 'has read nothing yet';
-    lines.push(`${margin}it ${end}, not within ${count(days, 'day')}`);
+    const end = forecast_at && instant(forecast_at);
+    lines.push(`${margin}${texts.scrubLate({ days: count(days, 'day'), end })}`);
   }
   return lines;
 }
@@ -176,8 +172,8 @@ function found(lists: NonNullable<ScrubStatus['lists']>): string {
       .map(([name, list]) => `${list[key]} ${name}`)
       .join(', ');
   const [differing, missing] = [names('differing'), names('missing')];
-  if (differing === '' && missing === '') return 'nothing differed from the mirror';
-  return [differing && `differed unseen: ${differing}`, missing && `gone from the source: ${missing}`]
+  if (differing === '' && missing === '') return texts.noneDiffered;
+  return [differing && texts.differed({ records: differing }), missing && texts.gone({ records: missing })]
     .filter(Boolean)
     .join('; ');
 }
@@ -192,11 +188,9 @@ function budgetTable(budgets: InstallationStatus['budgets']): string {
       budget.free,
       budget.limit_now,
       [
-        budget.limit_now < budget.limit ? `lowered from ${budget.limit} after a 429` : '',
-        budget.blocked_until
-          ? `blocked until ${instant(budget.blocked_until)}: the source asked for it (Retry-After)`
-          : '',
-        budget.waiting > 0 ? `${count(budget.waiting, 'process', 'processes')} waiting` : '',
+        budget.limit_now < budget.limit ? texts.lowered(budget) : '',
+        budget.blocked_until ? texts.blocked({ at: instant(budget.blocked_until) }) : '',
+        budget.waiting > 0 ? texts.waiting({ processes: count(budget.waiting, 'process', 'processes') }) : '',
       ]
         .filter(Boolean)
         .join(', '),

@@ -7,6 +7,7 @@ import { type Gap, type GapReport, gapsOf } from '../../sync/replay/gaps.ts';
 import { streamNames } from '../../sync/streams.ts';
 import type { InstallationId } from '../../terms.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
+import { windowListTexts as texts, windowTexts } from '../../texts/commands/windows.ts';
 import { instant, plainError, remark } from '../answer.ts';
 import { named } from '../books.ts';
 import { type Definition, installation, option, wholeNumber } from '../command.ts';
@@ -97,7 +98,7 @@ function windows(context: CommandContext, options: Options): Promise<number> {
     await context.result({ windows }, () => {
       if (found.length > 0)
         return [windowsTable(windows), windowsTodo(found)].filter((part) => part !== null).join('\n\n');
-      return failedOnly ? 'No window failed.' : 'No window has run yet; start with `vetledger sync`.';
+      return failedOnly ? texts.noneFailed : texts.none;
     });
     return 0;
   });
@@ -122,7 +123,7 @@ export function windowsTable(windows: (RecordedWindow & Named)[]): string {
       instantText(window.from),
       instantText(window.to),
       window.idle_windows === null ? window.outcome : `${window.outcome}, ${count(window.idle_windows, 'idle window')}`,
-      window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? 'nothing yet') : '',
+      window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? texts.notCovered) : '',
       window.error ? `${window.error.code}: ${window.error.message}` : '',
       window.remarks.map(({ code }) => code).join(', '),
     ]),
@@ -139,10 +140,10 @@ export function windowsTodo(windows: readonly RecordedWindow[]): string | null {
   if (ways.size === 0) return null;
   const lines = [...ways].map(([way, of]) => {
     const ids = of.slice(0, maximumIds).map(({ id }) => id);
-    const others = of.length > ids.length ? ` and ${of.length - ids.length} more` : '';
+    const others = of.length > ids.length ? texts.more({ count: of.length - ids.length }) : '';
     return visible(`  ${of.length === 1 ? 'window' : 'windows'} ${ids.join(', ')}${others}: ${way}`);
   });
-  return ['What to do', ...lines].join('\n');
+  return [texts.todo, ...lines].join('\n');
 }
 
 type InstallationGaps = GapReport & { installation: InstallationId };
@@ -165,16 +166,19 @@ function gapsDocument(reports: readonly InstallationGaps[]) {
 
 /** The gaps of one installation, a line per gap. */
 function gapsText({ installation, since, gaps }: InstallationGaps): string {
-  if (since === null) return `Installation ${installation}: no window has recorded yet what it read.`;
-  if (gaps.length === 0) return `Installation ${installation}: no gap since ${instantText(since)}.`;
+  if (since === null) return texts.noneRecorded({ installation });
+  if (gaps.length === 0) return texts.noGap({ installation, since: instantText(since) });
   return gaps
     .map((gap) => {
-      const of = `Installation ${installation}: no window has read the ${streamNames[gap.stream]}`;
+      const list = streamNames[gap.stream];
       const what =
         gap.stream === 'payment'
-          ? `with ids above ${gap.from ?? 0} up to ${gap.to}`
-          : `changed from ${gap.from === null ? 'the beginning' : instantText(new Date(gap.from))} to ${instantText(new Date(gap.to))}`;
-      return `${of} ${what}. What to do: \`${remedyOf(installation, gap)}\``;
+          ? texts.withIds({ list, from: gap.from ?? 0, to: gap.to })
+          : texts.changed({
+              ...{ list, from: gap.from === null ? windowTexts.beginning : instantText(new Date(gap.from)) },
+              to: instantText(new Date(gap.to)),
+            });
+      return texts.gap({ installation, what, command: remedyOf(installation, gap) });
     })
     .join('\n');
 }

@@ -3,6 +3,8 @@ import { fileFormats } from '../../config/erp.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
 import type { DeliveryStatus, UnitDelivery } from '../../queries/delivery-status.ts';
 import { foreignCode } from '../../queries/installation-health.ts';
+import { deliveryTexts as texts, unitStateTexts, unitTexts } from '../../texts/commands/delivery.ts';
+import { deliveryTitles } from '../../texts/commands/explain.ts';
 import * as answer from '../answer.ts';
 import { count, instant } from './text.ts';
 
@@ -37,20 +39,24 @@ const entries = (n: number) => count(n, 'entry', 'entries');
 export function leftText(status: DeliveryStatus): string | null {
   const parts: string[] = [];
   const why = waitText(status);
-  if (status.left > 0) parts.push(`${entries(status.left)} not delivered yet${why === null ? '' : ` (${why})`}`);
+  if (status.left > 0) parts.push(texts.notDelivered({ entries: entries(status.left), why }));
   else if (status.paused) parts.push(why ?? '');
-  if (status.unapproved > 0) parts.push(`${entries(status.unapproved)} waiting for \`vetledger deliver --approve\``);
-  if (status.refused > 0) parts.push(`${entries(status.refused)} refused (see \`vetledger problems\`)`);
+  if (status.unapproved > 0) parts.push(texts.needApproval({ entries: entries(status.unapproved) }));
+  if (status.refused > 0) parts.push(texts.refused({ entries: entries(status.refused) }));
   return parts.length === 0 ? null : parts.join('; ');
 }
 
 function waitText({ paused, last_error: error, in_doubt: inDoubt, looks_up_at: at }: DeliveryStatus): string | null {
-  if (paused) return `paused by ${visible(paused.by)}: ${visible(paused.reason)}`;
+  if (paused) return texts.paused({ by: visible(paused.by), reason: visible(paused.reason) });
   // An earlier error of another kind is not the reason for the wait.
   if (inDoubt > 0 && error?.code !== foreignCode) {
-    return `${entries(inDoubt)} sent by a delivery that ended without an answer; looked up ${at ? `not before ${instant(at)}` : 'by the next delivery'}`;
+    return texts.unanswered({ entries: entries(inDoubt), when: lookUpText(at) });
   }
   return error && visible(error.message);
+}
+
+function lookUpText(at: Date | null): string {
+  return at ? texts.notBefore({ at: instant(at) }) : texts.byNextDelivery;
 }
 
 /** The lines of `status` about the delivery. */
@@ -60,62 +66,48 @@ export function deliveryLines(found: DeliveryStatus): string[] {
   const margin = ' '.repeat(title.length);
   const parts = [
     `${status.delivered} delivered`,
-    `${status.left} left${status.oldest ? `, the oldest of ${status.oldest}` : ''}`,
-    ...(status.uncertain > 0 ? [`${status.uncertain} of them in doubt`] : []),
-    ...(status.drafted > 0 ? [`${count(status.drafted, 'draft')} for the accountant to post`] : []),
-    ...(status.unapproved > 0 ? [`${status.unapproved} waiting for approval`] : []),
+    texts.left(status),
+    ...(status.uncertain > 0 ? [texts.inDoubt({ count: status.uncertain })] : []),
+    ...(status.drafted > 0 ? [texts.drafts({ drafts: count(status.drafted, 'draft') })] : []),
+    ...(status.unapproved > 0 ? [texts.waiting({ count: status.unapproved })] : []),
     `${status.refused} refused`,
   ];
   const lines = [`${title}${parts.join(', ')}`];
   if (status.last_answer_at) {
-    const periods = status.periods_read_at
-      ? `; its closed periods are those of ${instant(status.periods_read_at)}`
-      : '';
+    const periods = status.periods_read_at ? texts.closedPeriods({ at: instant(status.periods_read_at) }) : '';
     const isFile = fileFormats.some((format) => format === status.kind);
-    const what = isFile ? `the last file (${status.kind}) was written` : `the ERP (${status.kind}) last answered`;
-    lines.push(`${margin}${what} ${instant(status.last_answer_at)}${periods}`);
+    const answered = { kind: status.kind, at: instant(status.last_answer_at) };
+    lines.push(`${margin}${isFile ? texts.fileWritten(answered) : texts.erpAnswered(answered)}${periods}`);
   }
   if (status.in_doubt > 0) {
-    const when = status.looks_up_at ? `not before ${instant(status.looks_up_at)}` : 'by the next delivery';
-    lines.push(
-      `${margin}${entries(status.in_doubt)} sent by a delivery that ended without an answer, looked up ${when}`,
-    );
+    const when = lookUpText(status.looks_up_at);
+    lines.push(`${margin}${texts.unanswered({ entries: entries(status.in_doubt), when })}`);
   }
   if (status.drafts_swept > 0) {
-    lines.push(`${margin}drafts that the ERP made too late, and that were deleted: ${status.drafts_swept}`);
+    lines.push(`${margin}${texts.draftsSwept({ count: status.drafts_swept })}`);
   }
   if (status.last_error) {
     const { message, at } = status.last_error;
-    lines.push(`${margin}since then, ${instant(at)}: ${message}`);
+    lines.push(`${margin}${texts.failedSince({ at: instant(at), message })}`);
   }
   if (status.paused) {
     const { by, reason, at } = status.paused;
-    lines.push(`${margin}paused by ${by} ${instant(at)}: ${reason}`);
+    lines.push(`${margin}${texts.pausedAt({ by, reason, at: instant(at) })}`);
   }
   return lines;
 }
 
-/** The state of a unit as text. */
-export const stateTexts: Record<UnitDelivery['state'], string> = {
-  pending: 'waits for its delivery',
-  sending: 'is being sent',
-  uncertain: 'in doubt: it was sent, but the ERP gave no clear answer',
-  drafted: 'is a draft in the ERP that the accountant has not posted yet',
-  delivered: 'delivered',
-  refused: 'refused',
-  handed_over: 'written into a file',
-  acknowledged: 'written into a file that was imported',
-  cancelled_out: 'settled against its reversal: neither was sent',
-  excluded: 'not delivered: excluded from the delivery',
-};
-
 /** The lines of `explain` about the delivery of an entry; `what` is their title. */
-export function unitDeliveryLines(found: UnitDelivery, what = 'to the ERP', at = instant): string[] {
+export function unitDeliveryLines(found: UnitDelivery, what = deliveryTitles[0], at = instant): string[] {
   const { state, needsConsent, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
   const parts = [
-    state === 'pending' && needsConsent ? 'waits for `vetledger deliver --approve`' : stateTexts[state],
-    ...(erpNumber === null ? (erpId === null ? [] : [`the ERP's record ${erpId}`]) : [`number ${erpNumber}`]),
-    ...(erpDate === null ? [] : [`dated ${erpDate} there`]),
+    unitStateTexts[state === 'pending' && needsConsent ? 'unapproved' : state],
+    ...(erpNumber === null
+      ? erpId === null
+        ? []
+        : [unitTexts.record({ id: erpId })]
+      : [unitTexts.number({ number: erpNumber })]),
+    ...(erpDate === null ? [] : [unitTexts.dated({ date: erpDate })]),
     ...(settledAt === null ? [] : [at(settledAt)]),
   ];
   return [

@@ -5,7 +5,7 @@ import { visibleIn } from '../../domain/text.ts';
 import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
 import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
-import { problemListTexts } from '../../texts/commands/results.ts';
+import { lateTexts, problemListTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
 import type { TimeText } from '../books.ts';
 import { changesLine } from './changes.ts';
@@ -82,8 +82,7 @@ export function problemsText(
 ): string {
   const problems = visibleIn(found);
   const causes = [...Map.groupBy(problems, causeOf)].map(([cause, alike]) => ({ cause, alike }));
-  const lines =
-    problems.length === 0 ? ['Nothing is held or refused.'] : [`${title(problems)}:`, ...causeTable(causes)];
+  const lines = problems.length === 0 ? [problemListTexts.none] : [`${title(problems)}:`, ...causeTable(causes)];
   for (const { cause, alike } of causes) lines.push('', ...section(cause, alike, at));
   if (notJudged > 0) lines.push('', problemListTexts.notJudged({ documents: count(notJudged, 'document') }));
   return [...lines, ...remarkLines(remarks, visibleIn(documents))].join('\n');
@@ -119,8 +118,8 @@ function title(problems: readonly Shown[]): string {
   const documents = of.reduce((all, n) => all + n, 0);
   const others = of.filter((n) => n === 0).length;
   const parts = [
-    ...(documents > 0 ? [`${count(documents, 'document')} with a problem`] : []),
-    ...(others > 0 ? [count(others, 'entry, number or row refused', 'entries, numbers or rows refused')] : []),
+    ...(documents > 0 ? [problemListTexts.withProblem({ documents: count(documents, 'document') })] : []),
+    ...(others > 0 ? [problemListTexts.refused({ count: others })] : []),
   ];
   return parts.join(', ');
 }
@@ -141,7 +140,7 @@ function causeTable(causes: readonly { cause: string; alike: readonly Shown[] }[
 
 function section(cause: string, alike: readonly Shown[], at: TimeText): string[] {
   const todos = new Set(alike.map(({ todo }) => todo));
-  const head = [`${cause} (${alike.length})`, ...[...todos].map((todo) => `  what to do: ${todo}`)];
+  const head = [`${cause} (${alike.length})`, ...[...todos].map((todo) => `  ${problemListTexts.todo({ todo })}`)];
   const facts = columns(
     alike.map((each) => factsOf(each, at)),
     [4, 5],
@@ -156,7 +155,8 @@ function section(cause: string, alike: readonly Shown[], at: TimeText): string[]
 /** The facts of a document as cells. A problem without a document has only an id and a time. */
 function factsOf({ id, installation, name = null, outside, since }: Shown, at: TimeText): string[] {
   const label = `${id}${name === null ? '' : ` (${name})`}`;
-  if (outside === undefined) return [label, '', '', '', '', '', `since ${at(installation, since)}`];
+  if (outside === undefined)
+    return [label, '', '', '', '', '', problemListTexts.since({ at: at(installation, since) })];
   const { date, customer, department, amount, vat, posted } = outside;
   return [
     label,
@@ -165,7 +165,7 @@ function factsOf({ id, installation, name = null, outside, since }: Shown, at: T
     department === null ? '' : `department ${department}`,
     amountText(amount, posted),
     vat === null ? '' : `VAT ${vat}`,
-    `since ${at(installation, since)}`,
+    problemListTexts.since({ at: at(installation, since) }),
   ];
 }
 
@@ -173,7 +173,7 @@ function factsOf({ id, installation, name = null, outside, since }: Shown, at: T
 function amountText(amount: string | null, posted: boolean): string {
   if (amount === null) return verdictTexts.amountUnknown;
   if (!posted) return amount;
-  return new Money(amount).isZero() ? 'same amount' : `differs by ${amount}`;
+  return new Money(amount).isZero() ? problemListTexts.sameAmount : lateTexts.differsBy({ amount });
 }
 
 /** Lines that concern only this document. */
@@ -196,5 +196,5 @@ function effectLine(effect: OutsideDocument['effect']): string | null {
     ({ account, name, amount }) =>
       `${account}${name === null ? '' : ` ${name}`} ${amount.startsWith('-') ? '' : '+'}${amount}`,
   );
-  return `the correction, debit +: ${parts.join(', ')}`;
+  return problemListTexts.effect({ changes: parts.join(', ') });
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { Verdict } from '../../queries/verdict.ts';
+import { windowTexts as texts } from '../../texts/commands/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import * as answer from '../answer.ts';
 import { count, instant, writtenBackText } from './text.ts';
@@ -67,12 +68,14 @@ export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }
   const window = visibleIn(report);
   const lines = [`Installation ${label(window)}: ${outcome(window)}`];
   if (window.to)
-    lines.push(`  interval      ${window.from ? instant(window.from) : 'the beginning'} to ${instant(window.to)}`);
+    lines.push(
+      `  interval      ${texts.interval({ from: window.from ? instant(window.from) : texts.beginning, to: instant(window.to) })}`,
+    );
   lines.push(
     `  seen          ${streams(window.seen)}`,
     `  pulled        ${streams(window.pulled)}`,
     `  posted        ${count(window.posted, 'entry', 'entries')}`,
-    `  held          ${count(window.held, 'document')}${window.held > 0 ? ' (see `vetledger problems`)' : ''}`,
+    `  held          ${window.held > 0 ? texts.seeProblems({ documents: count(window.held, 'document') }) : count(0, 'document')}`,
     ...(window.delivered > 0 ? [`  delivered     ${count(window.delivered, 'entry', 'entries')}`] : []),
     `  written back  ${writtenBackText(window.written_back, window.written_back_unconfirmed ?? 0)}`,
     `  API           ${apiUse(window)}`,
@@ -90,18 +93,20 @@ export function windowLine(report: WindowReport & Named): string {
   const all = (streamsOf: Streams) => Object.values(streamsOf).reduce((sum, n) => sum + n, 0);
   const parts = [
     `${window.to ? `${instant(window.to)}  ` : ''}installation ${label(window)} ${outcome(window)}`,
-    `${all(seen)} seen, ${all(pulled)} pulled, ${window.posted} posted, ${window.held} held, ${window.written_back} written back${window.written_back_unconfirmed ? `, ${window.written_back_unconfirmed} unconfirmed` : ''}`,
+    texts.counts({
+      ...{ seen: all(seen), pulled: all(pulled), posted: window.posted, held: window.held },
+      ...{ writtenBack: window.written_back, unconfirmed: window.written_back_unconfirmed ?? 0 },
+    }),
     apiUse(window),
   ];
   for (const { message } of window.remarks ?? []) parts.push(message);
-  if (window.error) parts.push(window.error.message, `what to do: ${window.error.todo}`);
-  if (window.head) parts.push(`head ${window.head.seq} ${window.head.hash}`);
+  if (window.error) parts.push(window.error.message, texts.todo(window.error));
+  if (window.head) parts.push(texts.head(window.head));
   return parts.join(' | ');
 }
 
 function outcome(window: WindowReport): string {
-  if (window.failedToOpen) return 'the window could not be opened';
-  return window.outcome === 'closed' ? 'window closed' : 'window FAILED';
+  return texts.outcomes[window.failedToOpen ? 'notOpened' : window.outcome];
 }
 
 function streams({ invoices, rows, payments, prepayments }: Streams): string {
@@ -116,7 +121,7 @@ function streams({ invoices, rows, payments, prepayments }: Streams): string {
 /** A window's requests and their weight. */
 export function apiUse({ api }: WindowReport): string {
   const parts = [count(api.requests, 'request'), `weight ${api.weight}`];
-  if (api.throttled > 0) parts.push(`throttled ${api.throttled} times`);
-  if (api.waited_seconds >= 1) parts.push(`waited ${Math.round(api.waited_seconds)} s for the rate budget`);
+  if (api.throttled > 0) parts.push(texts.throttled({ times: api.throttled }));
+  if (api.waited_seconds >= 1) parts.push(texts.waited({ seconds: Math.round(api.waited_seconds) }));
   return parts.join(', ');
 }

@@ -75,6 +75,17 @@ export const lateTexts = {
   differsBy: ({ amount }: { amount: string }) => `differs by ${amount}`,
   age: ({ days }: { days: string }) => `${days} old`,
   dropped: ({ unit }: { unit: string }) => `${unit} has no effect any more; it is settled and not sent.`,
+  noDocument: 'No document waits for a decision.',
+  undecided: ({ documents }: { documents: string }) =>
+    `${documents} without a decision. Run \`vetledger late decide ID --reason TEXT\` with one of the named options:`,
+  waitInErp: ({ entries }: { entries: string }) =>
+    `${entries} in a closed period of the ERP. Use --redate, or open the period and run \`vetledger deliver retry\`:`,
+  reversedBy: ({ unit, reversal }: { unit: string; reversal: string }) => `${unit} (reversed by ${reversal})`,
+  notDecided: ({ decisions }: { decisions: string }) => `not decided; ${decisions}`,
+  decidedAs: ({ decision, by, at, reason }: Record<'decision' | 'by' | 'at' | 'reason', string>) =>
+    `decided: ${decision}, by ${by}, ${at}: ${reason}`,
+  entriesDecided: ({ entries }: { entries: string }) => `${entries} decided.`,
+  decided: ({ documents }: { documents: string }) => `${documents} decided; \`vetledger sync\` opens a window now.`,
   redate: 'the next window posts it on the first open day',
   as_dated: 'it is posted on its own date when the period is open',
   wait: 'it is not posted until another decision',
@@ -90,6 +101,8 @@ export const weighedTexts = {
     `Installation ${installation}, ${documents}: ${what}`,
   posted: ({ currency }: { currency: string }) => `The next window posts, in ${currency}, debits positive:`,
   keptOut: ({ currency }: { currency: string }) => `This stays out of the books, in ${currency}, debits positive:`,
+  postedOn: ({ day }: { day: string }) => `posted on ${day}`,
+  notPosted: 'nothing is posted now',
   more: ({ count }: { count: number }) => `… and ${count} more; \`--json\` lists all`,
   hash: ({ hash }: { hash: string }) => `To decide exactly this: --shown ${hash}`,
   dryRun: 'Dry run: nothing was decided.',
@@ -97,8 +110,15 @@ export const weighedTexts = {
   question: 'Decide this?',
 };
 
-/** Parts of `problems` besides the held documents. */
+/** The text of `problems`. */
 export const problemListTexts = {
+  none: 'Nothing is held or refused.',
+  withProblem: ({ documents }: { documents: string }) => `${documents} with a problem`,
+  refused: ({ count }: { count: number }) =>
+    count === 1 ? '1 entry, number or row refused' : `${count} entries, numbers or rows refused`,
+  since: ({ at }: { at: string }) => `since ${at}`,
+  sameAmount: 'same amount',
+  effect: ({ changes }: { changes: string }) => `the correction, debit +: ${changes}`,
   remarks: 'Remarks about documents that are posted all the same, with the sum of the amounts that they are about:',
   ofCode: '`vetledger problems --code CODE` lists the documents of a code.',
   todo: ({ todo }: { todo: string }) => `what to do: ${todo}`,
