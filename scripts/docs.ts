@@ -10,11 +10,11 @@ import { defaultQuirks, quirksSchema } from '../sandbox/src/quirks.ts';
 import { scenarios } from '../sandbox/src/scenarios.ts';
 import { createProgram, definitionOf, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
-import { exitCodes } from '../src/domain/errors.ts';
 import { mappingJsonSchema } from '../src/mapping/schema.ts';
 import { specsJsonSchema } from '../src/mapping/specs.ts';
 import { vatFormJsonSchema } from '../src/mapping/vat-form.ts';
 import { type ErpProblemDefinition, erpProblemCatalogue } from '../src/texts/erp-problems.ts';
+import { exitCodes } from '../src/texts/exit-codes.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/texts/problems.ts';
 
 const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';

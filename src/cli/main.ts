@@ -5,6 +5,7 @@ import { ConfigError, type UserError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
 import { toUserError } from '../runtime/user-errors.ts';
+import { resultTexts } from '../texts/commands/results.ts';
 import { usageTexts } from '../texts/commands/usage.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
 import { type Io, isDebugging, OutputClosed, throwIfClosed } from './context.ts';
@@ -86,7 +87,7 @@ export async function runFromShell(): Promise<void> {
   const interrupt = new AbortController();
   const onSignal = () => {
     if (interrupt.signal.aborted) process.exit(interruptedCode);
-    notes.write('\nshutting down; press Ctrl-C again to force it\n');
+    notes.write(`\n${resultTexts.interrupted}\n`);
     interrupt.abort(new Error('interrupted'));
   };
   process.on('SIGINT', onSignal);

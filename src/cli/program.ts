@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { exitCodes } from '../domain/errors.ts';
 import type { ReportName } from '../reports/index.ts';
+import { exitCodes } from '../texts/exit-codes.ts';
 import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
 

@@ -3,6 +3,7 @@ import { unlessAborted } from '../domain/concurrency.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { judgeBinding, refusalOf } from '../runtime/binding/judge.ts';
 import { notedBinding, whereDatabaseIs } from '../runtime/binding/noted.ts';
+import { resultTexts } from '../texts/commands/results.ts';
 import type { CommandContext } from './context.ts';
 
 interface Needs {
@@ -44,6 +45,6 @@ async function warnOfCopy(context: CommandContext, { db, config: { trustsFailove
   const verdict = judgeBinding({ ...here, namespace }, noted, held, { isEmbedded: false, trustsFailover });
   if (verdict.is !== 'refused') return;
   const { message, todo } = refusalOf(verdict);
-  context.note(`warning: ${message}`);
-  context.note(`what to do: ${todo}`);
+  context.note(resultTexts.warning({ message }));
+  context.note(resultTexts.todo({ todo }));
 }

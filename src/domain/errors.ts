@@ -1,14 +1,6 @@
+import type { exitCodes } from '../texts/exit-codes.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { redact } from './redact.ts';
-
-/** Exit codes of the commands (DESIGN "Exit codes"); docs/reference/CLI.md is generated from these texts. */
-export const exitCodes = {
-  0: 'done; held documents are reported and count as done',
-  1: 'a check found a difference, or what was asked for does not exist',
-  2: 'wrong usage, configuration or mapping file, or a secret written into the configuration',
-  3: 'PostgreSQL, Temporal or the practice API cannot be reached, or refuses the credentials, before a window opens, or an address to listen at is taken; `deliver`: the ERP does',
-  4: 'the window of an installation failed; the next scheduled one covers it',
-} as const;
 
 export type ErrorExitCode = Exclude<keyof typeof exitCodes, 0>;
 

@@ -1,7 +1,8 @@
 import { sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
+import { toChoose as mark, proposalTexts as texts } from '../texts/mapping/proposal.ts';
 import type { OwedRole } from './owed.ts';
-import { commented, groupBy, key, mark, money, oneLine, quoted, rowTally } from './propose-text.ts';
+import { commented, groupBy, key, money, oneLine, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
 /**
@@ -21,23 +22,22 @@ export function revenueLines(
   const of = (number: string) => {
     const uses = used.get(number);
     const names = describeAccounts(listed.get(number) ?? []);
-    return `${names || 'not in the account number list'} · ${uses ? rowTally(uses) : 'not used so far'}`;
+    return `${names || texts.notInList} · ${uses ? rowTally(uses) : texts.notUsed}`;
   };
   const lines = [
-    '# Revenue by the account number of the row: `same` posts to that number itself; write another one instead.',
+    `# ${texts.revenue}`,
     numbers.length === 0 ? 'revenue: same' : 'revenue:',
     ...numbers.map((number) => {
       if (!owed.has(number)) return commented(`${key('  ', number)} same`, 19, of(number));
       toChoose.push(`revenue.${number}`);
-      return commented(key('  ', number), 19, `${mark}: by its name prepayments, which are no revenue · ${of(number)}`);
+      return commented(key('  ', number), 19, texts.prepayments({ account: of(number) }));
     }),
   ];
   const nameless = rows.filter(({ account, hasNet }) => account === null && hasNet);
   if (sold.size > 0 || nameless.length > 0) lines.push('', 'revenue_rules:');
   if (sold.size > 0) {
     lines.push(
-      '  # By their names these are gift cards and vouchers: their sale is owed until they are used, and is no revenue. One that is for a',
-      '  # single rate of VAT is revenue when it is sold: move its account to `revenue`.',
+      ...texts.owed.map((line) => `  # ${line}`),
       ...[...sold]
         .sort()
         .flatMap(([number, role]) => [
@@ -49,7 +49,7 @@ export function revenueLines(
   if (nameless.length > 0) {
     toChoose.push(`revenue_rules.${sold.size}.account`);
     lines.push(
-      '  # Rows that name no account number; better still, give their items one in the practice software.',
+      `  # ${texts.noAccount}`,
       '  - when: {account: null}',
       `    account:            # ${mark} · ${rowTally(nameless)}`,
     );
@@ -63,10 +63,10 @@ function describeAccounts(accounts: AccountNumber[]): string {
   return accounts
     .map(({ description, departmentId, archived }) => {
       const notes = [
-        ...(departmentId === null ? [] : [`department ${departmentId}`]),
-        ...(archived ? ['archived'] : []),
+        ...(departmentId === null ? [] : [texts.department({ id: departmentId })]),
+        ...(archived ? [texts.archived] : []),
       ];
-      const name = oneLine(description ?? '') || 'no description';
+      const name = oneLine(description ?? '') || texts.noDescription;
       return notes.length > 0 ? `${name} (${notes.join(', ')})` : name;
     })
     .join(' / ');
@@ -81,19 +81,12 @@ function dimensionLines(rows: RowUse[]): string[] {
     return [`#   dimension_${index + 1}: ${shown.join('; ')}`];
   });
   if (lines.length === 0) return [];
-  return [
-    '',
-    '# Dimensions that rows carry; they are kept as tags, and a rule under `revenue_rules` can ask for them:',
-    ...lines,
-  ];
+  return ['', `# ${texts.dimensions}`, ...lines];
 }
 
 /** Proposes the `vat` section. Adds the marked places to `toChoose`. */
 export function vatLines(rows: RowUse[], toChoose: string[]): string[] {
-  const lines = [
-    '# VAT by the name and rate of the group: `same` posts to the VAT group’s own account; write another one instead.',
-    'vat:',
-  ];
+  const lines = [`# ${texts.vat}`, 'vat:'];
   const groups = groupBy(rows, ({ vat: { name } }) => name ?? '*');
   for (const [name, its] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const byRate = groupBy(its, ({ vat: { rate } }) => rate?.toFixed() ?? 'none');
@@ -101,23 +94,23 @@ export function vatLines(rows: RowUse[], toChoose: string[]): string[] {
       .filter(([, uses]) => uses.some(({ hasVat }) => hasVat))
       .sort(([a], [b]) => (a < b ? -1 : 1));
     const untaxed = [...byRate].filter(([, uses]) => uses.every(({ hasVat }) => !hasVat));
-    const called = name === '*' ? 'rows that name no VAT group' : oneLine(name);
+    const called = name === '*' ? texts.noVatGroup : oneLine(name);
     for (const [rate, uses] of untaxed) {
-      const at = rate === 'none' ? 'no rate' : `${rate} %`;
-      lines.push(`  # ${called} at ${at}: needs no VAT account · ${rowTally(uses)}`);
+      const at = rate === 'none' ? texts.noRate : texts.rate({ rate });
+      lines.push(`  # ${texts.noVatAccount({ group: called, rate: at, rows: rowTally(uses) })}`);
     }
     if (taxed.length === 0) continue;
-    lines.push(name === '*' ? '  "*":                   # rows that name no VAT group' : key('  ', name));
+    lines.push(name === '*' ? `  "*":                   # ${texts.noVatGroup}` : key('  ', name));
     for (const [rate, uses] of taxed) {
       const at = rate === 'none' ? '*' : rate;
       const own = [...new Set(uses.flatMap(({ vat: { account } }) => account ?? []))].sort();
-      const tax = `${rowTally(uses)}, VAT ${money(sum(uses.map(({ vatAmount }) => vatAmount)))}`;
+      const tax = texts.withVat({ rows: rowTally(uses), vat: money(sum(uses.map(({ vatAmount }) => vatAmount))) });
       if (own.length === 1 && uses.every(({ vat: { account }, hasVat }) => account !== null || !hasVat)) {
-        lines.push(commented(`${key('    ', at)} same`, 19, `own account ${own[0]} · ${tax}`));
+        lines.push(commented(`${key('    ', at)} same`, 19, texts.ownAccount({ account: String(own[0]), rows: tax })));
       } else {
         toChoose.push(`vat.${name}.${at}`);
-        const why = own.length > 1 ? `the source names ${own.join(' and ')}` : 'not every row names a VAT account';
-        lines.push(commented(key('    ', at), 19, `${mark}: ${why} · ${tax}`));
+        const why = own.length > 1 ? texts.severalAccounts({ accounts: own.join(' and ') }) : texts.accountMissing;
+        lines.push(commented(key('    ', at), 19, texts.chooseVat({ why, rows: tax })));
       }
     }
   }

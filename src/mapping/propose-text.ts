@@ -1,9 +1,6 @@
 import { type Money, sum } from '../domain/money.ts';
 import type { RowUse } from './source-usage.ts';
 
-/** Marks the places that the accountant must fill in. */
-export const mark = 'TO CHOOSE';
-
 export function rowTally(uses: RowUse[]): string {
   const count = uses.reduce((total, use) => total + use.count, 0);
   return `${countOf(count, 'row')}, net ${money(sum(uses.map(({ net }) => net)))}`;

@@ -1,5 +1,6 @@
 import { zero } from '../domain/money.ts';
-import { groupBy, mark, quoted, rowTally } from './propose-text.ts';
+import { proposalTexts as texts } from '../texts/mapping/proposal.ts';
+import { groupBy, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
 /**
@@ -8,10 +9,7 @@ import type { RowUse } from './source-usage.ts';
  * document: reports show the group without a kind.
  */
 export function vatGroupLines(rows: RowUse[], toChoose: string[]): string[] {
-  const lines = [
-    '# What each VAT group is to the VAT return: domestic, reverse_charge, eu_goods, eu_services, export, exempt or outside. `from: 2026-01-01` and',
-    '# `to:` say on which days it is valid. Nothing is held for a line that is missing, but the reports do not know what its sales are.',
-  ];
+  const lines = texts.vatGroups.map((line) => `# ${line}`);
   const proposed: string[] = [];
   const groups = groupBy(rows, ({ vat: { name, rate } }) => JSON.stringify([name, rate?.toFixed() ?? null]));
   for (const [, its] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -22,9 +20,7 @@ export function vatGroupLines(rows: RowUse[], toChoose: string[]): string[] {
     if (isTaxed) proposed.push(`  - {${group}, rate: ${rate}, kind: domestic}   # ${rowTally(its)}`);
     else {
       toChoose.push(`vat_groups.${name ?? 'none'}`);
-      proposed.push(
-        `  # - {${group}, rate: ${rate}, kind: }   # ${mark} the kind, and take the first # away · ${rowTally(its)}`,
-      );
+      proposed.push(`  # - {${group}, rate: ${rate}, kind: }   # ${texts.chooseKind({ rows: rowTally(its) })}`);
     }
   }
   const isEmpty = proposed.every((line) => line.startsWith('  #'));

@@ -2,10 +2,11 @@ import { type Money, sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
 import { type Role, roles } from '../terms.ts';
 import { roleMeanings } from '../texts/mapping/meanings.ts';
+import { proposalTexts as texts } from '../texts/mapping/proposal.ts';
 import { type OwedRole, owedAccounts } from './owed.ts';
 import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
 import { revenueLines, vatLines } from './propose-rows.ts';
-import { commented, countOf, groupBy, mark, money } from './propose-text.ts';
+import { commented, countOf, groupBy, money } from './propose-text.ts';
 import { vatGroupLines } from './propose-vat-groups.ts';
 import type { SourceUsage } from './source-usage.ts';
 
@@ -32,19 +33,18 @@ export function propose({ installation, schemaPath, accounts, uses }: ProposalIn
   const toChoose: string[] = [];
   const owed = owedAccounts(uses.rows, accounts ?? []);
   const final = uses.invoices.reduce((total, { count }) => total + count, 0);
-  const seen = final === 0 ? 'The mirror holds no final invoice yet: run `vetledger sync`, then this again.' : '';
-  const listed = accounts === null ? 'the account number list could not be read' : `${accounts.length} account numbers`;
+  const listed = accounts === null ? texts.noAccountList : texts.accounts({ count: accounts.length });
   const lines = [
     `# yaml-language-server: $schema=${schemaPath}`,
     '#',
-    `# Proposed by \`vetledger mapping init\` for installation ${installation}: ${listed}, ${final} final invoices.`,
-    ...(seen ? [`# ${seen}`] : []),
-    `# Fill in each place marked ${mark}; until then the documents that need an account are held, and nothing else. Then:`,
-    '#   vetledger mapping check FILE',
+    `# ${texts.title({ installation, accounts: listed, invoices: final })}`,
+    ...(final === 0 ? [`# ${texts.noInvoice}`] : []),
+    `# ${texts.fillIn}`,
+    `#   ${texts.check}`,
     '',
-    '# version: "2026-1"      # what this mapping is called, and who approved it: every entry keeps both',
+    `# version: "2026-1"      # ${texts.version}`,
     '# approved_by: "…"',
-    '# chart: charts/yours.csv   # the chart of accounts (number, name, type, open) that `mapping check` compares with; or `erp`',
+    `# chart: charts/yours.csv   # ${texts.chart}`,
     '',
     ...roleLines(uses, owed, toChoose),
     '',
@@ -52,14 +52,14 @@ export function propose({ installation, schemaPath, accounts, uses }: ProposalIn
     '',
     ...vatLines(uses.rows, toChoose),
     '',
-    '# country: FI            # our own country: a sale to another EU country must not name a VAT number of it',
+    `# country: FI            # ${texts.country}`,
     ...vatGroupLines(uses.rows, toChoose),
     '',
     ...paymentTypeLines(uses, toChoose),
     '',
     'policies:',
-    '  locked_period: hold               # or redate: post on the first open day, with the document’s date kept on the entry',
-    '  follow_source_lock: false         # true: the practice software’s period lock closes our books, too',
+    `  locked_period: hold               # ${texts.lockedPeriod}`,
+    `  follow_source_lock: false         # ${texts.followSourceLock}`,
     '',
     ...partyLines(uses, toChoose),
   ];
@@ -77,10 +77,11 @@ function roleLines(uses: SourceUsage, owed: ReadonlyMap<string, OwedRole>, toCho
     'roles:',
     ...roles.map((role) => {
       const tally = used.get(role);
-      if (!tally && used.size > 0) return commented(`  # ${role}:`, 29, `${roleMeanings[role]}; not used so far`);
+      if (!tally && used.size > 0)
+        return commented(`  # ${role}:`, 29, texts.roleNotUsed({ meaning: roleMeanings[role] }));
       toChoose.push(`roles.${role}`);
-      const of = tally ? `${countOf(tally.count, 'record')}, ${money(tally.gross)}` : 'not used so far';
-      return commented(`  ${role}:`, 29, `${mark}: ${roleMeanings[role]} · ${of}`);
+      const of = tally ? `${countOf(tally.count, 'record')}, ${money(tally.gross)}` : texts.notUsed;
+      return commented(`  ${role}:`, 29, texts.role({ meaning: roleMeanings[role], uses: of }));
     }),
   ];
 }
@@ -114,7 +115,7 @@ function roleTallies(
 function paymentTypeLines({ money: moneyUses }: SourceUsage, toChoose: string[]): string[] {
   const types = groupBy(moneyUses, ({ type }) => type);
   const lines = [
-    '# Payment types in use, each with its role. Another role or account, for all or by department, goes here:',
+    `# ${texts.paymentTypes}`,
     '# payment_types:',
     '#   0: {departments: {12: {account: "1921"}}}',
     '#   7: {role: other_clearing}',
@@ -126,12 +127,12 @@ function paymentTypeLines({ money: moneyUses }: SourceUsage, toChoose: string[])
       .sort(([a], [b]) => (a ?? 0) - (b ?? 0))
       .map(([department, its]) => {
         const count = its.reduce((total, use) => total + use.count, 0);
-        const where = department === null ? 'no department' : `department ${department}`;
+        const where = department === null ? texts.noDepartment : texts.department({ id: department });
         return `${where}: ${countOf(count, 'record')}, ${money(sum(its.map(({ paid }) => paid)))}`;
       });
     if (!role) toChoose.push(`payment_types.${type}`);
-    const goes = role ? `→ ${role}` : `→ ${mark}: say under payment_types to which role it belongs`;
-    lines.push(`# ${paymentTypeName(type)} ${goes} · ${departments.join('; ')}`);
+    const goes = role ?? texts.choosePaymentRole;
+    lines.push(`# ${texts.paymentRole({ type: paymentTypeName(type), role: goes, uses: departments.join('; ') })}`);
   }
   return lines;
 }
@@ -143,14 +144,12 @@ function partyLines({ invoices, money: moneyUses }: SourceUsage, toChoose: strin
     toChoose.push('cash_customer');
     const count = clientless.reduce((total, use) => total + use.count, 0);
     const gross = money(sum(clientless.map((use) => use.gross)));
-    lines.push(
-      `cash_customer:          # ${mark}: the party of counter sales without a client · ${count} invoices, ${gross}`,
-    );
-  } else lines.push('# cash_customer: "CASH"   # the party of counter sales without a client; not used so far');
+    lines.push(`cash_customer:          # ${texts.cashCustomer({ invoices: count, gross })}`);
+  } else lines.push(`# cash_customer: "CASH"   # ${texts.cashCustomerUnused}`);
   const third = moneyUses.some(({ type }) => type === 10 || type === 15);
   lines.push(
     '',
-    `# The party of insurance and financing payments, instead of the payer${third ? '' : '; not used so far'}:`,
+    `# ${third ? texts.counterparties : texts.counterpartiesUnused}`,
     '# counterparties:',
     '#   insurance_receivable: "INSURANCE"',
     '#   financing_receivable: "FINANCING"',

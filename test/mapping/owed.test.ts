@@ -182,7 +182,7 @@ describe('on a clinic that names these accounts otherwise', () => {
   test('an account named as prepayments is left to the accountant by mapping init', async () => {
     const { yaml, to_choose: places } = (await command('mapping init --json')).json();
     expect(places).toContain('revenue.3556');
-    expect(yaml).toMatch(/^ {2}"3556": +# TO CHOOSE: by its name prepayments, .*Ennakkomaksut/m);
+    expect(yaml).toMatch(/^ {2}"3556": +# TO CHOOSE: its name says prepayments, .*Ennakkomaksut/m);
     expect(yaml).toMatch(/"3557": same/);
     expect(yaml).toMatch(/"3558": same/);
   });

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { UserError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { budgetResetTexts, resultTexts } from '../../texts/commands/results.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { agreed } from '../acting.ts';
 import { type Definition, installation, yes } from '../command.ts';
@@ -46,18 +47,17 @@ function reset(context: CommandContext, options: Options): Promise<number> {
     }
     const lowered = budgets.filter(({ blockedUntil, limit, limitNow }) => blockedUntil !== null || limitNow < limit);
     for (const { installation, action, blockedUntil, limit, limitNow } of lowered) {
-      const blocked = blockedUntil === null ? '' : `, blocked until ${instantText(blockedUntil)}`;
-      context.note(`installation ${installation}, ${action}: ${limitNow} of ${limit}${blocked}`);
+      const until = blockedUntil && instantText(blockedUntil);
+      context.note(budgetResetTexts.budget({ installation, action, limit, limitNow, blockedUntil: until }));
     }
-    const question = 'Remove these blocks and lowered limits?';
-    if (lowered.length > 0 && !(await agreed(context, options, question, 'budget reset'))) {
-      await context.result({ reset: [] }, () => 'Nothing was changed.');
+    if (lowered.length > 0 && !(await agreed(context, options, budgetResetTexts.question, 'budget reset'))) {
+      await context.result({ reset: [] }, () => resultTexts.nothingChanged);
       return 0;
     }
     for (const { installation, action } of lowered) await budget(installation).forget(action);
     const reset = lowered.map(({ installation, action }) => ({ installation, action }));
     await context.result({ reset }, () =>
-      reset.length === 0 ? 'No budget is blocked or lowered.' : `${count(reset.length, 'budget')} reset.`,
+      reset.length === 0 ? budgetResetTexts.none : budgetResetTexts.reset({ budgets: count(reset.length, 'budget') }),
     );
     return 0;
   });

@@ -37,7 +37,7 @@ const cancelWaitMs = 20_000;
 /** Cancels the running windows, or the running delivery. */
 async function cancel(context: CommandContext, options: OperateOptions): Promise<number> {
   const by = whoAndWhy(options, 'cancel', { needsReason: true });
-  const question = `Cancel ${options.delivery ? 'the delivery' : 'the windows and backfills'} of all installations?`;
+  const question = options.delivery ? operatingTexts.cancelAllDeliveries : operatingTexts.cancelAllWindows;
   if (!(await isConfirmed(context, options, 'cancel', question))) return 0;
   return withApp(context, { temporal: true }, async (app) => {
     const ids = await chosenFor(app, options);
@@ -56,7 +56,7 @@ async function cancel(context: CommandContext, options: OperateOptions): Promise
       await app.db.transaction((trx) => recordAction(trx, action));
     }
     await context.result({ cancelled }, () =>
-      cancelled.length === 0 ? 'Nothing was under way.' : cancelled.map(cancelledText).join('\n'),
+      cancelled.length === 0 ? operatingTexts.nothingRuns : cancelled.map(cancelledText).join('\n'),
     );
     return 0;
   });
@@ -70,7 +70,7 @@ const afterwards: Record<string, string> = {
 };
 
 function cancelledText({ installation, kind, workflow_id, state }: Cancelled): string {
-  const what = `The ${kind} of installation ${installation} (${workflow_id})`;
+  const what = operatingTexts.work({ kind, installation, workflow: workflow_id });
   const then = String(afterwards[kind]);
   switch (state) {
     case 'ended':

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { eraseClient } from '../../bookkeeping/erase-client.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { eraseTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { actedBy } from '../acting.ts';
@@ -63,10 +64,12 @@ function eraseNames(context: CommandContext, options: Options, idText: string): 
     const erased = await eraseClient(db, installation, client, acted);
     const { records, versions, entries, reasons } = erased;
     const document = { installation: installation.id, client, reason: acted.reason, by: acted.actedBy, ...erased };
-    await context.result(
-      document,
-      () =>
-        `Client ${client} of installation ${installation.id}: personal data erased from ${count(records, 'record')}, ${count(versions, 'earlier version')}, ${count(entries, 'entry', 'entries')} and ${count(reasons, 'recorded reason')}. Amounts, id, VAT number and country stay.`,
+    await context.result(document, () =>
+      eraseTexts.erased({
+        ...{ client, installation: installation.id },
+        ...{ records: count(records, 'record'), versions: count(versions, 'earlier version') },
+        ...{ entries: count(entries, 'entry', 'entries'), reasons: count(reasons, 'recorded reason') },
+      }),
     );
     return 0;
   });

@@ -5,6 +5,7 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
+import { exportTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { chosenBooks } from '../books.ts';
@@ -77,7 +78,7 @@ async function exportJournal(context: CommandContext, options: Options): Promise
       },
       onUnsummarised: (installation, entries) => {
         leftOut.push({ installation, entries });
-        context.note(leftOutText(installation, entries));
+        context.note(exportTexts.omitted({ installation, entries }));
       },
     });
     if (!out) {
@@ -86,14 +87,9 @@ async function exportJournal(context: CommandContext, options: Options): Promise
     }
     const file = resolve(out);
     const bytes = await writeWhole(file, pieces);
-    await context.result({ out: file, bytes, left_out: leftOut, heads }, () => `Written to ${file}.`);
+    await context.result({ out: file, bytes, left_out: leftOut, heads }, () => exportTexts.written({ file }));
     return 0;
   });
-}
-
-function leftOutText(installation: number, entries: number): string {
-  const some = entries === 1 ? '1 entry is' : `${entries} entries are`;
-  return `Installation ${installation}: ${some} omitted, because their days have no summary yet. The next window makes the summaries of past days. --documents exports these entries.`;
 }
 
 /** Only the owner may read exports, because they contain personal data and the whole books. */

@@ -5,6 +5,7 @@ import { applyMapping } from '../../bookkeeping/mapping-versions.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
 import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { mappingTexts } from '../../texts/commands/mapping.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy } from '../acting.ts';
 import { by, type Definition, option, wholeNumber } from '../command.ts';
@@ -64,8 +65,12 @@ async function apply(context: CommandContext, options: Options, file: string): P
       installations
         .map(({ installation, applied }) =>
           applied
-            ? `Installation ${installation}: ${mappingVersionText({ hash, version })} is in force, by ${because.actedBy}. Posted entries do not change; \`vetledger repost --dry-run\` shows what it would post differently.`
-            : `Installation ${installation}: ${mappingVersionText({ hash, version })} is already in force.`,
+            ? mappingTexts.inForce({
+                installation,
+                mapping: mappingVersionText({ hash, version }),
+                by: because.actedBy,
+              })
+            : mappingTexts.alreadyInForce({ installation, mapping: mappingVersionText({ hash, version }) }),
         )
         .join('\n'),
     );

@@ -8,6 +8,7 @@ import {
 } from '../../queries/mapping-history.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
+import { mappingTexts } from '../../texts/commands/mapping.ts';
 import { instant } from '../answer.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -90,7 +91,7 @@ function historyText({ installation, configured, versions, mappings }: History):
     number,
     mappingVersionText({ hash, version }),
     time(since),
-    by === null ? 'the file, automatically' : `${by}: ${reason}`,
+    by === null ? mappingTexts.byFile : `${by}: ${reason}`,
     [...(number === inForce ? ['in force'] : []), ...(hash === configured ? ['configured'] : [])].join(', '),
   ]);
   const used = mappings.map(({ hash, version, approved_by: by, entries, ...posted }) => [
@@ -102,10 +103,9 @@ function historyText({ installation, configured, versions, mappings }: History):
     time(posted.last_posted_at),
     hash === configured ? 'configured' : '',
   ]);
-  const usedHeader = ['mapping', 'approved by', 'entries', 'links of the chain', 'first posted', 'last posted', ''];
   return [
     `Installation ${installation}`,
-    ...(began.length > 0 ? [table(['version', 'mapping', 'in force since', 'put in force by', ''], began), ''] : []),
-    used.length > 0 ? table(usedHeader, used) : 'No entry is posted yet.',
+    ...(began.length > 0 ? [table(mappingTexts.history, began), ''] : []),
+    used.length > 0 ? table(mappingTexts.used, used) : mappingTexts.noneUsed,
   ].join('\n');
 }

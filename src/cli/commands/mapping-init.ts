@@ -13,6 +13,7 @@ import { listAccountNumbers } from '../../practice/account-numbers.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';
 import type { AccountNumber } from '../../records/types.ts';
 import { type App, chosenInstallations, installationOf, openApp } from '../../runtime/app.ts';
+import { mappingTexts } from '../../texts/commands/mapping.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -63,10 +64,12 @@ async function init(context: CommandContext, { installation, out }: Options): Pr
     await context.result(
       { installation: one.id, file: path, to_choose: toChoose, yaml: path === null ? yaml : null },
       () =>
-        path === null ? yaml : `${path} is written; ${count(toChoose.length, 'place')} to choose:\n${list(toChoose)}`,
+        path === null
+          ? yaml
+          : mappingTexts.written({ path, places: count(toChoose.length, 'place'), list: list(toChoose) }),
     );
     if (path === null && !context.json)
-      context.note(`${count(toChoose.length, 'place')} to choose, marked in the text.`);
+      context.note(mappingTexts.toChoose({ places: count(toChoose.length, 'place') }));
     return 0;
   } finally {
     await app.close();
@@ -91,7 +94,7 @@ async function accountNumbers(
     return await listAccountNumbers(app.practice(installation).forWindow({ signal: context.signal }), dialect);
   } catch (error) {
     if (!(error instanceof PracticeError) || (error.code !== 'forbidden' && error.code !== 'not_found')) throw error;
-    context.note(`The account number list is not used: ${error.message}. ${error.todo}`);
+    context.note(mappingTexts.noAccountNumbers(error));
     return null;
   }
 }

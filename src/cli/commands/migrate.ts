@@ -4,6 +4,7 @@ import { roleOfUrl, rolesSql } from '../../db/roles.ts';
 import { ConfigError, UserError } from '../../domain/errors.ts';
 import { acquirePostgres, type PostgresHandle, ServiceError } from '../../embedded/index.ts';
 import { migrateAsOwner } from '../../runtime/database.ts';
+import { migrateTexts } from '../../texts/commands/results.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { configErrors } from '../../texts/errors/config.ts';
 import type { Definition } from '../command.ts';
@@ -77,10 +78,6 @@ function sqlOfRoles(ownerUrl: string, runtimeUrl: string): string[] | null {
 }
 
 function migratedText({ applied, runtime }: z.infer<typeof answer>): string {
-  const did = applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}.`;
-  const rights =
-    runtime === null
-      ? ''
-      : ` The role ${runtime} has its rights: it may read and append to the journal, but not change it.`;
-  return `${did}${rights}`;
+  const did = applied.length === 0 ? migrateTexts.upToDate : migrateTexts.applied({ migrations: applied.join(', ') });
+  return `${did}${runtime === null ? '' : migrateTexts.rights({ role: runtime })}`;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operatingTexts } from '../../texts/commands/results.ts';
 import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { changeWindows, isConfirmed, type OperateOptions, operateOptions, whoAndWhy, yesToAll } from '../operating.ts';
@@ -26,9 +27,9 @@ export const command: Definition<OperateOptions> = {
 async function pause(context: CommandContext, options: OperateOptions): Promise<number> {
   const by = whoAndWhy(options, 'pause', { needsReason: true });
   if (options.delivery) {
-    if (!(await isConfirmed(context, options, 'pause', 'Pause the delivery of all installations?'))) return 0;
+    if (!(await isConfirmed(context, options, 'pause', operatingTexts.pauseAllDeliveries))) return 0;
     return pauseDelivery(context, { ...options, reason: by.reason });
   }
-  if (!(await isConfirmed(context, options, 'pause', 'Pause the windows of all installations?'))) return 0;
+  if (!(await isConfirmed(context, options, 'pause', operatingTexts.pauseAllWindows))) return 0;
   return changeWindows(context, options, by, true);
 }

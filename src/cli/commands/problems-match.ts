@@ -167,17 +167,22 @@ function lines(installation: InstallationId, proposal: Proposal, text: (of: Mone
   const id = `${installation}/payment/${paymentId}`;
   const named = (candidates: readonly Candidate[]) =>
     candidates
-      .map(
-        ({ prepaymentId, left, receivedOn, ...of }) =>
-          `prepayment ${prepaymentId} of ${clientText(of.clientId)} (${text(left)}, received ${receivedOn})`,
+      .map(({ prepaymentId, left, receivedOn, ...of }) =>
+        matchTexts.candidate({
+          ...{ prepayment: prepaymentId, client: clientText(of.clientId) },
+          ...{ left: text(left), day: receivedOn ?? matchTexts.unknownDay },
+        }),
       )
       .join(', ');
   const command = (candidates: readonly Candidate[]) =>
     `    vetledger problems match ${id} ${candidates.map(({ prepaymentId }) => `--prepayment ${prepaymentId}`).join(' ')} --reason "…"`;
-  const use = `  ${id}  ${text(amount)} on ${usedOn ?? 'an unknown day'}, invoice ${invoiceId ?? 'unknown'} of ${clientText(clientId)}`;
-  if (own.length > 0) return [`${use}: its client's ${named(own)}`, command(own)];
-  if (others.length === 0) return [`${use}: ${matchTexts.noCandidate}`];
-  return [`${use}: one of ${named(others)}`, ...others.map((other) => command([other]))];
+  const use = `  ${matchTexts.use({
+    ...{ id, amount: text(amount), day: usedOn ?? matchTexts.unknownDay },
+    ...{ invoice: String(invoiceId ?? 'unknown'), client: clientText(clientId) },
+  })}`;
+  if (own.length > 0) return [matchTexts.ownCandidates({ use, candidates: named(own) }), command(own)];
+  if (others.length === 0) return [matchTexts.noCandidateOf({ use })];
+  return [matchTexts.oneOf({ use, candidates: named(others) }), ...others.map((other) => command([other]))];
 }
 
 function clientText(clientId: number | null): string {

@@ -6,6 +6,7 @@ import { documentProblems } from '../../queries/problems.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { markSpan } from '../../sync/replay/mark.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
+import { problemListTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { documentErrors } from '../../texts/errors/documents.ts';
 import { writeAgain } from '../../writeback/questions.ts';
@@ -70,7 +71,7 @@ async function retry(context: CommandContext, options: Options, ids: readonly st
     const left = named(app.config, await documentProblems(app.db, configured)).filter(({ id }) => marked.has(id));
     await context.result({ ...windowsDocument(retried), problems: left }, () =>
       retried.length === 0
-        ? 'The mirror contains no document of this choice.'
+        ? problemListTexts.noDocument
         : [...retried.map(windowBlock), problemsText(left, { at: localTimes(app.config) })].join('\n\n'),
     );
     return exitCodeOf(retried);

@@ -132,39 +132,36 @@ function titleOf(
 
 function listedSections({ listed, omitted, erp }: InstallationReport): string[][] {
   const lists: [title: string, lines: string[], omitted?: number | undefined][] = [
-    [
-      'Posted payments on invoices without an entry in force',
-      listed.payments_without_invoice.map(noteLine),
-      omitted.payments_without_invoice,
-    ],
-    ['Held changes and unreadable amounts', listed.held_changes.map(noteLine), omitted.held_changes],
+    [texts.paymentsWithoutInvoice, listed.payments_without_invoice.map(noteLine), omitted.payments_without_invoice],
+    [texts.heldChanges, listed.held_changes.map(noteLine), omitted.held_changes],
     [texts.clearing, listed.consolidation_clearing.map(({ document, balance }) => `${document}: ${balance}`)],
     [texts.credit, listed.credit_settlement.map(({ documents, balance }) => `${documents.join(', ')}: ${balance}`)],
     [
       texts.unproven,
-      listed.prepayment_clients.map(
-        ({ client, ledger, source, unproven }) =>
-          `${client}: books ${ledger}, source ${source}; unproven: ${unproven.join(', ')}`,
+      listed.prepayment_clients.map(({ client, ledger, source, unproven }) =>
+        texts.client({ client: String(client), books: ledger, source, unproven: unproven.join(', ') }),
       ),
     ],
     [
-      "Unused prepayments at each month's end",
+      texts.unusedPrepayments,
       // The latest month comes first, because its VAT return is due next.
       listed.unused_prepayments.toReversed().map(({ month_end, balance }) => `${month_end}  ${balance}`),
     ],
-    ['VAT on prepayments', (listed.prepayment_vat ?? []).map(noteLine)],
-    ['VAT on payment that is not moved yet', (listed.vat_due ?? []).map(noteLine)],
+    [texts.prepaymentVat, (listed.prepayment_vat ?? []).map(noteLine)],
+    [texts.vatDue, (listed.vat_due ?? []).map(noteLine)],
     [
-      'Gift cards and vouchers',
-      listed.vouchers.map(
-        (each) =>
-          `${each.role}: sold ${each.sold}, redeemed ${negated(each.redeemed)}, unused ${each.balance}${/[1-9]/.test(each.opening) ? `; unused from before start_date ${each.opening}` : ''}`,
+      texts.vouchers,
+      listed.vouchers.map((each) =>
+        texts.voucher({
+          ...{ role: each.role, sold: each.sold, redeemed: negated(each.redeemed), unused: each.balance },
+          opening: /[1-9]/.test(each.opening) ? each.opening : null,
+        }),
       ),
     ],
     [texts.otherValues, listed.write_backs.foreign.map(noteLine), omitted.write_backs_foreign],
-    ['Written back, but not read again yet', listed.write_backs.unproven.map(noteLine), omitted.write_backs_unproven],
+    [texts.unconfirmed, listed.write_backs.unproven.map(noteLine), omitted.write_backs_unproven],
     [
-      'Liabilities with a debit balance',
+      texts.inDebit,
       listed.liabilities_in_debit.map(({ account, roles, balance }) => `${account} (${roles.join(', ')}): ${balance}`),
     ],
     [texts.centsSettled, residueTable(listed.residues)],
@@ -173,14 +170,14 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       listed.unsummarised.map(({ date, entries }) => `${date}  ${entries} ${entries === 1 ? 'entry' : 'entries'}`),
     ],
     [
-      'Reports',
+      texts.reports,
       listed.reports.map(({ document, code, message }) => `${document}: ${code}: ${message}`),
       omitted.reports,
     ],
-    ['Not in the ERP yet', (erp?.undelivered ?? []).map(noteLine)],
-    ['Refused by the ERP', (erp?.refused ?? []).map(noteLine)],
-    ['Cancelled by its reversal; neither was sent', (erp?.cancelled_out ?? []).map(noteLine)],
-    ['Different in the ERP, within the tolerance of its VAT amounts', (erp?.within_tolerance ?? []).map(noteLine)],
+    [texts.undelivered, (erp?.undelivered ?? []).map(noteLine)],
+    [texts.refused, (erp?.refused ?? []).map(noteLine)],
+    [texts.cancelledOut, (erp?.cancelled_out ?? []).map(noteLine)],
+    [texts.withinTolerance, (erp?.within_tolerance ?? []).map(noteLine)],
   ];
   return lists
     .filter(([, lines]) => lines.length > 0)

@@ -15,6 +15,7 @@ import {
   usersOfData,
 } from '../../embedded/index.ts';
 import { booksKept } from '../../queries/books-kept.ts';
+import { removeDataTexts, resultTexts } from '../../texts/commands/results.ts';
 import { dataFolderErrors } from '../../texts/errors/data-folder.ts';
 import { agreed } from '../acting.ts';
 import { type Definition, yes } from '../command.ts';
@@ -59,13 +60,16 @@ async function remove(context: CommandContext, options: Options, named: string |
   for (const each of folders) books.push(...(await booksIn(context, each, options)));
   const real = books.filter(({ source }) => !isLoopback(new URL(source).hostname));
   if (options.withBooks !== true) refuseReal(folder, real);
-  const question = `Remove ${folder} and ${books.length === 0 ? 'everything in it' : `the books in it (${listed(books)})`}, for good?`;
+  const what = books.length === 0 ? removeDataTexts.everything : removeDataTexts.books({ books: listed(books) });
+  const question = removeDataTexts.question({ folder, what });
   const removed = await agreed(context, options, question, 'remove-data');
   if (removed) {
     await refuseUsed(folders);
     for (const each of folders.toReversed()) removeData(each);
   }
-  await context.result({ folder, removed, books }, () => (removed ? `${folder} is removed.` : 'Nothing was removed.'));
+  await context.result({ folder, removed, books }, () =>
+    removed ? removeDataTexts.removed({ folder }) : resultTexts.nothingRemoved,
+  );
   return 0;
 }
 

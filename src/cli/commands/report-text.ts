@@ -2,7 +2,7 @@ import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import type { Figure, Item, Section } from '../../reports/report-sections.ts';
-import { reportTexts } from '../../texts/reports/reports.ts';
+import { reportNotes, reportTexts } from '../../texts/reports/reports.ts';
 import { columns, count } from '../render/text.ts';
 import { outsideText } from '../render/verdict.ts';
 import { amountText, cellText, type InstallationReport, itemsOf } from './report-output.ts';
@@ -12,7 +12,7 @@ export async function* reportText(
   reports: readonly InstallationReport[],
   { documents }: { documents: boolean },
 ): AsyncGenerator<string> {
-  if (reports.length === 0) yield 'No installation has a start_date, so there are no opening balances.';
+  if (reports.length === 0) yield reportNotes.noStartDate;
   for (const [index, report] of reports.entries()) {
     yield `${index > 0 ? '\n\n' : ''}${heading(report)}`;
     for (const section of report.sections) {
@@ -31,15 +31,13 @@ export function notedLines(report: InstallationReport): string[] {
 /** A line about documents that are not in the books. Empty if there are none. */
 function missingLines({ outside, period, of, installation }: InstallationReport): string[] {
   if (Object.keys(outside).length === 0) return [];
-  const dated = of === 'month' ? `from ${period.from} to ${period.through}` : `up to ${period.through}`;
-  return [
-    `Missing in these figures, because not in the books of ${labelOf(installation)}: ${outsideText(outside)}, dated ${dated} or without a date yet; \`vetledger problems\``,
-  ];
+  const dated = of === 'month' ? reportNotes.monthSpan(period) : reportNotes.upTo(period);
+  return [reportNotes.missing({ installation: labelOf(installation), documents: outsideText(outside), dated })];
 }
 
 function heading({ installation, period: { from, through }, of, recordedBy, headed = [] }: InstallationReport): string {
   const { startDate, timezone } = installation;
-  const when = of === 'month' || of === 'span' ? `${from} to ${through}` : `at the end of ${through}`;
+  const when = of === 'month' || of === 'span' ? `${from} to ${through}` : reportNotes.endOf({ through });
   const first = `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
   if (of !== 'span') return [first, ...headed].join('\n');
   const recorded = recordedBy && reportTexts.recordedBy({ time: localTimeOf(recordedBy, timezone) });
@@ -63,7 +61,7 @@ async function* sectionText(
 ): AsyncGenerator<string> {
   const figures = documents ? all : all.filter(({ amounts }) => !Object.values(amounts).every(isZero));
   const left = all.length - figures.length;
-  const note = left === 0 ? '' : `\n  ${count(left, 'line')} of 0.00 not shown; \`--documents\` shows them`;
+  const note = left === 0 ? '' : `\n  ${reportNotes.zeroLines({ lines: count(left, 'line') })}`;
   if (figures.length === 0) {
     yield `${shape.title}\n  nothing${note}`;
     return;

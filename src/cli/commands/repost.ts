@@ -11,6 +11,8 @@ import { readAccountNames } from '../../reports/account-names.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
+import { remapTexts } from '../../texts/commands/mapping.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { documentErrors } from '../../texts/errors/documents.ts';
 import { agreed } from '../acting.ts';
@@ -87,7 +89,7 @@ async function repost(context: CommandContext, options: Options): Promise<number
     const isDry = options.dryRun === true;
     const answer = isDry ? 'agreed' : await isAgreed(context, app, options, { named, chosen });
     if (answer === 'refused') {
-      await context.result({ dry_run: false, reposted: false, installations: [] }, () => 'Nothing was posted.');
+      await context.result({ dry_run: false, reposted: false, installations: [] }, () => resultTexts.nothingPosted);
       return 0;
     }
     const mode = isDry ? 'dry' : answer === 'nothing' ? 'compared' : 'posted';
@@ -122,11 +124,13 @@ async function isAgreed(
     const { corrected, change_held, left_as_posted } = summary.document().counts;
     const open = corrected + change_held - left_as_posted;
     asked += open;
-    if (open > 0) context.note(`Installation ${id}, mapping ${mappingName(installation)}\n${summary.text()}\n`);
+    if (open > 0)
+      context.note(
+        `${remapTexts.title({ installation: id, mapping: mappingName(installation) })}\n${summary.text()}\n`,
+      );
   }
   if (asked === 0) return 'nothing';
-  const question = 'Post these corrections? Posted entries cannot be deleted.';
-  return (await agreed(context, options, question, 'repost')) ? 'agreed' : 'refused';
+  return (await agreed(context, options, remapTexts.question, 'repost')) ? 'agreed' : 'refused';
 }
 
 /** The selected documents of an installation. Null if none of its documents is named. */
@@ -147,7 +151,7 @@ async function repostAll(
 ): Promise<void> {
   const result = new StreamedResult(context);
   result.json(`{"dry_run":${mode === 'dry'},"installations":[`);
-  if (mode === 'dry') result.text('Dry run: nothing is posted.');
+  if (mode === 'dry') result.text(remapTexts.dryRun);
   let isFirst = true;
   for (const installation of chosen) {
     const selection = selectionOf(installation, options, named);
@@ -157,7 +161,7 @@ async function repostAll(
     const details = context.json || options.details === true || named !== null;
     await repostOne(context, app, installation, selection, { isDry: mode !== 'posted', details }, result);
   }
-  if (mode === 'compared') result.text('There is nothing to post again.');
+  if (mode === 'compared') result.text(remapTexts.nothing);
   result.json(']}');
   await result.end();
 }
@@ -174,7 +178,7 @@ async function repostOne(
   const view = { decimals, names: await readAccountNames(app.db, installation) };
   const mapping = mappingName(installation);
   result.json(`{"installation":${id},"mapping":${JSON.stringify(mapping)},"documents":`);
-  result.text(`Installation ${id}, mapping ${mapping}`);
+  result.text(remapTexts.title({ installation: id, mapping }));
   const summary = new RemapSummary(view, isDry ? 'preview' : 'posted');
   const practice = app.practice(id);
   const batches = isDry
@@ -184,9 +188,9 @@ async function repostOne(
         signal: context.signal,
         clock: systemClock,
         waitSeconds,
-        onWait: () => context.note(`A window of installation ${id} is running; waiting for its end.`),
+        onWait: () => context.note(remapTexts.windowRuns({ installation: id })),
       });
-  const onAbort = () => context.note('Interrupted: posted corrections stay, and the next repost continues.');
+  const onAbort = () => context.note(remapTexts.interrupted);
   if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
   const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);

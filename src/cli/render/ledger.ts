@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { visible } from '../../domain/text.ts';
 import type { BooksHead } from '../../ledger/head.ts';
+import { headTexts } from '../../texts/commands/closing.ts';
 
 const link = z.strictObject({ seq: z.number(), hash: z.string() });
 
@@ -18,8 +19,8 @@ export function headFields({ entries, seq, hash, summaries, summaryHash }: Books
 }
 
 export function headText(head: { seq: number; hash: string }, summaryHead: { seq: number; hash: string }): string {
-  const ofSummaries = summaryHead.seq > 0 ? `; of the daily summaries: ${summaryHead.seq}, ${summaryHead.hash}` : '';
-  return `  head: link ${head.seq}, ${head.hash}${ofSummaries}`;
+  const ofSummaries = summaryHead.seq > 0 ? headTexts.ofSummaries(summaryHead) : '';
+  return `  ${headTexts.head(head)}${ofSummaries}`;
 }
 
 /** The responsible person and, if there is one, the second person. */

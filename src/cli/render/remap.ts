@@ -89,13 +89,13 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
   const { problem } = decision;
   const todo = problem && problemCatalogue[problem.code].todo;
   const id = `${installation}/${document.kind}/${document.id}`;
-  const texts = [`in force: ${entryText(inForce.id, inForce, view)}`];
+  const texts = [remapTexts.inForce({ entry: entryText(inForce.id, inForce, view) })];
   const [reversal, successor] = entries;
   if (outcome === 'corrected' && reversal && successor) {
     texts.push(remapTexts.reversedBy({ reversal: reversal[0], date: reversal[1].date }));
     texts.push(entryText(...successor, view));
   } else {
-    if (required) texts.push(`this mapping gives:\n${linesText(required.lines, view)}`);
+    if (required) texts.push(remapTexts.gives({ lines: linesText(required.lines, view) }));
     if (outcome === 'left') texts.push(remapTexts.changedInSource);
     if (problem)
       texts.push(`${remapTexts.unchanged(problem)}\n    ${visible(problem.message)}\n    what to do: ${todo}`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside-books.ts';
 import type { Verdict } from '../../queries/verdict.ts';
-import { verdictTexts as texts } from '../../texts/commands/reconcile.ts';
+import { outsideReasons, verdictTexts as texts } from '../../texts/commands/reconcile.ts';
 import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';
 
@@ -41,24 +41,13 @@ export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: b
   return ok ? `reconciled, ${whole}` : `NOT reconciled, ${whole}`;
 }
 
-const reasonNames: Record<OutsideReason, string> = {
-  left_as_posted: 'left as posted, as decided',
-  missing_in_source: 'not shown by the source',
-  change_held: 'changed after posting',
-  waiting: 'waiting, as decided',
-  late: 'late, to be decided',
-  held: 'held',
-  pending: 'not judged yet',
-  put_aside: 'put aside, as it has no id',
-};
-
 /** A table of the documents outside the books, by kind and reason. Amounts of different kinds are never added up. */
 export function outsideTable(outside: Outside, currency: string): string[] {
   const rows = Object.entries(outside).flatMap(([kind, { reasons, ...all }]) => {
     const byReason = Object.entries(reasons) as [OutsideReason, OutsideFigure][];
     return [
       [kind, ...cells(all)],
-      ...byReason.map(([reason, figure]) => [`  ${reasonNames[reason]}`, ...cells(figure)]),
+      ...byReason.map(([reason, figure]) => [`  ${outsideReasons[reason]}`, ...cells(figure)]),
     ];
   });
   if (rows.length === 0) return [];

@@ -34,6 +34,12 @@ export const checklistTexts = {
   more: ({ count }: { count: number }) => `… and ${count} more`,
 };
 
+/** The newest links of the hash chains. */
+export const headTexts = {
+  head: ({ seq, hash }: { seq: number; hash: string }) => `head: link ${seq}, ${hash}`,
+  ofSummaries: ({ seq, hash }: { seq: number; hash: string }) => `; of the daily summaries: ${seq}, ${hash}`,
+};
+
 /** Questions and results of `ledger close`, `ledger closes` and `ledger reopen`. */
 export const closeTexts = {
   question: ({ installations, through }: { installations: string; through: string }) =>

@@ -1,3 +1,20 @@
+/** Results of `vetledger mapping init`, `apply` and `history`. */
+export const mappingTexts = {
+  written: ({ path, places, list }: Record<'path' | 'places' | 'list', string>) =>
+    `${path} is written; ${places} to choose:\n${list}`,
+  toChoose: ({ places }: { places: string }) => `${places} to choose, marked in the text.`,
+  noAccountNumbers: ({ message, todo }: { message: string; todo: string }) =>
+    `The account number list is not used: ${message}. ${todo}`,
+  inForce: ({ installation, mapping, by }: { installation: number; mapping: string; by: string }) =>
+    `Installation ${installation}: ${mapping} is in force, by ${by}. Posted entries do not change; \`vetledger repost --dry-run\` shows what it would post differently.`,
+  alreadyInForce: ({ installation, mapping }: { installation: number; mapping: string }) =>
+    `Installation ${installation}: ${mapping} is already in force.`,
+  byFile: 'the file, automatically',
+  history: ['version', 'mapping', 'in force since', 'put in force by', ''],
+  used: ['mapping', 'approved by', 'entries', 'links of the chain', 'first posted', 'last posted', ''],
+  noneUsed: 'No entry is posted yet.',
+};
+
 /** Results of `vetledger mapping check`. */
 export const mappingCheckTexts = {
   policyFault: ({ message }: { message: string }) => `Missing: ${message}.`,
@@ -70,6 +87,16 @@ export const remapTexts = {
   left: ({ documents }: { documents: string }) =>
     `${documents} also changed in the source, so the next window judges them.`,
   detailsList: '`--details` lists them.',
+  inForce: ({ entry }: { entry: string }) => `in force: ${entry}`,
+  gives: ({ lines }: { lines: string }) => `this mapping gives:\n${lines}`,
+  title: ({ installation, mapping }: { installation: number; mapping: string }) =>
+    `Installation ${installation}, mapping ${mapping}`,
+  question: 'Post these corrections? Posted entries cannot be deleted.',
+  dryRun: 'Dry run: nothing is posted.',
+  nothing: 'There is nothing to post again.',
+  windowRuns: ({ installation }: { installation: number }) =>
+    `A window of installation ${installation} is running; waiting for its end.`,
+  interrupted: 'Interrupted: posted corrections stay, and the next repost continues.',
   moved: 'Change per account (debits positive):',
   notMoved: 'No account’s balance changes.',
 };

@@ -44,6 +44,23 @@ export const reconcileTexts = {
   readAgain: ({ documents, changed }: { documents: number; changed: number }) =>
     `  ${documents} documents read again; ${changed} records had changed`,
   notReadAgain: ({ left }: { left: number }) => `  ${left} documents NOT read again: run \`vetledger reconcile\` again`,
+  paymentsWithoutInvoice: 'Posted payments on invoices without an entry in force',
+  heldChanges: 'Held changes and unreadable amounts',
+  client: ({ client, books, source, unproven }: Record<'client' | 'books' | 'source' | 'unproven', string>) =>
+    `${client}: books ${books}, source ${source}; unproven: ${unproven}`,
+  unusedPrepayments: "Unused prepayments at each month's end",
+  prepaymentVat: 'VAT on prepayments',
+  vatDue: 'VAT on payment that is not moved yet',
+  vouchers: 'Gift cards and vouchers',
+  voucher: (of: Record<'role' | 'sold' | 'redeemed' | 'unused', string> & { opening: string | null }) =>
+    `${of.role}: sold ${of.sold}, redeemed ${of.redeemed}, unused ${of.unused}${of.opening === null ? '' : `; unused from before start_date ${of.opening}`}`,
+  unconfirmed: 'Written back, but not read again yet',
+  inDebit: 'Liabilities with a debit balance',
+  reports: 'Reports',
+  undelivered: 'Not in the ERP yet',
+  refused: 'Refused by the ERP',
+  cancelledOut: 'Cancelled by its reversal; neither was sent',
+  withinTolerance: 'Different in the ERP, within the tolerance of its VAT amounts',
   disputed: 'Documents that differ between books and mirror',
   outside: 'Not in the books (`vetledger problems` lists the documents; amounts of different kinds are not added up)',
   declined: 'Changes of posted documents that stay out of the books, as decided (`vetledger late`)',
@@ -69,4 +86,16 @@ export const verdictTexts = {
   checkedBefore: ({ at }: { at: string }) => `last checked ${at}, before this window; run \`vetledger reconcile\``,
   amountsUnknown: ({ amounts }: { amounts: string }) => `${amounts} unknown`,
   amountUnknown: 'unknown amount',
+};
+
+/** Why a document is not in the books as the source has it. */
+export const outsideReasons = {
+  left_as_posted: 'left as posted, as decided',
+  missing_in_source: 'not shown by the source',
+  change_held: 'changed after posting',
+  waiting: 'waiting, as decided',
+  late: 'late, to be decided',
+  held: 'held',
+  pending: 'not judged yet',
+  put_aside: 'put aside, as it has no id',
 };

@@ -1,7 +1,53 @@
 /** Results and notes of commands. */
 export const resultTexts = {
   nothingChanged: 'Nothing was changed.',
+  nothingPosted: 'Nothing was posted.',
+  nothingRemoved: 'Nothing was removed.',
   run: ({ command }: { command: string }) => `run \`${command}\``,
+  todo: ({ todo }: { todo: string }) => `what to do: ${todo}`,
+  warning: ({ message }: { message: string }) => `warning: ${message}`,
+  interrupted: 'shutting down; press Ctrl-C again to force it',
+};
+
+export const budgetResetTexts = {
+  budget: (of: {
+    installation: number;
+    action: string;
+    limit: number;
+    limitNow: number;
+    blockedUntil: string | null;
+  }) =>
+    `installation ${of.installation}, ${of.action}: ${of.limitNow} of ${of.limit}${of.blockedUntil === null ? '' : `, blocked until ${of.blockedUntil}`}`,
+  question: 'Remove these blocks and lowered limits?',
+  none: 'No budget is blocked or lowered.',
+  reset: ({ budgets }: { budgets: string }) => `${budgets} reset.`,
+};
+
+export const eraseTexts = {
+  erased: (
+    of: { client: number; installation: number } & Record<'records' | 'versions' | 'entries' | 'reasons', string>,
+  ) =>
+    `Client ${of.client} of installation ${of.installation}: personal data erased from ${of.records}, ${of.versions}, ${of.entries} and ${of.reasons}. Amounts, id, VAT number and country stay.`,
+};
+
+export const exportTexts = {
+  written: ({ file }: { file: string }) => `Written to ${file}.`,
+  omitted: ({ installation, entries }: { installation: number; entries: number }) =>
+    `Installation ${installation}: ${entries === 1 ? '1 entry is' : `${entries} entries are`} omitted, because their days have no summary yet. The next window makes the summaries of past days. --documents exports these entries.`,
+};
+
+export const migrateTexts = {
+  upToDate: 'The database is up to date.',
+  applied: ({ migrations }: { migrations: string }) => `Applied: ${migrations}.`,
+  rights: ({ role }: { role: string }) =>
+    ` The role ${role} has its rights: it may read and append to the journal, but not change it.`,
+};
+
+export const removeDataTexts = {
+  everything: 'everything in it',
+  books: ({ books }: { books: string }) => `the books in it (${books})`,
+  question: ({ folder, what }: { folder: string; what: string }) => `Remove ${folder} and ${what}, for good?`,
+  removed: ({ folder }: { folder: string }) => `${folder} is removed.`,
 };
 
 export const adoptTexts = {
@@ -31,6 +77,13 @@ export const adoptTexts = {
 };
 
 export const operatingTexts = {
+  pauseAllDeliveries: 'Pause the delivery of all installations?',
+  pauseAllWindows: 'Pause the windows of all installations?',
+  cancelAllDeliveries: 'Cancel the delivery of all installations?',
+  cancelAllWindows: 'Cancel the windows and backfills of all installations?',
+  nothingRuns: 'Nothing was under way.',
+  work: ({ kind, installation, workflow }: { kind: string; installation: number; workflow: string }) =>
+    `The ${kind} of installation ${installation} (${workflow})`,
   alreadyPaused: ({ installation }: { installation: number }) =>
     `The windows of installation ${installation} were already paused.`,
   notPaused: ({ installation }: { installation: number }) =>
@@ -112,6 +165,7 @@ export const weighedTexts = {
 
 /** The text of `problems`. */
 export const problemListTexts = {
+  noDocument: 'The mirror contains no document of this choice.',
   none: 'Nothing is held or refused.',
   withProblem: ({ documents }: { documents: string }) => `${documents} with a problem`,
   refused: ({ count }: { count: number }) =>
@@ -136,7 +190,14 @@ export const matchTexts = {
     `Installation ${installation}: the prepayment of each use is known.`,
   unmatched: ({ installation, uses }: { installation: number; uses: string }) =>
     `Installation ${installation}: ${uses} without a known prepayment`,
-  noCandidate: 'no prepayment has an unexplained decrease of this amount',
+  candidate: (of: { prepayment: number } & Record<'client' | 'left' | 'day', string>) =>
+    `prepayment ${of.prepayment} of ${of.client} (${of.left}, received ${of.day})`,
+  use: (of: Record<'id' | 'amount' | 'day' | 'invoice' | 'client', string>) =>
+    `${of.id}  ${of.amount} on ${of.day}, invoice ${of.invoice} of ${of.client}`,
+  unknownDay: 'an unknown day',
+  ownCandidates: ({ use, candidates }: { use: string; candidates: string }) => `${use}: its client's ${candidates}`,
+  oneOf: ({ use, candidates }: { use: string; candidates: string }) => `${use}: one of ${candidates}`,
+  noCandidateOf: ({ use }: { use: string }) => `${use}: no prepayment has an unexplained decrease of this amount`,
 };
 
 export const verifyTexts = {

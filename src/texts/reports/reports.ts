@@ -22,6 +22,17 @@ export const reportDescriptions = {
     'The amounts that were open in the practice software at `start_date`. Later payments are posted against opening_receivable, prepayment_liability, gift_card_liability and voucher_liability. So the opening balances of the ERP must hold these amounts. For gift cards and vouchers, only sales and redemptions in the practice software are known.',
 };
 
+/** Notes in the text of reports. */
+export const reportNotes = {
+  noStartDate: 'No installation has a start_date, so there are no opening balances.',
+  monthSpan: ({ from, through }: { from: string | null; through: string }) => `from ${from} to ${through}`,
+  upTo: ({ through }: { through: string }) => `up to ${through}`,
+  endOf: ({ through }: { through: string }) => `at the end of ${through}`,
+  missing: ({ installation, documents, dated }: Record<'installation' | 'documents' | 'dated', string>) =>
+    `Missing in these figures, because not in the books of ${installation}: ${documents}, dated ${dated} or without a date yet; \`vetledger problems\``,
+  zeroLines: ({ lines }: { lines: string }) => `${lines} of 0.00 not shown; \`--documents\` shows them`,
+};
+
 /** Headings of the sections of reports. */
 export const sectionTitles = {
   payments: 'Payments by account, type, department and day',
