@@ -234,7 +234,7 @@ function clientWith(
     );
     if (value === null) throw new PracticeError('malformed_response', practiceTexts.listEmpty({ list: kind }));
     const { count } = value;
-    const { results, unusable } = sortPage(value.results, query.toString(), filters);
+    const { results, unusable } = sortPage(value.results, count, query.toString(), filters);
     const received = value.results.length;
     // A page that shows a record more than once does not reveal the page size.
     const hasCopies = new Set(results.map(({ id }) => id)).size < results.length;

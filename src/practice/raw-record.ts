@@ -38,12 +38,14 @@ export function readerOf(dialect: Dialect, kind: ListKind): (value: JsonValue) =
 }
 
 /**
- * Separates the usable and the unusable records of a page, in their order. `page` is the query. On a page in order of
- * id, an unusable record is located between its neighbours. On any other page, or if only one id is known, its place is
- * the range of the request.
+ * Separates the usable and the unusable records of a page, in their order. `page` is the query, and `count` the number
+ * of records that match it. The place of an unusable record is the range of the request. A page in order of id that is
+ * part of a longer list has a smaller place: between the record's neighbours. The order of a whole list shows nothing,
+ * because ids in order of `modified` often ascend, too.
  */
 export function sortPage(
   read: readonly (RawRecord | Unusable)[],
+  count: number,
   page: string,
   { id__gt, id__lt, ...filters }: Record<string, string>,
 ): { results: RawRecord[]; unusable: UnusableRecord[] } {
@@ -51,7 +53,8 @@ export function sortPage(
   const unusable: UnusableRecord[] = [];
   const asked: Place = { above: boundOf(id__gt), below: boundOf(id__lt), filters };
   const ids = read.flatMap((record) => ('id' in record ? record.id : []));
-  const isById = ids.length > 1 && ids.every((id, at) => at === 0 || id >= (ids[at - 1] ?? 0));
+  const isWhole = read.length >= count;
+  const isById = !isWhole && ids.length > 1 && ids.every((id, at) => at === 0 || id >= (ids[at - 1] ?? 0));
   const copies = new Map<number, number>();
   for (const [at, record] of read.entries()) {
     if ('id' in record) {

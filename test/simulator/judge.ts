@@ -80,9 +80,7 @@ async function wrongDocuments(life: Judged): Promise<string[]> {
   for (const [document, { code }] of named)
     if (isMissing(code) && !unusable.has(document) && !hostility.mayBeHeld.has(document))
       wrong.push(`${document} is named as missing, and the source shows it`);
-  // In another order, neighbours whose ids ascend by chance give such a record a wrong place, and the next look there
-  // deletes it until the next census.
-  if (practice.quirks.order === 'id') wrong.push(...(await wrongAside(db, id, hostility, named)));
+  wrong.push(...(await wrongAside(db, id, hostility, named)));
   return wrong.map((one) => one + reasonOf(one, named));
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import type { Quirks } from '../../sandbox/src/quirks.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { changeRecords, startTamperingProxy, type TamperingProxy } from '../support/tampering.ts';
 
@@ -15,10 +16,11 @@ const lists = ['invoice', 'invoicerow', 'invoicepayment', 'unallocatedpayment'] 
 type List = (typeof lists)[number];
 
 /** A clinic that one window has read and whose census is taken. */
-async function clinicBehindProxy(): Promise<void> {
+async function clinicBehindProxy(quirks: Partial<Quirks> = {}): Promise<void> {
   proxy = await startTamperingProxy();
   // Without an overlap, a window does not request again what an earlier one has read.
-  clinic = await startTestClinic({ seed: 5, invoices: 60, overlapSeconds: 0, settings: { base_url: proxy.url } });
+  const settings = { base_url: proxy.url };
+  clinic = await startTestClinic({ seed: 5, invoices: 60, overlapSeconds: 0, settings, quirks });
   proxy.target = clinic.sandbox.url;
   await window();
   await window();
@@ -88,6 +90,27 @@ test.each(faults)('a record of each list came once %s: the next window takes it'
   expect((await clinic.reconcile()).installations[0]?.equations.E6).toMatchObject({ ok: true });
 });
 
+test('a list in order of modified: an old record without an id, changed last, stays put aside until it is right', async () => {
+  await clinicBehindProxy({ order: 'modified' });
+  const source = clinic.sandbox.clinic;
+  const [old, ...others] = source.invoices.all().filter(({ status }) => status === 3);
+  for (const invoice of [...others.slice(0, 3), old]) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (invoice) source.update(source.invoices, invoice, {});
+  }
+  proxy.tamper = changeRecords('invoice', (raw, record) =>
+    record.id === old?.id ? raw.replace(/"id":\d+/, '"id":null') : raw,
+  );
+  for (let windows = 0; windows < 3; windows++) {
+    await window();
+    expect(await aside()).toEqual([{ kind: 'invoice' }]);
+  }
+  proxy.tamper = (answer) => answer;
+  await window();
+  expect(await aside()).toEqual([]);
+  expect(await clinic.wrongBooks()).toEqual([]);
+});
+
 test('a row that was put aside and deleted since holds its invoice no longer', async () => {
   await clinicBehindProxy();
   const id = changed('invoicerow');
@@ -135,15 +158,23 @@ test('what stays unusable costs a few requests of a window, and after hours almo
 test('a question about what is put aside that always fails stops no window', async () => {
   await clinicBehindProxy();
   const id = changed('unallocatedpayment');
-  const spoil = changeRecords('unallocatedpayment', (raw, record) =>
-    record.id === id ? raw.replace(/"id":\d+/, '"id":{}') : raw,
-  );
-  proxy.tamper = spoil;
-  await window();
+  let question = '';
   proxy.tamper = (answer, request) =>
-    /unallocatedpayment\/\?.*id__[gl]t/.test(request.path) ? { ...answer, status: 500, body: 'down' } : answer;
+    changeRecords('unallocatedpayment', (raw, record) => {
+      if (record.id !== id) return raw;
+      question = request.path;
+      return raw.replace(/"id":\d+/, '"id":{}');
+    })(answer, request);
+  await window();
+  let failures = 0;
+  proxy.tamper = (answer, { path }) => {
+    if (path !== question) return answer;
+    failures += 1;
+    return { ...answer, status: 500, body: 'down' };
+  };
   clinic.sandbox.live(3);
   await window();
+  expect(failures).toBeGreaterThan(0);
   expect(await aside()).toHaveLength(1);
   expect((await clinic.wrongBooks()).filter((one) => !one.includes(`prepayment/${id}`))).toEqual([]);
 });
