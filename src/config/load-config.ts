@@ -17,6 +17,7 @@ import { type Insertions, insertEnvironment, noInsertions } from './environment.
 import type { ErpConfig } from './erp.ts';
 import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
+import { type MailConfig, readMail } from './mail.ts';
 import { loadMapping, loadMappingIfPresent, type MappingFile } from './mapping-files.ts';
 import type { ConfigFile } from './schema.ts';
 import { type ConfigWarning, openToOthers } from './secret-files.ts';
@@ -91,6 +92,8 @@ export interface Config {
   twoPersons: boolean;
   /** Null if the daemon receives no webhooks. */
   webhooks: WebhookConfig | null;
+  /** Null if the daemon sends no mail. */
+  mail: MailConfig | null;
   /** Addresses of our metrics and of those of the Temporal SDK. `backup`: whether the age of the last backup is shown. Null if off. */
   metrics: { listen: ListenAddress; temporalListen: ListenAddress | null; backup: boolean } | null;
   windowTimeoutMinutes: number;
@@ -148,6 +151,7 @@ export async function loadConfig(
           backup: written.metrics.backup,
         }
       : null,
+    mail: readMail(file, written.mail, installations),
     windowTimeoutMinutes: written.window_timeout_minutes,
     retention: {
       windowDays: written.retention.window_days,

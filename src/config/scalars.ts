@@ -28,3 +28,12 @@ export function parsed<Value>(read: (text: string) => Value | null, message: str
 export function positive(example: string) {
   return number.refine((value) => value > 0, `must be a number above 0, for example ${example}`);
 }
+
+/** A switch that is off by default. A value from the environment is a text. */
+export const flag = z
+  .union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')], {
+    error: 'must be true or false',
+  })
+  .default(false);
+
+export const onlyFromEnvironment = `A secret: write only the name of an environment variable, \`\${NAME}\`, or of a file, \`\${file:PATH}\`.`;

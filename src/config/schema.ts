@@ -4,7 +4,8 @@ import { isCurrency } from '../domain/money.ts';
 import { withoutEnd } from '../domain/text.ts';
 import { postingModes, rawKeepings } from '../terms.ts';
 import { fileFormats, odooProtocols } from './erp.ts';
-import { number, parsed, positive, text } from './scalars.ts';
+import { mail } from './mail-schema.ts';
+import { flag, number, onlyFromEnvironment, parsed, positive, text } from './scalars.ts';
 import { reconcile, schedule } from './schedule.ts';
 
 function days(normally: number) {
@@ -12,8 +13,6 @@ function days(normally: number) {
     .refine((value) => Number.isInteger(value) && value >= 0, 'must be a whole number of days, or 0')
     .prefault(normally);
 }
-
-const onlyFromEnvironment = `A secret: write only the name of an environment variable, \`\${NAME}\`, or of a file, \`\${file:PATH}\`.`;
 
 type Auth = { token: string } | { clientId: string; clientSecret: string };
 
@@ -29,13 +28,6 @@ const auth = z
     context.addIssue({ code: 'custom', message: 'needs either token, or client_id and client_secret, but not both' });
     return z.NEVER;
   });
-
-/** A switch that is off by default. A value from the environment is a text. */
-const flag = z
-  .union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')], {
-    error: 'must be true or false',
-  })
-  .default(false);
 
 const erp = z
   .strictObject({
@@ -330,6 +322,7 @@ export const configSchema = z.strictObject({
     .describe(
       'Metrics for Prometheus and health checks for a supervisor. They contain no personal data and no secrets. Default: off.',
     ),
+  mail: mail.optional(),
   retention: z
     .strictObject({
       window_days: days(365).describe('Windows. The latest window of an installation stays.'),

@@ -627,6 +627,32 @@ create table ledger_close (
   constraint ledger_close_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'reopen'::text])))
 );
 
+create table mail (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  recipient text not null,
+  topic text not null,
+  cause text not null,
+  notices json not null,
+  omitted integer not null default 0,
+  decided_at timestamp with time zone not null,
+  not_before timestamp with time zone not null,
+  attempts integer not null default 0,
+  sent_at timestamp with time zone,
+  error json,
+  constraint mail_pkey PRIMARY KEY (id)
+);
+CREATE INDEX mail_of_cause ON vetledger.mail USING btree (recipient, installation, cause, sent_at);
+CREATE INDEX mail_unsent ON vetledger.mail USING btree (not_before) WHERE (sent_at IS NULL);
+
+create table mail_mark (
+  installation bigint not null,
+  recipient text not null,
+  topic text not null,
+  mark text not null,
+  constraint mail_mark_pkey PRIMARY KEY (installation, recipient, topic)
+);
+
 create table mapping_version (
   installation bigint not null,
   number integer not null,

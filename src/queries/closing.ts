@@ -1,21 +1,18 @@
-import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
-import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Binding, type Connection, maybeRow, rows } from '../db/rows.ts';
-import { hasOpenProblem } from '../documents/document.ts';
-import { dayAfter, daysBetween, instantOf } from '../domain/dates.ts';
-import { formatMoney, Money } from '../domain/money.ts';
-import { lateProblems } from '../domain/problems.ts';
-import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { OwedAsRevenue } from '../mapping/owed.ts';
 import type { InstallationReport, ReportedDifference } from '../reconcile/reconcile-report.ts';
-import { returnState } from '../reports/vat-return-state.ts';
-import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
-import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
-import { whoAndWhere } from './problem-documents.ts';
-import { type RemarkCount, remarksByCode } from './remarks.ts';
-import { sourceUsage } from './source-usage.ts';
+import type { CalendarDate } from '../terms.ts';
+import {
+  type AccountBalance,
+  itemsOfBooks,
+  type ListedDocuments,
+  moneyRemarks,
+  selfClearing,
+} from './closing-items.ts';
+import type { AccountPorts } from './owed-as-revenue.ts';
+import type { RemarkCount } from './remarks.ts';
+import { verdicts } from './verdict.ts';
 
 /**
  * The checklist that an accountant checks before closing a month. The close stores the checklist that the command
@@ -83,47 +80,6 @@ export interface FailingEquation {
   each?: ReportedDifference[];
 }
 
-export interface ListedDocuments {
-  ok: boolean;
-  count: number;
-  by_code: Record<string, number>;
-  /** The oldest documents, at most `documentLimit`. */
-  documents: ListedDocument[];
-}
-
-export interface ListedDocument {
-  document: string;
-  code: string;
-  date: CalendarDate | null;
-  in_force: string | null;
-  /** The total of a draft; for others, what their problem keeps out of the books. */
-  amount: string | null;
-  /** The id alone: the checklist is a link of the chain, from which a name could not be erased. */
-  client_id: number | null;
-  /** Days from the document's date to the last day of the period. */
-  age_days: number | null;
-}
-
-export interface AccountBalance {
-  account: string;
-  role: LineRole;
-  balance: string;
-}
-
-const documentLimit = 50;
-const clearingRoles: readonly LineRole[] = [
-  'card_clearing',
-  'bank_clearing',
-  'cheque_clearing',
-  'mobile_clearing',
-  'other_clearing',
-  'consolidation_clearing',
-  'credit_settlement',
-];
-/** Roles that documents alone clear. Other roles are cleared outside these books, for instance by a bank statement. */
-const selfClearing: readonly LineRole[] = ['consolidation_clearing', 'credit_settlement'];
-const liabilityRoles: readonly LineRole[] = ['prepayment_liability', 'gift_card_liability', 'voucher_liability'];
-
 /**
  * The checklist for a close through a day. `report` is the current result of `reconcile`. `now` is the time of the
  * database or of the process.
@@ -135,23 +91,10 @@ export async function closingChecklist(
   report: InstallationReport,
   now: Date,
 ): Promise<ClosingChecklist> {
-  const { db } = ports;
-  const { id, timezone, decimals, erp, mapping } = installation;
-  const closed = await closedThrough(db, id);
-  const balances = await balancesAt(db, id, through, decimals);
-  const having = (roles: readonly LineRole[]) => balances.filter(({ role }) => roles.includes(role));
-  const clearing = having(clearingRoles);
-  const inDebit = having(liabilityRoles).filter(({ balance }) => !balance.startsWith('-'));
-  const states = isDelivered(erp) ? await undeliveredThrough(db, id, through, erp.from) : null;
-  const owed = await findOwedAsRevenue(ports, installation, await sourceUsage(db, installation), mapping);
   const failing = Object.entries(report.equations).filter(([, { ok }]) => !ok);
+  const { unused, ...found } = await itemsOfBooks(ports, installation, through);
   const items = {
-    last_window: await lastWindow(db, id, instantOf(dayAfter(through), timezone)),
-    held: await documentsWith(db, installation, through, 'held'),
-    late: await documentsWith(db, installation, through, 'late'),
-    drafts: await drafts(db, installation, through),
-    remarks: remarksItem(await remarksByCode(db, [installation], through)),
-    undelivered: states && undelivered(states),
+    ...found,
     differences: {
       ok: failing.length === 0,
       equations: failing.map(([equation, { difference, documents, documents_omitted: omitted = 0 }]) => ({
@@ -161,152 +104,51 @@ export async function closingChecklist(
         ...(equation === 'E8' ? { each: documents } : {}),
       })),
     },
-    clearing: { ok: !clearing.some(({ role }) => selfClearing.includes(role)), accounts: clearing },
-    owed_as_revenue: {
-      ok: owed.found.length === 0,
-      ...owed,
-      found: owed.found.map((each) => ({ ...each, net: each.net.toFixed() })),
-    },
-    liabilities_in_debit: { ok: inDebit.length === 0, accounts: inDebit },
-    vat_returns: await vatReturns(db, id, decimals),
   };
   return {
-    ...{ through, closed_through: closed, made_at: now },
+    ...{ through, closed_through: await closedThrough(ports.db, installation.id), made_at: now },
     ok: Object.values(items).every((item) => item === null || item.ok),
     ...items,
     unused_prepayments: {
-      accounts: having(['prepayment_liability']),
+      accounts: unused,
       listed: report.listed.unused_prepayments.find(({ month_end }) => month_end === through) ?? null,
     },
   };
 }
 
-function undelivered(states: Record<string, number>) {
-  const count = Object.values(states).reduce((all, n) => all + n, 0);
-  return { ok: count === 0, count, states };
+/** An item that needs attention: how many, and how many of each code, state or equation. */
+export interface ClosingItem {
+  count: number;
+  parts: Record<string, number>;
 }
 
-async function vatReturns(db: Connection, installation: InstallationId, decimals: number) {
-  const { filedThrough, changed, late } = await returnState(db, installation);
-  const money = (amount: string) => formatMoney(new Money(amount), decimals);
-  return {
-    ok: changed.length === 0 && late.missed === 0,
-    filed_through: filedThrough,
-    changed: changed.map((each) => ({ ...each, tax: money(each.tax) })),
-    late: { ...late, tax: money(late.tax) },
-  };
-}
-
-async function lastWindow(db: Connection, installation: InstallationId, end: Date | null) {
-  const found = await maybeRow(
-    db,
-    { to_time: nullable(instant) },
-    `select to_time from sync_window where installation = ? and kind = 'window' and outcome = 'closed'
-     order by id desc limit 1`,
-    [installation],
-  );
-  const to = found?.to_time ?? null;
-  return { ok: to !== null && end !== null && to >= end, to };
-}
-
-/** Remarks after which money must be moved. */
-const moneyRemarks: readonly string[] = ['overpaid', 'paid_on_voided', 'opening_changed'];
-
-function remarksItem(found: readonly RemarkCount[]): ClosingChecklist['remarks'] {
-  return {
-    ok: !found.some(({ code }) => moneyRemarks.includes(code)),
-    count: found.reduce((all, { count }) => all + count, 0),
-    by_code: found.map(({ installation: _, ...each }) => each),
-  };
-}
-
-const listedShape = {
-  ...{ kind: oneOf(documentKinds), id: integer, code: text, date: nullable(date), in_force: nullable(text) },
-  amount: nullable(numeric),
-};
-
-type Listing = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect'>;
-
-async function listed(
-  db: Connection,
-  { id: installation, decimals, dialect }: Listing,
+/** The items of the checklist that need attention. The differences are those of the last reconciliation. */
+export async function openClosingItems(
+  ports: AccountPorts,
+  installation: InstallationConfig,
   through: CalendarDate,
-  condition: string,
-  bindings: Binding[],
-): Promise<ListedDocuments> {
-  const where = `installation = ? and ${condition}`;
-  const counted = await rows(
-    db,
-    { code: text, n: integer },
-    `select coalesce(problem_code, state) as code, count(*)::int as n from document where ${where}
-     group by 1 order by 2 desc, 1`,
-    [installation, ...bindings],
-  );
-  const count = counted.reduce((all, { n }) => all + n, 0);
-  const found =
-    count === 0
-      ? []
-      : await rows(
-          db,
-          listedShape,
-          `select kind, id, coalesce(problem_code, state) as code, document_date as date, entry_id as in_force,
-             outside_amount as amount
-           from document where ${where} order by document_date nulls first, kind, id limit ${documentLimit}`,
-          [installation, ...bindings],
-        );
-  const parties = await whoAndWhere(db, installation, dialect, found);
-  return {
-    ok: count === 0,
-    count,
-    by_code: Object.fromEntries(counted.map(({ code, n }) => [code, n])),
-    documents: found.map(({ kind, id, amount, ...each }) => {
-      const { clientId = null, invoiceTotal = null } = parties.get(`${kind}/${id}`) ?? {};
-      const shown = amount === null ? (each.code === 'not_final' ? invoiceTotal : null) : new Money(amount);
-      return {
-        ...{ document: `${kind} ${id}`, ...each, client_id: clientId },
-        amount: shown && formatMoney(shown, Math.max(decimals, shown.decimalPlaces())),
-        age_days: each.date === null ? null : daysBetween(each.date, through),
-      };
-    }),
+): Promise<
+  Partial<Record<Exclude<keyof ClosingChecklist, 'ok' | 'through' | 'closed_through' | 'made_at'>, ClosingItem>>
+> {
+  const found = await itemsOfBooks(ports, installation, through);
+  const failing = (await verdicts(ports.db, [installation])).get(installation.id)?.reconciled?.failing ?? [];
+  const { remarks, clearing, owed_as_revenue: owed, vat_returns: returns } = found;
+  const money = remarks.by_code.filter(({ code }) => moneyRemarks.includes(code));
+  const notZero = clearing.accounts.filter(({ role }) => selfClearing.includes(role)).length;
+  const listed = ({ count, by_code: parts }: ListedDocuments) => ({ count, parts });
+  const items: Record<string, ClosingItem> = {
+    last_window: { count: found.last_window.ok ? 0 : 1, parts: {} },
+    ...{ held: listed(found.held), late: listed(found.late), drafts: { count: found.drafts.count, parts: {} } },
+    undelivered: { count: found.undelivered?.count ?? 0, parts: found.undelivered?.states ?? {} },
+    remarks: {
+      count: money.reduce((all, { count }) => all + count, 0),
+      parts: Object.fromEntries(money.map(({ code, count }) => [code, count])),
+    },
+    differences: { count: failing.length, parts: Object.fromEntries(failing.map((name) => [name, 1])) },
+    clearing: { count: notZero, parts: {} },
+    owed_as_revenue: { count: owed.found.reduce((all, each) => all + each.rows, 0), parts: {} },
+    liabilities_in_debit: { count: found.liabilities_in_debit.accounts.length, parts: {} },
+    vat_returns: { count: returns.changed.length + returns.late.missed, parts: {} },
   };
-}
-
-function documentsWith(
-  db: Connection,
-  installation: Listing,
-  through: CalendarDate,
-  which: 'held' | 'late',
-): Promise<ListedDocuments> {
-  const condition = `${hasOpenProblem} and (problem_code = any(?)) = ?
-     and (document_date is null or document_date <= ?::date)`;
-  return listed(db, installation, through, condition, [lateProblems, which === 'late', through]);
-}
-
-/** All of them up to the day: also those of months that are closed already, and of a month that was opened again. */
-function drafts(db: Connection, installation: Listing, through: CalendarDate): Promise<ListedDocuments> {
-  return listed(db, installation, through, `state = 'not_final' and document_date <= ?::date`, [through]);
-}
-
-/** Non-zero balances of the accounts that a close checks. */
-async function balancesAt(
-  db: Connection,
-  installation: InstallationId,
-  through: CalendarDate,
-  decimals: number,
-): Promise<AccountBalance[]> {
-  const found = await rows(
-    db,
-    { account: text, role: oneOf(lineRoles), balance: numeric },
-    `select l.account, l.role, sum(case l.side when 'debit' then l.amount else -l.amount end) as balance
-     from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and l.role = any(?)
-     group by l.account, l.role having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
-     order by l.account, l.role`,
-    [installation, through, [...clearingRoles, ...liabilityRoles]],
-  );
-  return found.map(({ account, role, balance }) => ({
-    account,
-    role,
-    balance: formatMoney(new Money(balance), decimals),
-  }));
+  return Object.fromEntries(Object.entries(items).filter(([, { count }]) => count > 0));
 }

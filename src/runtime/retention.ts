@@ -1,6 +1,7 @@
 import { pruneSteps } from '../db/open-steps.ts';
 import type { Db } from '../db/pool.ts';
 import { execute } from '../db/rows.ts';
+import { pruneMails } from '../mail/outbox.ts';
 import { pruneVersions } from '../mirror/versions.ts';
 import { pruneSlots } from '../practice/budget-store.ts';
 import { pruneWalks } from '../sync/saved-walks.ts';
@@ -23,6 +24,7 @@ export interface Pruned {
   daemons: number;
   slots: number;
   steps: number;
+  mails: number;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function claimPruning(db: Db): Promise<boolean> {
 
 /**
  * Removes rows older than the retention in small batches: windows, replaced versions of records, abandoned walks, ended
- * daemons, expired slots, and steps of ended runs. It never removes a version that an entry was posted from, nor any
+ * daemons, expired slots, steps of ended runs, and mails. It never removes a version that an entry was posted from, nor any
  * part of the journal.
  */
 export async function prune(db: Db, retention: Retention, signal: AbortSignal): Promise<Pruned> {
@@ -53,5 +55,6 @@ export async function prune(db: Db, retention: Retention, signal: AbortSignal): 
     daemons: daemonDays === 0 ? 0 : await pruneDaemons(db, daemonDays, signal),
     slots: await pruneSlots(db, signal),
     steps: await pruneSteps(db, signal),
+    mails: await pruneMails(db, signal),
   };
 }

@@ -5,6 +5,7 @@ import { startRenewing } from '../runtime/binding/renew.ts';
 import { claimPruning, prune } from '../runtime/retention.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
+import { startMailing } from './mailing.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import { startObserving } from './observation.ts';
 import { startReconciling } from './reconciling.ts';
@@ -39,6 +40,8 @@ export interface DaemonOptions {
   watchEveryMs?: number;
   /** Interval of checks for an installation to reconcile. Default: a minute. */
   reconcileEveryMs?: number;
+  /** Interval of checks for mails. Default: a minute. */
+  mailEveryMs?: number;
   /** Called with the watch over the windows once it has started. */
   onWatch?: (watch: Watch) => void;
 }
@@ -95,6 +98,7 @@ export async function runSchedules(
     outageTimes,
     watchEveryMs,
     reconcileEveryMs,
+    mailEveryMs,
   }: Pick<
     DaemonOptions,
     | 'signal'
@@ -105,6 +109,7 @@ export async function runSchedules(
     | 'outageTimes'
     | 'watchEveryMs'
     | 'reconcileEveryMs'
+    | 'mailEveryMs'
   >,
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
@@ -112,6 +117,7 @@ export async function runSchedules(
   const receiver = await receiverOf(app, nudger, served);
   const pruning = startPruning(app);
   const reconciling = startReconciling(app, reconcileEveryMs);
+  const mailing = startMailing(app, mailEveryMs);
   const deliveries = startDeliveries(app, engine, deliveriesEveryMs);
   const ending = new AbortController();
   let opening = Promise.resolve();
@@ -160,6 +166,7 @@ export async function runSchedules(
       deliveries.stop(),
       pruning.stop(),
       reconciling.stop(),
+      mailing.stop(),
       receiver?.close(),
       nudger.stop(),
     ]);

@@ -21,6 +21,7 @@ import { type Intervals, startSchedules } from './start.ts';
 const liveKeys = [
   'schedule',
   'reconcileBetween',
+  'mail',
   'retention',
   'windowTimeoutMinutes',
   'warnings',

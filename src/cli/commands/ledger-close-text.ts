@@ -1,5 +1,6 @@
 import { clip, visible } from '../../domain/text.ts';
-import type { AccountBalance, ClosingChecklist, ListedDocuments } from '../../queries/closing.ts';
+import type { ClosingChecklist } from '../../queries/closing.ts';
+import type { AccountBalance, ListedDocuments } from '../../queries/closing-items.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { closeTexts, checklistTexts as texts } from '../../texts/commands/closing.ts';
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';

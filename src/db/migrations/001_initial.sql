@@ -104,6 +104,38 @@ create table reconcile_turn (
   error json
 );
 
+-- Mail to people (src/mail). What was last noticed for a recipient, by topic: the next look compares with it.
+create table mail_mark (
+  installation bigint not null,
+  recipient text not null,
+  topic text not null,
+  mark text not null,
+  primary key (installation, recipient, topic)
+);
+
+-- Mails that were decided to be sent. They hold no names of clients.
+create table mail (
+  id bigint generated always as identity primary key,
+  installation bigint not null,
+  recipient text not null,
+  topic text not null,
+  -- A recipient gets at most one mail an hour about one cause.
+  cause text not null,
+  -- What it says, as data. Before the first attempt, further events of the cause are added.
+  notices json not null,
+  -- Number of events that are not in `notices`.
+  omitted integer not null default 0,
+  decided_at timestamptz not null,
+  -- No attempt begins earlier.
+  not_before timestamptz not null,
+  attempts integer not null default 0,
+  sent_at timestamptz,
+  -- The error of the last attempt; null if it succeeded.
+  error json
+);
+create index mail_unsent on mail (not_before) where sent_at is null;
+create index mail_of_cause on mail (recipient, installation, cause, sent_at);
+
 -- The last successful run of deploy/postgres/backup.sh, which writes the only row; no row before the first. For the
 -- metrics.
 create table backup (

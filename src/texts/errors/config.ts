@@ -106,6 +106,10 @@ export const configErrors = {
 export const insecureParts = {
   http: { what: 'begins with http://', remedy: 'Write https://' },
   temporal: { what: 'is not on this machine, and temporal.tls is not set', remedy: 'Set temporal.tls' },
+  smtp: {
+    what: 'is not on this machine, and mail.smtp.tls is none',
+    remedy: 'Set mail.smtp.tls to starttls or implicit',
+  },
   database: {
     what: 'is not on this machine, and its sslmode allows a connection without TLS or with any certificate',
     remedy: 'Add sslmode=verify-full to it (and sslrootcert=FILE if you have your own certificate authority)',

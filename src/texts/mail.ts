@@ -1,0 +1,146 @@
+import { equationTitles } from './commands/reconcile.ts';
+
+const many = (count: number, one: string, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
+
+const option = (installation: number) => `--installation ${installation}`;
+
+/** Names of checks that are not equations. */
+const checkNames: Record<string, string> = {
+  ...equationTitles,
+  chain: 'the hash chain of the books is complete and unchanged',
+  seals: 'the seals match the books',
+};
+
+const sections = {
+  held: 'Held documents, which are not in the books',
+  late: 'Late documents, which wait for a decision',
+  missing: 'Posted documents that the source no longer shows',
+  prepayment_unmatched: 'Uses of prepayments that are not matched',
+  overpaid: 'Overpaid invoices',
+  paid_on_voided: 'Payments on voided invoices',
+};
+
+const kinds = { invoice: 'invoice', payment: 'payment', prepayment: 'prepayment', vat_due: 'latest day of VAT' };
+const kindPlurals = { ...kinds, vat_due: 'latest days of VAT' };
+
+/** Refusals of the ERP that concern all entries. */
+const companyRefusals: Record<string, { sentence: string; todo: string } | undefined> = {
+  erp_login_refused: {
+    sentence: 'The ERP refuses the login of the API user, so nothing is delivered.',
+    todo: 'Check user and password or key of `erp` in the configuration. `vetledger erp check` tries them.',
+  },
+  erp_company_foreign: {
+    sentence: 'The ERP has entries of another database of vetledger for this installation, so nothing is delivered.',
+    todo: '`vetledger status` names the entries. `vetledger adopt` decides which database delivers.',
+  },
+};
+
+/** The sentences of mails. */
+export const mailTexts = {
+  /** `label` is the id of the installation with its name. */
+  subject: ({ label, fact }: { label: string; fact: string }) => `[vetledger] ${label}: ${fact}`,
+  factWithMore: ({ fact, more }: { fact: string; more: number }) => `${fact} (and ${many(more, 'earlier event')})`,
+  intro: ({ label }: { label: string }) => `Installation ${label}`,
+  moreEvents: ({ more }: { more: number }) => `And ${many(more, 'earlier event')} of this kind within the hour.`,
+  footer: ({ recipient }: { recipient: string }) =>
+    `vetledger sent this mail to ${recipient}. The key mail of its configuration decides who gets which mail.`,
+  more: ({ more, command }: { more: number; command: string }) => `and ${more} more: ${command}`,
+  todo: ({ todo }: { todo: string }) => `What to do: ${todo}`,
+  problemsCommand: ({ installation, code }: { installation: number; code: string | null }) =>
+    `vetledger problems ${code === null ? '' : `--code ${code} `}${option(installation)}`,
+  lateCommand: ({ installation }: { installation: number }) => `vetledger late ${option(installation)}`,
+  noDate: 'no date',
+  age: ({ days }: { days: number }) => `${many(days, 'day')} old`,
+  unknownAmount: 'amount unknown',
+
+  checks: {
+    brokenFact: ({ failing }: { failing: string }) => `the books are NOT in order (${failing})`,
+    okFact: 'the books are in order again',
+    at: ({ at }: { at: string }) => `Checked ${at}.`,
+    broken: ({ name }: { name: string }) => `${name} does NOT hold: ${checkNames[name] ?? name}.`,
+    ok: 'Every check of these holds again.',
+    chainTodo: ({ installation }: { installation: number }) =>
+      `\`vetledger ledger verify ${option(installation)}\` shows the first link that was changed. Compare it with a backup before you post or close anything.`,
+    equationsTodo: ({ installation }: { installation: number }) =>
+      `\`vetledger reconcile ${option(installation)}\` lists the documents of each difference; for E7 add --erp.`,
+  },
+
+  refused: {
+    fact: ({ code, count }: { code: string; count: number }) =>
+      count === 0
+        ? `the ERP refuses all requests (${code})`
+        : `the ERP refuses ${many(count, 'entry', 'entries')} (${code})`,
+    found: ({ at }: { at: string }) => `Found ${at}.`,
+    company: (code: string) => companyRefusals[code],
+  },
+
+  books: {
+    closeFact: ({ through }: { through: string }) => `the books were closed through ${through}`,
+    reopenFact: ({ through }: { through: string }) => `the books were reopened after ${through}`,
+    closed: ({ through, at, persons }: { through: string; at: string; persons: string }) =>
+      `The books were closed through ${through}, ${at}, by ${persons}.`,
+    reopened: ({ through, at, persons }: { through: string; at: string; persons: string }) =>
+      `The books were reopened ${at}, by ${persons}. They are closed through ${through} now.`,
+    persons: ({ by, second }: { by: string; second: string | null }) => (second === null ? by : `${by} with ${second}`),
+    unknown: 'an unknown person',
+    todo: ({ installation }: { installation: number }) =>
+      `\`vetledger ledger closes ${option(installation)}\` lists all closes and reopenings, with reasons.`,
+  },
+
+  mapping: {
+    fact: ({ number }: { number: number }) => `the mapping changed (version ${number})`,
+    changed: ({ number, version, at, by }: { number: number; version: string | null; at: string; by: string }) =>
+      `Version ${number}${version === null ? '' : ` (${version})`} of the mapping is in force since ${at}, by ${by}.`,
+    byFile: 'the changed file, which a start or reload of the daemon loaded',
+    approvedBy: ({ person }: { person: string }) => `The file says that ${person} approved it.`,
+    todo: ({ installation }: { installation: number }) =>
+      `\`vetledger mapping history ${option(installation)}\` lists the versions. Posted entries stay until \`vetledger repost\`.`,
+  },
+
+  daily: {
+    factPart: ({ what, count }: { what: keyof typeof sections; count: number }) => `${count} ${factWords[what]}`,
+    fact: ({ parts }: { parts: string }) => `new since the last mail: ${parts}`,
+    title: ({ what, count, open }: { what: keyof typeof sections; count: number; open: number }) =>
+      `${sections[what]}: ${count} new, ${open} in all`,
+    sum: ({ kind, count, amount }: { kind: keyof typeof kinds; count: number; amount: string | null }) =>
+      `${many(count, kinds[kind], kindPlurals[kind] === kinds[kind] ? undefined : kindPlurals[kind])}, ${amount ?? 'amount unknown'}`,
+    sums: ({ sums }: { sums: string }) => `New: ${sums}.`,
+    explain: ({ installation }: { installation: number }) =>
+      `\`vetledger explain KIND ID ${option(installation)}\` explains one document.`,
+  },
+
+  monthly: {
+    missingFact: ({ month, count }: { month: string; count: number }) =>
+      `${month} is not closed: ${many(count, 'item')} of its checklist ${count === 1 ? 'needs' : 'need'} attention`,
+    readyFact: ({ month }: { month: string }) => `${month} is not closed, and its checklist is complete`,
+    intro: ({ through }: { through: string }) => `The books are not closed through ${through}. The close still lacks:`,
+    ready: ({ through }: { through: string }) =>
+      `The books are not closed through ${through}. No item of the checklist needs attention.`,
+    items: {
+      last_window: () => 'No window has read the source after the end of the month: `vetledger sync`',
+      held: (n: number) => `${many(n, 'held document')}: \`vetledger problems\``,
+      late: (n: number) => `${many(n, 'late document')}: \`vetledger late\``,
+      drafts: (n: number) => `${many(n, 'invoice')} that ${n === 1 ? 'is' : 'are'} not final in the practice software`,
+      undelivered: (n: number) => `${many(n, 'entry', 'entries')} not in the ERP: \`vetledger deliver\``,
+      remarks: (n: number) => `${many(n, 'document')} with money in the wrong place: \`vetledger problems\``,
+      differences: (n: number) =>
+        `${many(n, 'check')} did not hold at the last reconciliation: \`vetledger reconcile\``,
+      clearing: (n: number) => `${many(n, 'clearing account')} that must be zero: \`vetledger report clearing\``,
+      owed_as_revenue: (n: number) =>
+        `${many(n, 'row')} posted as revenue, but named as gift cards or prepayments: \`vetledger mapping check\``,
+      liabilities_in_debit: (n: number) => `${many(n, 'liability account')} in debit: \`vetledger report prepayments\``,
+      vat_returns: (n: number) => `${many(n, 'change')} of filed VAT returns: \`vetledger report vat\``,
+    },
+    todo: ({ installation, through }: { installation: number; through: string }) =>
+      `\`vetledger ledger close --through ${through} --dry-run ${option(installation)}\` shows the whole checklist. Without --dry-run it closes the books.`,
+  },
+};
+
+const factWords: Record<keyof typeof sections, string> = {
+  held: 'held',
+  late: 'late',
+  missing: 'missing in the source',
+  prepayment_unmatched: 'unmatched prepayments',
+  overpaid: 'overpaid',
+  paid_on_voided: 'paid on voided',
+};
