@@ -87,6 +87,21 @@ export async function withMappingInForce(
   return other === null ? installation : { ...installation, ...mappingOf(other.content) };
 }
 
+/** The installation with the mapping that was in force at an instant; with its present one if none was. */
+export async function withMappingAt(
+  db: Connection,
+  installation: InstallationConfig,
+  at: Date,
+): Promise<InstallationConfig> {
+  const then = await maybeRow(
+    db,
+    { content: text },
+    'select content from mapping_version where installation = ? and began_at <= ? order by number desc limit 1',
+    [installation.id, at],
+  );
+  return then === null ? installation : { ...installation, ...mappingOf(then.content) };
+}
+
 /** The installation with the mapping of its file. */
 export function withMappingOfFile(installation: InstallationConfig): InstallationConfig {
   return { ...installation, ...mappingOf(installation.mappingFile.content) };

@@ -14,7 +14,8 @@ export interface Seal {
   signature: string;
 }
 
-function sealText({ head, n, sealedAt }: Omit<Seal, 'signature'>): string {
+/** The text that a seal signs. */
+export function sealText({ head, n, sealedAt }: Omit<Seal, 'signature'>): string {
   return `vetledger seal 1 n ${n} ${headLine(head)} at ${sealedAt.toISOString()}`;
 }
 
@@ -73,8 +74,12 @@ export function sealStates(db: Connection, installations: readonly InstallationI
   );
 }
 
-/** The seals of an installation in their order. */
-export async function sealsOf(db: Connection, installation: InstallationId): Promise<Seal[]> {
+/** The seals of an installation in their order. With `seq`, only those of the head with this place in the chain. */
+export async function sealsOf(
+  db: Connection,
+  installation: InstallationId,
+  seq: number | null = null,
+): Promise<Seal[]> {
   const found = await rows(
     db,
     {
@@ -88,8 +93,8 @@ export async function sealsOf(db: Connection, installation: InstallationId): Pro
       signature: text,
     },
     `select n, seq, entries, head, summaries, summary_head, sealed_at, signature from seal
-     where installation = ? order by n`,
-    [installation],
+     where installation = ? and seq = coalesce(?::bigint, seq) order by n`,
+    [installation, seq],
   );
   return found.map(({ n, head: hash, summary_head: summaryHash, sealed_at: sealedAt, signature, ...counts }) => ({
     head: { installation, ...counts, hash, summaryHash },

@@ -1,11 +1,11 @@
 import { brokenAction } from '../actions/verify.ts';
 import { date, integer, oneOf, text } from '../db/columns.ts';
-import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import { type Connection, maybeRow } from '../db/rows.ts';
 import { entryId } from '../domain/entry.ts';
 import type { InstallationId } from '../terms.ts';
 import { chainFindings } from '../texts/findings/chain.ts';
 import { wrongAccountDay } from './account-days.ts';
-import { type ChainHead, type Close, closeHash, closeKinds } from './journal/chain.ts';
+import { type ChainHead, type Close, closeHash, closeKinds, closesBySeq } from './journal/chain.ts';
 import { chainStart, entryHash } from './journal/entry-hash.ts';
 import { entriesBySeq } from './journal/read-entries.ts';
 import { summariesBySeq } from './summaries/read-summaries.ts';
@@ -211,30 +211,4 @@ async function walkSummaries(db: Connection, installation: InstallationId, close
   if (beyond === undefined) return { broken: null, head };
   const message = chainFindings.missingSummaries({ first: head.seq + 1, last: beyond.summaries });
   return { broken: { seq: null, entryId: chainFindings.close(beyond), message }, head };
-}
-
-async function closesBySeq(db: Connection, installation: InstallationId): Promise<Close[]> {
-  const found = await rows(
-    db,
-    {
-      seq: integer,
-      kind: oneOf(closeKinds),
-      through: date,
-      details: text,
-      entries: integer,
-      summaries: integer,
-      summary_hash: text,
-      previous_hash: text,
-      hash: text,
-    },
-    `select seq, kind, through, details, entries, summaries, summary_hash, previous_hash, hash from ledger_close
-     where installation = ? order by seq`,
-    [installation],
-  );
-  return found.map(({ summary_hash: summaryHash, previous_hash: previousHash, ...close }) => ({
-    installation,
-    ...close,
-    summaryHash,
-    previousHash,
-  }));
 }

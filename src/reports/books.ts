@@ -2,7 +2,7 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import type { Connection } from '../db/rows.ts';
 import { fiscalYearStart } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
-import { type AccountFigures, accountFigures, seqRecordedBy } from '../ledger/account-days.ts';
+import { type AccountFigures, accountFigures } from '../ledger/account-days.ts';
 import { accountType } from '../ledger/export/exported-unit.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
 import type { AccountType } from '../mapping/chart.ts';
@@ -49,10 +49,9 @@ async function readBooks(
   db: Connection,
   installation: BooksInput,
   { from, through }: Period,
-  { split, recordedBy, account }: Asked,
+  { split, upToSeq, account }: Asked,
 ): Promise<Books> {
   const names = await readAccountNames(db, installation);
-  const upToSeq = recordedBy === null ? null : await seqRecordedBy(db, installation.id, recordedBy);
   const first = from ?? through;
   const yearStart = fiscalYearStart(first, installation.fiscalYearStart);
   const found = await accountFigures(db, installation.id, { from: first, through, yearStart, split, account, upToSeq });

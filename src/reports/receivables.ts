@@ -6,8 +6,10 @@ import type { CalendarDate } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import {
   columnsOf,
+  everyEntry,
   type Item,
   type Period,
+  type Recorded,
   type ReportInput,
   type Section,
   type SectionShape,
@@ -37,7 +39,12 @@ const shape: SectionShape = {
  * party, of entries dated up to that day. The total is the left side of E2. An invoice without a due date is due on its
  * own date.
  */
-export async function receivables(db: Connection, input: ReportInput, { through }: Period): Promise<Section[]> {
+export async function receivables(
+  db: Connection,
+  input: ReportInput,
+  { through }: Period,
+  { upToSeq }: Recorded = everyEntry,
+): Promise<Section[]> {
   const open = await rows(
     db,
     {
@@ -49,7 +56,7 @@ export async function receivables(db: Connection, input: ReportInput, { through 
        select l.role, l.party_code, l.invoice_id,
          ${debitLessCredit()} as amount
        from entry e join entry_line l on l.entry_id = e.id
-       where e.installation = ? and e.entry_date <= ?::date and l.role in ('receivable', 'opening_receivable')
+       where e.installation = ? and e.entry_date <= ?::date and e.seq <= coalesce(?::bigint, e.seq) and l.role in ('receivable', 'opening_receivable')
        group by l.role, l.party_code, l.invoice_id
        having ${debitLessCredit()} <> 0
      )
@@ -61,10 +68,11 @@ export async function receivables(db: Connection, input: ReportInput, { through 
          join entry_line l on l.entry_id = e.id and l.role in ('receivable', 'opening_receivable')
          left join entry_party_name n on n.entry_id = e.id and n.party_code = o.party_code
        where e.installation = ? and e.kind = 'invoice' and e.document_id = o.invoice_id and e.entry_date <= ?::date
+         and e.seq <= coalesce(?::bigint, e.seq)
        order by e.n desc limit 1
      ) i on true
      order by o.role desc, o.party_code nulls first, i.due_date nulls first, o.invoice_id`,
-    [input.id, through, input.id, through],
+    [...[input.id, through, upToSeq], ...[input.id, through, upToSeq]],
   );
   const items = open.map(({ role, party_code, invoice_id, amount, number, document_date, due_date, name }): Item => {
     const days = daysOverdue(due_date ?? document_date, through);

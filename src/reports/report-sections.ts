@@ -60,11 +60,17 @@ export interface Period {
   through: CalendarDate;
 }
 
+/** Which entries figures include, besides their period. */
+export interface Recorded {
+  /** Only entries up to this place in the chain, so only what was recorded then; null for all. */
+  upToSeq: number | null;
+}
+
+export const everyEntry: Recorded = { upToSeq: null };
+
 /** What a report of accounts is asked for, besides its period. */
-export interface Asked {
+export interface Asked extends Recorded {
   split: Split | null;
-  /** Only entries recorded by this time; null for all. */
-  recordedBy: Date | null;
   /** Whether each figure needs its documents. */
   documents: boolean;
   /** The account of `report account`. */

@@ -4,7 +4,17 @@ import { Money, zero } from '../domain/money.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import { openingVouchers } from './opening-vouchers.ts';
-import { columnsOf, type Item, type Period, type Section, type SectionShape, section } from './report-sections.ts';
+import {
+  columnsOf,
+  everyEntry,
+  type Item,
+  type Period,
+  type Recorded,
+  type ReportInput,
+  type Section,
+  type SectionShape,
+  section,
+} from './report-sections.ts';
 import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
@@ -17,11 +27,22 @@ const shape: SectionShape = {
 };
 
 /**
- * The liability for gift cards and multi-purpose vouchers (R1, R4 types 5 and 9): sold by invoices, redeemed by
- * payments, and the difference. The total is the liability of E9. It is negative while cards from before `start_date`
- * are redeemed; the section `opening` shows these cards by the source's records.
+ * The liability for gift cards and multi-purpose vouchers (R1, R4 types 5 and 9), and the cards from before
+ * `start_date` by the source's records (section `opening`). The total of the first section is negative while such cards
+ * are redeemed.
  */
-export async function vouchers(db: Connection, input: VatInput, { through }: Period): Promise<Section[]> {
+export async function vouchers(db: Connection, input: VatInput, period: Period): Promise<Section[]> {
+  const sold = await bookedVouchers(db, input, period);
+  return input.startDate === null ? [sold] : [sold, await openingVouchers(db, input)];
+}
+
+/** Gift cards and vouchers sold by invoices, redeemed by payments, and the difference: the liability of E9. */
+export async function bookedVouchers(
+  db: Connection,
+  input: ReportInput,
+  { through }: Period,
+  { upToSeq }: Recorded = everyEntry,
+): Promise<Section> {
   const found = await rows(
     db,
     {
@@ -31,11 +52,11 @@ export async function vouchers(db: Connection, input: VatInput, { through }: Per
     `select l.role, l.account, e.entry_date, e.kind, e.document_id,
        ${creditLessDebit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and l.role in ('gift_card_liability', 'voucher_liability')
+     where e.installation = ? and e.entry_date <= ?::date and e.seq <= coalesce(?::bigint, e.seq) and l.role in ('gift_card_liability', 'voucher_liability')
      group by l.role, l.account, e.entry_date, e.kind, e.document_id
      having ${creditLessDebit()} <> 0
      order by l.role, l.account, e.entry_date, e.kind, e.document_id`,
-    [input.id, through],
+    [input.id, through, upToSeq],
   );
   const items = found.map(({ role, account, entry_date, kind, document_id, ...each }) => {
     const amount = new Money(each.amount);
@@ -47,6 +68,5 @@ export async function vouchers(db: Connection, input: VatInput, { through }: Per
       amounts: { sold: isSale ? amount : zero, redeemed: isSale ? zero : amount.negated(), unused: amount },
     } satisfies Item;
   });
-  const sold = section(shape, items);
-  return input.startDate === null ? [sold] : [sold, await openingVouchers(db, input)];
+  return section(shape, items);
 }

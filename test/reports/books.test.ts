@@ -6,6 +6,7 @@ import { instant, numeric, text } from '../../src/db/columns.ts';
 import { execute, row, rows } from '../../src/db/rows.ts';
 import { fiscalYearStart } from '../../src/domain/dates.ts';
 import { Money } from '../../src/domain/money.ts';
+import { seqRecordedBy } from '../../src/ledger/account-days.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import { storeSourceAccounts } from '../../src/mirror/source-accounts.ts';
@@ -19,7 +20,7 @@ let nextInstallation = 1;
 const finland = new URL('../../mappings/finland.yaml', import.meta.url).pathname;
 const { mapping } = await loadMapping(finland);
 
-const asked: Asked = { split: null, recordedBy: null, documents: false, account: null };
+const asked: Asked = { split: null, upToSeq: null, documents: false, account: null };
 
 function installationOf(id: number, fiscalYearStart: number): InstallationConfig {
   return {
@@ -176,7 +177,8 @@ test('reports of random books are sums of their lines, for any period, split and
           [null, all],
           [new Date(time.getTime() + 1), before],
         ] as const) {
-          const of: Asked = { ...asked, split, recordedBy };
+          const upToSeq = recordedBy && (await seqRecordedBy(db, id, recordedBy));
+          const of: Asked = { ...asked, split, upToSeq };
           const { trial, results } = expectedOf([...lines], from, through, yearStart, isSplit);
           const [balances] = await trialBalance(db, installation, period, of);
           expect(readable(balances!)).toEqual(trial);

@@ -11,6 +11,17 @@ import { columns, count, instant as instantText } from '../render/text.ts';
 const shown = 10;
 const longestName = 60;
 
+/** An item of the checklist in words, with its details as cells. */
+export interface ChecklistItem {
+  ok: boolean;
+  text: string;
+  lines: string[][];
+  /** The columns of `lines` that are right-aligned. */
+  right: readonly number[];
+  /** The documents of the item; null if it has none. */
+  listed: ListedDocuments | null;
+}
+
 /** The checklist as text. `checklist` is null if the books are already closed through that day. */
 export function checklistText(
   installation: InstallationId,
@@ -20,64 +31,52 @@ export function checklistText(
   if (checklist === null) return texts.alreadyClosed({ installation, through });
   return [
     texts.title({ installation, through, until: checklist.closed_through ?? texts.noDay }),
-    ...items(checklist),
+    ...checklistItems(checklist).flatMap(itemText),
     checklist.ok ? texts.ok : texts.look,
   ].join('\n');
 }
 
-function items(checklist: ClosingChecklist): string[] {
+/** The items of a checklist, in the order in which they are shown. */
+export function checklistItems(checklist: ClosingChecklist): ChecklistItem[] {
   const { last_window: window, held, late, drafts, remarks, undelivered, differences, clearing } = checklist;
   const { unused_prepayments: unused, liabilities_in_debit: inDebit, owed_as_revenue: owed } = checklist;
   const read = window.to === null ? texts.noWindow : texts.lastWindow({ at: instantText(window.to) });
   return [
-    ...item(window.ok, window.ok ? read : texts.notBeyond({ window: read, through: checklist.through })),
-    ...item(held.ok, texts.held({ documents: documentCount(held) }), documentLines(held)),
-    ...item(late.ok, texts.late({ documents: documentCount(late) }), documentLines(late)),
-    ...item(drafts.ok, texts.drafts({ documents: documentCount(drafts) }), documentLines(drafts)),
-    ...item(
-      remarks.ok,
-      remarks.count === 0 ? texts.noRemarks : texts.remarks(remarks),
-      columns(
-        remarks.by_code.map(({ code, count: n, amount }) => [String(n), code, amount ?? '']),
-        [0, 2],
-      ),
-    ),
-    ...(undelivered === null
+    item(window.ok, window.ok ? read : texts.notBeyond({ window: read, through: checklist.through })),
+    item(held.ok, texts.held({ documents: documentCount(held) }), { listed: held }),
+    item(late.ok, texts.late({ documents: documentCount(late) }), { listed: late }),
+    item(drafts.ok, texts.drafts({ documents: documentCount(drafts) }), { listed: drafts }),
+    item(remarks.ok, remarks.count === 0 ? texts.noRemarks : texts.remarks(remarks), {
+      ...{ lines: remarks.by_code.map(({ code, count: n, amount }) => [String(n), code, amount ?? '']), right: [0, 2] },
+    }),
+    undelivered === null
       ? item(true, texts.notDelivered)
       : item(
           undelivered.ok,
           texts.undelivered({ entries: countsText(undelivered.count, 'entry', 'entries', undelivered.states) }),
-        )),
-    ...item(
-      differences.ok,
-      differences.ok ? texts.noDifferences : texts.differences,
-      differences.equations.flatMap(({ equation, difference, documents, each = [] }) => [
-        `${equation}: ${difference}, ${count(documents, 'document')}`,
-        ...each.map(({ document, message }) => `  ${document}: ${message}`),
+        ),
+    item(differences.ok, differences.ok ? texts.noDifferences : texts.differences, {
+      lines: differences.equations.flatMap(({ equation, difference, documents, each = [] }) => [
+        [`${equation}: ${difference}, ${count(documents, 'document')}`],
+        ...each.map(({ document, message }) => [`  ${document}: ${message}`]),
       ]),
-    ),
-    ...item(
-      clearing.ok,
-      texts.clearing({ accounts: accountCount(clearing.accounts) }),
-      accountLines(clearing.accounts),
-    ),
-    ...item(true, texts.unused({ accounts: accountCount(unused.accounts) }), accountLines(unused.accounts)),
-    ...item(owed.ok, texts.owed({ rows: owedCount(owed) }), owedLines(owed)),
-    ...item(
+    }),
+    item(clearing.ok, texts.clearing({ accounts: accountCount(clearing.accounts) }), accountLines(clearing.accounts)),
+    item(true, texts.unused({ accounts: accountCount(unused.accounts) }), accountLines(unused.accounts)),
+    item(owed.ok, texts.owed({ rows: owedCount(owed) }), { lines: owedLines(owed) }),
+    item(
       inDebit.ok,
       texts.inDebit({ accounts: inDebit.ok ? texts.none : accountCount(inDebit.accounts) }),
       accountLines(inDebit.accounts),
     ),
-    ...vatReturnItem(checklist.vat_returns),
+    vatReturnItem(checklist.vat_returns),
   ];
 }
 
-function vatReturnItem({ ok, filed_through: through, changed, late }: ClosingChecklist['vat_returns']): string[] {
+function vatReturnItem({ ok, filed_through: through, changed, late }: ClosingChecklist['vat_returns']): ChecklistItem {
   if (through === null) return item(ok, vatReturnTexts.noneFiled);
-  return item(ok, vatReturnTexts.filedThrough({ through }), [
-    ...changed.map(vatReturnTexts.changed),
-    ...(late.entries === 0 ? [] : [vatReturnTexts.late(late)]),
-  ]);
+  const lines = [...changed.map(vatReturnTexts.changed), ...(late.entries === 0 ? [] : [vatReturnTexts.late(late)])];
+  return item(ok, vatReturnTexts.filedThrough({ through }), { lines: lines.map((line) => [line]) });
 }
 
 type Owed = ClosingChecklist['owed_as_revenue'];
@@ -88,18 +87,22 @@ function owedCount({ found, names_known: known }: Owed): string {
   return known ? seen : texts.namesUnknown({ rows: seen });
 }
 
-function owedLines({ found }: Owed): string[] {
-  const lines = found.map(({ key, of, name, rows, net, posted_to: accounts }) => [
+function owedLines({ found }: Owed): string[][] {
+  return found.map(({ key, of, name, rows, net, posted_to: accounts }) => [
     visible(`${of} ${key}${name === null ? '' : ` "${clip(name, longestName)}"`}`),
     count(rows, 'row'),
     `net ${net}`,
     texts.postedTo({ accounts: visible(accounts.join(', ')) }),
   ]);
-  return columns(lines, []);
 }
 
-function item(ok: boolean, text: string, lines: string[] = []): string[] {
-  return [`  ${ok ? 'ok  ' : 'LOOK'}  ${text}`, ...lines.map((line) => `          ${line}`)];
+function item(ok: boolean, text: string, more: Partial<ChecklistItem> = {}): ChecklistItem {
+  return { ok, text, lines: [], right: [], listed: null, ...more };
+}
+
+function itemText({ ok, text, lines, right, listed }: ChecklistItem): string[] {
+  const below = [...columns(lines, right), ...(listed === null ? [] : documentLines(listed))];
+  return [`  ${ok ? 'ok  ' : 'LOOK'}  ${text}`, ...below.map((line) => `          ${line}`)];
 }
 
 function documentCount({ count: n, by_code: codes }: ListedDocuments): string {
@@ -132,11 +135,8 @@ function accountCount(accounts: AccountBalance[]): string {
   return accounts.length === 0 ? texts.noBalance : texts.withBalance({ accounts: count(accounts.length, 'account') });
 }
 
-function accountLines(accounts: AccountBalance[]): string[] {
-  return columns(
-    accounts.map(({ account, role, balance }) => [account, role, balance]),
-    [2],
-  );
+function accountLines(accounts: AccountBalance[]): Pick<ChecklistItem, 'lines' | 'right'> {
+  return { lines: accounts.map(({ account, role, balance }) => [account, role, balance]), right: [2] };
 }
 
 export function closedText(

@@ -47,7 +47,7 @@ const listedDocuments = z.strictObject({
 });
 const balances = z.array(z.strictObject({ account: z.string(), role: z.string(), balance: amount }));
 
-const checklistAnswer = z
+export const checklistAnswer = z
   .strictObject({
     through: date,
     closed_through: date.nullable(),

@@ -13,7 +13,7 @@ import {
   monthBounds,
 } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
-import { type Split, splits } from '../../ledger/account-days.ts';
+import { type Split, seqRecordedBy, splits } from '../../ledger/account-days.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { Asked, Period } from '../../reports/report-sections.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
@@ -121,7 +121,7 @@ export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Defi
   return { command };
 }
 
-function month(value: string): string {
+export function month(value: string): string {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError('It must be a month like 2026-01.');
   return value;
 }
@@ -150,7 +150,8 @@ function report(context: CommandContext, name: ReportName, options: Options, acc
           }
           const period = periodOf(kind.of, options, dateIn(timezone, app.clock()), installation);
           const recordedBy = recordedByOf(options, timezone);
-          const asked: Asked = { split: options.by ?? null, recordedBy, documents, account };
+          const upToSeq = recordedBy && (await seqRecordedBy(trx, id, recordedBy));
+          const asked: Asked = { split: options.by ?? null, upToSeq, documents, account };
           made.push({
             ...{ report: name, installation, period, of: kind.of, recordedBy },
             sections: await kind.make(trx, installation, period, asked),

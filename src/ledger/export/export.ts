@@ -82,6 +82,19 @@ export async function* exportEntries(db: Db, options: ExportOptions): AsyncGener
   }
 }
 
+/** The entry of every document as CSV: the heading, then one text for each entry, with one page in memory. */
+export async function* journalCsv(
+  db: Connection,
+  installation: ExportInstallation,
+  range: DateRange,
+  names: ExportedNames,
+): AsyncGenerator<string> {
+  yield csv.head({ title: '', commodities: [], accounts: [] });
+  for await (const { unit, record } of withRecords(db, subLedger(db, installation.id, range))) {
+    yield csv.entry(exportedUnit(unit, installation.decimals, names, record), installation);
+  }
+}
+
 /** Units whose records are read at a time. */
 const unitsAtATime = 200;
 

@@ -1,5 +1,6 @@
+import { integer } from '../../db/columns.ts';
 import { pages } from '../../db/pages.ts';
-import { type Connection, rows } from '../../db/rows.ts';
+import { type Connection, row, rows } from '../../db/rows.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../../terms.ts';
 import { ledgerErrors } from '../../texts/findings/chain.ts';
@@ -39,14 +40,25 @@ export async function loadEntries(db: Connection, ids: string[]): Promise<Ledger
   });
 }
 
-/** Yields an installation's entries in the order of its chain, with one page in memory. */
-export async function* entriesBySeq(db: Connection, installation: InstallationId): AsyncGenerator<LedgerEntry> {
+/** Yields an installation's entries in the order of its chain, with one page in memory; with `range`, those of its days. */
+export async function* entriesBySeq(
+  db: Connection,
+  installation: InstallationId,
+  range: Pick<DateRange, 'from' | 'to' | 'upToSeq'> = { from: null, to: null },
+): AsyncGenerator<LedgerEntry> {
+  const days = range.from === null && range.to === null ? '' : 'and entry_date between ?::date and ?::date';
   const read = (after: EntryRow | null) =>
-    rows(db, entryShape, `select ${entryColumns} from entry where installation = ? and seq > ? order by seq limit ?`, [
-      installation,
-      after?.seq ?? 0,
-      pageSize,
-    ]);
+    rows(
+      db,
+      entryShape,
+      `select ${entryColumns} from entry where installation = ? and seq > ? and seq <= coalesce(?::bigint, seq) ${days}
+       order by seq limit ?`,
+      [
+        ...[installation, after?.seq ?? 0, range.upToSeq ?? null],
+        ...(days === '' ? [] : [range.from ?? '-infinity', range.to ?? 'infinity']),
+        pageSize,
+      ],
+    );
   for await (const page of pages(pageSize, read)) yield* await withLines(db, page);
 }
 
@@ -79,6 +91,22 @@ export async function* entriesByDate(
       ],
     );
   for await (const page of pages(pageSize, read)) yield* await withLines(db, page);
+}
+
+/** The number of an installation's entries of these days. */
+export async function countEntries(
+  db: Connection,
+  installation: InstallationId,
+  { from, to, upToSeq = null }: DateRange,
+): Promise<number> {
+  const { n } = await row(
+    db,
+    { n: integer },
+    `select count(*)::int as n from entry
+     where installation = ? and entry_date between ?::date and ?::date and seq <= coalesce(?::bigint, seq)`,
+    [installation, from ?? '-infinity', to ?? 'infinity', upToSeq],
+  );
+  return n;
 }
 
 /** Entries with their lines, in the order given. */

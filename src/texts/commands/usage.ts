@@ -19,6 +19,10 @@ export const usageTexts = {
   dryRunOrApprove: 'Give --dry-run or --approve, but not both.',
   noClient: ({ text }: { text: string }) => `${text} is not the id of a client.`,
   oneInstallation: 'The configuration has several installations. Name one with --installation.',
+  formatOrBinder: 'Give --format FORMAT or --binder MONTH.',
+  binderAlone: 'With --binder, give only --installation, --out and --yes.',
+  binderOfOne: ({ count }: { count: number }) =>
+    `The configuration has ${count} installations, but a folder is of one. Name it with --installation, or omit --out.`,
   jsonNeedsOut: '--json requires --out FILE, because stdout contains the journal.',
   csvOfOne: ({ count }: { count: number }) =>
     `The configuration has ${count} installations, but a table is of one. Name it with --installation, or give --all.`,

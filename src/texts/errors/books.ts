@@ -18,6 +18,16 @@ export const booksErrors = {
     message: `The books of installation ${of.installation} are already closed through ${of.closedThrough}.`,
     todo: `Give a later day. To open the books again, run \`vetledger ledger reopen --from ${of.reopenFrom}\`.`,
   }),
+  monthNotClosed: (of: {
+    installation: number;
+    month: string;
+    through: string;
+    closedThrough: string | null;
+  }): PlainError => ({
+    code: 'month_not_closed',
+    message: `${of.month} was never closed in the books of installation ${of.installation} (closed through ${of.closedThrough ?? 'no day'}), so it has no closing binder.`,
+    todo: `Close it first: \`vetledger ledger close --through ${of.through} --installation ${of.installation}\`. The reports of an open month: \`vetledger report\`.`,
+  }),
   latestDaysOpen: (of: { installation: number; through: string }): PlainError => ({
     code: 'latest_days_open',
     message: `Installation ${of.installation} has VAT on payment with a latest day, and no window has closed since the end of ${of.through}. VAT that becomes due up to that day may not be posted yet.`,

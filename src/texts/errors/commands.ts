@@ -86,6 +86,16 @@ export const commandErrors = {
     message: `${file} cannot be written (${reason}).`,
     todo: 'Name with --out a file in an existing folder that you may write to.',
   }),
+  folderNotWritable: ({ folder, reason }: { folder: string; reason: string }): PlainError => ({
+    code: 'out_not_writable',
+    message: `The folder ${folder} cannot be written (${reason}).`,
+    todo: 'Name with --out a new folder in an existing folder that you may write to.',
+  }),
+  folderTaken: ({ folder }: { folder: string }): PlainError => ({
+    code: 'file_exists',
+    message: `${folder} already exists and is no closing binder; it is not replaced.`,
+    todo: 'Name another folder with --out.',
+  }),
   publicKeyUnusable: ({ file }: { file: string }): PlainError => ({
     code: 'public_key_unusable',
     message: `${file} does not contain an Ed25519 public key in PEM.`,

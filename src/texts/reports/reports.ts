@@ -53,6 +53,13 @@ export const sectionTitles = {
   vat: 'VAT by group',
   vatLate:
     'Late: posted, or due in the ERP, after their VAT period was first closed; the accountant chooses the return for them',
+  bookedVatLate: 'VAT of late entries: recorded after their VAT period was first closed',
+  bookedPrepayments: 'Prepayments of clients with a balance, by the entries',
+  lateEntries: 'Entries on another day than their document, or late for its VAT period',
+  decisions: 'What people decided from the first day of the month until the close',
+  checklist: 'Checklist of the close',
+  openDocuments: 'Documents that were not in the books at the close',
+  closes: 'Closes and reopenings of the books',
   vatSettled:
     'In no return: settled against each other without being sent to the ERP; listed so that the VAT accounts agree',
   vatFiled: 'Filed: what the return declares, by version',

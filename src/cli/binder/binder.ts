@@ -1,0 +1,180 @@
+import { withMappingAt } from '../../bookkeeping/mapping-versions.ts';
+import type { Config, InstallationConfig } from '../../config/load-config.ts';
+import { type Db, withoutIdleTimeout } from '../../db/pool.ts';
+import type { Connection } from '../../db/rows.ts';
+import { localTimeOf, monthBounds } from '../../domain/dates.ts';
+import { labelOf } from '../../domain/installation-name.ts';
+import { visible } from '../../domain/text.ts';
+import type { ClosedMonth } from '../../ledger/close-of-month.ts';
+import { journalCsv } from '../../ledger/export/export.ts';
+import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
+import { countEntries } from '../../ledger/journal/read-entries.ts';
+import { sealText } from '../../ledger/seals.ts';
+import { binderTexts } from '../../texts/reports/binder.ts';
+import { binderReadme } from '../../texts/reports/binder-readme.ts';
+import { reportTexts } from '../../texts/reports/reports.ts';
+import { reportCsv } from '../commands/report-output.ts';
+import { personsText } from '../render/ledger.ts';
+import { chainLines } from './chain-file.ts';
+import { hashedFields, verifyProgram } from './chain-format.ts';
+import { type AddFile, type WrittenFile, writeFolder } from './folder.ts';
+import { type BinderTable, binderPdf } from './pdf.ts';
+import { binderTables } from './tables.ts';
+
+/** A file of a binder; `lines` is null for files without a table. */
+export type BinderFile = WrittenFile & { lines: number | null };
+
+export interface BinderWanted {
+  month: string;
+  closed: ClosedMonth;
+  folder: string;
+  names: Config['export']['names'];
+  signal: AbortSignal;
+  /** Called while a file with entries is written. */
+  onProgress(of: { file: string; done: number; entries: number }): void;
+}
+
+/** Writes the binder of a closed month from one snapshot of the database. Returns its files in their order. */
+export async function writeBinder(db: Db, of: InstallationConfig, wanted: BinderWanted): Promise<BinderFile[]> {
+  return db.transaction(
+    async (trx) => {
+      await withoutIdleTimeout(trx);
+      const installation = await withMappingAt(trx, of, wanted.closed.close.at);
+      return writeFolder(wanted.folder, wanted.signal, (add) => writeFiles(trx, installation, wanted, add));
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+}
+
+async function writeFiles(
+  trx: Connection,
+  installation: InstallationConfig,
+  wanted: BinderWanted,
+  add: AddFile,
+): Promise<BinderFile[]> {
+  const { month, closed, names, onProgress } = wanted;
+  const { head, links, seal } = closed;
+  const { from, through } = monthBounds(month);
+  const files: BinderFile[] = [];
+  const addTable = async (name: string, pieces: AsyncIterable<string>, { headings = 1, entries = 0 } = {}) => {
+    let [lines, done] = [-headings, 0];
+    const counted = async function* () {
+      for await (const piece of pieces) {
+        yield piece;
+        lines += piece.split('\n').length - 1;
+        done += 1;
+        if (entries > 0) onProgress({ file: name, done, entries });
+      }
+    };
+    files.push({ ...(await add(name, counted())), lines });
+    return lines;
+  };
+  const addText = async (name: string, content: string | Buffer) => {
+    files.push({ ...(await add(name, [content])), lines: null });
+  };
+
+  const tables: BinderTable[] = [];
+  for (const table of await binderTables(trx, installation, month, closed)) {
+    const name = `${table.report.replaceAll('_', '-')}.csv`;
+    const lines = await addTable(name, reportCsv([table]));
+    for (const section of table.sections) tables.push({ section, file: name, lines });
+  }
+  const range = { from, to: through, upToSeq: head.seq };
+  const entries = await countEntries(trx, installation.id, range);
+  await addTable('journal.csv', journalCsv(trx, installation, range, names), { entries });
+  await addTable('chain.txt', chainLines(trx, closed, { from, through }), { headings: 0, entries });
+  await addText('close.json', links.at(-1)?.details ?? '');
+  if (seal !== null) {
+    await addText('seal.txt', sealText(seal));
+    await addText('seal.sig', Buffer.from(seal.signature, 'base64'));
+  }
+
+  const words = wordsOf(installation, month, closed);
+  const pages = { ...words, files, tables, decimals: installation.decimals, madeAt: closed.close.at };
+  const pdf = await binderPdf(pages);
+  await addText('binder.pdf', pdf);
+  await addText('README.txt', readmeOf(words, files, closed));
+  const sums = files.map(({ name, sha256 }) => `${sha256}  ${name}\n`);
+  await addText('checksums.txt', sums.join(''));
+  return files;
+}
+
+/** The words of the first page and of README.txt. */
+function wordsOf(installation: InstallationConfig, month: string, { close, head, seal, reopened }: ClosedMonth) {
+  const { timezone, startDate, currency, mapping, mappingHash } = installation;
+  const { from, through } = monthBounds(month);
+  const label = visible(labelOf(installation));
+  const books = reportTexts.salesBooks({ startDate });
+  const at = (time: Date) => localTimeOf(time, timezone);
+  const persons =
+    close.by === undefined ? binderTexts.noName : personsText({ by: close.by, second: close.second ?? null });
+  const names = binderTexts.facts;
+  const facts: [string, string][] = [
+    [names.installation, label],
+    [names.days, `${from} to ${through}`],
+    [names.currency, currency],
+    [names.books, books],
+    [
+      names.closed,
+      binderTexts.closedBy({
+        through: close.through,
+        at: at(close.at),
+        persons,
+        link: head.seq,
+        entries: head.entries,
+      }),
+    ],
+    [names.head, head.hash],
+    [names.summaries, head.summaries === 0 ? binderTexts.nothingBefore : `${head.summaries}, ${head.summaryHash}`],
+    [
+      names.seal,
+      seal === null
+        ? binderTexts.unsealed
+        : binderTexts.sealed({ n: seal.n, at: at(seal.sealedAt), signature: seal.signature }),
+    ],
+    [
+      names.reopened,
+      reopened === null
+        ? binderTexts.notReopened
+        : binderTexts.reopenedBy({
+            ...{ at: at(reopened.at), by: reopened.by ?? binderTexts.noName, reason: reopened.reason ?? '' },
+            through: reopened.through,
+          }),
+    ],
+    [names.mapping, mappingVersionText({ hash: mappingHash, version: mapping.version ?? null })],
+  ];
+  return {
+    ...{ title: binderTexts.title({ month }), header: binderTexts.header({ label, month, books }), facts },
+    warning: reopened === null ? null : binderTexts.reopened({ month, at: at(reopened.at) }),
+  };
+}
+
+function readmeOf(
+  { title, header, warning, facts }: ReturnType<typeof wordsOf>,
+  files: readonly BinderFile[],
+  { head, seal }: ClosedMonth,
+): string {
+  const named = [
+    'binder.pdf',
+    ...files.map(({ name }) => name).filter((name) => name !== 'binder.pdf'),
+    'checksums.txt',
+  ];
+  const aligned = (pairs: readonly (readonly [string, string])[]) => {
+    const width = Math.max(...pairs.map(([name]) => name.length));
+    return pairs.map(([name, text]) => `${name.padEnd(width)}  ${visible(text)}`).join('\n');
+  };
+  return binderReadme({
+    ...{ title, header, warning, facts: aligned(facts) },
+    files: aligned(named.map((name) => [name, binderTexts.files[name] ?? ''])),
+    fields: {
+      entry: numbered(hashedFields.entry),
+      line: numbered(hashedFields.line),
+      close: numbered(hashedFields.close),
+    },
+    ...{ hash: head.hash, link: head.seq, isSealed: seal !== null, program: verifyProgram },
+  });
+}
+
+function numbered(values: readonly string[]): string {
+  return values.map((value, index) => `    ${String(index + 1).padStart(2)}  ${value}`).join('\n');
+}

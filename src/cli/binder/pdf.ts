@@ -1,0 +1,187 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import pdfmake, { type Content } from 'pdfmake';
+import { zero } from '../../domain/money.ts';
+import { clip, visible } from '../../domain/text.ts';
+import type { Column, Section } from '../../reports/report-sections.ts';
+import { binderTexts } from '../../texts/reports/binder.ts';
+import { amountText, cellText } from '../commands/report-output.ts';
+
+/** A table with its CSV file. */
+export interface BinderTable {
+  section: Section;
+  file: string;
+  /** Lines of the CSV file. */
+  lines: number;
+}
+
+export interface BinderPages {
+  title: string;
+  /** On each page: installation, month, and what the books are. */
+  header: string;
+  /** A warning on each page; null if there is none. */
+  warning: string | null;
+  /** The first page: facts by their names, then the files with lines and SHA-256. */
+  facts: readonly (readonly [name: string, value: string])[];
+  files: readonly { name: string; lines: number | null; sha256: string }[];
+  tables: readonly BinderTable[];
+  decimals: number;
+  /** The date of the document, so that the same binder has the same bytes. */
+  madeAt: Date;
+}
+
+/** A longer table is only in its CSV file; the PDF has its sums. */
+const longestTable = 150;
+/** A longer text is whole only in the CSV file. */
+const longestText = 300;
+const [grey, margin] = ['#555555', 36];
+
+const fontFile = createRequire(import.meta.url).resolve('pdfmake/fonts/Roboto/Roboto-Regular.ttf');
+const boldFile = createRequire(import.meta.url).resolve('pdfmake/fonts/Roboto/Roboto-Medium.ttf');
+
+/** The binder as a PDF: A4, with a first page of facts and a table for each section. */
+export async function binderPdf({
+  title,
+  header,
+  warning,
+  facts,
+  files,
+  tables,
+  decimals,
+  madeAt,
+}: BinderPages): Promise<Buffer> {
+  pdfmake.setFonts({ Roboto: { normal: fontFile, bold: boldFile, italics: fontFile, bolditalics: boldFile } });
+  // The pages are made of texts and these fonts only.
+  pdfmake.setLocalAccessPolicy((path) => dirname(path) === dirname(fontFile));
+  pdfmake.setUrlAccessPolicy(() => false);
+  const content: Content[] = [
+    { text: title, fontSize: 18, bold: true, margin: [0, 0, 0, 10] },
+    factsTable(facts),
+    { text: binderTexts.filesTitle, style: 'heading' },
+    filesTable(files),
+    ...tables.flatMap((table, index) => tableContent(table, decimals, index === 0)),
+  ];
+  const document = pdfmake.createPdf({
+    ...{ pageSize: 'A4', pageOrientation: 'landscape', pageMargins: [margin, 50, margin, 40], content },
+    info: { title: `${title}, ${header}`, creationDate: madeAt, modDate: madeAt },
+    defaultStyle: { font: 'Roboto', fontSize: 8 },
+    styles: { heading: { fontSize: 11, bold: true, margin: [0, 14, 0, 4] } },
+    header: () => ({
+      margin: [margin, 20, margin, 0],
+      columns: [
+        { text: safe(header), color: grey },
+        { text: safe(warning ?? ''), bold: true, alignment: 'right', width: 'auto' },
+      ],
+    }),
+    footer: (page, pages) => ({
+      ...{ text: binderTexts.page({ page, pages }), color: grey, alignment: 'right', margin: [margin, 10, margin, 0] },
+    }),
+  });
+  return document.getBuffer();
+}
+
+function safe(text: string): string {
+  return clip(visible(text), longestText);
+}
+
+function factsTable(facts: BinderPages['facts']): Content {
+  return {
+    layout: 'noBorders',
+    table: {
+      widths: [130, '*'],
+      body: facts.map(([name, value]) => [{ text: name, color: grey }, { text: visible(value) }]),
+    },
+  };
+}
+
+function filesTable(files: BinderPages['files']): Content {
+  const head = binderTexts.filesHead.map((text) => ({ text, bold: true }));
+  const lines = files.map(({ name, lines: count, sha256 }) => [
+    ...[name, { text: count === null ? '' : String(count), alignment: 'right' }, sha256],
+  ]);
+  return { layout, table: { headerRows: 1, widths: ['auto', 'auto', '*'], body: [head, ...lines] } };
+}
+
+/** A section: its lines, or only its sums if it is long. */
+function tableContent({ section, file, lines }: BinderTable, decimals: number, isFirst: boolean): Content[] {
+  const { shape, total } = section;
+  const rows = rowsOf(section, decimals);
+  const isLong = rows === null || rows.length > longestTable;
+  const sums = Object.keys(total).length === 0 ? null : amountsOf(shape.amounts, total, decimals);
+  const shown = isLong ? [] : rows;
+  const heading: Content = {
+    ...{ text: [shape.title, { text: `   ${file}`, fontSize: 8, bold: false, color: grey }], style: 'heading' },
+    ...(isFirst && { pageBreak: 'before' }),
+    headlineLevel: 1,
+  };
+  const note = isLong ? binderTexts.onlySums({ lines, file }) : shown.length === 0 ? binderTexts.nothing : null;
+  const body = [...shown, ...(sums === null || (shown.length === 0 && !isLong) ? [] : [totalRow(section, sums)])];
+  return [
+    heading,
+    ...(note === null ? [] : [{ text: note, margin: [0, 0, 0, 4] }]),
+    ...(body.length === 0 ? [] : [table(section, body)]),
+  ];
+}
+
+/** The columns of a table: its keys; without keys, the document and its facts. Amounts follow. */
+function textColumns({ shape }: Section): readonly Column[] {
+  if (shape.keys.length > 0) return shape.keys;
+  const hasDocuments = shape.amounts.length > 0 || shape.name === 'decisions';
+  return [...(hasDocuments ? [{ name: 'document', title: binderTexts.document }] : []), ...shape.facts];
+}
+
+/** Null if the items are not in memory. Figures that are zero in every column are left out. */
+function rowsOf(section: Section, decimals: number): Content[][] | null {
+  const { shape, figures } = section;
+  const columns = textColumns(section);
+  const cells = (values: Readonly<Record<string, string | number | null>>) =>
+    columns.map(({ name }): Content => ({ text: safe(cellText(values[name])) }));
+  if (shape.keys.length > 0) {
+    return figures
+      .filter(({ amounts }) => !Object.values(amounts).every((amount) => amount.isZero()))
+      .map(({ keys, amounts }) => [...cells(keys), ...amountsOf(shape.amounts, amounts, decimals)]);
+  }
+  const rows: Content[][] = [];
+  for (const { items } of figures) {
+    if (!Array.isArray(items)) return null;
+    for (const { document, facts, amounts } of items as Extract<typeof items, readonly unknown[]>)
+      rows.push([...cells({ ...facts, document }), ...amountsOf(shape.amounts, amounts, decimals)]);
+  }
+  return rows;
+}
+
+function amountsOf(columns: readonly Column[], amounts: Section['total'], decimals: number): Content[] {
+  return columns.map(({ name }) => ({
+    text: amountText(amounts[name] ?? zero, decimals),
+    alignment: 'right',
+    noWrap: true,
+  }));
+}
+
+function totalRow(section: Section, sums: Content[]): Content[] {
+  const texts = textColumns(section).map((_, index) => ({ text: index === 0 ? binderTexts.total : '', bold: true }));
+  return [...texts, ...sums.map((cell) => ({ ...(cell as object), bold: true }) as Content)];
+}
+
+/** Columns that take the rest of the width, because their texts are long. */
+const wide = new Set(['detail', 'name', 'text', 'reason', 'request']);
+
+function table(section: Section, body: Content[][]): Content {
+  const texts = textColumns(section);
+  const { amounts } = section.shape;
+  const head = [
+    ...texts.map(({ title }): Content => ({ text: title, bold: true })),
+    ...amounts.map(({ title }): Content => ({ text: title, bold: true, alignment: 'right' })),
+  ];
+  const widths = [...texts.map(({ name }) => (wide.has(name) ? '*' : 'auto')), ...amounts.map(() => 'auto')];
+  return { layout, table: { headerRows: 1, dontBreakRows: true, widths, body: [head, ...body] } };
+}
+
+/** Lines under the heading and between rows, none between columns. */
+const layout = {
+  hLineWidth: (line: number) => (line <= 1 ? 0.8 : 0.2),
+  vLineWidth: () => 0,
+  hLineColor: (line: number) => (line <= 1 ? '#000000' : '#bbbbbb'),
+  paddingTop: () => 1.5,
+  paddingBottom: () => 1.5,
+};

@@ -1,0 +1,69 @@
+import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money } from '../domain/money.ts';
+import { vatCodeOf } from '../erp/mapped-values.ts';
+import { vatKindOf } from '../mapping/vat-groups.ts';
+import { documentKinds } from '../terms.ts';
+import { sectionTitles } from '../texts/reports/reports.ts';
+import {
+  columnsOf,
+  type Item,
+  type Period,
+  type Recorded,
+  type Section,
+  type SectionShape,
+  timelyAndLate,
+} from './report-sections.ts';
+import { creditLessDebit } from './signed.ts';
+import type { VatInput } from './vat.ts';
+
+const shape: Omit<SectionShape, 'name' | 'title'> = {
+  keys: columnsOf('period', 'documents_of', 'kind', 'code', 'group', 'rate'),
+  facts: columnsOf('date', 'entries'),
+  amounts: columnsOf('base', 'tax'),
+};
+const onTime: SectionShape = { name: 'vat', title: sectionTitles.vat, ...shape };
+const late: SectionShape = { name: 'vat_late', title: sectionTitles.bookedVatLate, ...shape };
+
+/**
+ * Base and tax of each VAT group and rate by the entries of a period alone: entries never change, so neither do these
+ * figures. `report vat` also compares them with the source, the ERP and filed returns. The tax of both sections is the
+ * movement of the VAT accounts.
+ */
+export async function bookedVat(
+  db: Connection,
+  { id, mapping }: VatInput,
+  { from, through }: Period,
+  { upToSeq }: Recorded,
+): Promise<Section[]> {
+  const found = await rows(
+    db,
+    {
+      ...{ kind: oneOf(documentKinds), id: integer, day: date, isOnPayment: bool, isLate: bool, period: text },
+      ...{ group: nullable(text), rate: nullable(numeric), entries: text, base: numeric, tax: numeric },
+    },
+    `select e.kind, e.document_id as id, e.document_date as day, l.rule = 'R13' as "isOnPayment", e.is_late as "isLate",
+       e.vat_period as period, l.vat_group as "group", l.vat_rate as rate, string_agg(distinct e.id, ' ' order by e.id) as entries,
+       coalesce(${creditLessDebit('l.vat_base')}, 0) as base,
+       coalesce(${creditLessDebit()} filter (where l.role = 'vat'), 0) as tax
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date between ?::date and ?::date and e.seq <= coalesce(?::bigint, e.seq)
+       and (l.vat_base is not null or l.role = 'vat')
+     group by e.vat_period, l.rule = 'R13', e.kind, l.vat_group, l.vat_rate, e.is_late, e.document_date, e.document_id
+     order by e.vat_period, l.rule = 'R13', e.kind, l.vat_group collate "C", l.vat_rate, e.document_date, e.document_id`,
+    [id, from ?? '0001-01-01', through, upToSeq],
+  );
+  const items = found.map(({ kind, id: document, day, isOnPayment, isLate, period, group, entries, ...each }) => {
+    const rate = each.rate === null ? null : new Money(each.rate);
+    const item: Item = {
+      keys: {
+        ...{ period, documents_of: isOnPayment ? 'payments' : `${kind}s`, group, rate: rate?.toFixed() ?? null },
+        ...{ kind: vatKindOf(mapping, { name: group, rate }, day), code: vatCodeOf(mapping, group, rate, day) },
+      },
+      ...{ document: `${kind} ${document}`, facts: { date: day, entries } },
+      amounts: { base: new Money(each.base), tax: new Money(each.tax) },
+    };
+    return { isLate, item };
+  });
+  return timelyAndLate([onTime, late], items);
+}
