@@ -9,7 +9,7 @@ import { type ActivityDeps, installationOf } from './deps.ts';
 import { withLease } from './heartbeat.ts';
 
 export interface SummariseReport {
-  /** Daily summaries made, including supplementary ones. */
+  /** Daily summaries made, including correction summaries. */
   summaries: number;
 }
 
@@ -21,9 +21,9 @@ export function summariseActivities(deps: ActivityDeps) {
   return {
     async summarise(input: WindowInput, window: OpenWindow): Promise<SummariseReport> {
       return withLease(deps, input, window, async ({ beat }, { transact }) => {
-        const { id, timezone } = installationOf(deps, input.installation);
+        const { id, timezone, fiscalYearStart } = installationOf(deps, input.installation);
         const before = presentDay(deps.clock(), timezone);
-        const summaries = await summariseDays(transact, id, { before, windowId: window.id }, (done) =>
+        const summaries = await summariseDays(transact, id, { before, windowId: window.id, fiscalYearStart }, (done) =>
           beat({ step: stepTexts.summarising, done, total: null }),
         );
         if (summaries >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'summarise');

@@ -6,7 +6,7 @@ import { canonicalAmount } from '../ledger/journal/entry-hash.ts';
 import { loadEntries } from '../ledger/journal/read-entries.ts';
 import { loadSummaries } from '../ledger/summaries/read-summaries.ts';
 import { summariseEntries } from '../ledger/summaries/summarise.ts';
-import type { DailySummary, SummaryLine } from '../ledger/summaries/summary.ts';
+import type { ChainedSummary, DailySummary, SummaryLine } from '../ledger/summaries/summary.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { moveEntries } from './move-entries.ts';
 import { openDayFor } from './open-day.ts';
@@ -26,9 +26,9 @@ interface MovedDay {
    * Summaries that reverse the moved ones on their own day, one for each VAT period. Empty if the moved ones cancel
    * each other.
    */
-  reversals: DailySummary[];
+  reversals: ChainedSummary[];
   /** Summaries on the open day that replace the moved ones. Empty if nothing is left to post. */
-  successors: DailySummary[];
+  successors: ChainedSummary[];
 }
 
 /** These summaries by day and department. */
@@ -56,7 +56,7 @@ export async function appendOnDay(trx: Connection, installation: InstallationCon
     ...{ name, moved, day: open },
     postingMode: 'daily_summary',
   });
-  const summaries = await summariseEntries(trx, id, entryIds);
+  const summaries = await summariseEntries(trx, id, entryIds, { fiscalYearStart: installation.fiscalYearStart });
   const reversals = summaries.filter(({ date }) => date === day.date);
   const successors = summaries.filter(({ date }) => date === open);
   refuseRemainder(name, [...day.summaries, ...reversals]);
@@ -67,7 +67,7 @@ export async function appendOnDay(trx: Connection, installation: InstallationCon
  * Summaries that are settled without being sent must cancel each other, by account and VAT. Anything else is a defect
  * of vetledger.
  */
-function refuseRemainder(name: string, summaries: readonly DailySummary[]): void {
+function refuseRemainder(name: string, summaries: readonly ChainedSummary[]): void {
   const sums = new Map<string, { amount: Money; base: Money }>();
   for (const line of summaries.flatMap(({ lines }) => lines)) {
     const key = JSON.stringify(placeOf(line));
@@ -83,6 +83,6 @@ function refuseRemainder(name: string, summaries: readonly DailySummary[]): void
   }
 }
 
-function placeOf({ account, role, paymentType, vat, dimensions, internal, buyer }: SummaryLine) {
-  return [account, role, paymentType, vat && [vat.group, canonicalAmount(vat.rate)], dimensions, internal, buyer];
+function placeOf({ account, role, rule, paymentType, vat, dimensions, internal, buyer }: SummaryLine) {
+  return [account, role, rule, paymentType, vat && [vat.group, canonicalAmount(vat.rate)], dimensions, internal, buyer];
 }

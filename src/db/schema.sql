@@ -964,8 +964,13 @@ create table summary_entry (
   created_at timestamp with time zone not null default clock_timestamp(),
   vat_period text not null,
   is_late boolean not null,
+  is_correction boolean not null,
+  fiscal_year integer not null,
+  voucher_number bigint not null,
+  constraint summary_entry_installation_fiscal_year_voucher_number_key UNIQUE (installation, fiscal_year, voucher_number),
   constraint summary_entry_installation_seq_key UNIQUE (installation, seq),
-  constraint summary_entry_pkey PRIMARY KEY (id)
+  constraint summary_entry_pkey PRIMARY KEY (id),
+  constraint summary_entry_voucher_number_check CHECK ((voucher_number > 0))
 );
 CREATE INDEX summary_entry_date ON vetledger.summary_entry USING btree (installation, summary_date, department_id, n);
 
@@ -976,6 +981,7 @@ create table summary_line (
   role text not null,
   side text not null,
   amount numeric not null,
+  rule text not null,
   dimension_1 text,
   dimension_2 text,
   dimension_3 text,

@@ -16,7 +16,7 @@ export interface ErpEntry {
   journal: string;
   /** A line of text without control characters. */
   description: string;
-  /** The document's number in the practice software. */
+  /** The document's number in the practice software, or the voucher number of a summary. */
   reference: string | null;
   /** Id of the unit that this one reverses. */
   reverses: string | null;

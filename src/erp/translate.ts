@@ -21,6 +21,7 @@ import {
   vatText,
 } from './mapped-values.ts';
 import type { ErpProblem } from './port.ts';
+import { lastDocumentDay, paymentTypeText, recordedSummaryText } from './summary-texts.ts';
 import { basesOnVatLinesAlone, groupKey, groupsNotDue } from './vat-bases.ts';
 
 export interface TranslationContext {
@@ -52,6 +53,7 @@ export function translate(
     problems.add('journal_unmapped', deliveryFindings.journalUnmapped({ kind }));
   }
   const description = unit.kind === 'entry' ? unit.posting.description : summaryDescription(unit.posting);
+  const narration = unit.kind === 'entry' ? description : recordedSummaryText(unit.posting);
   const context: LineContext = {
     installation: posting.installation,
     mapping,
@@ -62,7 +64,7 @@ export function translate(
     departmentId: unit.kind === 'entry' ? null : unit.posting.departmentId,
     taxOnlyBases: basesOnVatLinesAlone(posting.lines),
     notDue: groupsNotDue(posting.lines),
-    day: unit.kind === 'entry' ? unit.posting.documentDate : posting.date,
+    day: unit.kind === 'entry' ? unit.posting.documentDate : lastDocumentDay(unit.posting),
   };
   const lines =
     unit.kind === 'entry'
@@ -79,7 +81,7 @@ export function translate(
     problems.add('erp_party_refused', deliveryFindings.tooManyParties({ parties: named }));
   }
   if (problems.found.length > 0) return { problems: problems.found };
-  const number = unit.kind === 'entry' ? numberOf(unit.posting.lines) : null;
+  const number = unit.kind === 'entry' ? numberOf(unit.posting.lines) : unit.posting.record.voucher;
   return {
     entry: {
       key: entryKey(databaseId, posting.id),
@@ -87,7 +89,7 @@ export function translate(
       installation: posting.installation,
       date: posting.date,
       journal: journal ?? '',
-      description: erpText(description, 'description', capabilities),
+      description: erpText(narration, 'description', capabilities),
       reference: number === null ? null : erpText(number, 'reference', capabilities),
       reverses: unit.kind === 'entry' ? unit.posting.reverses : null,
       ...(unit.kind === 'entry' ? { isRefund: isRefund(unit.posting) } : {}),
@@ -140,7 +142,7 @@ function summaryPart(line: SummaryLine, context: LineContext): LinePart {
     party: partyOf({ ...line, party: null }, context),
     openItem: null,
     dueDate: null,
-    description: [context.description, ...buyerText(line, line.buyer)].join(' '),
+    description: [context.description, ...paymentTypeText(line), ...buyerText(line, line.buyer)].join(' '),
     departmentId: context.departmentId,
   };
 }

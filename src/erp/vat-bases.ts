@@ -2,9 +2,16 @@ import { type Line, signed } from '../domain/entry.ts';
 import { type Money, zero } from '../domain/money.ts';
 import type { SummaryLine } from '../ledger/summaries/summary.ts';
 
+/** The rules of sales. The VAT of other rules belongs to payments and prepayments, which have no revenue lines. */
+const saleRules: ReadonlySet<string> = new Set(['R1', 'R2']);
+
 /** The VAT groups whose VAT is not due with the sales of this unit: their base is on VAT lines only (ACCOUNTING R13). */
 export function groupsNotDue(lines: readonly (Line | SummaryLine)[]): ReadonlySet<string> {
-  return new Set(lines.flatMap(({ role, vat }) => (role === 'vat_not_due' && vat !== null ? groupKey(vat) : [])));
+  return new Set(
+    lines.flatMap(({ role, rule, vat }) =>
+      role === 'vat_not_due' && saleRules.has(rule) && vat !== null ? groupKey(vat) : [],
+    ),
+  );
 }
 
 export function groupKey(vat: { group: string | null; rate: Money | null }): string {
@@ -17,8 +24,12 @@ export function groupKey(vat: { group: string | null; rate: Money | null }): str
  */
 export function basesOnVatLinesAlone(lines: readonly (Line | SummaryLine)[]): Map<Line | SummaryLine, Money> {
   const alone = new Map<Line | SummaryLine, Money>();
+  for (const line of lines) {
+    const base = line.role === 'vat' && !saleRules.has(line.rule) ? line.vat?.base : null;
+    if (base != null && !base.isZero()) alone.set(line, base);
+  }
   const groups = Map.groupBy(
-    lines.filter(({ vat }) => vat !== null),
+    lines.filter(({ rule, vat }) => saleRules.has(rule) && vat !== null),
     ({ vat }) => groupKey(vat ?? { group: null, rate: null }),
   );
   const notDue = groupsNotDue(lines);

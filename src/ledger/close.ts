@@ -43,6 +43,8 @@ export interface BooksToClose {
   id: InstallationId;
   /** Entries dated before this day are put into daily summaries before the close. */
   today: CalendarDate;
+  /** The first month of a fiscal year, from 1, for voucher numbers of summaries. Default: January. */
+  fiscalYearStart?: number;
   details?: CloseDetails;
 }
 
@@ -124,7 +126,7 @@ async function inOrder<Books extends { id: InstallationId }>(
 /** Returns false if the books are already closed through that day. */
 async function closePeriod(
   trx: Connection,
-  { id, today, details }: BooksToClose,
+  { id, today, fiscalYearStart, details }: BooksToClose,
   through: CalendarDate,
 ): Promise<boolean> {
   await execute(trx, 'select hold_period_alone(?)', [id]);
@@ -132,7 +134,7 @@ async function closePeriod(
   if (closed === through) return false;
   refuseEarlier(id, through, closed);
   // A window may have posted entries since the last summaries. Their summaries must come before the close.
-  while ((await summariseBatch(trx, id, { before: today, windowId: null })).length > 0);
+  while ((await summariseBatch(trx, id, { before: today, windowId: null, fiscalYearStart })).length > 0);
   await append(trx, id, 'close', through, details);
   return true;
 }

@@ -35,6 +35,11 @@ export function defaultPaymentRole(type: number): Role | null {
   return paymentTypes.get(type)?.role ?? null;
 }
 
+/** The name of a payment type in the practice software: `Gift card`; for an unknown type, `payment type 42`. */
+export function paymentTypeTitle(type: number): string {
+  return paymentTypes.get(type)?.name ?? usageTexts.paymentType({ type, name: '' });
+}
+
 /** `payment type 9 (Gift card)`. */
 export function paymentTypeName(type: number): string {
   return usageTexts.paymentType({ type, name: paymentTypes.get(type)?.name ?? '' });

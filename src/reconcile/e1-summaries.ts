@@ -8,7 +8,7 @@ import { type FoundDifferences, formatAmount, type ReconcileInput } from './reco
 
 /**
  * Part of equation E1, for posting mode `daily_summary`. Each summary is the sum of its entries per account, role,
- * side, department and VAT group, in amounts and in VAT bases. It contains only entries of the same day and posting
+ * side, rule, payment type, department and VAT group, in amounts and in VAT bases. It contains only entries of the same day and posting
  * mode. No entry is left out of the summaries after a window that could have summarised it has closed.
  */
 export async function checkSummaries(db: Connection, input: ReconcileInput): Promise<FoundDifferences[]> {
@@ -20,14 +20,15 @@ async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<
     db,
     { id: text, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric, base: numeric },
     `select id, account, role, side, sum(amount) as amount, sum(base) as base from (
-       select s.id, s.department_id, l.account, l.role, l.side, l.vat_group, l.vat_rate, l.amount,
+       select s.id, s.department_id, l.account, l.role, l.side, l.rule, l.payment_type, l.vat_group, l.vat_rate, l.amount,
          coalesce(l.vat_base, 0) as base
        from summary_entry s join summary_line l on l.summary_id = s.id where s.installation = ?
        union all
-       select s.id, l.department_id, l.account, l.role, l.side, l.vat_group, l.vat_rate, -l.amount, -coalesce(l.vat_base, 0)
+       select s.id, l.department_id, l.account, l.role, l.side, l.rule, l.payment_type, l.vat_group, l.vat_rate,
+         -l.amount, -coalesce(l.vat_base, 0)
        from summary_entry s join summary_member m on m.summary_id = s.id join entry_line l on l.entry_id = m.entry_id
        where s.installation = ?) both_ways
-     group by id, department_id, account, role, side, vat_group, vat_rate
+     group by id, department_id, account, role, side, rule, payment_type, vat_group, vat_rate
      having sum(amount) <> 0 or sum(base) <> 0 order by id, account, side`,
     [input.id, input.id],
     'case when amount = 0 then base else amount end',

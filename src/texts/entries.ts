@@ -11,6 +11,22 @@ export const entryDescriptions = {
   reversal: ({ entryId, description, change }: Record<'entryId' | 'description' | 'change', string>): string =>
     `Reversal of ${entryId}: ${description}, ${change}`,
   vatDue: ({ invoice }: { invoice: string }): string => `VAT due without payment, ${invoice}`,
+  /** `latePeriod`: the VAT period of late lines; null if they are not late. */
+  summary: (of: {
+    date: string;
+    departmentId: number | null;
+    isCorrection: boolean;
+    latePeriod: string | null;
+  }): string => {
+    const kind = of.isCorrection ? 'Correction summary' : 'Summary';
+    const department = of.departmentId === null ? 'no department' : `department ${of.departmentId}`;
+    return `${kind} of ${of.date}, ${department}${of.latePeriod === null ? '' : `, late for VAT ${of.latePeriod}`}`;
+  },
+  /** `at`: date and time in UTC. */
+  recordedSummary: (of: { description: string; at: string; mappings: string[] }): string => {
+    const mapping = of.mappings.length === 0 ? '' : `, mapping ${of.mappings.join(' and ')}`;
+    return `${of.description}, recorded ${of.at} UTC${mapping}`;
+  },
   takenBack: ({ description }: { description: string }): string => `${description}, cancelled`,
 };
 

@@ -8,8 +8,8 @@ import type { ErpEntry } from '../../src/erp/erp-entry.ts';
 import type { ErpProblem } from '../../src/erp/port.ts';
 import { translate } from '../../src/erp/translate.ts';
 import type { GeneralLedgerUnit } from '../../src/ledger/general-ledger.ts';
-import { type DailySummary, summarise, summaryId } from '../../src/ledger/summaries/summary.ts';
-import { type DraftFields, draft, party } from '../ledger/drafts.ts';
+import { summarise, summaryId } from '../../src/ledger/summaries/summary.ts';
+import { type DraftFields, draft, party, recordedSummary } from '../ledger/drafts.ts';
 import { mappingOf } from '../posting/support.ts';
 import { capabilitiesOf } from './capabilities.ts';
 
@@ -40,8 +40,7 @@ function ledgerEntry(entry: DraftEntry, changes: Partial<LedgerEntry> = {}): Led
 function summaryUnit(entries: LedgerEntry[]): GeneralLedgerUnit {
   const [summary] = summarise(entries);
   const id = summaryId(installation, summary!, 1);
-  const posting: DailySummary = { ...summary!, id, installation, n: 1, seq: 1, previousHash: '', hash: '' };
-  return { kind: 'daily_summary', posting };
+  return { kind: 'daily_summary', posting: recordedSummary(summary!, installation, id) };
 }
 
 const words = {
@@ -286,7 +285,8 @@ describe('a daily summary', () => {
 
   test('has the collective party, no open items, its department, and each base once', () => {
     const entry = entryOf(run(unit, { parties: 'per_client' }));
-    expect(entry).toMatchObject({ unitId: '1/summary/2026-03-01-2/1', journal: 'MISC', reference: null });
+    expect(entry).toMatchObject({ unitId: '1/summary/2026-03-01-2/1', journal: 'MISC', reference: '2026-D-000001' });
+    expect(entry.description).toBe('Summary of 2026-03-01, department 2, recorded 2026-03-02 12:00 UTC');
     const told = entry.lines.map((line) => [
       line.account,
       line.side,

@@ -7,6 +7,7 @@ import { translate } from '../../src/erp/translate.ts';
 import type { GeneralLedgerUnit } from '../../src/ledger/general-ledger.ts';
 import { summarise } from '../../src/ledger/summaries/summary.ts';
 import { judge } from '../../src/posting/index.ts';
+import { recordedSummary } from '../ledger/drafts.ts';
 import {
   contextOf,
   invoiceFacts,
@@ -126,9 +127,8 @@ test('per code, base and tax of what is delivered are those of the books: entrie
       for (const entry of [...entries, ...reversals]) {
         expect(reportOf([translated({ kind: 'entry', posting: entry })])).toEqual(booksOf(entry.lines));
       }
-      const unit = { installation, n: 1, seq: 1, previousHash: '', hash: '' };
       const summaries = summarise([...entries, ...reversals.slice(0, 1)]).map((summary) =>
-        translated({ kind: 'daily_summary', posting: { ...summary, ...unit, id: 'summary' } }),
+        translated({ kind: 'daily_summary', posting: recordedSummary(summary, installation, 'summary') }),
       );
       const lines = [...entries, ...reversals.slice(0, 1)].flatMap((entry) => entry.lines);
       expect(reportOf(summaries)).toEqual(booksOf(lines));

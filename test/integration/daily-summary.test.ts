@@ -33,9 +33,9 @@ describe('posting mode daily_summary, through real windows', () => {
   afterAll(() => clinic.stop());
 
   const sums = () =>
-    clinic.rows<{ entries: number; members: number; summaries: number; supplements: number }>(
+    clinic.rows<{ entries: number; members: number; summaries: number; corrections: number }>(
       `select (select count(*) from entry) as entries, (select count(*) from summary_member) as members, count(*) as summaries,
-         count(*) filter (where n > 1) as supplements from summary_entry`,
+         count(*) filter (where is_correction) as corrections from summary_entry`,
     );
 
   async function reconciled(): Promise<void> {
@@ -55,12 +55,12 @@ describe('posting mode daily_summary, through real windows', () => {
        from entry e join entry_line l on l.entry_id = e.id and l.line = 1 where e.entry_date < ?::date`,
       [helsinki(0)],
     );
-    expect(first).toMatchObject({ members: over!.entries, summaries: over!.groups, supplements: 0 });
+    expect(first).toMatchObject({ members: over!.entries, summaries: over!.groups, corrections: 0 });
     expect(over!.groups).toBeLessThan(over!.entries);
     await reconciled();
   });
 
-  test('the next window makes none, and late documents go to supplements', async () => {
+  test('the next window makes none, and late documents go to correction summaries', async () => {
     const [before] = await sums();
     expect((await clinic.sync()).outcome).toBe('closed');
     expect(await sums()).toEqual([before]);
@@ -80,7 +80,7 @@ describe('posting mode daily_summary, through real windows', () => {
     sandbox.live(30);
     expect((await clinic.sync()).error).toBeUndefined();
     const [after] = await sums();
-    expect(after!.supplements).toBeGreaterThan(0);
+    expect(after!.corrections).toBeGreaterThan(0);
     await reconciled();
     const explained = (await command(`explain invoice ${old.id} --json`)).json();
     const [first, reversal] = explained.entries as { summary: string; posting_mode: string }[];

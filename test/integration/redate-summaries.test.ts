@@ -224,7 +224,7 @@ describe('a day’s summary whose period was closed in the ERP', () => {
   });
 
   describe('of which documents were corrected before the period was closed', () => {
-    /** One invoice is voided and one changed, so the correction is in a supplement of the same day. */
+    /** One invoice is voided and one changed, so the correction is in a correction summary of the same day. */
     async function corrected(): Promise<[string, string]> {
       const unit = await lateSummary(2);
       voidIt(await invoiceOf(unit, 0));
@@ -234,18 +234,18 @@ describe('a day’s summary whose period was closed in the ERP', () => {
       await clinic.pull();
       await clinic.post();
       await sumUp();
-      const supplement = unit.replace(/\d+$/, '2');
-      expect(await stateOf(supplement)).toBe('pending');
+      const correction = unit.replace(/\d+$/, '2');
+      expect(await stateOf(correction)).toBe('pending');
       server.lock(closed);
       await deliver();
-      return [unit, supplement];
+      return [unit, correction];
     }
 
     it.each<[string, (units: [string, string]) => string[][]]>([
       ['decided together', (units) => [units]],
-      ['the original first', ([unit, supplement]) => [[unit], [supplement]]],
-      ['the supplement first', ([unit, supplement]) => [[supplement], [unit]]],
-    ])('is moved with its supplement, %s', async (_, order) => {
+      ['the original first', ([unit, correction]) => [[unit], [correction]]],
+      ['the correction first', ([unit, correction]) => [[correction], [unit]]],
+    ])('is moved with its correction summary, %s', async (_, order) => {
       const units = await corrected();
       for (const ids of order(units)) await redate(ids);
       expect(await Promise.all(units.map(stateOf))).toEqual(['cancelled_out', 'cancelled_out']);
@@ -304,7 +304,7 @@ describe('a day’s summary whose period was closed in the ERP', () => {
     await expectSoundBooks();
   });
 
-  it('that comes to nothing with its supplement is settled without an entry', async () => {
+  it('that comes to nothing with its correction summary is settled without an entry', async () => {
     const unit = await lateSummary(1, { only: true });
     const [summary] = await loadSummaries(db, [unit]);
     for (const n of summary!.members.keys()) voidIt(await invoiceOf(unit, n));
@@ -313,13 +313,13 @@ describe('a day’s summary whose period was closed in the ERP', () => {
     await sumUp();
     server.lock(closed);
     await deliver();
-    const supplement = unit.replace(/\d+$/, '2');
+    const correction = unit.replace(/\d+$/, '2');
     const before = await entries();
-    expect(await redate([unit, supplement])).toEqual(
-      [unit, supplement].map((one) => ({ unit: one, reversal: null, entry: null, date: null })),
+    expect(await redate([unit, correction])).toEqual(
+      [unit, correction].map((one) => ({ unit: one, reversal: null, entry: null, date: null })),
     );
     expect(await entries()).toBe(before);
-    expect(await Promise.all([unit, supplement].map(stateOf))).toEqual(['cancelled_out', 'cancelled_out']);
+    expect(await Promise.all([unit, correction].map(stateOf))).toEqual(['cancelled_out', 'cancelled_out']);
   });
 
   it('is not decided while the ERP may have it, where it waits for something else, or where our own books are closed', async () => {

@@ -176,13 +176,14 @@ function close(context: CommandContext, options: Options): Promise<number> {
         return 0;
       }
     }
-    const books = chosen.map(({ id, timezone }) => {
+    const books = chosen.map(({ id, timezone, fiscalYearStart }) => {
       const by = { actedBy: persons.by, reason: `ledger close --through ${through}` };
       const details: CloseDetails = { ...by, second: persons.second, checklist: checklist(id) };
-      return { id, today: today(clock(), timezone), details };
+      return { id, today: today(clock(), timezone), fiscalYearStart, details };
     });
     // Past days get their summaries before the close. Afterwards, only late documents lead to another summary.
-    for (const { id, today } of books) await summariseDays(transactionsOf(db), id, { before: today, windowId: null });
+    for (const { id, today, fiscalYearStart } of books)
+      await summariseDays(transactionsOf(db), id, { before: today, windowId: null, fiscalYearStart });
     const heads = await closePeriods(db, books, through, {
       sealKey: config.sealKey,
       onClosed: (trx, installation) => noteLateAtClose(trx, installation, through),

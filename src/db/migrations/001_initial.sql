@@ -836,7 +836,8 @@ create trigger entry_in_days after insert on entry referencing new table as adde
 -- Delivered to the general ledger in posting mode `daily_summary`. The entries of single documents stay unchanged as
 -- the sub-ledger of the summaries.
 
--- One day and department. `n` is 1 for the day itself, and higher for documents of that day that are posted later.
+-- One day and department, numbered from 1 (`n`). A day has one ordinary summary for each VAT period, and a correction
+-- summary whenever late documents or corrections were posted to it later.
 create table summary_entry (
   id text primary key,
   installation bigint not null,
@@ -851,7 +852,12 @@ create table summary_entry (
   -- A summary belongs to one original VAT period, and contains either late entries or others.
   vat_period text not null,
   is_late boolean not null,
-  unique (installation, seq)
+  is_correction boolean not null,
+  -- The voucher number: journal D, without gaps in a fiscal year.
+  fiscal_year integer not null,
+  voucher_number bigint not null check (voucher_number > 0),
+  unique (installation, seq),
+  unique (installation, fiscal_year, voucher_number)
 );
 create index summary_entry_date on summary_entry (installation, summary_date, department_id, n);
 
@@ -862,6 +868,8 @@ create table summary_line (
   role text not null,
   side text not null check (side in ('debit', 'credit')),
   amount numeric not null check (amount > 0),
+  -- The posting rule of its entries' lines, so that sales, payments and VAT that becomes due are never added up.
+  rule text not null,
   dimension_1 text,
   dimension_2 text,
   dimension_3 text,

@@ -55,18 +55,27 @@ function exportedEntry(
       ['mapping', record?.mapping && mappingVersionText(record.mapping)],
     ]),
   ];
-  const recorded = present([
-    ['recorded_at', record?.recordedAt.toISOString()],
-    ['window', record?.windowId],
+  return { id, seq, date, description, facts, recorded: record === null ? [] : recordedFacts(record), lines };
+}
+
+function recordedFacts({ recordedAt, windowId }: Pick<EntryRecord, 'recordedAt' | 'windowId'>): Fact[] {
+  return present([
+    ['recorded_at', recordedAt.toISOString()],
+    ['window', windowId],
   ]);
-  return { id, seq, date, description, facts, recorded, lines };
 }
 
 function exportedSummary(summary: DailySummary, decimals: number): ExportedUnit {
-  const { id, seq, date, departmentId } = summary;
-  const facts = present([['reason', 'daily_summary'], ['entries', summary.members.length], ...vatFacts(summary)]);
+  const { id, seq, date, departmentId, record } = summary;
+  const facts = present([
+    ['reason', summary.isCorrection ? 'correction_summary' : 'daily_summary'],
+    ['entries', summary.members.length],
+    ...vatFacts(summary),
+    ['voucher', record.voucher],
+    ['mapping', record.mappings.map(mappingVersionText).join('; ')],
+  ]);
   const lines = summary.lines.map((line) => ({ ...line, facts: summaryLineFacts(line, departmentId, decimals) }));
-  return { id, seq, date, description: summaryDescription(summary), facts, recorded: [], lines };
+  return { id, seq, date, description: summaryDescription(summary), facts, recorded: recordedFacts(record), lines };
 }
 
 /** The entry's facts, without its date, id, description and lines. */
@@ -140,6 +149,7 @@ function summaryLineFacts(line: SummaryLine, departmentId: number | null, decima
     ['vat_group', line.vat?.group],
     ['vat_rate', line.vat?.rate?.toFixed()],
     ['vat_base', line.vat?.base && formatMoney(line.vat.base, decimals)],
+    ['rule', line.rule],
     ['documents', line.entryIds.join(' ')],
   ]);
 }

@@ -1,29 +1,36 @@
-import { integer, text } from '../../db/columns.ts';
+import { integer, nullable, text } from '../../db/columns.ts';
 import { pages } from '../../db/pages.ts';
 import { type Connection, row, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
 import { ledgerErrors } from '../../texts/findings/chain.ts';
+import type { MappingVersion } from '../journal/entry-records.ts';
 import type { DateRange } from '../journal/read-entries.ts';
+import { voucherText } from '../journal/vouchers.ts';
 import { LedgerError } from '../ledger-error.ts';
 import type { DailySummary } from './summary.ts';
 import {
   memberShape,
-  type SummaryRow,
+  type StoredSummaryRow,
+  storedSummaryShape,
   summaryColumns,
   summaryLineColumns,
   summaryLineFromRow,
   summaryLineShape,
-  summaryShape,
 } from './summary-rows.ts';
 
 const pageSize = 100;
+/** The journal of daily summaries in voucher numbers. */
+const summaryJournal = 'D';
 
 /** The summaries with these ids, in the given order. Throws LedgerError if one does not exist. */
 export async function loadSummaries(db: Connection, ids: string[]): Promise<DailySummary[]> {
   if (ids.length === 0) return [];
-  const found = await rows(db, summaryShape, `select ${summaryColumns} from summary_entry where id = any(?::text[])`, [
-    ids,
-  ]);
+  const found = await rows(
+    db,
+    storedSummaryShape,
+    `select ${summaryColumns} from summary_entry where id = any(?::text[])`,
+    [ids],
+  );
   const byId = new Map((await withLinesAndMembers(db, found)).map((summary) => [summary.id, summary]));
   return ids.map((id) => {
     const summary = byId.get(id);
@@ -34,10 +41,10 @@ export async function loadSummaries(db: Connection, ids: string[]): Promise<Dail
 
 /** Yields an installation's summaries in the order of their chain, with one page in memory. */
 export async function* summariesBySeq(db: Connection, installation: InstallationId): AsyncGenerator<DailySummary> {
-  const read = (after: SummaryRow | null) =>
+  const read = (after: StoredSummaryRow | null) =>
     rows(
       db,
-      summaryShape,
+      storedSummaryShape,
       `select ${summaryColumns} from summary_entry where installation = ? and seq > ? order by seq limit ?`,
       [installation, after?.seq ?? 0, pageSize],
     );
@@ -50,10 +57,10 @@ export async function* summariesByDate(
   installation: InstallationId,
   range: DateRange,
 ): AsyncGenerator<DailySummary> {
-  const read = (after: SummaryRow | null) =>
+  const read = (after: StoredSummaryRow | null) =>
     rows(
       db,
-      summaryShape,
+      storedSummaryShape,
       `select ${summaryColumns} from summary_entry
        where installation = ? and (summary_date, seq) > (?::date, ?::bigint) and summary_date <= ?::date
        order by summary_date, seq limit ?`,
@@ -68,8 +75,8 @@ export async function* summariesByDate(
   for await (const page of pages(pageSize, read)) yield* await withLinesAndMembers(db, page);
 }
 
-/** Rows with their lines and members. The members' hashes are read from the present entries. */
-async function withLinesAndMembers(db: Connection, summaries: SummaryRow[]): Promise<DailySummary[]> {
+/** Rows with their lines, members and mappings. The members' hashes are read from the present entries. */
+async function withLinesAndMembers(db: Connection, summaries: StoredSummaryRow[]): Promise<DailySummary[]> {
   const ids = summaries.map(({ id }) => id);
   const lineRows = await rows(
     db,
@@ -84,6 +91,7 @@ async function withLinesAndMembers(db: Connection, summaries: SummaryRow[]): Pro
      where m.summary_id = any(?::text[]) order by e.seq`,
     [ids],
   );
+  const mappings = await mappingsOf(db, ids);
   const lines = Map.groupBy(lineRows, (line) => line.summary_id);
   const members = Map.groupBy(memberRows, (member) => member.summary_id);
   return summaries.map((summary) => ({
@@ -97,9 +105,35 @@ async function withLinesAndMembers(db: Connection, summaries: SummaryRow[]): Pro
     hash: summary.hash,
     vatPeriod: summary.vat_period,
     isLate: summary.is_late,
+    isCorrection: summary.is_correction,
+    fiscalYear: summary.fiscal_year,
+    voucherNumber: summary.voucher_number,
     lines: (lines.get(summary.id) ?? []).map(summaryLineFromRow),
     members: (members.get(summary.id) ?? []).map(({ entry_id, hash }) => ({ entryId: entry_id, hash })),
+    record: {
+      voucher: voucherText(summary.fiscal_year, summaryJournal, summary.voucher_number),
+      recordedAt: summary.created_at,
+      windowId: summary.window_id,
+      mappings: mappings.get(summary.id) ?? [],
+    },
   }));
+}
+
+/** The mappings with which the entries of each summary were posted, by the summary's id. */
+async function mappingsOf(db: Connection, ids: string[]): Promise<Map<string, MappingVersion[]>> {
+  const found = await rows(
+    db,
+    { summaryId: text, hash: text, version: nullable(text), approvedBy: nullable(text) },
+    `select posted.summary_id as "summaryId", posted.mapping_hash as hash, c.version, c.approved_by as "approvedBy"
+     from (select m.summary_id, e.installation, e.mapping_hash, min(e.seq) as first
+           from summary_member m join entry e on e.id = m.entry_id
+           where m.summary_id = any(?::text[]) and e.mapping_hash is not null group by 1, 2, 3) posted
+     left join mapping_content c on c.installation = posted.installation and c.mapping_hash = posted.mapping_hash
+     order by posted.summary_id, posted.first`,
+    [ids],
+  );
+  const bySummary = Map.groupBy(found, ({ summaryId }) => summaryId);
+  return new Map([...bySummary].map(([id, versions]) => [id, versions.map(({ summaryId: _, ...version }) => version)]));
 }
 
 /** The id of the summary of each entry, by entry id. Entries without a summary are left out. */

@@ -1,13 +1,14 @@
 import { insertRows } from '../../db/bulk.ts';
-import { date, integer, nullable, text } from '../../db/columns.ts';
+import { bool, date, integer, nullable, text } from '../../db/columns.ts';
 import type { Transact } from '../../db/lease.ts';
 import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
+import { fiscalYearStart } from '../../domain/dates.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { chainStart } from '../journal/entry-hash.ts';
 import { type EntryRow, entryColumns, entryShape } from '../journal/entry-rows.ts';
 import { loadEntries, withLines } from '../journal/read-entries.ts';
-import { type DailySummary, summarise, summaryId } from './summary.ts';
+import { type ChainedSummary, summarise, summaryId } from './summary.ts';
 import { summaryHash } from './summary-hash.ts';
 import {
   memberInsertTypes,
@@ -25,6 +26,8 @@ export interface SummariseOptions {
   before: CalendarDate;
   /** The window that makes the summaries; null outside a window. */
   windowId: number | null;
+  /** The first month of a fiscal year, from 1, for voucher numbers. Default: January. */
+  fiscalYearStart?: number | undefined;
   entriesPerBatch?: number;
 }
 
@@ -48,18 +51,19 @@ export async function summariseDays(
 
 /**
  * Makes the summaries of the oldest past days with waiting entries, within the caller's transaction. A day that already
- * has summaries gets supplementary ones. Returns the new summaries; empty if nothing is left. A concurrent caller waits
- * for the lock and then finds these days done. The number of SQL statements does not depend on the number of entries.
+ * has its ordinary summary gets a correction summary. Returns the new summaries; empty if nothing is left. A concurrent
+ * caller waits for the lock and then finds these days done. The number of SQL statements does not depend on the number of
+ * entries.
  */
 export async function summariseBatch(
   trx: Connection,
   installation: InstallationId,
   options: SummariseOptions,
-): Promise<DailySummary[]> {
+): Promise<ChainedSummary[]> {
   await holdSummaries(trx, installation);
   const waiting = await waitingEntries(trx, installation, options);
   if (waiting.length === 0) return [];
-  return append(trx, installation, await withLines(trx, waiting), options.windowId);
+  return append(trx, installation, await withLines(trx, waiting), options);
 }
 
 /**
@@ -70,10 +74,11 @@ export async function summariseEntries(
   trx: Connection,
   installation: InstallationId,
   entryIds: string[],
-): Promise<DailySummary[]> {
+  options: Pick<SummariseOptions, 'fiscalYearStart'> = {},
+): Promise<ChainedSummary[]> {
   if (entryIds.length === 0) return [];
   await holdSummaries(trx, installation);
-  return append(trx, installation, await loadEntries(trx, entryIds), null);
+  return append(trx, installation, await loadEntries(trx, entryIds), { ...options, windowId: null });
 }
 
 async function holdSummaries(trx: Connection, installation: InstallationId): Promise<void> {
@@ -86,19 +91,25 @@ async function append(
   trx: Connection,
   installation: InstallationId,
   entries: LedgerEntry[],
-  windowId: number | null,
-): Promise<DailySummary[]> {
-  const drafts = summarise(entries);
-  const numbers = await lastNumbers(trx, installation, [...new Set(drafts.map((draft) => draft.date))]);
+  { windowId, fiscalYearStart: firstMonth = 1 }: Pick<SummariseOptions, 'windowId' | 'fiscalYearStart'>,
+): Promise<ChainedSummary[]> {
+  const days = await summarisedDays(trx, installation, [...new Set(entries.map(({ date }) => date))]);
+  const drafts = summarise(entries, (day, department) => days.get(dayKey(day, department))?.isSummarised ?? false);
+  const fiscalYearOf = (day: CalendarDate) => Number(fiscalYearStart(day, firstMonth).slice(0, 4));
+  const vouchers = await lastVouchers(trx, installation, [...new Set(drafts.map(({ date }) => fiscalYearOf(date)))]);
   const head = await chainHead(trx, installation);
-  const summaries: DailySummary[] = [];
+  const summaries: ChainedSummary[] = [];
   for (const draft of drafts) {
     const previous = summaries.at(-1) ?? head;
     const day = dayKey(draft.date, draft.departmentId);
-    const n = (numbers.get(day) ?? 0) + 1;
-    numbers.set(day, n);
+    const n = (days.get(day)?.n ?? 0) + 1;
+    days.set(day, { n, isSummarised: true });
+    const fiscalYear = fiscalYearOf(draft.date);
+    const voucherNumber = (vouchers.get(fiscalYear) ?? 0) + 1;
+    vouchers.set(fiscalYear, voucherNumber);
     const id = summaryId(installation, draft, n);
-    const summary = { ...draft, id, installation, n, seq: previous.seq + 1, previousHash: previous.hash };
+    const place = { id, installation, n, fiscalYear, voucherNumber, seq: previous.seq + 1 };
+    const summary = { ...draft, ...place, previousHash: previous.hash };
     summaries.push({ ...summary, hash: summaryHash(previous.hash, summary) });
   }
   await insert(trx, summaries, windowId);
@@ -142,20 +153,41 @@ function dayKey(day: CalendarDate, departmentId: number | null): string {
   return `${day}-${departmentId}`;
 }
 
-/** The number of the last summary of each of these days and departments. */
-async function lastNumbers(
+/** The number of the last summary of each of these days and departments, and whether the day has its ordinary one. */
+async function summarisedDays(
   trx: Connection,
   installation: InstallationId,
   days: CalendarDate[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, { n: number; isSummarised: boolean }>> {
   const found = await rows(
     trx,
-    { day: date, department_id: nullable(integer), n: integer },
-    `select summary_date as day, department_id, max(n) as n from summary_entry
-     where installation = ? and summary_date = any(?::date[]) group by summary_date, department_id`,
+    { day: date, department_id: nullable(integer), n: integer, is_summarised: bool },
+    `select summary_date as day, department_id, max(n) as n, bool_or(not is_correction) as is_summarised
+     from summary_entry where installation = ? and summary_date = any(?::date[]) group by summary_date, department_id`,
     [installation, days],
   );
-  return new Map(found.map(({ day, department_id, n }) => [dayKey(day, department_id), n]));
+  return new Map(
+    found.map(({ day, department_id, n, is_summarised: isSummarised }) => [
+      dayKey(day, department_id),
+      { n, isSummarised },
+    ]),
+  );
+}
+
+/** The last voucher number of each of these fiscal years. The caller holds the summaries, so numbers have no gap. */
+async function lastVouchers(
+  trx: Connection,
+  installation: InstallationId,
+  fiscalYears: number[],
+): Promise<Map<number, number>> {
+  const found = await rows(
+    trx,
+    { year: integer, last: integer },
+    `select fiscal_year as year, max(voucher_number) as last from summary_entry
+     where installation = ? and fiscal_year = any(?::int[]) group by fiscal_year`,
+    [installation, fiscalYears],
+  );
+  return new Map(found.map(({ year, last }) => [year, last]));
 }
 
 async function chainHead(trx: Connection, installation: InstallationId): Promise<{ seq: number; hash: string }> {
@@ -168,7 +200,7 @@ async function chainHead(trx: Connection, installation: InstallationId): Promise
   return head ?? { seq: 0, hash: chainStart };
 }
 
-async function insert(trx: Connection, summaries: DailySummary[], windowId: number | null): Promise<void> {
+async function insert(trx: Connection, summaries: ChainedSummary[], windowId: number | null): Promise<void> {
   const summaryRows = summaries.map((summary) => ({ ...summaryRow(summary), window_id: windowId }));
   await insertRows(trx, 'summary_entry', summaryInsertTypes, summaryRows);
   const lineRows = summaries.flatMap(({ id, lines }) => lines.map((line, index) => summaryLineRow(id, index, line)));

@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
 import { canonicalAmount } from '../journal/entry-hash.ts';
-import type { DailySummary } from './summary.ts';
+import type { ChainedSummary } from './summary.ts';
 
 /** sha256 of the previous summary's hash, the summary's facts and its entries' hashes, in hex. */
-export function summaryHash(previousHash: string, summary: Omit<DailySummary, 'hash' | 'previousHash'>): string {
+export function summaryHash(previousHash: string, summary: Omit<ChainedSummary, 'hash' | 'previousHash'>): string {
   const content = JSON.stringify([
     summary.id,
     summary.seq,
     summary.date,
     summary.departmentId,
+    [summary.vatPeriod, summary.isLate, summary.isCorrection],
+    [summary.fiscalYear, summary.voucherNumber],
     summary.lines.map((line) => [
       line.account,
       line.role,
       line.side,
       canonicalAmount(line.amount),
+      line.rule,
       line.dimensions,
       [line.internal.account, line.internal.dimension1, line.internal.dimension2],
       line.paymentType,

@@ -3,6 +3,7 @@ import {
   columnList,
   columnTypes,
   date,
+  instant,
   integer,
   nullable,
   numeric,
@@ -13,9 +14,9 @@ import {
 } from '../../db/columns.ts';
 import { Money } from '../../domain/money.ts';
 import { lineRoles, sides } from '../../terms.ts';
-import type { DailySummary, SummaryLine } from './summary.ts';
+import type { ChainedSummary, SummaryLine } from './summary.ts';
 
-/** The columns of `summary_entry`, without the window that made it and the time. */
+/** The columns of `summary_entry` that are inserted, without the window that made it. The database sets the time. */
 export const summaryShape = {
   id: text,
   installation: integer,
@@ -27,7 +28,13 @@ export const summaryShape = {
   hash: text,
   vat_period: text,
   is_late: bool,
+  is_correction: bool,
+  fiscal_year: integer,
+  voucher_number: integer,
 };
+
+/** The columns of `summary_entry` that are read. */
+export const storedSummaryShape = { ...summaryShape, window_id: nullable(integer), created_at: instant };
 
 /** The columns of `summary_line`. */
 export const summaryLineShape = {
@@ -37,6 +44,7 @@ export const summaryLineShape = {
   role: oneOf(lineRoles),
   side: oneOf(sides),
   amount: numeric,
+  rule: text,
   dimension_1: nullable(text),
   dimension_2: nullable(text),
   dimension_3: nullable(text),
@@ -57,10 +65,11 @@ export const summaryLineShape = {
 export const memberShape = { entry_id: text, summary_id: text };
 
 export type SummaryRow = RowOf<typeof summaryShape>;
+export type StoredSummaryRow = RowOf<typeof storedSummaryShape>;
 export type SummaryLineRow = RowOf<typeof summaryLineShape>;
 
 /** The columns as a list for SQL. */
-export const summaryColumns = columnList(summaryShape);
+export const summaryColumns = columnList(storedSummaryShape);
 export const summaryLineColumns = columnList(summaryLineShape);
 
 /** The columns with their PostgreSQL types, for inserts. They include the window that made the summary. */
@@ -68,7 +77,7 @@ export const summaryInsertTypes = { ...columnTypes(summaryShape), window_id: 'bi
 export const summaryLineInsertTypes = columnTypes(summaryLineShape);
 export const memberInsertTypes = columnTypes(memberShape);
 
-export function summaryRow(summary: DailySummary): SummaryRow {
+export function summaryRow(summary: ChainedSummary): SummaryRow {
   return {
     id: summary.id,
     installation: summary.installation,
@@ -80,6 +89,9 @@ export function summaryRow(summary: DailySummary): SummaryRow {
     hash: summary.hash,
     vat_period: summary.vatPeriod,
     is_late: summary.isLate,
+    is_correction: summary.isCorrection,
+    fiscal_year: summary.fiscalYear,
+    voucher_number: summary.voucherNumber,
   };
 }
 
@@ -91,6 +103,7 @@ export function summaryLineRow(summaryId: string, index: number, line: SummaryLi
     role: line.role,
     side: line.side,
     amount: line.amount.toFixed(),
+    rule: line.rule,
     dimension_1: line.dimensions[0],
     dimension_2: line.dimensions[1],
     dimension_3: line.dimensions[2],
@@ -114,6 +127,7 @@ export function summaryLineFromRow(row: SummaryLineRow): SummaryLine {
     role: row.role,
     side: row.side,
     amount: new Money(row.amount),
+    rule: row.rule,
     dimensions: [row.dimension_1, row.dimension_2, row.dimension_3],
     internal: {
       account: row.internal_account,

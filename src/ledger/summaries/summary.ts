@@ -1,7 +1,9 @@
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { entryDescriptions } from '../../texts/entries.ts';
 import { canonicalAmount } from '../journal/entry-hash.ts';
+import type { MappingVersion } from '../journal/entry-records.ts';
 
 /** The sums of the entries of one day and department for the general ledger; not yet in the ledger. */
 export interface DraftSummary {
@@ -12,6 +14,8 @@ export interface DraftSummary {
   vatPeriod: string;
   /** True if all its entries are late; false if none is. */
   isLate: boolean;
+  /** True for late documents and corrections of a day; false for the ordinary summary of the day. */
+  isCorrection: boolean;
   /** Balanced, debits first; the two sides of an account are never netted. */
   lines: SummaryLine[];
   /** The entries of the summary, in the order of their chain. */
@@ -20,36 +24,65 @@ export interface DraftSummary {
 
 /** The sum of the entries' lines that are equal for the general ledger (`lineKey`). */
 export interface SummaryLine
-  extends Pick<Line, 'account' | 'role' | 'side' | 'amount' | 'dimensions' | 'internal' | 'paymentType' | 'vat'> {
+  extends Pick<
+    Line,
+    'account' | 'role' | 'side' | 'amount' | 'rule' | 'dimensions' | 'internal' | 'paymentType' | 'vat'
+  > {
   /** The buyer of zero-rated sales. Other parties are only in the sub-ledger. */
   buyer: { vatNumber: string; countryCode: string | null } | null;
   entryIds: string[];
 }
 
 /**
- * A summary in the ledger. `id` is `<installation>/summary/<date>-<department>/<n>`, n from 1 per day and department.
+ * A summary with its place in the chain. `id` is `<installation>/summary/<date>-<department>/<n>`, n from 1 per day and
+ * department.
  */
-export interface DailySummary extends DraftSummary {
+export interface ChainedSummary extends DraftSummary {
   id: string;
   installation: InstallationId;
   n: number;
+  /** The voucher number, without gaps in a fiscal year. */
+  fiscalYear: number;
+  voucherNumber: number;
   /** Position in the installation's chain of summaries, from 1. */
   seq: number;
   previousHash: string;
   hash: string;
 }
 
+/** A summary in the ledger. */
+export interface DailySummary extends ChainedSummary {
+  record: SummaryRecord;
+}
+
+/** How a summary was recorded. */
+export interface SummaryRecord {
+  /** A voucher number such as `2026-D-000123`. */
+  voucher: string;
+  recordedAt: Date;
+  /** The window that made the summary. Null if it was made outside a window. */
+  windowId: number | null;
+  /** The mappings with which its entries were posted. */
+  mappings: MappingVersion[];
+}
+
+/** Whether a day has its ordinary summary for a department already. */
+export type IsSummarised = (date: CalendarDate, departmentId: number | null) => boolean;
+
 /**
  * Groups `entries` into summaries by date, department, original VAT period and lateness, so that different periods, or
- * late and other lines, are never added up (ACCOUNTING "Dates"). Each entry is completely in one summary, that of its
- * lines' department, so that every summary balances. Lines and their VAT bases are added up only if account, role,
- * side, payment type, VAT group and rate, dimensions and internal account are equal. So turnover, VAT return and cost
- * centres are the same as from documents. The order of `entries` does not matter.
+ * late and other lines, are never added up (ACCOUNTING "Dates"). Late and redated entries are in correction summaries,
+ * and so is everything for a day that `isSummarised`. Each entry is completely in one summary, that of its lines'
+ * department, so that every summary balances. Lines and their VAT bases are added up only if account, role, side, rule,
+ * payment type, VAT group and rate, dimensions and internal account are equal. So turnover, VAT return and cost centres
+ * are the same as from documents. The order of `entries` does not matter.
  */
-export function summarise(entries: LedgerEntry[]): DraftSummary[] {
+export function summarise(entries: LedgerEntry[], isSummarised: IsSummarised = () => false): DraftSummary[] {
+  const isCorrection = (entry: LedgerEntry) =>
+    entry.isLate || entry.date !== entry.documentDate || isSummarised(entry.date, departmentOf(entry));
   const groups = Map.groupBy(
     entries.toSorted((a, b) => a.seq - b.seq),
-    (entry) => JSON.stringify([entry.date, departmentOf(entry), entry.vatPeriod, entry.isLate]),
+    (entry) => JSON.stringify([entry.date, departmentOf(entry), entry.vatPeriod, entry.isLate, isCorrection(entry)]),
   );
   return [...groups.values()]
     .flatMap((group) => {
@@ -60,6 +93,7 @@ export function summarise(entries: LedgerEntry[]): DraftSummary[] {
         departmentId: departmentOf(first),
         vatPeriod: first.vatPeriod,
         isLate: first.isLate,
+        isCorrection: isCorrection(first),
         lines: summedLines(group),
         members: group.map(({ id, hash }) => ({ entryId: id, hash })),
       };
@@ -68,6 +102,7 @@ export function summarise(entries: LedgerEntry[]): DraftSummary[] {
       (a, b) =>
         compare(a.date, b.date) ||
         (a.departmentId ?? -1) - (b.departmentId ?? -1) ||
+        Number(a.isCorrection) - Number(b.isCorrection) ||
         Number(a.isLate) - Number(b.isLate) ||
         // The day's own period comes first, then earlier ones.
         compare(b.vatPeriod, a.vatPeriod),
@@ -102,6 +137,7 @@ function summedLines(entries: LedgerEntry[]): SummaryLine[] {
       role: first.role,
       side: first.side,
       amount,
+      rule: first.rule,
       dimensions: first.dimensions,
       internal: first.internal,
       paymentType: first.paymentType,
@@ -120,6 +156,7 @@ function lineKey(line: Line): string {
     line.account,
     line.role,
     line.paymentType,
+    line.rule,
     // A line with a VAT base is not added to a line without a base, because the base belongs to the complete amount of
     // its line.
     vat && [vat.group, canonicalAmount(vat.rate), vat.base !== null],
@@ -147,11 +184,13 @@ export function summaryId(installation: InstallationId, summary: DraftSummary, n
   return `${installation}/summary/${summary.date}-${summary.departmentId ?? 'none'}/${n}`;
 }
 
+/** The text of a summary. */
 export function summaryDescription({
   date,
   departmentId,
-  n,
-}: Pick<DailySummary, 'date' | 'departmentId' | 'n'>): string {
-  const department = departmentId === null ? 'no department' : `department ${departmentId}`;
-  return `Summary of ${date}, ${department}${n === 1 ? '' : `, supplement ${n}`}`;
+  isCorrection,
+  isLate,
+  vatPeriod,
+}: Pick<DailySummary, 'date' | 'departmentId' | 'isCorrection' | 'isLate' | 'vatPeriod'>): string {
+  return entryDescriptions.summary({ date, departmentId, isCorrection, latePeriod: isLate ? vatPeriod : null });
 }

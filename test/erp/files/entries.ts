@@ -17,7 +17,7 @@ export function line(account: string, role: LineRole, amount: string, facts: Par
     },
     party: { code: null, name: null, vatNumber: null, countryCode: null },
     ...{ departmentId: null, dimensions: {}, vatCode: null, vatGroup: null, vatRate: null, vatBase: null },
-    ...{ documentNumber: null, dueDate: null, bankReference: null },
+    ...{ documentNumber: null, dueDate: null, bankReference: null, rule: 'R1', paymentType: null, documents: [] },
     ...facts,
   };
 }
@@ -26,6 +26,7 @@ export function entry(id: number, lines: FileLine[], facts: Partial<FileEntry> =
   return {
     ...{ key: `KEY${String(id).padStart(17, 'A')}`, unitId: `4711/invoice/${id}/1`, installation: 4711 },
     ...{ date: '2026-01-15', documentDate: '2026-01-15', journal: 'SALES', description: `Invoice ${id}` },
+    ...{ vatPeriod: '2026-01', isLate: false, record: null },
     ...{ reference: String(id), reverses: null, lines, ...facts },
   };
 }
@@ -104,6 +105,7 @@ export function balancedEntry(days: {
       const all = [...some, ...(rest === 0n ? [] : [{ ...last, cents: rest }])];
       return {
         ...{ installation: 4711, reverses: null, documentDate: head.date, ...head },
+        ...{ vatPeriod: head.date.slice(0, 7), isLate: false, record: null },
         lines: all.map(({ account: at, cents: value, facts: { role, ...more } }) =>
           line(at, role, decimal(value), more),
         ),

@@ -7,9 +7,15 @@ import { execute, rows } from '../../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
 import { type ExportFormatName, exportEntries } from '../../../src/ledger/export/export.ts';
-import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
-import { countUnsummarised, summariesOf } from '../../../src/ledger/summaries/read-summaries.ts';
+import { type AppendOptions, appendEntries } from '../../../src/ledger/journal/append-entries.ts';
+import {
+  countUnsummarised,
+  loadSummaries,
+  summariesBySeq,
+  summariesOf,
+} from '../../../src/ledger/summaries/read-summaries.ts';
 import { summariseBatch, summariseDays } from '../../../src/ledger/summaries/summarise.ts';
+import { summaryDescription } from '../../../src/ledger/summaries/summary.ts';
 import { verifyChain } from '../../../src/ledger/verify.ts';
 import { reconcile } from '../../../src/reconcile/index.ts';
 import type { PostingMode } from '../../../src/terms.ts';
@@ -20,9 +26,14 @@ const { db, owner } = useDatabase();
 let nextInstallation = 1;
 const anyDay = { from: null, to: null };
 
-function append(installation: number, drafts: DraftEntry[], postingMode: PostingMode = 'daily_summary') {
+function append(
+  installation: number,
+  drafts: DraftEntry[],
+  postingMode: PostingMode = 'daily_summary',
+  options: Partial<AppendOptions> = {},
+) {
   return db.transaction((trx) =>
-    appendEntries(trx, installation, drafts, { decimals: 2, windowId: null, postingMode }),
+    appendEntries(trx, installation, drafts, { decimals: 2, windowId: null, postingMode, ...options }),
   );
 }
 
@@ -47,7 +58,7 @@ function invoice(id: number, date: string, department: number | null = 11, net =
 }
 
 function payment(id: number, date: string, paid = '124.00'): DraftEntry {
-  const at = { departmentId: 11, paymentType: 0 };
+  const at = { departmentId: 11, paymentType: 0, rule: 'R4' };
   return draft({
     kind: 'payment',
     id,
@@ -74,6 +85,14 @@ async function summaries(installation: number): Promise<string[]> {
     [installation],
   );
   return found.map(({ id, members }) => `${short(id)}: ${members.map(short).join(' ')}`);
+}
+
+/** Voucher number and text, in the order of the chain. */
+async function numbered(installation: number): Promise<string[]> {
+  const found: string[] = [];
+  for await (const summary of summariesBySeq(db, installation))
+    found.push(`${summary.record.voucher} ${summaryDescription(summary)}`);
+  return found;
 }
 
 /** The id without the installation. */
@@ -134,7 +153,7 @@ async function tamper(sql: string): Promise<void> {
 }
 
 describe('summing up', () => {
-  it('takes the days that are over, one entry per day and department, and late documents to a supplement', async () => {
+  it('takes the days that are over, one entry per day and department, and what comes later to a correction summary', async () => {
     const installation = nextInstallation++;
     await append(installation, [
       invoice(1, '2026-01-15'),
@@ -165,6 +184,15 @@ describe('summing up', () => {
       'summary/2026-01-17-11/1: invoice/5/1',
       'summary/2026-01-15-11/3: payment/2/1',
     ]);
+    expect(await numbered(installation)).toEqual([
+      '2026-D-000001 Summary of 2026-01-15, department 11',
+      '2026-D-000002 Summary of 2026-01-15, department 12',
+      '2026-D-000003 Summary of 2026-01-16, no department',
+      '2026-D-000004 Correction summary of 2026-01-15, department 11',
+      '2026-D-000005 Summary of 2026-01-16, department 11',
+      '2026-D-000006 Summary of 2026-01-17, department 11',
+      '2026-D-000007 Correction summary of 2026-01-15, department 11',
+    ]);
     expect(await verifyChain(db, installation)).toBeNull();
     expect(await summariesOf(db, [`${installation}/invoice/1/2`, `${installation}/invoice/404/1`])).toEqual(
       new Map([[`${installation}/invoice/1/2`, `${installation}/summary/2026-01-15-11/2`]]),
@@ -191,6 +219,45 @@ describe('summing up', () => {
     ]);
     expect(await verifyChain(db, installation)).toBeNull();
     expect((await e1(installation)).differences).toEqual([]);
+  });
+
+  it('numbers vouchers without a gap in each fiscal year, also after a crash', async () => {
+    const installation = nextInstallation++;
+    const sumUpJuly = (before: string) =>
+      summariseDays(transactionsOf(db), installation, { before, windowId: null, fiscalYearStart: 7 });
+    await append(installation, [invoice(1, '2026-06-30'), invoice(2, '2026-07-01')]);
+    await sumUpJuly('2026-07-02');
+    await append(installation, [invoice(3, '2026-07-02')]);
+    const options = { before: '2026-07-03', windowId: null, fiscalYearStart: 7 };
+    const crashed = db.transaction(async (trx) => {
+      await summariseBatch(trx, installation, options);
+      throw new Error('crash');
+    });
+    await expect(crashed).rejects.toThrow('crash');
+    await append(installation, [invoice(4, '2026-06-30')]);
+    await Promise.all([sumUpJuly('2026-07-03'), sumUpJuly('2026-07-03')]);
+    expect(await numbered(installation)).toEqual([
+      '2025-D-000001 Summary of 2026-06-30, department 11',
+      '2026-D-000001 Summary of 2026-07-01, department 11',
+      '2025-D-000002 Correction summary of 2026-06-30, department 11',
+      '2026-D-000002 Summary of 2026-07-02, department 11',
+    ]);
+  });
+
+  it('lists the mappings of its entries, and a late document of an earlier VAT period apart', async () => {
+    const installation = nextInstallation++;
+    const late = { ...invoice(3, '2026-02-02'), documentDate: '2026-01-20' };
+    const closed = { length: 'month', closedDays: [{ from: null, through: '2026-01-31' }] } as const;
+    await append(installation, [invoice(1, '2026-02-02')], 'daily_summary', { mappingHash: 'aa11', vat: closed });
+    await append(installation, [invoice(2, '2026-02-02'), late], 'daily_summary', { mappingHash: 'bb22', vat: closed });
+    await sumUp(installation, '2026-02-03');
+    expect(await numbered(installation)).toEqual([
+      '2026-D-000001 Summary of 2026-02-02, department 11',
+      '2026-D-000002 Correction summary of 2026-02-02, department 11, late for VAT 2026-01',
+    ]);
+    const ids = [1, 2].map((n) => `${installation}/summary/2026-02-02-11/${n}`);
+    const found = await loadSummaries(db, ids);
+    expect(found.map(({ record }) => record.mappings.map(({ hash }) => hash))).toEqual([['aa11', 'bb22'], ['bb22']]);
   });
 
   it('works in batches of whole days', async () => {
@@ -354,6 +421,11 @@ describe('reconcile', () => {
       `update summary_line set vat_rate = 14 where summary_id like ':I/%' and role = 'vat'`,
     ],
     [
+      'a payment type that its entries do not have',
+      ['summary summary/2026-01-15-11/1 -200.00', 'summary summary/2026-01-15-11/1 200.00'],
+      `update summary_line set payment_type = 1 where summary_id like ':I/%' and role = 'revenue'`,
+    ],
+    [
       'an entry of another day',
       ['entry invoice/2/1 124.00'],
       `update entry set entry_date = '2026-01-14' where id = ':I/invoice/2/1'`,
@@ -453,12 +525,12 @@ describe('export', () => {
       ),
     ).toBe(
       `2026-01-15 (${summarised}/summary/2026-01-15-11/1) Summary of 2026-01-15, department 11
-    ; reason:daily_summary, entries:4, vat_period:2026-01
-    1700:receivable  EUR 186.00  ; department:11, documents:${one} ${two}
-    1910:card_clearing  EUR 186.00  ; department:11, payment_type:0, documents:${paid} ${alsoPaid}
-    1700:receivable  EUR -186.00  ; department:11, payment_type:0, documents:${paid} ${alsoPaid}
-    2930:vat  EUR -36.00  ; department:11, vat_group:General, vat_rate:24, vat_base:150.00, documents:${one} ${two}
-    3000:revenue  EUR -150.00  ; department:11, dimension_1:SURG, vat_group:General, vat_rate:24, documents:${one} ${two}`,
+    ; reason:daily_summary, entries:4, vat_period:2026-01, voucher:2026-D-000001
+    1700:receivable  EUR 186.00  ; department:11, rule:R1, documents:${one} ${two}
+    1910:card_clearing  EUR 186.00  ; department:11, payment_type:0, rule:R4, documents:${paid} ${alsoPaid}
+    1700:receivable  EUR -186.00  ; department:11, payment_type:0, rule:R4, documents:${paid} ${alsoPaid}
+    2930:vat  EUR -36.00  ; department:11, vat_group:General, vat_rate:24, vat_base:150.00, rule:R1, documents:${one} ${two}
+    3000:revenue  EUR -150.00  ; department:11, dimension_1:SURG, vat_group:General, vat_rate:24, rule:R1, documents:${one} ${two}`,
     );
   });
 
@@ -469,9 +541,10 @@ describe('export', () => {
       ...['vat_period', 'late', 'voucher', 'mapping', 'recorded_at', 'window'],
     ]);
     expect(records).toHaveLength(5 + 2 + 3);
-    expect(records[0]).toBe(
-      `${summarised}/summary/2026-01-15-11/1,1,2026-01-15,,,daily_summary,,,"Summary of 2026-01-15, department 11",1700,receivable,EUR,186.00,,,,,,11,,,,,,,,,,,,,,,,,${summarised}/invoice/1/1 ${summarised}/invoice/2/1,${summarised},1,186.00,2026-01,,,,,`,
+    expect(records[0]!.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, 'RECORDED')).toBe(
+      `${summarised}/summary/2026-01-15-11/1,1,2026-01-15,,,daily_summary,,,"Summary of 2026-01-15, department 11",1700,receivable,EUR,186.00,,,,,,11,,,,,,,,,,,,,,,R1,,${summarised}/invoice/1/1 ${summarised}/invoice/2/1,${summarised},1,186.00,2026-01,,2026-D-000001,,RECORDED,`,
     );
+    expect(records[5]).toContain(',correction_summary,,,"Correction summary of 2026-01-15, department 11",');
     // The base of a sale is negative, like its amount.
     expect(records.find((record) => record.includes(',vat,'))).toContain(',General,24,-150.00,');
     const beancount = await exported(summarised, { format: 'beancount' });

@@ -25,7 +25,7 @@ export const csvColumns = [
   ...['installation', 'unit', 'key', 'line', 'date', 'document_date', 'journal', 'account', 'role'],
   ...['debit', 'credit', 'amount', 'currency', 'party', 'party_name', 'vat_number', 'country', 'department'],
   ...['vat_group', 'vat_rate', 'vat_code', 'vat_base', 'document_number', 'due_date', 'bank_reference', 'reverses'],
-  'description',
+  ...['description', 'rule', 'payment_type', 'documents', 'vat_period', 'late', 'voucher', 'mapping', 'recorded_at'],
 ] as const;
 type Column = (typeof csvColumns)[number];
 
@@ -65,6 +65,14 @@ export function csvFormat({ dialect, currency, decimals, dimensions }: CsvSettin
       bank_reference: line.bankReference,
       reverses: entry.reverses,
       description: line.description,
+      rule: line.rule,
+      payment_type: line.paymentType === null ? null : String(line.paymentType),
+      documents: line.documents.join(' '),
+      vat_period: entry.vatPeriod,
+      late: entry.isLate ? 'yes' : null,
+      voucher: entry.record?.voucher ?? null,
+      mapping: entry.record?.mapping ?? null,
+      recorded_at: entry.record?.recordedAt.toISOString() ?? null,
     };
   };
 

@@ -145,6 +145,7 @@ class DatevWriter implements FileWriter {
     const facts: [kind: string, content: string][] = [
       ['vetledger', entry.unitId],
       ['vetledger key', entry.key],
+      ...recordFacts(entry),
     ];
     for (const [name, value] of Object.entries({ ...against.dimensions, ...line.dimensions })) {
       const centre = Object.hasOwn(costCentres, name) ? costCentres[name] : undefined;
@@ -189,6 +190,18 @@ function vatNumberOf({ role, vatRate, vatGroup, party }: FileLine): string {
   if (role !== 'revenue' || vatGroup === null || !(vatRate ?? zero).isZero()) return '';
   const number = (party.vatNumber ?? '').replace(/[^A-Za-z\d]/g, '');
   return number.length <= 15 ? number : '';
+}
+
+/** Voucher number, mapping and time of the books, as additional information. */
+function recordFacts({ record }: FileEntry): [kind: string, content: string][] {
+  if (record === null) return [];
+  const { voucher, mapping, recordedAt } = record;
+  const facts: [kind: string, content: string][] = [
+    ['Belegnummer', voucher],
+    ['Mapping', mapping],
+    ['Erfasst', recordedAt.toISOString()],
+  ];
+  return facts.filter(([, content]) => content !== '');
 }
 
 const longestText = 4_000;

@@ -1,6 +1,7 @@
 import { type Line, signed } from '../../../domain/entry.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { GeneralLedgerUnit } from '../../../ledger/general-ledger.ts';
+import { type EntryRecord, mappingVersionText } from '../../../ledger/journal/entry-records.ts';
 import type { SummaryLine } from '../../../ledger/summaries/summary.ts';
 import type { CalendarDate, LineRole, Side } from '../../../terms.ts';
 import type { ErpEntry, ErpLine } from '../../erp-entry.ts';
@@ -9,7 +10,20 @@ import type { ErpEntry, ErpLine } from '../../erp-entry.ts';
 export interface FileEntry extends Omit<ErpEntry, 'lines'> {
   /** The document's business date; null for a daily summary. */
   documentDate: CalendarDate | null;
+  /** The original VAT period of all lines, and whether it was closed before. */
+  vatPeriod: string;
+  isLate: boolean;
+  /** Null for the undo of a unit. */
+  record: FileRecord | null;
   lines: FileLine[];
+}
+
+/** How a unit was recorded in the books. */
+export interface FileRecord {
+  voucher: string;
+  /** The mapping of the entry, or the mappings of a summary's entries; empty if there was none. */
+  mapping: string;
+  recordedAt: Date;
 }
 
 export interface FileLine {
@@ -19,6 +33,10 @@ export interface FileLine {
   /** Positive. */
   amount: Money;
   description: string;
+  rule: string;
+  paymentType: number | null;
+  /** The entries of a summary's line; empty for the line of an entry. */
+  documents: readonly string[];
   party: FileParty;
   departmentId: number | null;
   /** The ERP's name of each dimension → the ERP's value. */
@@ -40,13 +58,15 @@ export interface FileParty {
   countryCode: string | null;
 }
 
-/** Combines a unit with its translation. Both have the same lines in the same order. */
+/** Combines a unit with its translation. Both have the same lines in the same order. `record`: the record of an entry. */
 export function fileEntry(
   unit: GeneralLedgerUnit,
   entry: ErpEntry,
-  { collectiveParty }: { collectiveParty: string | null },
+  { collectiveParty, record }: { collectiveParty: string | null; record: EntryRecord | null },
 ): FileEntry {
-  const { lines, ...head } = entry;
+  const { lines, ...translated } = entry;
+  const { vatPeriod, isLate } = unit.posting;
+  const head = { ...translated, vatPeriod, isLate, record: recordOf(unit, record) };
   if (lines.length !== unit.posting.lines.length) throw new Error(`${entry.unitId} was translated to other lines`);
   const asCode = (code: string) => code.replace(/^client:(?=\d+$)/, `${entry.installation}/client/`);
   const own = (theirs: ErpLine, party: Line['party']): FileParty => {
@@ -73,7 +93,7 @@ export function fileEntry(
         const theirs = lineAt(lines, index);
         const { departmentId, documentNumber, dueDate, bankReference } = line;
         const facts = { departmentId, documentNumber, dueDate, bankReference, party: own(theirs, line.party) };
-        return { ...common(theirs, line), ...facts };
+        return { ...common(theirs, line), ...facts, documents: [] };
       }),
     };
   }
@@ -86,9 +106,20 @@ export function fileEntry(
       const buyer = line.buyer === null ? null : { code: '', name: null, ...line.buyer };
       const party = { ...own(theirs, buyer), ...(theirs.party === null ? { code: null } : {}) };
       const nothing = { documentNumber: null, dueDate: null, bankReference: null };
-      return { ...common(theirs, line), ...nothing, departmentId: posting.departmentId, party };
+      const facts = { departmentId: posting.departmentId, party, documents: line.entryIds };
+      return { ...common(theirs, line), ...nothing, ...facts };
     }),
   };
+}
+
+function recordOf(unit: GeneralLedgerUnit, record: EntryRecord | null): FileRecord | null {
+  if (unit.kind === 'daily_summary') {
+    const { voucher, recordedAt, mappings } = unit.posting.record;
+    return { voucher, recordedAt, mapping: mappings.map(mappingVersionText).join('; ') };
+  }
+  if (record === null) return null;
+  const { voucher, recordedAt, mapping } = record;
+  return { voucher, recordedAt, mapping: mapping === null ? '' : mappingVersionText(mapping) };
 }
 
 function common(theirs: ErpLine, ours: Line | SummaryLine) {
@@ -96,6 +127,7 @@ function common(theirs: ErpLine, ours: Line | SummaryLine) {
   const vatBase = ours.vat?.base == null ? null : signed({ side: ours.side, amount: ours.vat.base });
   return {
     ...{ account, role, side, amount, description, dimensions, vatBase },
+    ...{ rule: ours.rule, paymentType: ours.paymentType },
     vatCode: theirs.vat?.code ?? null,
     vatGroup: ours.vat?.group ?? null,
     vatRate: ours.vat?.rate ?? null,

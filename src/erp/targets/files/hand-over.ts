@@ -6,6 +6,7 @@ import { businessDate, instantOf } from '../../../domain/dates.ts';
 import { codeOf } from '../../../domain/errors.ts';
 import { visible } from '../../../domain/text.ts';
 import { loadUnits } from '../../../ledger/general-ledger.ts';
+import { entryRecords } from '../../../ledger/journal/entry-records.ts';
 import { erpProblemCatalogue } from '../../../texts/erp-problems.ts';
 import { batchErrors, batchTexts } from '../../../texts/errors/batches.ts';
 import { deliveryErrors } from '../../../texts/errors/deliveries.ts';
@@ -346,6 +347,7 @@ class HandOver {
     const { mapping } = installation;
     const units = await loadUnits(trx, candidates);
     const byId = new Map(units.map((unit) => [unit.posting.id, unit]));
+    const records = await entryRecords(trx, [...byId.keys()]);
     return candidates.flatMap((candidate) => {
       const unit = byId.get(candidate.id);
       if (unit === undefined) return [];
@@ -353,7 +355,9 @@ class HandOver {
       if ('problems' in translated) return { candidate, entry: translated };
       const collectiveParty = mapping.erp.parties === 'collective' ? mapping.erp.collective_party : null;
       // The stored key is used, as in deliver/batch.ts.
-      return { candidate, entry: fileEntry(unit, { ...translated.entry, key: candidate.key }, { collectiveParty }) };
+      const entry = { ...translated.entry, key: candidate.key };
+      const record = records.get(candidate.id) ?? null;
+      return { candidate, entry: fileEntry(unit, entry, { collectiveParty, record }) };
     });
   }
 

@@ -47,7 +47,8 @@ class Sie4Writer implements FileWriter {
     const problems = problemsOf(wordsOf(entry));
     if (problems.length > 0) return { problems };
     const date = compact(entry.date);
-    const title = [entry.unitId, entry.description, entry.key].join(' ');
+    const number = entry.documentDate === null ? [entry.reference ?? ''] : [];
+    const title = [entry.unitId, ...number, entry.description, entry.key].join(' ');
     // The voucher number stays empty, because the importing program sets it.
     const rows = [item('#VER', text(entry.journal), text(''), date, text(title)), '{'];
     for (const line of entry.lines) {
