@@ -53,6 +53,7 @@ function cliPage(): string {
           '`VETLEDGER_LOG`',
           'level of the log on stderr: trace, debug, info, warn, error, fatal or silent; the default is info for `run` and warn for other commands',
         ],
+        ['`VETLEDGER_LANGUAGE`', 'same as `--language`: en, fi, de or sv'],
         ['`VETLEDGER_DEBUG`', 'same as `--debug`: stack traces of errors'],
         ['`PRACTICE_TOKEN`, `DATABASE_URL`, `TEMPORAL_ADDRESS`', 'named in the `vetledger.yaml` of a checkout'],
       ],

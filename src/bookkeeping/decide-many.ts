@@ -129,7 +129,10 @@ export async function decideChoice(
   }
   if (shown !== null && typeof shown !== 'string') {
     const changes = changesBetween(shown, now);
-    if (changes.length > 0) throw new UserError(lateErrors.changedShown({ changes }), 2);
+    if (changes.length > 0) {
+      const first = changes.slice(0, 10).join('; ');
+      throw new UserError(lateErrors.changedShown({ changes: first, more: changes.length - 10 }), 2);
+    }
   }
   for (const { installation, documents } of now) {
     const deciding = { decision, ...by, shown: shownText(decision, [{ installation, documents }]) };

@@ -104,7 +104,10 @@ export async function weighDecision(
       });
     }
   }
-  if (changed.length > 0) throw new UserError(lateErrors.changedSince({ documents: changed }), 2);
+  if (changed.length > 0) {
+    const documents = changed.slice(0, 5).join(', ');
+    throw new UserError(lateErrors.changedSince({ documents, more: changed.length - 5 }), 2);
+  }
   return weighed;
 }
 

@@ -3,6 +3,8 @@ import { createInterface } from 'node:readline/promises';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines, withoutEnd } from '../domain/text.ts';
+import { inLanguage, type Rendered, shown } from '../languages/language.ts';
+import type { Language } from '../texts/catalogue.ts';
 import { usageTexts } from '../texts/commands/usage.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
 
@@ -17,6 +19,8 @@ export interface Io {
   asks?: NodeJS.WritableStream;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
+  /** The language of texts. Default: English, which JSON always is. */
+  language?: Language;
   /** Calls `handler` at each SIGHUP, which then does not end the process. Returns a function that removes the handler. */
   onHangup?: (handler: () => void) => () => void;
 }
@@ -24,6 +28,7 @@ export interface Io {
 /** Options of every command. */
 export interface CommonOptions {
   config: string;
+  language?: string;
   json?: true;
   debug?: true;
 }
@@ -36,12 +41,14 @@ export class CommandContext {
   readonly io: Io;
   readonly configPath: string;
   readonly json: boolean;
+  readonly language: Language;
   readonly debug: boolean;
 
   constructor(io: Io, options: CommonOptions) {
     this.io = io;
     this.configPath = options.config;
     this.json = options.json === true;
+    this.language = this.json ? 'en' : (io.language ?? 'en');
     this.debug = isDebugging(io, options);
   }
 
@@ -55,8 +62,13 @@ export class CommandContext {
 
   /** Prints the result on stdout: `document` with --json, otherwise `text`. */
   async result(document: unknown, text: () => string): Promise<void> {
-    await this.write(this.json ? JSON.stringify(document) : withoutEnd(text(), '\n'));
+    await this.write(this.json ? JSON.stringify(document) : withoutEnd(this.show(text), '\n'));
     await this.write('\n');
+  }
+
+  /** Renders a text in the language of the command. */
+  show<T>(render: () => Rendered<T>): T {
+    return inLanguage<T>(this.language, render);
   }
 
   /**
@@ -86,7 +98,7 @@ export class CommandContext {
     if (stdin?.isTTY !== true) return null;
     const lines = createInterface({ input: stdin, output: asks });
     try {
-      return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+      return /^y(es)?$/i.test((await lines.question(`${shown(question, this.language)} [y/N] `, { signal })).trim());
     } finally {
       lines.close();
     }
@@ -94,7 +106,7 @@ export class CommandContext {
 
   /** Prints a line on stderr. */
   note = (line: string): void => {
-    this.io.stderr.write(`${visibleLines(redact(line))}\n`);
+    this.io.stderr.write(`${visibleLines(line.includes('\n') ? redact(line) : shown(redact(line), this.language))}\n`);
   };
 }
 

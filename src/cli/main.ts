@@ -4,7 +4,9 @@ import { type Command, CommanderError } from 'commander';
 import { ConfigError, type UserError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
+import { inLanguage, languageOf, shown } from '../languages/language.ts';
 import { toUserError } from '../runtime/user-errors.ts';
+import { type Language, languages } from '../texts/catalogue.ts';
 import { resultTexts } from '../texts/commands/results.ts';
 import { usageTexts } from '../texts/commands/usage.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
@@ -17,13 +19,16 @@ const interruptedCode = 130;
 
 /** Parses `args` (without program and script), runs the command and prints its error, if any; returns the exit code. */
 export async function main(args: string[], given: Io): Promise<number> {
-  const io = wantsJson(args) ? { ...given, stderr: jsonNotes(given.stderr), asks: given.stderr } : given;
+  const language = chosenLanguage(args, given.env);
+  const known = { ...given, language: language instanceof ConfigError ? 'en' : language } satisfies Io;
+  const io = wantsJson(args) ? { ...known, stderr: jsonNotes(given.stderr), asks: given.stderr } : known;
   let exitCode = 0;
   const finished = (code: number) => {
     exitCode = code;
   };
   const program = await createProgram(io, version(), finished, args);
   try {
+    if (language instanceof ConfigError) throw language;
     await program.parseAsync(args, { from: 'user' });
     await flushed(io.stdout);
     return exitCode;
@@ -34,13 +39,21 @@ export async function main(args: string[], given: Io): Promise<number> {
       io.stderr.write('interrupted\n');
       return interruptedCode;
     }
-    const known = error instanceof CommanderError ? usageErrorOf(error, program, args) : toUserError(error);
-    printError(known, args, io);
-    return known.exitCode;
+    const shownError = error instanceof CommanderError ? usageErrorOf(error, program, args) : toUserError(error);
+    printError(shownError, args, io);
+    return shownError.exitCode;
   }
 }
 
 const wantsJson = (args: readonly string[]) => args.includes('--json');
+
+/** The language of --language or VETLEDGER_LANGUAGE, or the error for one that does not exist. */
+function chosenLanguage(args: readonly string[], env: NodeJS.ProcessEnv): Language | ConfigError {
+  const given = args.findLast((arg, at) => arg.startsWith('--language=') || args[at - 1] === '--language');
+  const name = given?.replace(/^--language=/, '') ?? (env.VETLEDGER_LANGUAGE || 'en');
+  const known = languages.join(', ');
+  return languageOf(name) ?? new ConfigError(commandErrors.languageUnknown({ language: name, known }));
+}
 
 function usageErrorOf(error: CommanderError, program: Command, args: string[]): UserError {
   // If no command is given, commander's message is the whole help.
@@ -61,7 +74,14 @@ function printError(error: UserError, args: string[], io: Io): void {
     const { code, message, todo } = error;
     io.stdout.write(`${visibleLines(JSON.stringify({ error: { code, message, todo } }))}\n`);
   } else {
-    io.stderr.write(visibleLines(`error: ${error.message}\nwhat to do: ${error.todo}\n`));
+    const text = inLanguage(io.language ?? 'en', () => {
+      const lines = [
+        usageTexts.error({ message: shown(error.message) }),
+        resultTexts.todo({ todo: shown(error.todo) }),
+      ];
+      return `${lines.join('\n')}\n`;
+    });
+    io.stderr.write(visibleLines(text));
   }
   if (isDebugging(io, args.includes('--debug') ? { debug: true } : {})) {
     io.stderr.write(`${visibleLines(redact(stackOf(error.cause ?? error)))}\n`);

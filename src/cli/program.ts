@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { ReportName } from '../reports/index.ts';
+import { languages } from '../texts/catalogue.ts';
 import { exitCodes } from '../texts/exit-codes.ts';
 import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
@@ -235,6 +236,7 @@ export async function createProgram(
     const definition = isCalled ? (await load()).command : undefined;
     for (const each of definition?.options ?? []) command.addOption(each);
     if (definition?.config !== false) command.option('--config <file>', 'configuration file', 'vetledger.yaml');
+    command.option('--language <language>', `language of texts: ${languages.join(', ')} (or VETLEDGER_LANGUAGE)`);
     command.option('--json', 'print one JSON document on stdout; everything else goes to stderr');
     command.option('--debug', 'print stack traces of errors (or VETLEDGER_DEBUG=1)');
     if (definition === undefined) continue;

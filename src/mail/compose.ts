@@ -3,6 +3,7 @@ import { labelOf } from '../domain/installation-name.ts';
 import { sentenceOf, todoOf } from '../domain/problem-texts.ts';
 import { clip, visible } from '../domain/text.ts';
 import type { CalendarDate } from '../terms.ts';
+import { equationTitles } from '../texts/commands/reconcile.ts';
 import { mailTexts as texts } from '../texts/mail.ts';
 import type { MailLine, Notice, NoticeAbout } from './notices.ts';
 
@@ -57,7 +58,11 @@ function factOf(notice: Notice): string {
     case 'mapping':
       return texts.mapping.fact(notice);
     case 'daily':
-      return texts.daily.fact({ parts: notice.sections.map((each) => texts.daily.factPart(each)).join(', ') });
+      return texts.daily.fact({
+        parts: notice.sections
+          .map((each) => texts.daily.factPart({ words: texts.daily.words[each.what], count: each.count }))
+          .join(', '),
+      });
     case 'monthly': {
       const month = notice.through.slice(0, 7);
       const count = notice.missing.length;
@@ -78,7 +83,7 @@ function partsOf(notice: Notice, setting: MailSetting): string[][] {
       const isChain = notice.failing.some((name) => name === 'chain' || name === 'seals');
       const next = isChain ? texts.checks.chainTodo : texts.checks.equationsTodo;
       return [
-        [at, ...notice.failing.map((name) => texts.checks.broken({ name: word(name) }))],
+        [at, ...notice.failing.map((name) => texts.checks.broken({ name: word(name), meaning: meaningOf(name) }))],
         todo(next({ installation: id })),
       ];
     }
@@ -113,12 +118,19 @@ function partsOf(notice: Notice, setting: MailSetting): string[][] {
   }
 }
 
+/** What a check of the books says. */
+function meaningOf(check: string): string {
+  const names: Partial<Record<string, string>> = { ...equationTitles, ...texts.checks.names };
+  return names[check] ?? word(check);
+}
+
 function refusedParts(
   { code, count, lines }: NoticeAbout<'erp_refused'>,
   setting: MailSetting,
   found: string,
 ): string[][] {
-  const { sentence, todo } = texts.refused.company(code) ?? { sentence: sentenceOf(code), todo: todoOf(code) };
+  const known: Partial<Record<string, { sentence: string; todo: string }>> = texts.refused.companies;
+  const { sentence, todo } = known[code] ?? { sentence: sentenceOf(code), todo: todoOf(code) };
   const command = texts.problemsCommand({ installation: setting.installation.id, code });
   return [
     [found, `${word(code)}: ${sentence}`],
@@ -135,12 +147,18 @@ function sectionParts(section: NoticeAbout<'daily'>['sections'][number], setting
     what === 'late' || what === 'missing'
       ? texts.lateCommand({ installation })
       : texts.problemsCommand({ installation, code: isRemark ? what : null });
-  const summed = sums.map(({ amount, ...sum }) =>
-    texts.daily.sum({ ...sum, amount: amount === null ? null : `${amount} ${currency}` }),
+  const summed = sums.map(({ amount, kind, count: each }) =>
+    texts.daily.sum({
+      documents: texts.daily.counts[kind]({ count: each }),
+      amount: amount === null ? null : `${amount} ${currency}`,
+    }),
   );
   const byCode = [...Map.groupBy(lines, ({ code }) => code)];
   return [
-    [texts.daily.title(section), texts.daily.sums({ sums: summed.join('; ') })],
+    [
+      texts.daily.title({ ...section, title: texts.daily.sections[what] }),
+      texts.daily.sums({ sums: summed.join('; ') }),
+    ],
     ...byCode.map(([code, documents]) => [
       `${word(code)}: ${sentenceOf(code)}`,
       ...documentLines(documents, setting),
@@ -155,7 +173,7 @@ function monthlyParts({ through, missing }: NoticeAbout<'monthly'>, installation
   if (missing.length === 0) return [[texts.monthly.ready({ through })], todo];
   const items = missing.flatMap(({ item, count, parts }) => {
     const named = Object.entries(parts).map(([part, n]) => `${word(part)} ${n}`);
-    return [`- ${texts.monthly.items[item](count)}`, ...(named.length === 0 ? [] : [`    ${named.join(', ')}`])];
+    return [`- ${texts.monthly.items[item]({ n: count })}`, ...(named.length === 0 ? [] : [`    ${named.join(', ')}`])];
   });
   return [[texts.monthly.intro({ through })], items, todo];
 }

@@ -55,7 +55,7 @@ export async function eventMarks(
       const failing = namesIn(of.get(`${id}/checks`) ?? '');
       const isChain = (name: string) => chainNames.some((each) => each === name);
       const error = deliveries.get(id)?.last_error?.code;
-      const company = error !== undefined && mailTexts.refused.company(error) !== undefined ? [error] : [];
+      const company = error !== undefined && Object.hasOwn(mailTexts.refused.companies, error) ? [error] : [];
       return [
         id,
         {

@@ -40,7 +40,8 @@ export async function openingVouchers(db: Connection, input: VatInput, name = sh
   const isShort = ({ items: own }: { items: readonly Item[] }) =>
     sum(own.map(({ amounts }) => amounts.unused ?? zero)).lessThan(0);
   const short = roles.filter(isShort).map(({ role }) => `${role} (${keysOf(role, input).account ?? '-'})`);
-  const title = short.length === 0 ? shape.title : sectionTitles.openingUnknown({ title: shape.title, roles: short });
+  const title =
+    short.length === 0 ? shape.title : sectionTitles.openingUnknown({ title: shape.title, roles: short.join(', ') });
   return section(
     { ...shape, name, title },
     roles.flatMap((each) => (isShort(each) ? [] : each.items)),

@@ -17,9 +17,14 @@ export interface Column {
   isRare?: true;
 }
 
-/** The columns with these names, with their headings. */
+/** The columns with these names. A heading is read when it is shown, in the language of that moment. */
 export function columnsOf(...names: (keyof typeof columnTitles)[]): Column[] {
-  return names.map((name) => ({ name, title: columnTitles[name] }));
+  return names.map((name) => ({
+    name,
+    get title() {
+      return columnTitles[name];
+    },
+  }));
 }
 
 export interface SectionShape {

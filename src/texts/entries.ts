@@ -1,5 +1,7 @@
+import { catalogue } from './catalogue.ts';
+
 /** Descriptions of entries. The journal stores them. */
-export const entryDescriptions = {
+export const entryDescriptions = catalogue('entries.entryDescriptions', {
   /** `number`: the one printed on the original; null if it is unknown. */
   invoice: ({ name, original, number }: { name: string; original: number | null; number: string | null }): string =>
     original === null ? name : number === null ? `${name} of invoice id ${original}` : `${name} of ${number}`,
@@ -28,19 +30,19 @@ export const entryDescriptions = {
     return `${of.description}, recorded ${of.at} UTC${mapping}`;
   },
   takenBack: ({ description }: { description: string }): string => `${description}, cancelled`,
-};
+});
 
 /** Titles of payments, as their entries' descriptions begin. */
-export const paymentTitles = {
+export const paymentTitles = catalogue('entries.paymentTitles', {
   payment: 'Payment',
   cancelled: 'Cancelled or refunded payment',
   rounding: 'Cash rounding',
   consolidation: 'Consolidation',
   creditSettlement: 'Credit settlement',
-};
+});
 
 /** What happened to a document, by the reason of its entry. */
-export const entryReasons = {
+export const entryReasons = catalogue('entries.entryReasons', {
   posted: 'posted',
   source_changed: 'changed in the source',
   vat_due_changed: 'with another VAT due, since its invoice or another payment changed',
@@ -52,12 +54,12 @@ export const entryReasons = {
   came_back: 'shown by the source again',
   mapping_changed: 'mapped differently',
   redated: 'posted on another day, since its period is closed in the ERP',
-};
+});
 
 /** Why an entry is not balanced or complete (P5). */
-export const entryDefects = {
+export const entryDefects = catalogue('entries.entryDefects', {
   noLines: 'it has no lines',
   notPositive: ({ account }: { account: string }): string => `its line on ${account} is not positive`,
   tooPrecise: ({ account }: { account: string }): string => `its line on ${account} has too many decimals`,
   unbalanced: ({ difference }: { difference: string }): string => `its debits and credits differ by ${difference}`,
-};
+});

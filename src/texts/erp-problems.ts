@@ -1,3 +1,5 @@
+import { catalogue } from './catalogue.ts';
+
 /**
  * Why a unit of the general ledger is not in the ERP, or a number is not in the practice software. `retried`: the delivery tries
  * again automatically. Otherwise it waits for `vetledger deliver retry`, because repeated refusals may block the account of the
@@ -9,7 +11,7 @@ export interface ErpProblemDefinition {
   todo: string;
 }
 
-export const erpProblemCatalogue = {
+export const erpProblemCatalogue = catalogue('erp-problems.erpProblemCatalogue', {
   // The mapping
   vat_code_unmapped: {
     retried: true,
@@ -176,6 +178,6 @@ export const erpProblemCatalogue = {
     sentence: 'The practice software refuses the ERP’s number, or does not keep it.',
     todo: 'Read the message for the cause. Writing is tried again automatically, at growing intervals, at least once a day.',
   },
-} as const satisfies Record<string, ErpProblemDefinition>;
+} as const satisfies Record<string, ErpProblemDefinition>);
 
 export type ErpProblemCode = keyof typeof erpProblemCatalogue;

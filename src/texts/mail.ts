@@ -1,42 +1,11 @@
-import { equationTitles } from './commands/reconcile.ts';
+import { catalogue } from './catalogue.ts';
 
 const many = (count: number, one: string, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
 
 const option = (installation: number) => `--installation ${installation}`;
 
-/** Names of checks that are not equations. */
-const checkNames: Record<string, string> = {
-  ...equationTitles,
-  chain: 'the hash chain of the books is complete and unchanged',
-  seals: 'the seals match the books',
-};
-
-const sections = {
-  held: 'Held documents, which are not in the books',
-  late: 'Late documents, which wait for a decision',
-  missing: 'Posted documents that the source no longer shows',
-  prepayment_unmatched: 'Uses of prepayments that are not matched',
-  overpaid: 'Overpaid invoices',
-  paid_on_voided: 'Payments on voided invoices',
-};
-
-const kinds = { invoice: 'invoice', payment: 'payment', prepayment: 'prepayment', vat_due: 'latest day of VAT' };
-const kindPlurals = { ...kinds, vat_due: 'latest days of VAT' };
-
-/** Refusals of the ERP that concern all entries. */
-const companyRefusals: Record<string, { sentence: string; todo: string } | undefined> = {
-  erp_login_refused: {
-    sentence: 'The ERP refuses the login of the API user, so nothing is delivered.',
-    todo: 'Check user and password or key of `erp` in the configuration. `vetledger erp check` tries them.',
-  },
-  erp_company_foreign: {
-    sentence: 'The ERP has entries of another database of vetledger for this installation, so nothing is delivered.',
-    todo: '`vetledger status` names the entries. `vetledger adopt` decides which database delivers.',
-  },
-};
-
 /** The sentences of mails. */
-export const mailTexts = {
+export const mailTexts = catalogue('mail.mailTexts', {
   /** `label` is the id of the installation with its name. */
   subject: ({ label, fact }: { label: string; fact: string }) => `[vetledger] ${label}: ${fact}`,
   factWithMore: ({ fact, more }: { fact: string; more: number }) => `${fact} (and ${many(more, 'earlier event')})`,
@@ -57,7 +26,12 @@ export const mailTexts = {
     brokenFact: ({ failing }: { failing: string }) => `the books are NOT in order (${failing})`,
     okFact: 'the books are in order again',
     at: ({ at }: { at: string }) => `Checked ${at}.`,
-    broken: ({ name }: { name: string }) => `${name} does NOT hold: ${checkNames[name] ?? name}.`,
+    broken: ({ name, meaning }: { name: string; meaning: string }) => `${name} does NOT hold: ${meaning}.`,
+    /** Checks that are not equations. */
+    names: {
+      chain: 'the hash chain of the books is complete and unchanged',
+      seals: 'the seals match the books',
+    },
     ok: 'Every check of these holds again.',
     chainTodo: ({ installation }: { installation: number }) =>
       `\`vetledger ledger verify ${option(installation)}\` shows the first link that was changed. Compare it with a backup before you post or close anything.`,
@@ -71,7 +45,18 @@ export const mailTexts = {
         ? `the ERP refuses all requests (${code})`
         : `the ERP refuses ${many(count, 'entry', 'entries')} (${code})`,
     found: ({ at }: { at: string }) => `Found ${at}.`,
-    company: (code: string) => companyRefusals[code],
+    /** Refusals of the ERP that concern all entries. */
+    companies: {
+      erp_login_refused: {
+        sentence: 'The ERP refuses the login of the API user, so nothing is delivered.',
+        todo: 'Check user and password or key of `erp` in the configuration. `vetledger erp check` tries them.',
+      },
+      erp_company_foreign: {
+        sentence:
+          'The ERP has entries of another database of vetledger for this installation, so nothing is delivered.',
+        todo: '`vetledger status` names the entries. `vetledger adopt` decides which database delivers.',
+      },
+    },
   },
 
   books: {
@@ -98,12 +83,34 @@ export const mailTexts = {
   },
 
   daily: {
-    factPart: ({ what, count }: { what: keyof typeof sections; count: number }) => `${count} ${factWords[what]}`,
+    words: {
+      held: 'held',
+      late: 'late',
+      missing: 'missing in the source',
+      prepayment_unmatched: 'unmatched prepayments',
+      overpaid: 'overpaid',
+      paid_on_voided: 'paid on voided',
+    },
+    sections: {
+      held: 'Held documents, which are not in the books',
+      late: 'Late documents, which wait for a decision',
+      missing: 'Posted documents that the source no longer shows',
+      prepayment_unmatched: 'Uses of prepayments that are not matched',
+      overpaid: 'Overpaid invoices',
+      paid_on_voided: 'Payments on voided invoices',
+    },
+    factPart: ({ words, count }: { words: string; count: number }) => `${count} ${words}`,
     fact: ({ parts }: { parts: string }) => `new since the last mail: ${parts}`,
-    title: ({ what, count, open }: { what: keyof typeof sections; count: number; open: number }) =>
-      `${sections[what]}: ${count} new, ${open} in all`,
-    sum: ({ kind, count, amount }: { kind: keyof typeof kinds; count: number; amount: string | null }) =>
-      `${many(count, kinds[kind], kindPlurals[kind] === kinds[kind] ? undefined : kindPlurals[kind])}, ${amount ?? 'amount unknown'}`,
+    title: ({ title, count, open }: { title: string; count: number; open: number }) =>
+      `${title}: ${count} new, ${open} in all`,
+    counts: {
+      invoice: ({ count }: { count: number }) => many(count, 'invoice'),
+      payment: ({ count }: { count: number }) => many(count, 'payment'),
+      prepayment: ({ count }: { count: number }) => many(count, 'prepayment'),
+      vat_due: ({ count }: { count: number }) => many(count, 'latest day of VAT', 'latest days of VAT'),
+    },
+    sum: ({ documents, amount }: { documents: string; amount: string | null }) =>
+      `${documents}, ${amount ?? 'amount unknown'}`,
     sums: ({ sums }: { sums: string }) => `New: ${sums}.`,
     explain: ({ installation }: { installation: number }) =>
       `\`vetledger explain KIND ID ${option(installation)}\` explains one document.`,
@@ -118,29 +125,23 @@ export const mailTexts = {
       `The books are not closed through ${through}. No item of the checklist needs attention.`,
     items: {
       last_window: () => 'No window has read the source after the end of the month: `vetledger sync`',
-      held: (n: number) => `${many(n, 'held document')}: \`vetledger problems\``,
-      late: (n: number) => `${many(n, 'late document')}: \`vetledger late\``,
-      drafts: (n: number) => `${many(n, 'invoice')} that ${n === 1 ? 'is' : 'are'} not final in the practice software`,
-      undelivered: (n: number) => `${many(n, 'entry', 'entries')} not in the ERP: \`vetledger deliver\``,
-      remarks: (n: number) => `${many(n, 'document')} with money in the wrong place: \`vetledger problems\``,
-      differences: (n: number) =>
+      held: ({ n }: { n: number }) => `${many(n, 'held document')}: \`vetledger problems\``,
+      late: ({ n }: { n: number }) => `${many(n, 'late document')}: \`vetledger late\``,
+      drafts: ({ n }: { n: number }) =>
+        `${many(n, 'invoice')} that ${n === 1 ? 'is' : 'are'} not final in the practice software`,
+      undelivered: ({ n }: { n: number }) => `${many(n, 'entry', 'entries')} not in the ERP: \`vetledger deliver\``,
+      remarks: ({ n }: { n: number }) => `${many(n, 'document')} with money in the wrong place: \`vetledger problems\``,
+      differences: ({ n }: { n: number }) =>
         `${many(n, 'check')} did not hold at the last reconciliation: \`vetledger reconcile\``,
-      clearing: (n: number) => `${many(n, 'clearing account')} that must be zero: \`vetledger report clearing\``,
-      owed_as_revenue: (n: number) =>
+      clearing: ({ n }: { n: number }) =>
+        `${many(n, 'clearing account')} that must be zero: \`vetledger report clearing\``,
+      owed_as_revenue: ({ n }: { n: number }) =>
         `${many(n, 'row')} posted as revenue, but named as gift cards or prepayments: \`vetledger mapping check\``,
-      liabilities_in_debit: (n: number) => `${many(n, 'liability account')} in debit: \`vetledger report prepayments\``,
-      vat_returns: (n: number) => `${many(n, 'change')} of filed VAT returns: \`vetledger report vat\``,
+      liabilities_in_debit: ({ n }: { n: number }) =>
+        `${many(n, 'liability account')} in debit: \`vetledger report prepayments\``,
+      vat_returns: ({ n }: { n: number }) => `${many(n, 'change')} of filed VAT returns: \`vetledger report vat\``,
     },
     todo: ({ installation, through }: { installation: number; through: string }) =>
       `\`vetledger ledger close --through ${through} --dry-run ${option(installation)}\` shows the whole checklist. Without --dry-run it closes the books.`,
   },
-};
-
-const factWords: Record<keyof typeof sections, string> = {
-  held: 'held',
-  late: 'late',
-  missing: 'missing in the source',
-  prepayment_unmatched: 'unmatched prepayments',
-  overpaid: 'overpaid',
-  paid_on_voided: 'paid on voided',
-};
+});

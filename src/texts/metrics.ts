@@ -1,5 +1,7 @@
+import { catalogue } from './catalogue.ts';
+
 /** Help texts of the daemon's metrics, by the metric's name without the prefix `vetledger_`. */
-export const metricTexts = {
+export const metricTexts = catalogue('metrics.metricTexts', {
   windows_total: 'Windows that ended in this process, by outcome: closed, failed, not_opened.',
   delivered_total: 'Entries and daily summaries that the ERP has, as this process has confirmed.',
   outages_total: 'Outages that this process has found, by service.',
@@ -35,4 +37,4 @@ export const metricTexts = {
   api_throttled_total: 'Answers 429 of the practice API.',
   windows_missed_total: 'Windows of the Schedule that Temporal could not start in time.',
   budget_waited_seconds_total: 'Time spent waiting for the rate budgets.',
-};
+});

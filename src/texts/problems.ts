@@ -1,3 +1,5 @@
+import { catalogue } from './catalogue.ts';
+
 /**
  * A kind of problem of a document. A problem with `holds` keeps the document out of the books until the cause is removed; other
  * problems are reported, and the document is posted. docs/reference/PROBLEMS.md is generated from this catalogue.
@@ -8,7 +10,7 @@ export interface ProblemDefinition {
   todo: string;
 }
 
-export const problemCatalogue = {
+export const problemCatalogue = catalogue('problems.problemCatalogue', {
   // The record
   amount_missing: {
     holds: true,
@@ -292,6 +294,6 @@ export const problemCatalogue = {
       'A document dated before start_date was created, voided or changed on or after it. The opening balances may be wrong.',
     todo: 'Compare the document with the opening balances, and correct them by hand if they lack it.',
   },
-} as const satisfies Record<string, ProblemDefinition>;
+} as const satisfies Record<string, ProblemDefinition>);
 
 export type ProblemCode = keyof typeof problemCatalogue;

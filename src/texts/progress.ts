@@ -1,5 +1,7 @@
+import { catalogue } from './catalogue.ts';
+
 /** Lines that report the progress of starting an embedded server. */
-export const serverProgress = {
+export const serverProgress = catalogue('progress.serverProgress', {
   portTaken: ({ server, port }: { server: string; port: number }): string =>
     `${server}: another process has taken its port ${port}; choosing another one`,
   copyingPrograms: ({ folder }: { folder: string }): string =>
@@ -21,4 +23,4 @@ export const serverProgress = {
   downloading: 'Temporal: downloading its development server',
   building: 'Temporal: building its development server with Go; this takes about three to five minutes, once',
   stillBuilding: ({ seconds }: { seconds: number }): string => `Temporal: building with Go for ${seconds} s`,
-};
+});

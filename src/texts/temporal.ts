@@ -1,5 +1,7 @@
+import { catalogue } from './catalogue.ts';
+
 /** What the Temporal UI shows beside each activity. */
-export const activityTexts = {
+export const activityTexts = catalogue('temporal.activityTexts', {
   openWindow: 'take the lease, send the first request, open the window',
   openAndPull: 'take the lease, send the first request, open the window, pull the lists',
   pullInvoices: 'pull changed invoices',
@@ -22,10 +24,10 @@ export const activityTexts = {
   holdDelivery: 'pause or resume the delivery',
   planReplay: 'check the request, compute its intervals',
   scrubSlice: 'read the next part of all records again',
-};
+});
 
 /** The details and notes of workflows in the Temporal UI, as Markdown. */
-export const workflowTexts = {
+export const workflowTexts = catalogue('temporal.workflowTexts', {
   activityWithList: ({ summary, list }: { summary: string; list: string }) => `${summary}: ${list}s`,
   error: ({ message, todo }: { message: string; todo: string }) => `**${message}** ${todo}`,
   ignoredSignal: ({ signal }: { signal: string }) =>
@@ -68,10 +70,10 @@ export const workflowTexts = {
   scrubState: ({ installation, state }: { installation: number; state: string }) =>
     `**Installation ${installation}** · ${state}`,
   scrubFailed: 'reading a part failed; the next activity continues from there',
-};
+});
 
 /** Summaries and details of workflows and Schedules that the Temporal UI shows for their whole life. */
-export const startedTexts = {
+export const startedTexts = catalogue('temporal.startedTexts', {
   window: ({ kind, label }: { kind: string; label: string }) => `${kind} of installation ${label}`,
   triggered: ({ summary, trigger }: { summary: string; trigger: string }) => `${summary} (${trigger})`,
   windowDetails: ({ label }: { label: string }) =>
@@ -88,4 +90,4 @@ export const startedTexts = {
   unserved: 'no process serves the installation',
   paused: ({ by, reason }: { by: string; reason: string }) => `paused by ${by}: ${reason}`,
   resumed: ({ by, reason }: { by: string; reason: string }) => `resumed by ${by}: ${reason}`,
-};
+});

@@ -12,7 +12,7 @@ import { formatAmount } from '../../reconcile/reconcile-report.ts';
 import type { DocumentRef } from '../../terms.ts';
 import {
   deliveryTitles,
-  explainDueText,
+  explainDueTexts,
   standingTexts,
   explainTexts as texts,
   useTexts,
@@ -105,11 +105,11 @@ function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
 /** The formula of R13 with its numbers. */
 function dueLine(move: Explanation['due'][number], decimals: number): string {
   const money = (of: Explanation['due'][number]['vat']) => formatAmount(of, decimals);
-  return explainDueText({
+  const text = move.isAll ? explainDueTexts.all : explainDueTexts.paid;
+  return text({
     ...{ invoice: move.number ?? String(move.invoiceId), group: move.group ?? '', rate: move.rate?.toFixed() ?? '' },
     ...{ vat: money(move.vat), total: money(move.total), paid: money(move.paid.toDecimalPlaces(decimals)) },
     ...{ due: money(move.due), before: money(move.dueBefore), moved: money(move.moved), base: money(move.base) },
-    isAll: move.isAll,
   });
 }
 
@@ -270,8 +270,9 @@ function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): strin
 }
 
 function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
+  const { sent, undone, again } = deliveryTitles;
   return deliveries.flatMap((delivery, n) =>
-    unitDeliveryLines(delivery, deliveryTitles[n === 0 ? 0 : 2 - (n % 2)], at),
+    unitDeliveryLines(delivery, n === 0 ? sent : n % 2 === 1 ? undone : again, at),
   );
 }
 

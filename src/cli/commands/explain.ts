@@ -55,7 +55,7 @@ async function explain(context: CommandContext, options: Options, names: readonl
     const entry = 'code' in asked ? asked.code.entry : null;
     if (entry !== null && !explanation.entries.some(({ id }) => id === entry)) throw noSuchEntry(entry, explanation);
     if (context.json) await context.write(`${stringifyJson(explanationDocument(explanation))}\n`);
-    else await context.write(`${explainText(explanation)}\n`);
+    else await context.write(`${context.show(() => explainText(explanation))}\n`);
     return 0;
   });
 }

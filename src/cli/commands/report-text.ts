@@ -1,31 +1,39 @@
 import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { type Money, zero } from '../../domain/money.ts';
+import { inLanguage, shown } from '../../languages/language.ts';
 import type { Figure, Item, Section } from '../../reports/report-sections.ts';
+import type { Language } from '../../texts/catalogue.ts';
 import { reportNotes, reportTexts } from '../../texts/reports/reports.ts';
 import { columns, count } from '../render/text.ts';
 import { outsideText } from '../render/verdict.ts';
 import { amountText, cellText, type InstallationReport, itemsOf } from './report-output.ts';
 
+interface Shown {
+  documents: boolean;
+  /** Default: English. */
+  language?: Language;
+}
+
 /** A table per section with its total, in pieces; with `documents`, also the documents of each figure. */
 export async function* reportText(
   reports: readonly InstallationReport[],
-  { documents }: { documents: boolean },
+  { documents, language = 'en' }: Shown,
 ): AsyncGenerator<string> {
   if (reports.length === 0) yield reportNotes.noStartDate;
   for (const [index, report] of reports.entries()) {
-    yield `${index > 0 ? '\n\n' : ''}${heading(report)}`;
+    yield `${index > 0 ? '\n\n' : ''}${inLanguage(language, () => heading(report))}`;
     for (const section of report.sections) {
       yield '\n\n';
-      yield* sectionText(section, report, documents);
+      yield* sectionText(section, report, { documents, language });
     }
-    for (const line of notedLines(report)) yield `\n\n${line}`;
+    for (const line of inLanguage(language, () => notedLines(report))) yield `\n\n${line}`;
   }
 }
 
 /** Notes beside the figures, such as missing documents. */
 export function notedLines(report: InstallationReport): string[] {
-  return [...missingLines(report), ...(report.notes ?? [])];
+  return [...missingLines(report), ...(report.notes ?? []).map((note) => shown(note))];
 }
 
 /** A line about documents that are not in the books. Empty if there are none. */
@@ -39,7 +47,7 @@ function heading({ installation, period: { from, through }, of, recordedBy, head
   const { startDate, timezone } = installation;
   const when = of === 'month' || of === 'span' ? `${from} to ${through}` : reportNotes.endOf({ through });
   const first = `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
-  if (of !== 'span') return [first, ...headed].join('\n');
+  if (of !== 'span') return [first, ...headed.map((line) => shown(line))].join('\n');
   const recorded = recordedBy && reportTexts.recordedBy({ time: localTimeOf(recordedBy, timezone) });
   return [first, reportTexts.salesBooks({ startDate }), ...(recorded ? [recorded] : [])].join('\n');
 }
@@ -57,13 +65,13 @@ const rowsAtOnce = 2_000;
 async function* sectionText(
   { shape, figures: all, total }: Section,
   report: InstallationReport,
-  documents: boolean,
+  { documents, language }: Required<Shown>,
 ): AsyncGenerator<string> {
   const figures = documents ? all : all.filter(({ amounts }) => !Object.values(amounts).every(isZero));
   const left = all.length - figures.length;
   const note = left === 0 ? '' : `\n  ${reportNotes.zeroLines({ lines: count(left, 'line') })}`;
   if (figures.length === 0) {
-    yield `${shape.title}\n  nothing${note}`;
+    yield `${shown(shape.title, language)}\n  nothing${note}`;
     return;
   }
   const { decimals } = report.installation;
@@ -75,8 +83,8 @@ async function* sectionText(
     ...details.flatMap(({ name }, index) => (name === 'running_balance' ? [shape.keys.length + index] : [])),
     ...amounts.map((_, index) => first + index),
   ];
-  yield shape.title;
-  let kept = [[...shape.keys, ...details, ...amounts].map(({ title }) => title)];
+  yield shown(shape.title, language);
+  let kept = [inLanguage(language, () => [...shape.keys, ...details, ...amounts].map(({ title }) => title))];
   const widths: number[] = [];
   const table = () => {
     const lines = columns(kept, right, widths);

@@ -166,7 +166,11 @@ async function file(context: CommandContext, app: App, of: InstallationConfig, o
   if (shown === undefined) {
     const { report, prepared } = await reportOf(app, of, options, true);
     if (prepared.obstacle !== null) throw prepared.obstacle;
-    for await (const piece of reportText([report], { documents: options.documents === true })) text += piece;
+    for await (const piece of reportText([report], {
+      documents: options.documents === true,
+      language: context.language,
+    }))
+      text += piece;
     context.note(`${text}\n`);
     const answer = await context.confirm(
       vatReportTexts.question({ period: period.name, version: prepared.version, installation: of.id }),

@@ -175,7 +175,11 @@ export async function printReports(
   made: readonly InstallationReport[],
   { csv, documents }: { csv?: true | string; documents: boolean },
 ): Promise<void> {
-  if (csv === undefined) return print(context, context.json ? reportJson(name, made) : reportText(made, { documents }));
+  if (csv === undefined)
+    return print(
+      context,
+      context.json ? reportJson(name, made) : reportText(made, { documents, language: context.language }),
+    );
   const tables = tableNames(made);
   const table = csv === true && tables.length < 2 ? tables[0] : tables.find((each) => each === csv);
   if (table === undefined && tables.length > 0)

@@ -19,7 +19,7 @@ import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
 import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import { doctorPracticeTexts as texts } from '../../texts/commands/doctor.ts';
-import { scrubLateTodo } from '../../texts/findings/health.ts';
+import { healthCauses } from '../../texts/findings/health.ts';
 import { type Answers, checkAddresses, namesOfLists } from './addresses.ts';
 import { type Check, failure } from './check.ts';
 
@@ -179,7 +179,7 @@ class Examination {
     if (!late) this.#add(name, 'ok', says);
     else {
       const end = forecast_at ? texts.scrubEnds({ at: forecast_at.toISOString() }) : texts.scrubReadNothing;
-      this.#warn(name, { message: texts.scrubLate({ cost: says, end }), todo: scrubLateTodo });
+      this.#warn(name, { message: texts.scrubLate({ cost: says, end }), todo: healthCauses.scrubLate().todo });
     }
   }
 

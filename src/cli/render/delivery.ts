@@ -98,7 +98,7 @@ export function deliveryLines(found: DeliveryStatus): string[] {
 }
 
 /** The lines of `explain` about the delivery of an entry; `what` is their title. */
-export function unitDeliveryLines(found: UnitDelivery, what = deliveryTitles[0], at = instant): string[] {
+export function unitDeliveryLines(found: UnitDelivery, what = deliveryTitles.sent, at = instant): string[] {
   const { state, needsConsent, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
   const parts = [
     unitStateTexts[state === 'pending' && needsConsent ? 'unapproved' : state],

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Lines of the checklist of `vetledger ledger close`. */
-export const checklistTexts = {
+export const checklistTexts = catalogue('commands/closing.checklistTexts', {
   alreadyClosed: ({ installation, through }: { installation: number; through: string }) =>
     `Installation ${installation}: already closed through ${through}.`,
   title: ({ installation, through, until }: { installation: number; through: string; until: string }) =>
@@ -32,16 +34,16 @@ export const checklistTexts = {
   postedTo: ({ accounts }: { accounts: string }) => `posted to ${accounts}`,
   inForce: ({ entry }: { entry: string }) => `in the books as ${entry}`,
   more: ({ count }: { count: number }) => `… and ${count} more`,
-};
+});
 
 /** The newest links of the hash chains. */
-export const headTexts = {
+export const headTexts = catalogue('commands/closing.headTexts', {
   head: ({ seq, hash }: { seq: number; hash: string }) => `head: link ${seq}, ${hash}`,
   ofSummaries: ({ seq, hash }: { seq: number; hash: string }) => `; of the daily summaries: ${seq}, ${hash}`,
-};
+});
 
 /** Questions and results of `ledger close`, `ledger closes` and `ledger reopen`. */
-export const closeTexts = {
+export const closeTexts = catalogue('commands/closing.closeTexts', {
   question: ({ installations, through }: { installations: string; through: string }) =>
     `Close the books of installation ${installations} through ${through}?`,
   notClosed: 'Nothing was closed.',
@@ -69,4 +71,4 @@ export const closeTexts = {
   opened: ({ installation, from, by, reason }: { installation: number } & Record<'from' | 'by' | 'reason', string>) =>
     `Installation ${installation}: open again from ${from} on, by ${by}: ${reason}`,
   lateStay: 'Late documents are not posted automatically: `vetledger late` lists them.',
-};
+});

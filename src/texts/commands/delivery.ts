@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** The delivery of an installation, as `status`, `sync` and `deliver` show it. */
-export const deliveryTexts = {
+export const deliveryTexts = catalogue('commands/delivery.deliveryTexts', {
   notDelivered: ({ entries, why }: { entries: string; why: string | null }) =>
     `${entries} not delivered yet${why === null ? '' : ` (${why})`}`,
   needApproval: ({ entries }: { entries: string }) => `${entries} waiting for \`vetledger deliver --approve\``,
@@ -21,10 +23,10 @@ export const deliveryTexts = {
   closedPeriods: ({ at }: { at: string }) => `; its closed periods are those of ${at}`,
   draftsSwept: ({ count }: { count: number }) => `drafts that the ERP made too late, and that were deleted: ${count}`,
   failedSince: ({ at, message }: { at: string; message: string }) => `since then, ${at}: ${message}`,
-};
+});
 
 /** The state of a general ledger unit in the outbox. */
-export const unitStateTexts = {
+export const unitStateTexts = catalogue('commands/delivery.unitStateTexts', {
   pending: 'waits for its delivery',
   sending: 'is being sent',
   uncertain: 'in doubt: it was sent, but the ERP gave no clear answer',
@@ -36,17 +38,17 @@ export const unitStateTexts = {
   cancelled_out: 'settled against its reversal: neither was sent',
   excluded: 'not delivered: excluded from the delivery',
   unapproved: 'waits for `vetledger deliver --approve`',
-};
+});
 
 /** Facts of a unit in the ERP. */
-export const unitTexts = {
+export const unitTexts = catalogue('commands/delivery.unitTexts', {
   record: ({ id }: { id: string }) => `the ERP's record ${id}`,
   number: ({ number }: { number: string }) => `number ${number}`,
   dated: ({ date }: { date: string }) => `dated ${date} there`,
-};
+});
 
 /** Results of `deliver` and its subcommands. */
-export const deliverTexts = {
+export const deliverTexts = catalogue('commands/delivery.deliverTexts', {
   notApproved: 'Nothing was approved, and nothing was sent.',
   foreign: ({ installation, message, todo }: { installation: number; message: string; todo: string }) =>
     `installation ${installation}: ${message}. ${todo}`,
@@ -73,4 +75,4 @@ export const deliverTexts = {
     `installation ${of.installation}, ${of.kind}, ${of.from} to ${of.to}: ${of.entries} to reverse in the ERP, ${of.withheld} not sent yet, to be excluded from the delivery`,
   undoQuestion: 'Reverse them? The entries and their reversals stay in the ERP.',
   notUndone: 'Nothing was undone.',
-};
+});

@@ -1,10 +1,11 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** A message of a check that found something wrong, with its next step. */
 type Finding = Pick<PlainError, 'message' | 'todo'>;
 
 /** Results of `vetledger doctor` on the practice API. The name of the check stands before each message. */
-export const doctorPracticeTexts = {
+export const doctorPracticeTexts = catalogue('commands/doctor.doctorPracticeTexts', {
   records: ({ count }: { count: number }) => `${count} records`,
 
   clockUnknown: (): Finding => ({
@@ -83,10 +84,10 @@ export const doctorPracticeTexts = {
     message: 'not checked, because the names of the accounts are unknown',
     todo: 'Give the application the permission to read account numbers.',
   }),
-};
+});
 
 /** Results of `vetledger doctor` on the configuration, servers and ERP. */
-export const doctorTexts = {
+export const doctorTexts = catalogue('commands/doctor.doctorTexts', {
   configurationValid: ({ file }: { file: string }) => `${file} and its mapping files are valid`,
   postgres: ({ version, which }: { version: string; which: string }) =>
     `version ${version}, ${which}; its schema is up to date`,
@@ -131,4 +132,4 @@ export const doctorTexts = {
   }),
   checkSignIn: 'Check erp.user and its password (or erp.api_key), and its rights.',
   checkAddress: 'Check that the ERP is up, and that erp.url, erp.database and erp.company are right.',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Lines of `vetledger explain`. */
-export const explainTexts = {
+export const explainTexts = catalogue('commands/explain.explainTexts', {
   title: ({ kind, id, installation, state }: { kind: string; id: number; installation: number; state: string }) =>
     `${kind} ${id} of installation ${installation}: ${state}`,
   times: ({ timezone }: { timezone: string }) => `local time of ${timezone}`,
@@ -58,31 +60,37 @@ export const explainTexts = {
   confirmed: 'confirmed by a later read',
   unconfirmed: 'unconfirmed: no later read shows it',
   replaced: ({ value }: { value: string }) => `it replaced ${value}`,
-};
+});
 
 /** Whether a decision about a late document is in force. */
-export const standingTexts = {
+export const standingTexts = catalogue('commands/explain.standingTexts', {
   holds: '',
   replaced: ' (replaced by a newer decision)',
   earlier_version: ' (about an earlier version of it)',
   late_no_more: ' (the document is no longer late)',
-};
+});
 
 /** The state of a use of a prepayment. */
-export const useTexts = {
+export const useTexts = catalogue('commands/explain.useTexts', {
   open: 'not matched',
   matched: 'matched, because the unused amount of the prepayment decreased by this amount',
   set: 'set with `vetledger problems match`',
   cancelled: 'cancelled before it was matched',
-};
+});
 
 /** Titles of the first delivery, and then in turn of each undo and each new delivery. */
-export const deliveryTitles = ['to the ERP', 'undone in the ERP', 'sent to the ERP again'];
+export const deliveryTitles = catalogue('commands/explain.deliveryTitles', {
+  sent: 'to the ERP',
+  undone: 'undone in the ERP',
+  again: 'sent to the ERP again',
+});
 
-type Names = 'invoice' | 'group' | 'rate' | 'vat' | 'total' | 'paid' | 'due' | 'before' | 'moved' | 'base';
+type Names = 'invoice' | 'group' | 'rate' | 'before' | 'moved' | 'base';
 
 /** Why VAT of an invoice becomes due, with the numbers. A paid amount counts at most up to the total. */
-export const explainDueText = ({ isAll, ...of }: Record<Names, string> & { isAll: boolean }): string =>
-  isAll
-    ? `invoice ${of.invoice}, ${of.group} ${of.rate} %: all of ${of.vat} is due, since its latest day is over; less ${of.before} that was due before: ${of.moved} (base ${of.base})`
-    : `invoice ${of.invoice}, ${of.group} ${of.rate} %: ${of.vat} × ${of.paid} paid / ${of.total} = ${of.due}, less ${of.before} that was due before: ${of.moved} (base ${of.base})`;
+export const explainDueTexts = catalogue('commands/explain.explainDueTexts', {
+  all: (of: Record<Names | 'vat', string>): string =>
+    `invoice ${of.invoice}, ${of.group} ${of.rate} %: all of ${of.vat} is due, since its latest day is over; less ${of.before} that was due before: ${of.moved} (base ${of.base})`,
+  paid: (of: Record<Names | 'vat' | 'total' | 'paid' | 'due', string>): string =>
+    `invoice ${of.invoice}, ${of.group} ${of.rate} %: ${of.vat} × ${of.paid} paid / ${of.total} = ${of.due}, less ${of.before} that was due before: ${of.moved} (base ${of.base})`,
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Results of `vetledger mapping init`, `apply` and `history`. */
-export const mappingTexts = {
+export const mappingTexts = catalogue('commands/mapping.mappingTexts', {
   written: ({ path, places, list }: Record<'path' | 'places' | 'list', string>) =>
     `${path} is written; ${places} to choose:\n${list}`,
   toChoose: ({ places }: { places: string }) => `${places} to choose, marked in the text.`,
@@ -13,10 +15,10 @@ export const mappingTexts = {
   history: ['version', 'mapping', 'in force since', 'put in force by', ''],
   used: ['mapping', 'approved by', 'entries', 'links of the chain', 'first posted', 'last posted', ''],
   noneUsed: 'No entry is posted yet.',
-};
+});
 
 /** Results of `vetledger mapping check`. */
-export const mappingCheckTexts = {
+export const mappingCheckTexts = catalogue('commands/mapping.mappingCheckTexts', {
   policyFault: ({ message }: { message: string }) => `Missing: ${message}.`,
   policyWarning: ({ message }: { message: string }) => `Warning: ${message}.`,
   noCases: ({ file }: { file: string }) =>
@@ -50,10 +52,10 @@ export const mappingCheckTexts = {
   valid: ({ path }: { path: string }) => `${path}: the file is valid.`,
   noDatabase: 'Only the file itself is checked, because there is no database yet.',
   fileOnly: ({ message }: { message: string }) => `Only the file itself is checked. ${message}`,
-};
+});
 
 /** Results of `vetledger erp check`. */
-export const erpCheckTexts = {
+export const erpCheckTexts = catalogue('commands/mapping.erpCheckTexts', {
   filesComplete: ({ installation, kind }: { installation: number; kind: string }) =>
     `Installation ${installation}, ${kind}: the mapping has every value that the files need.`,
   complete: ({ installation, kind, checks }: { installation: number; kind: string; checks: string }) =>
@@ -65,10 +67,10 @@ export const erpCheckTexts = {
     checks,
   }: { installation: number } & Record<'kind' | 'faults' | 'checks', string>) =>
     `Installation ${installation}, ${kind}: ${faults} in ${checks}.`,
-};
+});
 
 /** What `vetledger repost` and `vetledger preview --mapping` show. */
-export const remapTexts = {
+export const remapTexts = catalogue('commands/mapping.remapTexts', {
   reversedBy: ({ reversal, date }: { reversal: string; date: string }) =>
     `${reversal} reverses it on ${date}, and this entry replaces it:`,
   changedInSource: 'it also changed in the source, so the next window judges it',
@@ -99,10 +101,10 @@ export const remapTexts = {
   interrupted: 'Interrupted: posted corrections stay, and the next repost continues.',
   moved: 'Change per account (debits positive):',
   notMoved: 'No account’s balance changes.',
-};
+});
 
 /** Results of `vetledger mapping diff`. */
-export const mappingDiffTexts = {
+export const mappingDiffTexts = catalogue('commands/mapping.mappingDiffTexts', {
   title: ({ installation }: { installation: number }) => `Installation ${installation}`,
   counts: ({
     documents,
@@ -128,10 +130,10 @@ export const mappingDiffTexts = {
   open: 'Open periods (debits positive):',
   closed: 'Closed periods (debits positive); each correction there needs a decision or an open day:',
   noBalance: 'No account’s balance changes: the lines differ in role, VAT group, party or dimension.',
-};
+});
 
 /** Results of `vetledger mapping show`. */
-export const mappingShowTexts = {
+export const mappingShowTexts = catalogue('commands/mapping.mappingShowTexts', {
   title: ({ installation, mapping, since }: { installation: number; mapping: string; since: string }) =>
     `Installation ${installation}, mapping ${mapping}, documents dated from ${since} on:\n`,
   revenue: 'Rows of invoices: net amounts',
@@ -146,4 +148,4 @@ export const mappingShowTexts = {
   fault: ({ path, message }: { path: string; message: string }) => `${path}: ${message}`,
   warnings: 'Warnings',
   noWarnings: 'No warnings.',
-};
+});

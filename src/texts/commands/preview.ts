@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** What `vetledger preview` shows of the next window. */
-export const previewTexts = {
+export const previewTexts = catalogue('commands/preview.previewTexts', {
   title: ({ installation, mapping }: { installation: number; mapping: string }) =>
     `Installation ${installation}, mapping ${mapping}\nWhat the next window would post of the present data:`,
   changes: 'What this mapping would change in the books (`vetledger repost` posts it when it is configured):',
@@ -14,4 +16,4 @@ export const previewTexts = {
   fetchedFirst: ({ documents }: { documents: number }) => `${documents} fetched again first`,
   states: ({ states }: { states: string }) => `They would then be: ${states}.`,
   held: ({ documents }: { documents: string }) => ` ${documents} in all would have a problem (\`vetledger problems\`).`,
-};
+});

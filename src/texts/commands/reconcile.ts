@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Notes of `vetledger reconcile` on stderr. */
-export const reconcileNotes = {
+export const reconcileNotes = catalogue('commands/reconcile.reconcileNotes', {
   listsTwice: ({ list }: { list: string }) =>
     `the source lists some ${list}s twice, so their count cannot be compared; E6 does not use it.`,
   newRecords: ({ list }: { list: string }) =>
@@ -16,10 +18,10 @@ export const reconcileNotes = {
   notRefreshed: ({ documents }: { documents: number }) =>
     `${documents} disputed documents were not read again, because a window is using the mirror. Run \`vetledger reconcile\` again after the window.`,
   notFetched: ({ message }: { message: string }) => `the disputed documents could not be read again (${message})`,
-};
+});
 
 /** Statements of the equations E1 to E11. */
-export const equationTitles = {
+export const equationTitles = catalogue('commands/reconcile.equationTitles', {
   E1: 'the trial balance is zero',
   E2: 'receivables in the books equal the amounts due in the source',
   E3: 'prepayments in the books equal the unused prepayments in the source',
@@ -31,10 +33,10 @@ export const equationTitles = {
   E9: 'gift cards and vouchers in the books equal the sold less the redeemed ones',
   E11: 'VAT that is not due in the books equals the VAT of invoices less their paid part',
   E10: 'prepayments in the source have the entry ids that vetledger wrote back',
-};
+});
 
 /** Sections and lines of the report of `vetledger reconcile`. */
-export const reconcileTexts = {
+export const reconcileTexts = catalogue('commands/reconcile.reconcileTexts', {
   clearedElsewhere: ({ accounts }: { accounts: string }) =>
     `${accounts} show money and claims as the practice recorded them. Payouts and bank statements clear these accounts in the ERP, and are not in these sales books.`,
   clearedHere: ({ accounts, isZero }: { accounts: string; isZero: boolean }) =>
@@ -74,10 +76,10 @@ export const reconcileTexts = {
   centsSettled: 'Accounts with settled cents (--json lists each day)',
   daysWithoutSummary: 'Days whose summary is not made yet',
   otherValues: 'Prepayments whose entry id another program replaced',
-};
+});
 
 /** The verdict on the books. */
-export const verdictTexts = {
+export const verdictTexts = catalogue('commands/reconcile.verdictTexts', {
   empty: 'NOTHING IS POSTED: there is nothing to reconcile',
   nothingWaits: 'no document waits to be posted',
   declined: ({ changes }: { changes: string }) => `changes of ${changes} left as posted`,
@@ -86,10 +88,10 @@ export const verdictTexts = {
   checkedBefore: ({ at }: { at: string }) => `last checked ${at}, before this window; run \`vetledger reconcile\``,
   amountsUnknown: ({ amounts }: { amounts: string }) => `${amounts} unknown`,
   amountUnknown: 'unknown amount',
-};
+});
 
 /** Why a document is not in the books as the source has it. */
-export const outsideReasons = {
+export const outsideReasons = catalogue('commands/reconcile.outsideReasons', {
   left_as_posted: 'left as posted, as decided',
   missing_in_source: 'not shown by the source',
   change_held: 'changed after posting',
@@ -98,4 +100,4 @@ export const outsideReasons = {
   held: 'held',
   pending: 'not judged yet',
   put_aside: 'put aside, as it has no id',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Results and notes of commands. */
-export const resultTexts = {
+export const resultTexts = catalogue('commands/results.resultTexts', {
   nothingChanged: 'Nothing was changed.',
   nothingPosted: 'Nothing was posted.',
   nothingRemoved: 'Nothing was removed.',
@@ -7,9 +9,9 @@ export const resultTexts = {
   todo: ({ todo }: { todo: string }) => `what to do: ${todo}`,
   warning: ({ message }: { message: string }) => `warning: ${message}`,
   interrupted: 'shutting down; press Ctrl-C again to force it',
-};
+});
 
-export const budgetResetTexts = {
+export const budgetResetTexts = catalogue('commands/results.budgetResetTexts', {
   budget: (of: {
     installation: number;
     action: string;
@@ -21,36 +23,36 @@ export const budgetResetTexts = {
   question: 'Remove these blocks and lowered limits?',
   none: 'No budget is blocked or lowered.',
   reset: ({ budgets }: { budgets: string }) => `${budgets} reset.`,
-};
+});
 
-export const eraseTexts = {
+export const eraseTexts = catalogue('commands/results.eraseTexts', {
   erased: (
     of: { client: number; installation: number } & Record<'records' | 'versions' | 'entries' | 'reasons', string>,
   ) =>
     `Client ${of.client} of installation ${of.installation}: personal data erased from ${of.records}, ${of.versions}, ${of.entries} and ${of.reasons}. Amounts, id, VAT number and country stay.`,
-};
+});
 
-export const exportTexts = {
+export const exportTexts = catalogue('commands/results.exportTexts', {
   written: ({ file }: { file: string }) => `Written to ${file}.`,
   omitted: ({ installation, entries }: { installation: number; entries: number }) =>
     `Installation ${installation}: ${entries === 1 ? '1 entry is' : `${entries} entries are`} omitted, because their days have no summary yet. The next window makes the summaries of past days. --documents exports these entries.`,
-};
+});
 
-export const migrateTexts = {
+export const migrateTexts = catalogue('commands/results.migrateTexts', {
   upToDate: 'The database is up to date.',
   applied: ({ migrations }: { migrations: string }) => `Applied: ${migrations}.`,
   rights: ({ role }: { role: string }) =>
     ` The role ${role} has its rights: it may read and append to the journal, but not change it.`,
-};
+});
 
-export const removeDataTexts = {
+export const removeDataTexts = catalogue('commands/results.removeDataTexts', {
   everything: 'everything in it',
   books: ({ books }: { books: string }) => `the books in it (${books})`,
   question: ({ folder, what }: { folder: string; what: string }) => `Remove ${folder} and ${what}, for good?`,
   removed: ({ folder }: { folder: string }) => `${folder} is removed.`,
-};
+});
 
-export const adoptTexts = {
+export const adoptTexts = catalogue('commands/results.adoptTexts', {
   nothing: ({ installation }: { installation: number }) =>
     `Nothing to adopt: the configuration of installation ${installation} matches its books, and its ERP contains no entries of another database.`,
   adopted: ({ installation, by, changes }: { installation: number; by: string; changes: string }) =>
@@ -74,9 +76,9 @@ export const adoptTexts = {
   copy: 'This database is now a copy for tests, with its own names in Temporal.',
   copyLimits:
     'It writes to no ERP and no practice API of its books. Windows and deliveries are paused. `vetledger resume` resumes the windows, which share the rate limits of the practice API with the original.',
-};
+});
 
-export const operatingTexts = {
+export const operatingTexts = catalogue('commands/results.operatingTexts', {
   pauseAllDeliveries: 'Pause the delivery of all installations?',
   pauseAllWindows: 'Pause the windows of all installations?',
   cancelAllDeliveries: 'Cancel the delivery of all installations?',
@@ -118,9 +120,9 @@ export const operatingTexts = {
   afterReplay: '`vetledger replay` repeats it',
   afterDelivery:
     'the next window or `vetledger deliver` continues the delivery and first looks up in the ERP what was being sent',
-};
+});
 
-export const lateTexts = {
+export const lateTexts = catalogue('commands/results.lateTexts', {
   redated: ({ unit, entry, date, reversal }: { unit: string; entry: string; date: string; reversal: string }) =>
     `${unit} is posted again as ${entry} on ${date}; it and ${reversal} cancel each other.`,
   cancelledOut: ({ unit, reversal }: { unit: string; reversal: string }) =>
@@ -145,10 +147,10 @@ export const lateTexts = {
   leave_as_posted: 'its entry stays as it is; the correction is not posted',
   accept_date: 'the next window posts it on its own date, if that day is open',
   confirm_gone: 'the next window reverses it as gone from the source',
-};
+});
 
 /** What `late decide` shows before a decision. */
-export const weighedTexts = {
+export const weighedTexts = catalogue('commands/results.weighedTexts', {
   none: 'No document matches.',
   title: ({ installation, documents, what }: { installation: number; documents: string; what: string }) =>
     `Installation ${installation}, ${documents}: ${what}`,
@@ -161,10 +163,10 @@ export const weighedTexts = {
   dryRun: 'Dry run: nothing was decided.',
   refused: 'Nothing was decided.',
   question: 'Decide this?',
-};
+});
 
 /** The text of `problems`. */
-export const problemListTexts = {
+export const problemListTexts = catalogue('commands/results.problemListTexts', {
   noDocument: 'The mirror contains no document of this choice.',
   none: 'Nothing is held or refused.',
   withProblem: ({ documents }: { documents: string }) => `${documents} with a problem`,
@@ -179,9 +181,9 @@ export const problemListTexts = {
   installation: ({ installation }: { installation: number }) => `installation ${installation}  `,
   notJudged: ({ documents }: { documents: string }) =>
     `${documents} read, and not judged yet: \`vetledger sync\` judges them.`,
-};
+});
 
-export const matchTexts = {
+export const matchTexts = catalogue('commands/results.matchTexts', {
   unset: ({ payment }: { payment: string }) =>
     `We cannot determine which prepayment ${payment} used; it is posted under the client of its invoice at first posting. The next window posts this.`,
   set: ({ payment, prepayments, client }: { payment: string; prepayments: string; client: string }) =>
@@ -198,9 +200,9 @@ export const matchTexts = {
   ownCandidates: ({ use, candidates }: { use: string; candidates: string }) => `${use}: its client's ${candidates}`,
   oneOf: ({ use, candidates }: { use: string; candidates: string }) => `${use}: one of ${candidates}`,
   noCandidateOf: ({ use }: { use: string }) => `${use}: no prepayment has an unexplained decrease of this amount`,
-};
+});
 
-export const verifyTexts = {
+export const verifyTexts = catalogue('commands/results.verifyTexts', {
   hashMissing: ({ hash }: { hash: string }) => `The hash ${hash} is NOT in the chain.`,
   hashTodo:
     'what to do: check that the hash is complete and from these books. If it is, the books were rewritten or cut: restore a backup, and find out who could change the database.',
@@ -237,11 +239,11 @@ export const verifyTexts = {
   brokenTodo: 'what to do: restore the database from a backup from before the change, and find out who changed it.',
   journal: 'the journal',
   summaries: 'the daily summaries',
-};
+});
 
-export const exportDefects = {
+export const exportDefects = catalogue('commands/results.exportDefects', {
   noSeal: ({ file }: { file: string }) => `it has no seal, and ${file} contains none`,
   unsigned: 'it is not signed, because no seal_key was configured at the export',
   otherKey: 'its seal is not signed with this key',
   changed: 'its content differs from the export',
-};
+});

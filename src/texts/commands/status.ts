@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** The summary of `vetledger status` over several installations. */
-export const statusSummaryTexts = {
+export const statusSummaryTexts = catalogue('commands/status.statusSummaryTexts', {
   late: ({ count }: { count: number }) => `${count} late`,
   noWindow: 'no window has closed yet',
   lag: ({ lag }: { lag: string }) => `lag at most ${lag}`,
@@ -9,10 +11,10 @@ export const statusSummaryTexts = {
   reconcileOld: ({ installations }: { installations: string }) =>
     `${installations} never reconciled, or not for two days`,
   hint: 'Details and next step of one installation: vetledger status --installation ID',
-};
+});
 
 /** Lines of `vetledger status` of one installation. */
-export const statusTexts = {
+export const statusTexts = catalogue('commands/status.statusTexts', {
   noticed: ({ at }: { at: string }) => `; the daemon noticed it ${at}`,
   syncedTo: ({ at, lag }: { at: string; lag: string }) => `${at}, ${lag} ago`,
   window: ({ outcome, at }: { outcome: string; at: string }) => `${outcome}, opened ${at}`,
@@ -56,11 +58,11 @@ export const statusTexts = {
   lowered: ({ limit }: { limit: number }) => `lowered from ${limit} after a 429`,
   blocked: ({ at }: { at: string }) => `blocked until ${at}: the source asked for it (Retry-After)`,
   waiting: ({ processes }: { processes: string }) => `${processes} waiting`,
-};
+});
 
 /** Why the daemon does not reconcile an installation at its time. */
-export const putOffTexts = {
+export const putOffTexts = catalogue('commands/status.putOffTexts', {
   paused: 'not while its windows are paused',
   first_load: 'after its first load',
   identity_changed: 'not while its configuration contradicts its books',
-};
+});

@@ -1,5 +1,8 @@
+import { catalogue } from '../catalogue.ts';
+
 /** What is wrong with the arguments of a command. */
-export const usageTexts = {
+export const usageTexts = catalogue('commands/usage.usageTexts', {
+  error: ({ message }: { message: string }) => `error: ${message}`,
   noCommand: 'No command was given.',
   fromAfterTo: ({ from, to }: { from: string; to: string }) => `--from ${from} is after --to ${to}.`,
   reasonEmpty: '--reason is empty. Give the reason.',
@@ -70,4 +73,4 @@ export const usageTexts = {
   repostWhat: 'Choose what to post again: --document, --from and --to, or --all.',
   noDocuments: ({ text }: { text: string }) =>
     `${text} does not name a document. Write invoice 123 or 4711/invoice/123.`,
-};
+});

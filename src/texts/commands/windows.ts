@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** A window, as `sync`, `replay` and `run` show it. */
-export const windowTexts = {
+export const windowTexts = catalogue('commands/windows.windowTexts', {
   outcomes: { closed: 'window closed', failed: 'window FAILED', notOpened: 'the window could not be opened' },
   interval: ({ from, to }: { from: string; to: string }) => `${from} to ${to}`,
   beginning: 'the beginning',
@@ -10,10 +12,10 @@ export const windowTexts = {
   head: ({ seq, hash }: { seq: number; hash: string }) => `head ${seq} ${hash}`,
   throttled: ({ times }: { times: number }) => `throttled ${times} times`,
   waited: ({ seconds }: { seconds: number }) => `waited ${seconds} s for the rate budget`,
-};
+});
 
 /** Results of `vetledger windows`. */
-export const windowListTexts = {
+export const windowListTexts = catalogue('commands/windows.windowListTexts', {
   noneFailed: 'No window failed.',
   none: 'No window has run yet; start with `vetledger sync`.',
   notCovered: 'nothing yet',
@@ -28,10 +30,10 @@ export const windowListTexts = {
   withIds: ({ list, from, to }: { list: string; from: number; to: number }) =>
     `${list} with ids above ${from} up to ${to}`,
   changed: ({ list, from, to }: Record<'list' | 'from' | 'to', string>) => `${list} changed from ${from} to ${to}`,
-};
+});
 
 /** Questions and results of `vetledger replay`. */
-export const replayTexts = {
+export const replayTexts = catalogue('commands/windows.replayTexts', {
   omitted: ({ what }: { what: string }) => `omitted: ${what}`,
   nothing: 'Nothing to replay.',
   allCovered: 'Nothing to replay: every failed window is covered.',
@@ -46,10 +48,10 @@ export const replayTexts = {
   posted: ({ documents }: { documents: string }) => `${documents} posted`,
   corrected: ({ documents }: { documents: string }) => `${documents} corrected`,
   unchanged: 'nothing',
-};
+});
 
 /** Notes of `vetledger run`. */
-export const daemonTexts = {
+export const daemonTexts = catalogue('commands/windows.daemonTexts', {
   started: ({ installations, seconds }: { installations: string; seconds: number }) =>
     `vetledger: installations ${installations}, a window every ${seconds} s; Ctrl-C ends it`,
   notRead: 'stdout is not read; events are dropped until it is',
@@ -61,10 +63,10 @@ export const daemonTexts = {
     `${of.at}  installation ${of.installation} window NOT opened | ${of.message} | what to do: ${of.todo}`,
   delivered: (of: Record<'installation' | 'delivered' | 'refused' | 'left', number>) =>
     `installation ${of.installation} delivered ${of.delivered} | ${of.refused} refused, ${of.left} left`,
-};
+});
 
 /** Notes of commands that run windows. */
-export const runTexts = {
+export const runTexts = catalogue('commands/windows.runTexts', {
   ofInstallation: ({ installation, text }: { installation: number; text: string }) =>
     `installation ${installation}: ${text}`,
   longLoad: ({ minutes }: { minutes: number }) =>
@@ -72,10 +74,10 @@ export const runTexts = {
   limit: ({ time, list }: { time: string; list: string }) => `${time}: ${list} is the limit`,
   toLoad: ({ estimate, records }: { estimate: string; records: string }) => `${estimate} (${records} to load)`,
   matching: 'matching open items',
-};
+});
 
 /** Notes of `vetledger dev`. */
-export const devTexts = {
+export const devTexts = catalogue('commands/windows.devTexts', {
   stopped: 'everything is stopped; the next start continues from here',
   clinicStarting: 'sandbox clinic: starting',
   clinic: ({ url, token }: { url: string; token: string }) => `sandbox clinic: ${url} (token ${token})`,
@@ -91,4 +93,4 @@ export const devTexts = {
     `${url}, database ${database}; its web client could not be installed, the desktop client (PyPI: tryton) works`,
   logIn: ({ accountant, admin, file }: Record<'accountant' | 'admin' | 'file', string>) =>
     `log in as ${accountant} (or ${admin}); the passwords are in ${file}`,
-};
+});

@@ -1,9 +1,10 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", says what that does.';
 
 /** Errors of batches: the files that are handed over to the accountants. */
-export const batchErrors = {
+export const batchErrors = catalogue('errors/batches.batchErrors', {
   unknownButInFolder: ({ batch }: { batch: string }): PlainError => ({
     code: 'batch_unknown',
     message: `The file of batch ${batch} is in the folder, but this database does not know it: the database was restored from an earlier backup.`,
@@ -54,10 +55,10 @@ export const batchErrors = {
     message: `The file ${file} cannot be read. It records which database hands over which installation.`,
     todo: `Restore the file. If only this database writes into the folder, run \`vetledger adopt --installation ${installation} --reason TEXT\`, which writes the file again.`,
   }),
-};
+});
 
 /** Parts of the errors above. */
-export const batchTexts = {
+export const batchTexts = catalogue('errors/batches.batchTexts', {
   folder: 'the folder of the batches',
   unknownError: 'unknown error',
-};
+});

@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Why a database is not used with a Temporal namespace (docs/operators/backup.md, "Copies and restored databases"). */
-export const bindingErrors = {
+export const bindingErrors = catalogue('errors/binding.bindingErrors', {
   temporalReplaced: ({ evidence }: { evidence: string }): PlainError => ({
     code: 'temporal_replaced',
     message: `Temporal has lost its data, or is another server than before: ${evidence}. No window was opened, and no request was sent.`,
@@ -12,10 +13,10 @@ export const bindingErrors = {
     message: `This database looks like a copy: ${evidence}. No window was opened, and no request was sent, because the original may be running.`,
     todo: 'If the original is gone and this database replaces it, run `vetledger adopt --restored --reason TEXT`. If it is a copy for tests, run `vetledger adopt --copy --reason TEXT`: it then writes to no ERP and no practice API of the original. docs/operators/backup.md, "Copies and restored databases", explains the choice.',
   }),
-};
+});
 
 /** What shows that a database is a copy, or that Temporal was replaced. */
-export const bindingEvidence = {
+export const bindingEvidence = catalogue('errors/binding.bindingEvidence', {
   notBound: 'Temporal knows a later state of this database, which has no binding stored',
   otherServer: ({ here, bound }: { here: string | null; bound: string | null }) =>
     `it is on another PostgreSQL server (system ${here}) than when it was bound (${bound})`,
@@ -33,17 +34,17 @@ export const bindingEvidence = {
     `a standby that lacks commits has taken over (${timelines}): Temporal knows a later state of this database`,
   laterState:
     'Temporal knows a later state of this database: this is an older copy, or its original is running elsewhere',
-};
+});
 
 /** Why a database is bound again without a decision of the operator; for the log. */
-export const bindingRemarks = {
+export const bindingRemarks = catalogue('errors/binding.bindingRemarks', {
   newDevelopmentServer: 'the development server of Temporal is a new one',
   scheduleLost: 'Temporal has lost the Schedule that stores which database it works with',
   standby: ({ timelines }: { timelines: string }) => `a standby of PostgreSQL has taken over (${timelines})`,
-};
+});
 
 /** Texts in Temporal about the original of a restored database. */
-export const originalTexts = {
+export const originalTexts = catalogue('errors/binding.originalTexts', {
   replacedBy: ({ name }: { name: string }) => `replaced by ${name}`,
   restoredAs: ({ name }: { name: string }) => `its database was restored as ${name}`,
   schedules: 'schedules of the original',
@@ -60,4 +61,4 @@ export const originalTexts = {
     database: string;
   }) =>
     `incarnation ${incarnation} of database ${name}, in PostgreSQL ${system}/${database}; vetledger uses it to notice copies. Leave it paused.`,
-};
+});

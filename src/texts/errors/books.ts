@@ -1,10 +1,11 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const configurationDiffers = (of: { installation: number; differences: string }): string =>
   `The configuration of installation ${of.installation} does not fit its books: ${of.differences}. Nothing was requested from the source or posted.`;
 
 /** Why books cannot be closed, reopened, reposted, delivered or used with the present configuration. */
-export const booksErrors = {
+export const booksErrors = catalogue('errors/books.booksErrors', {
   periodOpen: (of: { installation: number; day: string; closedThrough: string | null }): PlainError => ({
     code: 'period_open',
     message: `The books of installation ${of.installation} are ${of.closedThrough === null ? 'not closed' : `closed only through ${of.closedThrough}`}, so ${of.day} is open.`,
@@ -77,4 +78,4 @@ export const booksErrors = {
     message: `This database is a copy, and the company of installation ${installation} belongs to its original.`,
     todo: 'Name another company for trials in `erp`, or set `erp: {kind: ledger}`.',
   }),
-};
+});

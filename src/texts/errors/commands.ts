@@ -1,8 +1,14 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of commands. */
-export const commandErrors = {
+export const commandErrors = catalogue('errors/commands.commandErrors', {
   /** `message` is one of `usageTexts`, or what the parser of the command line reports. */
+  languageUnknown: ({ language, known }: { language: string; known: string }): PlainError => ({
+    code: 'usage',
+    message: `There are no texts in the language ${language}.`,
+    todo: `Give one of ${known} in --language or VETLEDGER_LANGUAGE.`,
+  }),
   usage: ({ message, command }: { message: string; command: string }): PlainError => ({
     code: 'usage',
     message,
@@ -136,14 +142,14 @@ export const commandErrors = {
     message: 'The sandbox is not installed here: production images do not contain it.',
     todo: 'Run the command in a checkout after `npm ci`, or from the packed package, which contains the sandbox.',
   }),
-};
+});
 
 /** Errors of the demo’s Tryton. */
-export const demoTrytonErrors = {
+export const demoTrytonErrors = catalogue('errors/commands.demoTrytonErrors', {
   noCheckout: {
     message: 'The demo’s Tryton needs a checkout of vetledger.',
     todo: 'Run `npm start -- --erp tryton` in a checkout of vetledger.',
   },
   portTaken: ({ todo }: { todo: string }) => `${todo} If another program uses its port now, stop that program.`,
   endedEarly: { message: 'The demo’s Tryton stopped before it was ready.', todo: 'Start the demo again.' },
-};
+});

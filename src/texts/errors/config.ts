@@ -1,10 +1,11 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const relativePath =
   'Correct the path, or give vetledger the right to read the file. A relative path starts at the folder of the configuration file.';
 
 /** Errors of the configuration file. `file` is its path, and `key` is the path of a key in it. */
-export const configErrors = {
+export const configErrors = catalogue('errors/config.configErrors', {
   /** `fault` follows the key, such as `must be a number`. */
   keyInvalid: ({ file, key, fault }: { file: string; key: string; fault: string }): PlainError => ({
     code: 'config_invalid',
@@ -100,10 +101,10 @@ export const configErrors = {
     message: `${file}: ${key} ${what}: others on the network could read and change the data on this connection.`,
     todo: `${remedy}. If only you use this network, you can write ${permission}: true instead.`,
   }),
-};
+});
 
 /** What is insecure, and what to do about it; parts of `insecureConnection`. */
-export const insecureParts = {
+export const insecureParts = catalogue('errors/config.insecureParts', {
   http: { what: 'begins with http://', remedy: 'Write https://' },
   temporal: { what: 'is not on this machine, and temporal.tls is not set', remedy: 'Set temporal.tls' },
   smtp: {
@@ -114,10 +115,10 @@ export const insecureParts = {
     what: 'is not on this machine, and its sslmode allows a connection without TLS or with any certificate',
     remedy: 'Add sslmode=verify-full to it (and sslrootcert=FILE if you have your own certificate authority)',
   },
-};
+});
 
 /** Errors and warnings about secrets. */
-export const secretErrors = {
+export const secretErrors = catalogue('errors/config.secretErrors', {
   inConfig: ({ file, key }: { file: string; key: string }): PlainError => ({
     code: 'secret_in_config',
     message: `${file}: ${key} contains a secret in the file itself.`,
@@ -165,10 +166,10 @@ export const secretErrors = {
     message: `${file}: seal_key is not an Ed25519 private key in PEM.`,
     todo: 'Make a key with `openssl genpkey -algorithm ed25519 -out seal-key.pem`, and set its variable to the text of that file. Without seal_key, the books are not sealed.',
   }),
-};
+});
 
 /** Parts of the errors above, and warnings. */
-export const secretTexts = {
+export const secretTexts = catalogue('errors/config.secretTexts', {
   tooLarge: ({ bytes }: { bytes: number }) => `it is larger than ${bytes} bytes`,
   openToOthers: ({ path, rights, newRights }: { path: string; rights: string; newRights: string }) => ({
     message: `${path} contains a secret, and other users of this machine may read or change it (rights ${rights}).`,
@@ -185,4 +186,4 @@ export const secretTexts = {
   lineEnd: 'a line end',
   controlCharacter: 'a control character',
   notAscii: 'a blank, or a character that is not ASCII',
-};
+});

@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of `vetledger remove-data`. */
-export const dataFolderErrors = {
+export const dataFolderErrors = catalogue('errors/data-folder.dataFolderErrors', {
   missing: ({ path }: { path: string }): PlainError => ({
     code: 'data_folder_unknown',
     message: `There is no folder ${path}.`,
@@ -37,4 +38,4 @@ export const dataFolderErrors = {
     message: `${folder} contains books of a practice API on another machine: ${books}. Nothing was removed.`,
     todo: 'Export what you need (`vetledger export`), and add --with-books to remove the books for good. Entries in an ERP and values that were written back stay there.',
   }),
-};
+});

@@ -1,9 +1,10 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const unchanged = 'Nothing in it was changed.';
 
 /** Errors of the database: its version, schema, roles and stored rows. */
-export const databaseErrors = {
+export const databaseErrors = catalogue('errors/database.databaseErrors', {
   notSetUp: (): PlainError => ({
     code: 'database_not_set_up',
     message: 'The database has no tables of vetledger yet.',
@@ -71,14 +72,14 @@ export const databaseErrors = {
   isSuperuser: 'is a superuser',
   ownsTables: 'owns the tables',
   mayChangeJournal: 'may change the journal',
-};
+});
 
 const lane = ({ installation, lane }: { installation: number; lane: string }) =>
   `The lease of lane ${lane} of installation ${installation}`;
 const company = 'The lease of the ERP’s company';
 
 /** Errors of leases (src/db/lease.ts); `ofCompany` are those of the delivery to a company of an ERP. */
-export const leaseErrors = {
+export const leaseErrors = catalogue('errors/database.leaseErrors', {
   lost: (of: { installation: number; lane: string }): PlainError => ({
     code: 'window_superseded',
     message: `${lane(of)} has another holder, or was released.`,
@@ -89,11 +90,11 @@ export const leaseErrors = {
     message: `${company} has another holder, or was released.`,
     todo: 'Nothing: the delivery that took over covers this one.',
   }),
-  expired: ({ seconds, ...of }: { installation: number; lane: string; seconds: number }): PlainError => ({
+  expired: (of: { installation: number; lane: string; seconds: number }): PlainError => ({
     code: 'lease_expired',
-    message: `${lane(of)} was not renewed within ${seconds} s.`,
+    message: `${lane(of)} was not renewed within ${of.seconds} s.`,
     todo: 'Nothing: vetledger retries automatically.',
   }),
   busy: (of: { installation: number; lane: string }) => `${lane(of)} has another holder.`,
   busyOfCompany: `${company} has another holder.`,
-};
+});

@@ -1,10 +1,11 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const nothing = 'Nothing: delivery continues automatically.';
 const twoDatabases = 'docs/operators/delivery.md, "Two databases, one company", says what that does.';
 
 /** Reasons why nothing is delivered to a company of the ERP at present. */
-export const deliveryErrors = {
+export const deliveryErrors = catalogue('errors/deliveries.deliveryErrors', {
   // The ERP does not answer, or refuses everything. `reason` is the ERP's answer; `erp` is its kind and address.
   limitSpent: ({ code, reason }: { code: string; reason: string }): PlainError => ({
     code,
@@ -156,10 +157,10 @@ export const deliveryErrors = {
     message: `This version does not deliver to an ERP of kind ${kind}.`,
     todo: 'Set erp.kind of the installation to one of those that docs/reference/CLI.md lists.',
   }),
-};
+});
 
 /** Entries of another database in a company. */
-export const foreignEntryTexts = {
+export const foreignEntryTexts = catalogue('errors/deliveries.foreignEntryTexts', {
   one: ({ installation, keys, first }: { installation: number; keys: string; first: string }): string =>
     `The company already has 1 entry of installation ${installation} from another database of vetledger${keys}: ${first}.`,
   several: ({
@@ -176,10 +177,10 @@ export const foreignEntryTexts = {
     `The company already has ${n} entries of installation ${installation} from another database of vetledger${keys}, such as ${first}.`,
   keys: ({ prefixes }: { prefixes: string }): string => ` (its keys begin with ${prefixes})`,
   numbered: ({ unitId, number }: { unitId: string; number: string }): string => `${unitId} as ${number}`,
-};
+});
 
 /** Texts of the limits that vetledger keeps for the ERP. */
-export const paceTexts = {
+export const paceTexts = catalogue('errors/deliveries.paceTexts', {
   requests: 'The limit of requests to the ERP is used up',
   errors: 'The ERP has refused so many requests that one more refusal might block the account of the API user',
-};
+});

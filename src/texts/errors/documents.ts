@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of commands that look for a document. */
-export const documentErrors = {
+export const documentErrors = catalogue('errors/documents.documentErrors', {
   ambiguous: ({ message, example }: { message: string; example: string }): PlainError => ({
     code: 'document_ambiguous',
     message,
@@ -40,10 +41,10 @@ export const documentErrors = {
         : `${kind} ${id} is ${state}: it has no entry in force that could be corrected.`,
     todo: `Look it up with \`vetledger explain ${kind} ${id}\`. \`vetledger status\` shows what has been synchronised.`,
   }),
-};
+});
 
 /** Parts of the errors above. */
-export const documentTexts = {
+export const documentTexts = catalogue('errors/documents.documentTexts', {
   ambiguous: ({ text, documents, count }: { text: string; documents: string; count: number }) =>
     `${text} names ${count} documents: ${documents}.`,
   nameInstallation: 'Name the installation with --installation.',
@@ -54,4 +55,4 @@ export const documentTexts = {
     `${kind} is not a kind of document. The kinds are ${known}.`,
   noId: ({ text, kind }: { text: string; kind: string }) =>
     `${text} is not an id. Give the id of the ${kind} in the practice software.`,
-};
+});

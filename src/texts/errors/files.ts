@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of the files that vetledger reads: configuration, mapping, specs and chart of accounts. */
-export const fileErrors = {
+export const fileErrors = catalogue('errors/files.fileErrors', {
   missing: ({
     kind,
     path,
@@ -52,14 +53,14 @@ export const fileErrors = {
     message: `The chart of accounts ${path} is not valid: ${faults}${more > 0 ? `; and ${more} more` : ''}`,
     todo: 'Correct the named lines; mappings/charts/generic.csv is an example.',
   }),
-};
+});
 
 /** Parts of the errors above. */
-export const fileTexts = {
+export const fileTexts = catalogue('errors/files.fileTexts', {
   doesNotExist: 'does not exist',
   cannotBeRead: ({ code }: { code: string }) => `cannot be read (${code})`,
   noConfiguration:
     'Name it with --config, or copy vetledger.yaml of the project. `vetledger dev` needs no configuration.',
   noMapping:
     'Correct `mapping` in the configuration, or make the file with `vetledger mapping init`. mappings/generic.yaml is an example.',
-};
+});

@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Why `late decide` or `late --redate` refuses a document, an entry or a daily summary. */
-export const lateErrors = {
+export const lateErrors = catalogue('errors/late-documents.lateErrors', {
   documentUnknown: ({ document }: { document: string }): PlainError => ({
     code: 'document_unknown',
     message: `The document ${document} does not exist in this database.`,
@@ -47,9 +48,9 @@ export const lateErrors = {
     message: 'The filter selects only some of the missing documents of a list (source_shrank).',
     todo: 'Select all of them: --filter code=source_shrank,kind=KIND, with the number that `vetledger problems` shows.',
   }),
-  changedSince: ({ documents }: { documents: readonly string[] }): PlainError => ({
+  changedSince: ({ documents, more }: { documents: string; more: number }): PlainError => ({
     code: 'changed_since',
-    message: `The source, the mapping or a period has changed since ${documents.slice(0, 5).join(', ')}${documents.length > 5 ? ` and ${documents.length - 5} more` : ''} were last judged. Nothing was decided.`,
+    message: `The source, the mapping or a period has changed since ${documents}${more > 0 ? ` and ${more} more` : ''} were last judged. Nothing was decided.`,
     todo: 'Run `vetledger sync`, which judges them again. Then decide.',
   }),
   otherShown: ({ now }: { now: number }): PlainError => ({
@@ -57,9 +58,9 @@ export const lateErrors = {
     message: `The decision would not do what the hash of --shown stands for. It concerns ${now} documents now. Nothing was decided.`,
     todo: 'Run the command with --dry-run to see the documents and amounts, and give the new hash.',
   }),
-  changedShown: ({ changes }: { changes: readonly string[] }): PlainError => ({
+  changedShown: ({ changes, more }: { changes: string; more: number }): PlainError => ({
     code: 'other_shown',
-    message: `What was shown is not true any more: ${changes.slice(0, 10).join('; ')}${changes.length > 10 ? `; and ${changes.length - 10} more` : ''}. Nothing was decided.`,
+    message: `What was shown is not true any more: ${changes}${more > 0 ? `; and ${more} more` : ''}. Nothing was decided.`,
     todo: 'Run the command again to see the present documents and amounts.',
   }),
   otherNumber: ({ found, number }: { found: number; number: number }): PlainError => ({
@@ -92,4 +93,4 @@ export const lateErrors = {
     message: `A document of ${of.unit} was corrected by ${of.entry}, which is delivered ${of.mode === 'document' ? 'as a single entry' : 'in a daily summary'}.`,
     todo: 'Open the period in the ERP, then run `vetledger deliver retry`.',
   }),
-};
+});

@@ -1,9 +1,10 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const otherProcess = 'Another `vetledger run` with this configuration may be using this one already.';
 
 /** Errors of the daemon's HTTP servers. `reason` is one of `listenReasons`. */
-export const listenErrors = {
+export const listenErrors = catalogue('errors/listening.listenErrors', {
   metrics: ({ address, reason }: { address: string; reason: string }): PlainError => ({
     code: 'metrics_cannot_listen',
     message: `Metrics and health cannot be served: ${address} ${reason}.`,
@@ -14,22 +15,22 @@ export const listenErrors = {
     message: `Webhooks cannot be received: ${address} ${reason}.`,
     todo: `Set another address in webhooks.listen. ${otherProcess}`,
   }),
-};
+});
 
 /** Reasons why an address cannot be used, by the error code of Node.js. */
-export const listenReasons: Record<string, string> = {
+export const listenReasons: Record<string, string> = catalogue('errors/listening.listenReasons', {
   EADDRINUSE: 'is used by another process',
   EACCES: 'requires more rights',
   EADDRNOTAVAIL: 'is not an address of this machine',
   ENOTFOUND: 'is not an address of this machine',
-};
+});
 
 /** Answers of the daemon's HTTP servers to requests that they refuse. */
-export const httpAnswers = {
+export const httpAnswers = catalogue('errors/listening.httpAnswers', {
   notFound: 'Not found.',
   failed: 'The request could not be answered.',
   onlyPost: 'Only POST is accepted here.',
   bodyTooLarge: 'The body is too large.',
   tooManyWrong: 'Too many wrong requests.',
   refused: 'The request was not accepted.',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Why a list of the source could not be read completely. */
-export const listTexts = {
+export const listTexts = catalogue('errors/lists.listTexts', {
   unprovable: ({ list, reason }: { list: string; reason: string }): string => `the list of ${list}s: ${reason}`,
   recordsMissing: ({ received, count }: { received: number; count: number }): string =>
     `the invoices known so far have ${received} of its ${count} records`,
@@ -8,4 +10,4 @@ export const listTexts = {
   offsets: 'pages by offset, whose sum never equalled the count',
   offsetsEnd: ({ most }: { most: number }): string => `pages by offset, which end at ${most}`,
   ranges: ({ field, filters }: { field: string; filters: string }): string => `ranges of ${field} (${filters})`,
-};
+});

@@ -1,3 +1,4 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 interface Failure {
@@ -9,7 +10,7 @@ interface Failure {
 const retried = 'vetledger tries again automatically. `vetledger doctor` tries it now.';
 
 /** Errors of the mail server. */
-export const mailErrors = {
+export const mailErrors = catalogue('errors/mail.mailErrors', {
   unreachable: ({ server, reason }: Failure): PlainError => ({
     code: 'smtp_unreachable',
     message: `The mail server ${server} cannot be reached, or does not answer in time (${reason}).`,
@@ -30,4 +31,4 @@ export const mailErrors = {
     message: `The mail server ${server} refuses a mail (${reason}).`,
     todo: `Check mail.from and the address of the recipient. ${retried}`,
   }),
-};
+});

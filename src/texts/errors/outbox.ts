@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of decisions about units in the outbox. */
-export const outboxErrors = {
+export const outboxErrors = catalogue('errors/outbox.outboxErrors', {
   unitUnknown: ({ unitId }: { unitId: string }): PlainError => ({
     code: 'unit_unknown',
     message: `There is no entry ${unitId} in the outbox.`,
@@ -32,4 +33,4 @@ export const outboxErrors = {
     message: `${n} ${n === 1 ? 'entry' : 'entries'} of these dates cannot be reversed yet: vetledger is sending them, or they are drafts in the ERP or in files.`,
     todo: 'Wait until `vetledger status` shows no entry in doubt, or pause the delivery. Delete or post drafts in the ERP. Have files withdrawn where they were handed over.',
   }),
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** What to do about each kind of failed request to the practice API. */
-export const practiceTodos = {
+export const practiceTodos = catalogue('errors/practice-todos.practiceTodos', {
   unreachable: 'Check base_url and the network. The next window tries again automatically.',
   timeout: 'The practice API is slow. The next window tries again automatically.',
   unauthorized: 'Check the token, or the client id and secret, of this installation.',
@@ -20,4 +22,4 @@ export const practiceTodos = {
     'Find the large record in the practice software and shorten it, or report the answer to the vendor.',
   refused: 'Correct the fields in the message, if it names any, in the practice software or in the settings.',
   redirected: 'Correct base_url to the final address of the practice API (https instead of http, for example).',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages of failed requests to the practice API. The error's code and `todo` come from the kind of failure. */
-export const practiceTexts = {
+export const practiceTexts = catalogue('errors/practice.practiceTexts', {
   // The status of the answer
   tokenRefused: 'the access token was not accepted (401)',
   forbidden: 'not allowed (403)',
@@ -57,10 +59,10 @@ export const practiceTexts = {
   // The log
   givenUp: ({ error }: { error: string }): string => `${error}; given up`,
   tryingAgain: ({ error }: { error: string }): string => `${error}; trying again`,
-};
+});
 
 /** What a request to the practice API waits for. */
-export const practiceWaits = {
+export const practiceWaits = catalogue('errors/practice.practiceWaits', {
   token: 'a token of the practice API (sign-in)',
   newToken: 'a new token of the practice API (sign-in)',
   nextAttempt: ({ action, failed, most }: { action: string; failed: number; most: number }): string =>
@@ -68,12 +70,12 @@ export const practiceWaits = {
   budget: ({ action }: { action: string }): string => `the rate budget of ${action}`,
   answer: ({ method, path }: { method: string; path: string }): string =>
     `an answer of the practice API (${method} ${path})`,
-};
+});
 
 /** Errors in the description of a practice API (mappings/practice-api.yaml, and `practice_api` in the configuration). */
-export const dialectTexts = {
+export const dialectTexts = catalogue('errors/practice.dialectTexts', {
   invalid: ({ places }: { places: string }): string => `The description of the practice API is not valid: ${places}`,
   todo: 'Correct these settings; mappings/practice-api.yaml shows all names.',
   whole: 'the whole description',
   pathInvalid: 'a path must end with a slash and have no query',
-};
+});

@@ -1,9 +1,10 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const refused = (message: string, todo: string): PlainError => ({ code: 'match_refused', message, todo });
 
 /** Why `problems match` refuses a payment or a prepayment. */
-export const matchErrors = {
+export const matchErrors = catalogue('errors/prepayments.matchErrors', {
   paymentUnknown: ({ payment, installation }: { payment: number; installation: number }) =>
     refused(
       `Payment ${payment} of installation ${installation} is not stored as a payment from a prepayment (type 8).`,
@@ -24,4 +25,4 @@ export const matchErrors = {
       'The prepayments belong to several clients, but a payment uses those of one client.',
       'Name prepayments of one client.',
     ),
-};
+});

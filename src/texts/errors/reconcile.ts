@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of `vetledger reconcile`. */
-export const reconcileErrors = {
+export const reconcileErrors = catalogue('errors/reconcile.reconcileErrors', {
   booksBusy: ({ installation, seconds }: { installation: number; seconds: number }): PlainError => ({
     code: 'erp_books_busy',
     message: `Another \`vetledger reconcile --erp\` is reading the books of installation ${installation} from the ERP, and did not end within ${seconds} s.`,
@@ -32,4 +33,4 @@ export const reconcileErrors = {
   }),
   entriesNotShown: 'it did not show all entries with keys of vetledger',
   noRoom: 'the rate budget had no room for them',
-};
+});

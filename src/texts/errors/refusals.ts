@@ -1,3 +1,4 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const then = 'Then run the command again; a daemon continues automatically. Nothing is lost or posted twice.';
@@ -9,7 +10,7 @@ const diskFull = (disk: string, sqlState: string): PlainError => ({
 });
 
 /** Refusals of PostgreSQL or a disk that stop all work until the operator fixes them. `code`: SQLSTATE or the system's error code. */
-export const refusalErrors = {
+export const refusalErrors = catalogue('errors/refusals.refusalErrors', {
   databaseDiskFull: ({ code }: { code: string }) => diskFull('The disk of PostgreSQL', code),
   machineDiskFull: ({ code }: { code: string }) => diskFull('A disk of this machine', code),
   readOnly: ({ code }: { code: string }): PlainError => ({
@@ -22,4 +23,4 @@ export const refusalErrors = {
     message: `PostgreSQL accepts no more connections: a limit of the server, the database or the role is reached (${code}).`,
     todo: `Read pg_stat_activity to find the programs that use them. End programs that are not needed, or raise the limit. ${then}`,
   }),
-};
+});

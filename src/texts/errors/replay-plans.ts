@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of the windows or times that an operator wants to replay. */
-export const replayPlanErrors = {
+export const replayPlanErrors = catalogue('errors/replay-plans.replayPlanErrors', {
   tooScattered: ({ intervals, most }: { intervals: number; most: number }): PlainError => ({
     code: 'replay_too_scattered',
     message: `The windows form ${intervals} separate intervals; one replay can read at most ${most}.`,
@@ -47,15 +48,15 @@ export const replayPlanErrors = {
     message: `“${text}” is not a time.`,
     todo: timeFormat,
   }),
-};
+});
 
 const timeFormat =
   'Write times like 2026-03-01T08:00:00Z, or 2026-03-01 for the beginning of a day in the clinic’s time zone.';
 
 /** Why a failed window is left out of a replay of all failed windows. */
-export const leftOutTexts = {
+export const leftOutTexts = catalogue('errors/replay-plans.leftOutTexts', {
   isFirstLoad: ({ window }: { window: number }): string =>
     `Window ${window} is a first load. \`vetledger sync\` continues it.`,
   neverOpened: ({ window }: { window: number }): string =>
     `Window ${window} never opened, so it is unknown what it should have read. Replay its times.`,
-};
+});

@@ -1,10 +1,11 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const inputTodo =
   'Start it again with an input like {"installation": 4711, "failed": true}. docs/operators/failures.md shows the other inputs.';
 
 /** Errors of the workflow `replay`, which an operator may start in the Temporal UI. */
-export const replayErrors = {
+export const replayErrors = catalogue('errors/replays.replayErrors', {
   inputInvalid: ({ field, reason }: { field: string; reason: string }): PlainError => ({
     code: 'replay_input',
     message: `The input of the replay is wrong: ${field === '' ? '' : `${field}: `}${reason}`,
@@ -32,4 +33,4 @@ export const replayErrors = {
   }),
   stoppedEarly: 'the command was stopped before the replay could record its end',
   stopped: 'The replay stopped without giving a reason.',
-};
+});

@@ -1,3 +1,4 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const ownPostgres = 'Set database_url (DATABASE_URL) to another PostgreSQL';
@@ -9,7 +10,7 @@ const postgresUnusable = ({ place, reason }: { place: string; reason: string }, 
 });
 
 /** Errors of starting or reaching PostgreSQL and Temporal. `server` is the name of the server. */
-export const serverErrors = {
+export const serverErrors = catalogue('errors/servers.serverErrors', {
   postgresUrlInvalid: (): PlainError => ({
     code: 'postgres_unreachable',
     message: 'database_url (DATABASE_URL) is not a PostgreSQL URL.',
@@ -81,10 +82,10 @@ export const serverErrors = {
     message: `The embedded ${parameters.server} of ${parameters.folder} could not be started: ${parameters.reason}`,
     todo: `Read ${parameters.logFile}, or set ${parameters.setting} to another ${parameters.server}.`,
   }),
-};
+});
 
 /** Reasons within the errors above. */
-export const serverFailures = {
+export const serverFailures = catalogue('errors/servers.serverFailures', {
   lockTimeout: ({ file, holder, seconds }: { file: string; holder: string; seconds: number }): string =>
     `process ${holder} has held the lock ${file} for more than ${seconds} s`,
   folderOfAnotherUser: ({ folder, owner }: { folder: string; owner: number }): string =>
@@ -103,4 +104,4 @@ export const serverFailures = {
   goMissing: 'Go is not installed',
   tookTooLong: 'it took too long',
   exitCode: ({ status }: { status: number }): string => `it ended with exit code ${status}`,
-};
+});

@@ -1,3 +1,4 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const postgresLost = ({ reason }: { reason: string }, next: string): PlainError => ({
@@ -7,7 +8,7 @@ const postgresLost = ({ reason }: { reason: string }, next: string): PlainError 
 });
 
 /** Errors of the servers that vetledger uses: PostgreSQL, Temporal and the practice API. */
-export const serviceErrors = {
+export const serviceErrors = catalogue('errors/services.serviceErrors', {
   temporalRequestFailed: ({ reason }: { reason: string }): PlainError => ({
     code: 'temporal_unreachable',
     message: `A request to Temporal failed: ${reason}`,
@@ -106,4 +107,4 @@ export const serviceErrors = {
     message: `An unexpected error occurred: ${reason}`,
     todo: 'Run the command again with --debug, and report the output.',
   }),
-};
+});

@@ -1,7 +1,8 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 /** Errors of `vetledger report vat --mark-filed`. */
-export const vatReturnErrors = {
+export const vatReturnErrors = catalogue('errors/vat-returns.vatReturnErrors', {
   periodOpen: ({ period, through }: { period: string; through: string }): PlainError => ({
     code: 'vat_period_open',
     message: `The VAT period ${period} is not closed, so its return cannot be filed.`,
@@ -37,4 +38,4 @@ export const vatReturnErrors = {
     message: `The figures of ${period} are not those that were shown. Nothing is filed.`,
     todo: 'Look at them again with --dry-run, and give the new hash with --shown.',
   }),
-};
+});

@@ -1,3 +1,4 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const retried = 'Nothing: vetledger retries automatically.';
@@ -21,7 +22,7 @@ type Kind = keyof typeof afterEnd;
 const resume = (installation: number) => `To continue, run \`vetledger resume --installation ${installation}\`.`;
 
 /** Why a window, backfill or replay did not open, or how it ended. */
-export const windowErrors = {
+export const windowErrors = catalogue('errors/windows.windowErrors', {
   noProgress: ({
     activity,
     minutes,
@@ -175,4 +176,4 @@ export const windowErrors = {
     todo: 'Nothing was done. Let `vetledger` and its Schedules start this workflow.',
   }),
   inputNoObject: 'it is not an object',
-};
+});

@@ -1,14 +1,16 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Defects of the seals of an installation's books. */
-export const sealTexts = {
+export const sealTexts = catalogue('findings/chain.sealTexts', {
   notContained: ({ n, at, seq }: { n: number; at: string; seq: number }) =>
     `the chain does not contain the head that seal ${n} of ${at} signed (entry ${seq} of the chain)`,
   none: 'there is no seal',
   missing: ({ n }: { n: number }): string => `seal ${n} is missing`,
   notSigned: ({ n }: { n: number }): string => `seal ${n} is not signed by this key`,
-};
+});
 
 /** What `vetledger ledger verify` finds in the chains of an installation. The messages follow the name of an entry. */
-export const chainFindings = {
+export const chainFindings = catalogue('findings/chain.chainFindings', {
   // Names
   close: ({ kind, through }: Record<'kind' | 'through', string>): string => `${kind} through ${through}`,
   seal: ({ n }: { n: number }): string => `seal ${n}`,
@@ -44,10 +46,10 @@ export const chainFindings = {
     `it has changed since the books were closed through ${through}`,
   missingSummaries: ({ first, last }: { first: number; last: number }): string =>
     `daily summaries ${first} to ${last} are missing; they existed when the books were closed`,
-};
+});
 
 /** Messages of a LedgerError. */
-export const ledgerErrors = {
+export const ledgerErrors = catalogue('findings/chain.ledgerErrors', {
   unsound: ({ document, defect }: Record<'document' | 'defect', string>): string =>
     `the entry for ${document}: ${defect}`,
   notReversible: ({ entryId, document }: Record<'entryId' | 'document', string>): string =>
@@ -56,4 +58,4 @@ export const ledgerErrors = {
     `${document} already has the entry ${entryId} in force, which must be reversed first`,
   entryMissing: ({ entryId }: { entryId: string }): string => `the ledger has no entry ${entryId}`,
   summaryMissing: ({ summaryId }: { summaryId: string }): string => `the ledger has no daily summary ${summaryId}`,
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages of problems that keep a unit of the general ledger from the ERP. */
-export const deliveryFindings = {
+export const deliveryFindings = catalogue('findings/delivery.deliveryFindings', {
   // The mapping
   journalUnmapped: ({ kind }: { kind: string }): string =>
     `the mapping has no erp.journals.${kind} and no erp.journals."*"`,
@@ -55,10 +57,10 @@ export const deliveryFindings = {
   matchFailed: ({ reason }: { reason: string }): string => `the lines could not be matched: ${reason}`,
   matchedByHand: ({ units }: { units: string }): string =>
     `in the ERP, a user matched lines of ${units} with other lines; vetledger does not change that match`,
-};
+});
 
 /** Messages about entries in the ERP that have no unit of ours, or differ from it. E7 shows them. */
-export const erpBookFindings = {
+export const erpBookFindings = catalogue('findings/delivery.erpBookFindings', {
   change: ({ amount, account }: { amount: string; account: string }): string => `${amount} on account ${account}`,
   foreign: ({ changes, date, description }: { changes: string; date: string; description: string }): string =>
     `vetledger did not make this entry, which changes accounts that only vetledger posts to: ${changes}, dated ${date}: ${description}`,
@@ -78,4 +80,4 @@ export const erpBookFindings = {
   keyMissing: 'the entry no longer has our key in the ERP',
   draftAgain: 'the entry is a draft in the ERP again',
   notComparable: ({ reason }: { reason: string }): string => `vetledger cannot compare the entry: ${reason}`,
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages of errors that come from the ERP’s answers. */
-export const erpAnswerTexts = {
+export const erpAnswerTexts = catalogue('findings/erp-answers.erpAnswerTexts', {
   answerTooLarge: ({ megabytes }: { megabytes: number }): string => `the answer is larger than ${megabytes} MB`,
 
   // The form of an answer
@@ -55,4 +57,4 @@ export const erpAnswerTexts = {
   notBalanced: ({ balance }: { balance: string }): string => `their sum is ${balance} instead of zero`,
   lineNotPosted: 'one of them is not posted',
   notMatched: 'the ERP accepted the request, but did not match the lines',
-};
+});

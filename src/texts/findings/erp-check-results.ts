@@ -1,29 +1,33 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 type Todo = PlainError['todo'];
 
 /** What to do if `vetledger erp check` could not continue, by the meaning of the ERP's error. */
-export const erpCheckTodos: Record<'auth' | 'unsent' | 'throttled' | 'locked' | 'other', Todo> = {
-  auth: 'Check `erp.user` and `erp.password` of the installation, and the rights of that user in the ERP.',
-  unsent: 'Check `erp.url` of the installation, and check that the ERP is running.',
-  throttled: 'Try again later: the ERP accepts no more requests now.',
-  locked: 'Try again later: other work locks the ERP now.',
-  other: 'Read the log of the ERP. Then run `vetledger erp check` again.',
-};
+export const erpCheckTodos: Record<'auth' | 'unsent' | 'throttled' | 'locked' | 'other', Todo> = catalogue(
+  'findings/erp-check-results.erpCheckTodos',
+  {
+    auth: 'Check `erp.user` and `erp.password` of the installation, and the rights of that user in the ERP.',
+    unsent: 'Check `erp.url` of the installation, and check that the ERP is running.',
+    throttled: 'Try again later: the ERP accepts no more requests now.',
+    locked: 'Try again later: other work locks the ERP now.',
+    other: 'Read the log of the ERP. Then run `vetledger erp check` again.',
+  },
+);
 
 /** Names of checks. */
-export const erpCheckNames = {
+export const erpCheckNames = catalogue('findings/erp-check-results.erpCheckNames', {
   foreign: 'entries of other databases',
   lacking: ({ what, message }: { what: string; message: string }) => `${what}: ${message}`,
-};
+});
 
-export const deliveryTexts = {
+export const deliveryTexts = catalogue('findings/erp-check-results.deliveryTexts', {
   dailySummary: ({ date }: { date: string }) => `daily summary of ${date}`,
   unknownCode: 'Run `vetledger deliver retry` with its id: this release then judges it again.',
-};
+});
 
 /** A company in DATEV with Ist-Versteuerung, beside VAT on payment in the mapping. */
-export const erpVatDue = {
+export const erpVatDue = catalogue('findings/erp-check-results.erpVatDue', {
   message: 'DATEV moves VAT on payment itself (erp.cash_accounting), and the mapping has policies.vat_due.',
   todo: 'Use one of them: remove policies.vat_due, or set the company in DATEV to Soll-Versteuerung and remove erp.cash_accounting.',
-};
+});

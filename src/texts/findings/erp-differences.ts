@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Differences between an entry as it was sent and as the ERP holds it. */
-export const differenceTexts = {
+export const differenceTexts = catalogue('findings/erp-differences.differenceTexts', {
   voided: 'the entry is void in the ERP',
   date: ({ sent, held }: { sent: string; held: string }): string =>
     `the entry was sent with the date ${sent}; the ERP has ${held}`,
@@ -32,4 +34,4 @@ export const differenceTexts = {
   tax: ({ code, account }: { code: string; account: string }): string =>
     `the amount of the tax code ${code} on account ${account}`,
   or: ' or ',
-};
+});

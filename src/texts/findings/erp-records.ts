@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** How the messages about Odoo name its records. */
-export const odooTerms = {
+export const odooTerms = catalogue('findings/erp-records.odooTerms', {
   erp: 'Odoo',
   party: {
     one: 'partner',
@@ -11,10 +13,10 @@ export const odooTerms = {
   },
   record: { code: 'code', isInactive: 'is archived', activate: 'Restore' },
   right: 'the right Invoicing: Billing',
-};
+});
 
 /** How the messages about Tryton name its records. */
-export const trytonTerms = {
+export const trytonTerms = catalogue('findings/erp-records.trytonTerms', {
   erp: 'Tryton',
   party: {
     one: 'party',
@@ -26,7 +28,7 @@ export const trytonTerms = {
   },
   record: { code: 'name or code', isInactive: 'is not active, or accepts no lines', activate: 'Activate' },
   right: 'the group Accounting',
-};
+});
 
 interface Named {
   erp: string;
@@ -35,7 +37,7 @@ interface Named {
 }
 
 /** Messages about records of the ERP that an entry names and that the ERP lacks or refuses. */
-export const erpRecordFindings = {
+export const erpRecordFindings = catalogue('findings/erp-records.erpRecordFindings', {
   journal: 'journal',
   tax: 'tax',
   analyticAccount: ({ dimension }: { dimension: string }): string => `analytic account of ${dimension}`,
@@ -99,4 +101,4 @@ export const erpRecordFindings = {
   isDueOnPayment:
     'is due on payment: Odoo would post it again when the invoice is matched; map a tax that is due on invoice',
   noWholeAmount: 'has no line for its whole amount in its distribution: map a tax that has such a line, with 100 %',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages about entries that a file format cannot hold. */
-export const fileFormatFindings = {
+export const fileFormatFindings = catalogue('findings/file-formats.fileFormatFindings', {
   digitsOnly: ({ format, account }: { format: string; account: string }): string =>
     `${format} accepts only digits in account numbers; this account is ${account}`,
 
@@ -23,4 +25,4 @@ export const fileFormatFindings = {
   dimensionNumber: ({ name }: { name: string }): string =>
     `SIE 4 identifies dimensions by number; the mapping names one ${name}`,
   dimensionValue: ({ value }: { value: string }): string => `SIE 4 cannot store the dimension value ${value}`,
-};
+});

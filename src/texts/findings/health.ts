@@ -1,18 +1,22 @@
+import { catalogue } from '../catalogue.ts';
 import type { PlainError } from '../plain-error.ts';
 
 const startDaemon = 'Start `vetledger run`: it takes the waiting window, and covers what was missed.';
 const deliverySoon =
   'Wait: `vetledger run` continues within five minutes. If it is not running, start it, or run `vetledger deliver`.';
 
+const scrubLateTodo =
+  'Give the scrub more days (scrub_days) or a guaranteed share of the rate budget (scrub_min_share), and check that `vetledger run` is running.';
+
 const many = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`;
 
 /** Why a daemon is not ready (`/readyz`). */
-export const readinessTexts = {
+export const readinessTexts = catalogue('findings/health.readinessTexts', {
   workersIdle: ({ queues }: { queues: string }) => `these workers take no work: ${queues}`,
-};
+});
 
 /** Causes of an installation's health, as `vetledger status` shows them. The messages follow the installation's name. */
-export const healthCauses = {
+export const healthCauses = catalogue('findings/health.healthCauses', {
   windowsPaused: ({ installation, by, reason }: { installation: number; by: string; reason: string }): PlainError => ({
     code: 'windows_paused',
     message: `its windows were paused by ${by}: ${reason}`,
@@ -160,10 +164,7 @@ export const healthCauses = {
     todo: 'Run `vetledger deliver --dry-run` to see the entries. Then approve them with `vetledger deliver --approve --through DATE`.',
   }),
   nothingToDo: 'Nothing to do.',
-};
-
-export const scrubLateTodo =
-  'Give the scrub more days (scrub_days) or a guaranteed share of the rate budget (scrub_min_share), and check that `vetledger run` is running.';
+});
 
 function reconcileDaily(installation: number): string {
   return `Run \`vetledger reconcile --installation ${installation}\`. \`vetledger run\` does this automatically once a day, unless \`reconcile.between\` is never. If it fails, its log shows why.`;

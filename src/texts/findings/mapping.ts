@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Why the mapping has no account (P4). These messages are also the causes of held documents. */
-export const lookUpFindings = {
+export const lookUpFindings = catalogue('findings/mapping.lookUpFindings', {
   roleUnmapped: ({ role }: { role: string }): string => `the mapping has no account for roles.${role}`,
   ruleWithoutAccount: ({ rule, account }: { rule: number; account: string }): string =>
     account === ''
@@ -17,10 +19,10 @@ export const lookUpFindings = {
   paymentTypeUnmapped: ({ type }: { type: number }): string => `payment type ${type} has no role`,
   noCashCustomer: 'the mapping has no cash_customer',
   voucherRowsWithVat: ({ role }: { role: string }): string => `rows that go to ${role} have VAT, or a VAT rate`,
-};
+});
 
 /** Where the source uses a value that has no account in the mapping. */
-export const usageTexts = {
+export const usageTexts = catalogue('findings/mapping.usageTexts', {
   rows: ({ account, dimensions, group }: Record<'account' | 'dimensions' | 'group', string>): string =>
     `rows on ${account}${dimensions && ` [${dimensions}]`}, ${group}`,
   noAccount: 'no account',
@@ -37,10 +39,10 @@ export const usageTexts = {
     name === '' ? `payment type ${type}` : `payment type ${type} (${name})`,
   inDepartment: ({ what, department }: { what: string; department: number }): string =>
     `${what}, department ${department}`,
-};
+});
 
 /** Values of the source that the mapping does not name, although they have an account. */
-export const unnamedTexts = {
+export const unnamedTexts = catalogue('findings/mapping.unnamedTexts', {
   noVatGroups:
     'the mapping has no vat_groups, so reports cannot show the kinds of VAT groups, and `report eu-sales` is empty',
   groupWithoutLine: ({ group }: { group: string }): string =>
@@ -49,10 +51,10 @@ export const unnamedTexts = {
     `no rule of revenue_rules has the role ${role}, so the sale of what these payments are made with is posted as revenue`,
   dimension: ({ dimension, value }: { dimension: string; value: string }): string =>
     `rules test ${dimension}, but no rule names ${value}`,
-};
+});
 
 /** Rows that are posted as revenue although their names suggest a liability. */
-export const owedTexts = {
+export const owedTexts = catalogue('findings/mapping.owedTexts', {
   onAccount: ({ account, name }: { account: string; name: string }): string => `on account ${account} "${name}"`,
   ofGroup: ({ group }: { group: string }): string => `of VAT group ${group}`,
   account: 'account',
@@ -61,10 +63,10 @@ export const owedTexts = {
   giveRole: ({ role }: { role: string }): string => `give the rows the role ${role} under revenue_rules`,
   warning: ({ rows, accounts, of, todo, key }: Record<'rows' | 'accounts' | 'of' | 'todo' | 'key', string>): string =>
     `rows ${rows} are posted to ${accounts} as revenue, but the name of the ${of} suggests a liability: ${todo}, or name ${key} under accepted if they are revenue`,
-};
+});
 
 /** Faults that `vetledger mapping check` finds in a chart of accounts, or when it compares a mapping with one. */
-export const chartTexts = {
+export const chartTexts = catalogue('findings/mapping.chartTexts', {
   noHeading: 'the file has no heading number,name,type,open',
   headingLacks: ({ line, columns }: { line: number; columns: string }): string =>
     `line ${line}: the heading lacks ${columns}`,
@@ -91,13 +93,13 @@ export const chartTexts = {
   and: ' and ',
   sourceRows: 'rows of the practice software',
   vatGroup: ({ name }: { name: string }): string => (name === '' ? 'rows that name no VAT group' : `VAT group ${name}`),
-};
+});
 
 /** What `vetledger mapping check` finds about VAT on payment (policies.vat_due). */
-export const vatDueTexts = {
+export const vatDueTexts = catalogue('findings/mapping.vatDueTexts', {
   roleMissing: ({ role }: { role: string }): string => `policies.vat_due requires an account for roles.${role}`,
   accountOfSource:
     'policies.vat_due requires VAT accounts in the mapping: `same` is not enough, because payments do not know the accounts of the rows',
   receiptsInAdvance:
     'policies.vat_due without policies.prepayment_vat: prepayments are due when they are received in Finland, Germany and Sweden, but no VAT is posted on them',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages of problems with records of the source, and with judging documents. */
-export const mirrorTexts = {
+export const mirrorTexts = catalogue('findings/mirror.mirrorTexts', {
   failedUnexpectedly: ({ kind, id, step, reason }: { kind: string; id: number; step: string; reason: string }) =>
     `${kind} ${id}: ${step} failed unexpectedly (${reason})`,
   storing: 'storing it',
@@ -11,4 +13,4 @@ export const mirrorTexts = {
     `row ${id}: ${field} ${message}`,
   contradiction: ({ kind, id, versions }: { kind: string; id: number; versions: number }): string =>
     `${kind} ${id}: one answer contains it in ${versions} different versions`,
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages of problems and remarks on the documents that posting judges. Most follow the document's name. */
-export const postingFindings = {
+export const postingFindings = catalogue('findings/posting.postingFindings', {
   missingInSource: ({ name, since, evidence }: Record<'name' | 'since' | 'evidence', string>): string =>
     `${name}: the source’s list has not shown it since ${since}; ${evidence}; it stays posted`,
   noRecordForId: 'a request for its id returned no record',
@@ -163,4 +165,4 @@ export const postingFindings = {
   }: Record<'description' | 'change' | 'fields' | 'entryId' | 'effect', string>): string =>
     `${description}: ${change}${fields && ` (${fields})`}; as decided, ${entryId} stays in force. The correction would change ${effect || 'no account'}`,
   moreFields: ({ more }: { more: number }): string => `${more} more`,
-};
+});

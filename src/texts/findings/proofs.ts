@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** The proofs that `vetledger explain` lists (ACCOUNTING "Proofs before posting"). */
-export const proofTexts = {
+export const proofTexts = catalogue('findings/proofs.proofTexts', {
   totals: 'P1 rows add up to the totals',
   collector: 'P1 the payments of the members add up to the total of this collector',
   fresh: 'P2 rows are no older than the invoice',
@@ -21,4 +23,4 @@ export const proofTexts = {
   dueTotalPaid: ({ due, total, paid }: { due: string; total: string; paid: string }) =>
     `due ${due}, total ${total}, paid ${paid}`,
   notGiven: '(not given)',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages of the differences and lists of `vetledger reconcile`, by equation (ACCOUNTING "Equations"). */
-export const reconcileTexts = {
+export const reconcileTexts = catalogue('findings/reconcile.reconcileTexts', {
   invoice: ({ id }: { id: number }) => `invoice ${id}`,
   more: ({ named, count }: { named: string; count: number }) => `${named} and ${count} more`,
   moreAlone: ({ count }: { count: number }) => `${count} more`,
@@ -7,11 +9,11 @@ export const reconcileTexts = {
   client: ({ id }: { id: number | string }) => `client ${id}`,
   waitsForJudgement: '; it waits to be judged again by the next sync',
   inNoConsolidation: ({ id }: { id: number }) => `invoice ${id} (in no consolidated invoice)`,
-};
+});
 
 const none = 'none';
 
-export const e1Texts = {
+export const e1Texts = catalogue('findings/reconcile.e1Texts', {
   summary: ({ id }: { id: string }) => `summary ${id}`,
   entry: ({ id }: { id: string }) => `entry ${id}`,
   vatBase: 'VAT base',
@@ -20,9 +22,9 @@ export const e1Texts = {
   misplaced: ({ summary }: { summary: string }) =>
     `it does not belong to the day or the VAT period of ${summary}, or is delivered to the general ledger separately`,
   overdue: ({ date }: { date: string }) => `it is in no daily summary, although ${date} is over`,
-};
+});
 
-export const e2Texts = {
+export const e2Texts = catalogue('findings/reconcile.e2Texts', {
   paymentWithoutInvoice: (of: { amount: string; invoice: string; state: string }) =>
     `${of.amount} is posted on ${of.invoice}, which is ${of.state}`,
   notJudged: 'not judged',
@@ -44,14 +46,14 @@ export const e2Texts = {
     `${of.amount} of its ${of.role} is posted for invoice ${of.other ?? none} instead of ${of.invoice}`,
   invoiceNotMirrored: ({ amount, role }: { amount: string; role: string }) =>
     `${amount} of ${role} is posted, but its invoice is not in the mirror`,
-};
+});
 
-export const e3Texts = {
+export const e3Texts = catalogue('findings/reconcile.e3Texts', {
   client: ({ client, ledger, expected }: { client: string; ledger: string; expected: string }) =>
     `prepayment_liability of ${client} is ${ledger} in the ledger, but must be ${expected} by the unused amounts in the source`,
-};
+});
 
-export const e4Texts = {
+export const e4Texts = catalogue('findings/reconcile.e4Texts', {
   differs: ({ ledger, source }: { ledger: string; source: string }) =>
     `the ledger has ${ledger}; by the source it must have ${source}`,
   nothing: 'nothing',
@@ -59,9 +61,9 @@ export const e4Texts = {
   gone: 'gone',
   line: (of: { amount: string; type: number | null; department: number | null; date: string | null }) =>
     `${of.amount} of type ${of.type ?? none} in department ${of.department ?? none} on ${of.date ?? 'no date'}`,
-};
+});
 
-export const e5Texts = {
+export const e5Texts = catalogue('findings/reconcile.e5Texts', {
   collectorHasRevenue: 'it consolidates other invoices, but has revenue or VAT lines',
   lineDiffers: ({ name, ledger, rows }: { name: string; ledger: string; rows: string }) =>
     `${name} is ${ledger}, its rows sum to ${rows}`,
@@ -77,14 +79,14 @@ export const e5Texts = {
   earlierEntries: ({ amount, place }: { amount: string; place: string }) =>
     `earlier entries leave ${amount} on account ${place} beside the entry in force`,
   place: ({ account, date }: { account: string; date: string }) => `${account} on ${date}`,
-};
+});
 
-export const e6Texts = {
+export const e6Texts = catalogue('findings/reconcile.e6Texts', {
   count: (of: { source: number; list: string; mirror: number; missing: number }) =>
     `the source counts ${of.source} ${of.list}, the mirror holds ${of.mirror}${of.missing === 0 ? '' : `, ${of.missing} of them posted and no longer shown by the source`}`,
-};
+});
 
-export const e7Texts = {
+export const e7Texts = catalogue('findings/reconcile.e7Texts', {
   missing: ({ unit, number, key }: { unit: string; number: string | null; key: string }) =>
     `${unit} was delivered${number === null ? '' : ` as ${number}`}, and is no longer in the ERP (its key: ${key})`,
   at: ({ where, text }: { where: string; text: string }) => `${where}: ${text}`,
@@ -111,9 +113,9 @@ export const e7Texts = {
     cancelled_out: 'was settled without being sent',
     excluded: 'must not be delivered',
   },
-};
+});
 
-export const e8Texts = {
+export const e8Texts = catalogue('findings/reconcile.e8Texts', {
   original: (of: { left: string; expected: string; unused: string; amount: string; uses: string }) =>
     `${of.left} of its VAT is left, but ${of.expected} belongs to the unused amount of ${of.unused}: the difference is ${of.amount} of VAT; ${of.uses}`,
   unknownUse: ({ amount, client }: { amount: string; client: string }) =>
@@ -125,23 +127,23 @@ export const e8Texts = {
   use: ({ id, amount }: { id: number; amount: string }) => `payment ${id} (${amount})`,
   total: ({ ledger, expected, invoices }: { ledger: string; expected: string; invoices: string }) =>
     `VAT is ${ledger} in the ledger, but must be ${expected} by invoices (${invoices}) and unused prepayments`,
-};
+});
 
-export const e11Texts = {
+export const e11Texts = catalogue('findings/reconcile.e11Texts', {
   invoice: ({ amount, documents }: { amount: string; documents: string }) =>
     `the VAT that is due by its payments differs by ${amount} from the VAT that these documents moved: ${documents}`,
   total: ({ ledger, expected, invoices }: { ledger: string; expected: string; invoices: string }) =>
     `VAT and VAT not due are ${ledger} in the ledger, but must be ${expected} by invoices (${invoices}) and unused prepayments`,
-};
+});
 
-export const e9Texts = {
+export const e9Texts = catalogue('findings/reconcile.e9Texts', {
   total: ({ ledger, expected }: { ledger: string; expected: string }) =>
     `it is ${ledger} in the ledger, but must be ${expected} by the amounts sold and redeemed`,
   document: ({ ledger, role, expected }: { ledger: string; role: string; expected: string }) =>
     `${ledger} is posted on ${role}, but must be ${expected} by the document`,
-};
+});
 
-export const e10Texts = {
+export const e10Texts = catalogue('findings/reconcile.e10Texts', {
   unproven: ({ value }: { value: string }) => `${value} was written back, and no later read shows the record`,
   lost: ({ value }: { value: string }) => `${value} was written back, but the field is empty`,
   entryIdInstead: ({ number, entry }: { number: string; entry: string }) =>
@@ -152,14 +154,14 @@ export const e10Texts = {
     `the field holds ${value}, the number of another document of ours${instead(expected)}`,
   foreign: ({ value, expected }: { value: string; expected: string | null }) =>
     `the field holds ${value}, which is not ours${instead(expected)}; it stays`,
-};
+});
 
 function instead(expected: string | null): string {
   return expected === null ? '' : `, instead of ${expected}, which was written back`;
 }
 
 /** Posted documents with a held change: what is posted, and what the source shows now. */
-export const heldTexts = {
+export const heldTexts = catalogue('findings/reconcile.heldTexts', {
   void: 'that it is void',
   notFinal: ({ status }: { status: number | string | null }) =>
     `that it is not final any more (status ${status ?? 'unreadable'})`,
@@ -180,10 +182,10 @@ export const heldTexts = {
   otherFacts: 'other facts differ',
   change: ({ field, from, to }: { field: string; from: string | null; to: string | null }) =>
     `${field} ${from ?? none} → ${to ?? none}`,
-};
+});
 
 /** Parts of the reconciliation, for an error about a time-out. */
-export const reconcileParts = {
+export const reconcileParts = catalogue('findings/reconcile.reconcileParts', {
   trialBalance: 'E1 (trial balance)',
   summaries: 'E1 (daily summaries)',
   invoices: 'E2, E4 and E5 (invoices and their payments)',
@@ -199,4 +201,4 @@ export const reconcileParts = {
   outside: 'the list of documents outside the books',
   states: 'the list of states',
   liabilities: 'the list of liabilities in debit',
-};
+});

@@ -1,8 +1,10 @@
+import { catalogue } from '../catalogue.ts';
+
 /**
  * What is wrong with a record of the source, or with one of its fields. Texts about a field end the sentence "<field> …". Texts about
  * a record that has no usable id end the sentence "record 7 of the page …: ".
  */
-export const recordTexts = {
+export const recordTexts = catalogue('findings/records.recordTexts', {
   // A field
   missing: 'is missing',
   notADecimal: 'is not a decimal number',
@@ -35,7 +37,12 @@ export const recordTexts = {
     `its id is ${id}, not a positive integer (${outline})`,
   foreignRecord: ({ url, outline }: { url: string; outline: string }): string =>
     `its url names another installation or another resource (${url}; ${outline})`,
-};
+});
 
 /** Names of JSON types. */
-export const jsonTypes = { list: 'a list', text: 'a text', flag: 'true or false', number: 'a number' };
+export const jsonTypes = catalogue('findings/records.jsonTypes', {
+  list: 'a list',
+  text: 'a text',
+  flag: 'true or false',
+  number: 'a number',
+});

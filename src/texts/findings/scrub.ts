@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** What the scrub found about a document, or about a row of it. */
-export const scrubTexts = {
+export const scrubTexts = catalogue('findings/scrub.scrubTexts', {
   document: {
     changed: 'it has another content in the source, although its `modified` has not changed',
     appeared: 'it appeared in the source with a `modified` from before the last window',
@@ -10,4 +12,4 @@ export const scrubTexts = {
     appeared: 'one of its rows appeared in the source with a `modified` from before the last window',
     vanished: 'one of its rows is no longer in the source',
   },
-} as const;
+} as const);

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages about values that vetledger writes to the practice software. `value` and `current` are quoted texts. */
-export const writeBackTexts = {
+export const writeBackTexts = catalogue('findings/write-back.writeBackTexts', {
   none: 'no value',
   notShown: ({ value, current }: { value: string; current: string }): string =>
     `the practice software accepted ${value}, but shows ${current}`,
@@ -13,4 +15,4 @@ export const writeBackTexts = {
   sendingFailed: ({ reason }: { reason: string }): string => `sending it failed unexpectedly (${reason})`,
   noRoom: ({ seconds, rounds }: { seconds: number; rounds: number }): string =>
     `the rate budget had no room for a write within ${seconds} s of reading the document, ${rounds} times in a row`,
-};
+});

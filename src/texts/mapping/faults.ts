@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Messages about a wrong value in a mapping file or a specs file. They follow the path of the value. */
-export const mappingFaults = {
+export const mappingFaults = catalogue('mapping/faults.mappingFaults', {
   accountCode: 'must be an account code (put it in quotes)',
   blankInside: ({ code, without }: { code: string; without: string }): string =>
     `must not contain a blank: "${code}"; did you mean "${without}"?`,
@@ -86,4 +88,4 @@ export const mappingFaults = {
   noLines: ({ kind, id }: { kind: string; id: number }): string => `${kind} ${id} has no lines`,
   notALine: ({ line }: { line: string }): string => `"${line}" is not "ACCOUNT  AMOUNT"`,
   tagUnknown: ({ tag, hint }: { tag: string; hint: string }): string => `unknown tag "${tag}"; ${hint}`,
-};
+});

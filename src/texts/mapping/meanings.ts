@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** The meanings of the keys of a mapping file, for the author of a mapping. The JSON schema contains them. */
-export const mappingMeanings = {
+export const mappingMeanings = catalogue('mapping/meanings.mappingMeanings', {
   title: 'A mapping of vetledger',
 
   // Conditions of rules
@@ -90,10 +92,10 @@ export const mappingMeanings = {
   validFrom: 'the first day on which the line is valid',
   validTo: 'the last day on which the line is valid',
   vatGroups: 'each VAT group’s kind and days of validity, and optionally its account and tax code',
-};
+});
 
 /** The meanings of the keys of a specs file. */
-export const specsMeanings = {
+export const specsMeanings = catalogue('mapping/meanings.specsMeanings', {
   title: 'Cases of a mapping of vetledger',
   name: 'what the case shows',
   rows: 'the rows of the invoice',
@@ -109,10 +111,10 @@ export const specsMeanings = {
   currency: 'currency of the installation',
   startDate: 'the start date, as in the configuration',
   cases: 'the cases',
-};
+});
 
 /** The purpose of each role's account. */
-export const roleMeanings = {
+export const roleMeanings = catalogue('mapping/meanings.roleMeanings', {
   receivable: 'what clients owe on invoices',
   opening_receivable: 'payments of invoices dated before start_date, which are part of the opening balances',
   card_clearing: 'card payments until the card company pays out (payment type 0)',
@@ -137,4 +139,4 @@ export const roleMeanings = {
   credit_settlement:
     'between an invoice and its credit note (payment type 12); only one account, whose balance returns to zero',
   insurance_receivable: 'what insurance companies owe (payment type 15)',
-};
+});

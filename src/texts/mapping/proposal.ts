@@ -1,8 +1,10 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Marks the places that the accountant must fill in. */
 export const toChoose = 'TO CHOOSE';
 
 /** Comments that `vetledger mapping init` writes into a proposed mapping. */
-export const proposalTexts = {
+export const proposalTexts = catalogue('mapping/proposal.proposalTexts', {
   noInvoice: 'The mirror contains no final invoice yet. Run `vetledger sync`, and then this command again.',
   noAccountList: 'the account number list could not be read',
   accounts: ({ count }: { count: number }) => `${count} account numbers`,
@@ -63,4 +65,4 @@ export const proposalTexts = {
   cashCustomerUnused: 'the party of counter sales without a client; not used so far',
   counterparties: 'The party of insurance and financing payments, instead of the payer:',
   counterpartiesUnused: 'The party of insurance and financing payments, instead of the payer; not used so far:',
-};
+});

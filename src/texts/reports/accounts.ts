@@ -1,7 +1,8 @@
 import type { LineRole } from '../../terms.ts';
+import { catalogue } from '../catalogue.ts';
 
 /** The name of a role's account, if neither a chart nor the practice software has a name for it. */
-export const roleNames: Readonly<Record<LineRole, string>> = {
+export const roleNames: Readonly<Record<LineRole, string>> = catalogue('reports/accounts.roleNames', {
   receivable: 'receivables',
   opening_receivable: 'receivables from before the start date',
   card_clearing: 'card payments',
@@ -23,4 +24,4 @@ export const roleNames: Readonly<Record<LineRole, string>> = {
   insurance_receivable: 'insurance companies',
   revenue: 'revenue',
   vat: 'VAT',
-};
+});

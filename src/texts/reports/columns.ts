@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Headings of the columns of reports, by the name in `--json` and `--csv`. */
-export const columnTitles = {
+export const columnTitles = catalogue('reports/columns.columnTitles', {
   account: 'account',
   action: 'what',
   age_days: 'age in days',
@@ -90,4 +92,4 @@ export const columnTitles = {
   version: 'version',
   voucher: 'voucher',
   year_to_date: 'year to date',
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Results of `vetledger erp check`: what was tried, what is wrong, and what to do. */
-export const erpCheckTexts = {
+export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   /** The text of every draft that a check makes. Later checks find and delete drafts by it. */
   draftMark: 'vetledger erp check: may be deleted',
 
@@ -144,4 +146,4 @@ export const erpCheckTexts = {
   correctInErp: ({ erp }: { erp: string }): string => `Correct in ${erp} what its message says.`,
   correctOrGiveRight: ({ erp, right }: { erp: string; right: string }): string =>
     `Correct in ${erp} what its message says. The API user needs ${right}.`,
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** What each report shows (`vetledger report --help`). */
-export const reportDescriptions = {
+export const reportDescriptions = catalogue('reports/reports.reportDescriptions', {
   vat: 'The VAT of a month’s entries, by original VAT period. Late items are listed separately: they were posted, or sent to the ERP, after their period was first closed. Entries that were settled without being sent to the ERP (`cancelled_out`) belong to no return, and follow at the end. Each figure is compared with the current rows of the same invoices in the practice software. Differences are settled cents and held changes. Not compared are VAT of prepayments, corrections of another month’s entries, and entries that late ones have changed.',
   euSales:
     'The bases of VAT groups of kind eu_goods and eu_services per VAT number and country, for the EU sales list.',
@@ -20,10 +22,10 @@ export const reportDescriptions = {
   journal: 'Every line of every entry in the order of dates, with account, document and voucher number.',
   cutover:
     'The amounts that were open in the practice software at `start_date`. Later payments are posted against opening_receivable, prepayment_liability, gift_card_liability and voucher_liability. So the opening balances of the ERP must hold these amounts. For gift cards and vouchers, only sales and redemptions in the practice software are known.',
-};
+});
 
 /** Notes in the text of reports. */
-export const reportNotes = {
+export const reportNotes = catalogue('reports/reports.reportNotes', {
   noStartDate: 'No installation has a start_date, so there are no opening balances.',
   monthSpan: ({ from, through }: { from: string | null; through: string }) => `from ${from} to ${through}`,
   upTo: ({ through }: { through: string }) => `up to ${through}`,
@@ -31,17 +33,17 @@ export const reportNotes = {
   missing: ({ installation, documents, dated }: Record<'installation' | 'documents' | 'dated', string>) =>
     `Missing in these figures, because not in the books of ${installation}: ${documents}, dated ${dated} or without a date yet; \`vetledger problems\``,
   zeroLines: ({ lines }: { lines: string }) => `${lines} of 0.00 not shown; \`--documents\` shows them`,
-};
+});
 
 /** Headings of the sections of reports. */
-export const sectionTitles = {
+export const sectionTitles = catalogue('reports/reports.sectionTitles', {
   payments: 'Payments by account, type, department and day',
   accounts:
     'Accounts: balance before the month, movements by payments and by other entries, and balance at its end as in the trial balance',
   openInvoices: 'Open invoices at the start date: the opening balance of opening_receivable',
   unusedPrepayments: 'Unused prepayments at the start date: the opening balance of prepayment_liability',
-  openingUnknown: ({ title, roles }: { title: string; roles: readonly string[] }) =>
-    `${title}. Without ${roles.join(' and ')}: more was redeemed than sold, so the records do not go back far enough. Take the opening balance from the clinic’s list of open cards`,
+  openingUnknown: ({ title, roles }: { title: string; roles: string }) =>
+    `${title}. Without ${roles}: more was redeemed than sold, so the records do not go back far enough. Take the opening balance from the clinic’s list of open cards`,
   openingVouchers:
     'Gift cards and vouchers open at the start date, as far as the source’s records show: the opening balance',
   euSales: 'Sales to companies of the EU, by buyer',
@@ -76,10 +78,10 @@ export const sectionTitles = {
   balanceSheet: 'Assets and liabilities; debits are positive',
   account: 'Lines of the account; debits are positive',
   journal: 'Lines of the journal',
-};
+});
 
 /** The parts of the VAT accounts in a period (`vat-return.ts`). */
-export const vatParts = {
+export const vatParts = catalogue('reports/reports.vatParts', {
   filed: 'filed',
   since: 'changed since',
   late: 'late lines of these days, not taken',
@@ -87,9 +89,9 @@ export const vatParts = {
   cancelled_out: 'cancelled out',
   of_other_periods: 'lines of another VAT period, dated in these days',
   other_days: 'less filed lines that are dated on other days',
-};
+});
 
-export const reportTexts = {
+export const reportTexts = catalogue('reports/reports.reportTexts', {
   noBox: ({ kind, rate }: { kind: string | null; rate: string | null }) =>
     `in no box of the form: ${kind ?? 'no kind'}, ${rate === null ? 'no rate' : `${rate} %`}`,
   everyEntry: 'every entry',
@@ -103,10 +105,10 @@ export const reportTexts = {
       : `Sales books since ${startDate}, not the company’s accounts`,
   recordedBy: ({ time }: { time: string }) => `Entries recorded by ${time}`,
   cancelledPayments: ({ invoice }: { invoice: number }) => `cancelled payments of invoice ${invoice}`,
-};
+});
 
 /** Texts of `vetledger report vat` beside the figures. */
-export const vatReportTexts = {
+export const vatReportTexts = catalogue('reports/reports.vatReportTexts', {
   prepaymentVatDiffers: ({ installation }: { installation: string }) =>
     `VAT on prepayments of ${installation} differs from the VAT of the unused amounts (E8) and may be declared twice. \`vetledger problems match\` proposes matches:`,
   unusedPrepayments: (of: { count: number; amount: string; currency: string; through: string }) =>
@@ -120,4 +122,4 @@ export const vatReportTexts = {
   question: (of: { period: string; version: number; installation: number }) =>
     `File version ${of.version} of the VAT return ${of.period} of installation ${of.installation}? It never changes afterwards.`,
   notFiled: 'Nothing is filed.',
-};
+});
