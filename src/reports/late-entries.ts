@@ -64,5 +64,6 @@ export async function lateEntries(
       facts: { ...facts, is_late: is_late ? 'late' : null },
     }),
   );
-  return section(shape, items);
+  // A reversal and what it reverses have the same sign, so the amounts have no total.
+  return { ...section(shape, items), total: {} };
 }

@@ -80,8 +80,11 @@ export async function binderPdf({
   return document.getBuffer();
 }
 
+/** A zero-width blank after each run of letters of this length lets long words break. */
+const longWord = /\S{28}(?=\S)/g;
+
 function safe(text: string): string {
-  return clip(visible(text), longestText);
+  return clip(visible(text), longestText).replace(longWord, '$&\u200b');
 }
 
 function factsTable(facts: BinderPages['facts']): Content {
@@ -99,7 +102,7 @@ function filesTable(files: BinderPages['files']): Content {
   const lines = files.map(({ name, lines: count, sha256 }) => [
     ...[name, { text: count === null ? '' : String(count), alignment: 'right' }, sha256],
   ]);
-  return { layout, table: { headerRows: 1, widths: ['auto', 'auto', '*'], body: [head, ...lines] } };
+  return { layout: layoutBelow(0), table: { headerRows: 1, widths: ['auto', 'auto', '*'], body: [head, ...lines] } };
 }
 
 /** A section: its lines, or only its sums if it is long. */
@@ -109,17 +112,16 @@ function tableContent({ section, file, lines }: BinderTable, decimals: number, i
   const isLong = rows === null || rows.length > longestTable;
   const sums = Object.keys(total).length === 0 ? null : amountsOf(shape.amounts, total, decimals);
   const shown = isLong ? [] : rows;
-  const heading: Content = {
-    ...{ text: [shape.title, { text: `   ${file}`, fontSize: 8, bold: false, color: grey }], style: 'heading' },
-    ...(isFirst && { pageBreak: 'before' }),
-    headlineLevel: 1,
+  const title = {
+    text: [shape.title, { text: `   ${file}`, fontSize: 8, bold: false, color: grey }],
+    style: 'heading',
   };
   const note = isLong ? binderTexts.onlySums({ lines, file }) : shown.length === 0 ? binderTexts.nothing : null;
   const body = [...shown, ...(sums === null || (shown.length === 0 && !isLong) ? [] : [totalRow(section, sums)])];
   return [
-    heading,
-    ...(note === null ? [] : [{ text: note, margin: [0, 0, 0, 4] }]),
-    ...(body.length === 0 ? [] : [table(section, body)]),
+    ...(isFirst ? [{ text: '', pageBreak: 'after' }] : []),
+    ...(body.length === 0 ? [title] : [table(section, title, body)]),
+    ...(note === null ? [] : [{ text: note, margin: [0, 2, 0, 0] }]),
   ];
 }
 
@@ -135,7 +137,7 @@ function rowsOf(section: Section, decimals: number): Content[][] | null {
   const { shape, figures } = section;
   const columns = textColumns(section);
   const cells = (values: Readonly<Record<string, string | number | null>>) =>
-    columns.map(({ name }): Content => ({ text: safe(cellText(values[name])) }));
+    columns.map(({ name }): Content => ({ text: safe(cellText(values[name])), noWrap: short.has(name) }));
   if (shape.keys.length > 0) {
     return figures
       .filter(({ amounts }) => !Object.values(amounts).every((amount) => amount.isZero()))
@@ -166,22 +168,31 @@ function totalRow(section: Section, sums: Content[]): Content[] {
 /** Columns that take the rest of the width, because their texts are long. */
 const wide = new Set(['detail', 'name', 'text', 'reason', 'request']);
 
-function table(section: Section, body: Content[][]): Content {
+/** Columns whose texts are short and stay on one line. */
+const short = new Set(['document', 'date', 'document_date', 'time', 'entry', 'by', 'second', 'account', 'customer']);
+
+/** The title and the heads are repeated on each page. */
+function table(section: Section, title: Content, body: Content[][]): Content {
   const texts = textColumns(section);
   const { amounts } = section.shape;
   const head = [
-    ...texts.map(({ title }): Content => ({ text: title, bold: true })),
-    ...amounts.map(({ title }): Content => ({ text: title, bold: true, alignment: 'right' })),
+    ...texts.map(({ title: text }): Content => ({ text, bold: true })),
+    ...amounts.map(({ title: text }): Content => ({ text, bold: true, alignment: 'right', noWrap: true })),
   ];
+  const titleRow = head.map((_, index): Content => (index === 0 ? { ...(title as object), colSpan: head.length } : ''));
   const widths = [...texts.map(({ name }) => (wide.has(name) ? '*' : 'auto')), ...amounts.map(() => 'auto')];
-  return { layout, table: { headerRows: 1, dontBreakRows: true, widths, body: [head, ...body] } };
+  const rows = { headerRows: 2, keepWithHeaderRows: 1, dontBreakRows: true };
+  return { layout: layoutBelow(1), table: { ...rows, widths, body: [titleRow, head, ...body] } };
 }
 
-/** Lines under the heading and between rows, none between columns. */
-const layout = {
-  hLineWidth: (line: number) => (line <= 1 ? 0.8 : 0.2),
-  vLineWidth: () => 0,
-  hLineColor: (line: number) => (line <= 1 ? '#000000' : '#bbbbbb'),
-  paddingTop: () => 1.5,
-  paddingBottom: () => 1.5,
-};
+/** Lines around the heads and between rows, none above them and between columns. */
+function layoutBelow(titles: number) {
+  const ofHeads = (line: number) => line === titles || line === titles + 1;
+  return {
+    hLineWidth: (line: number) => (line < titles ? 0 : ofHeads(line) ? 0.8 : 0.2),
+    vLineWidth: () => 0,
+    hLineColor: (line: number) => (ofHeads(line) ? '#000000' : '#bbbbbb'),
+    paddingTop: () => 1.5,
+    paddingBottom: () => 1.5,
+  };
+}

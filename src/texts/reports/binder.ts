@@ -50,7 +50,7 @@ export const binderTexts = {
     'vouchers.csv': 'Gift cards and vouchers: sold, redeemed and unused.',
     'late-entries.csv': 'Entries on another day than their document, or late for its VAT period.',
     'open-documents.csv': 'Held, late and unfinished documents at the close, as the checklist names them.',
-    'closes.csv': 'All closes and reopenings up to this close.',
+    'closes.csv': 'All closes and reopenings up to this close, and the reopening after it.',
     'decisions.csv': 'What people decided from the first day of the month until the close, with name and reason.',
     'journal.csv': 'Each line of each entry of the month. `entry` and `seq` are also in chain.txt.',
     'chain.txt': 'The links of the hash chain: entries of the month, and all closes.',
