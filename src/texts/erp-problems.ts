@@ -175,7 +175,7 @@ export const erpProblemCatalogue = catalogue('erp-problems.erpProblemCatalogue',
   },
   number_not_written: {
     retried: true,
-    sentence: 'The practice software refuses the ERP’s number, or does not keep it.',
+    sentence: 'The practice software refuses the ERP’s number or does not keep it, or its record is put aside.',
     todo: 'Read the message for the cause. Writing is tried again automatically, at growing intervals, at least once a day.',
   },
 } as const satisfies Record<string, ErpProblemDefinition>);

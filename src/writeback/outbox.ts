@@ -76,6 +76,8 @@ const rowShape = {
    */
   isSent: bool,
   valueBefore: nullable(text),
+  /** Whether the newest version of the record is put aside. `raw` is an older version then. */
+  isAside: bool,
   /** The record in the mirror, as JSON text. */
   raw: nullable(json),
 };
@@ -83,7 +85,8 @@ const rowShape = {
 export type WriteBackRow = RowOf<typeof rowShape>;
 
 const rowColumns = `b.document_id as id, b.unit_id as "unitId", b.value_is as "valueIs", b.value, b.own_values as "ownValues",
-  b.previous_value as "previousValue", b.attempts, b.sent_at is not null as "isSent", b.value_before as "valueBefore", m.raw`;
+  b.previous_value as "previousValue", b.attempts, b.sent_at is not null as "isSent", b.value_before as "valueBefore", m.raw,
+  exists (select from put_aside a where a.installation = b.installation and a.kind = b.kind and a.record = b.document_id::text) as "isAside"`;
 
 /** One look-up per write-back. Otherwise PostgreSQL may read all records to find a few. */
 const joinRecord = `left join lateral (

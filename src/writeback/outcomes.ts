@@ -33,6 +33,7 @@ export function beforeRequest(
   { isCarried, current }: Reading,
   waits: Waits,
 ): { request: Request } | { outcome: TakenOutcome } | null {
+  if (row.isAside) return row.valueIs === 'entry_id' ? null : { outcome: asideOutcome(row, waits) };
   if (!isCarried) {
     // The next window tries a prepayment again if the source does not show it.
     return row.valueIs === 'entry_id' ? null : { outcome: outcomeOf(row, { state: 'absent' }) };
@@ -57,6 +58,8 @@ export function readBackOutcome(
   waits: Waits,
 ): TakenOutcome {
   const isAttempt = false;
+  if (row.isAside && row.valueIs !== 'entry_id') return { ...asideOutcome(row, waits), isAttempt };
+  if (row.isAside) return outcomeOf(row, { isAttempt, state: null });
   if (!isCarried) return outcomeOf(row, { isAttempt, state: row.valueIs === 'entry_id' ? null : 'absent' });
   const standing = standingIn(installation, row, current, [row.valueBefore, row.previousValue]);
   if (standing !== 'missing') return { ...settledOutcome(row, standing, current, waits), isAttempt };
@@ -64,6 +67,11 @@ export function readBackOutcome(
   const message = writeBackTexts.notShown({ value: quoted(row.value ?? ''), current: shown });
   const code = row.valueIs === 'entry_id' ? 'write_back_unseen' : 'number_not_written';
   return { ...failedOutcome(row, { code, message }, waits), isAttempt, standing };
+}
+
+/** The outcome for the ERP's number if the record is put aside: its present keys are unknown, so nothing is sent. */
+function asideOutcome(row: WriteBackRow, waits: Waits): Outcome {
+  return failedOutcome(row, { code: 'number_not_written', message: writeBackTexts.recordAside }, waits);
 }
 
 /** The outcome if the source has our value, or keeps a value of another program. */

@@ -147,7 +147,9 @@ async function wrongNotes({ db, installation, practice, hostility, isHostile, he
     if (note !== undefined && info.note !== note) wrong.push(`prepayment ${id} lost what staff wrote: ${note}`);
     const asked = hostility.staffIds.get(id) ?? entries.get(id);
     const isExcused =
-      named.has(id) || (isFailed.has(id) && written === null) || hostility.unusable.has(`prepayment/${id}`);
+      named.has(id) ||
+      (isFailed.has(id) && (written === null || hostility.culprits.has(`prepayment/${id}`))) ||
+      hostility.unusable.has(`prepayment/${id}`);
     if (asked !== undefined && written !== asked && !isExcused)
       wrong.push(`prepayment ${id} names ${written} at the source, should name ${asked}`);
   }

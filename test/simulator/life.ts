@@ -419,17 +419,19 @@ class Life {
     }
   }
 
-  /** Describes what is left to deliver; empty if nothing is. */
+  /** Describes what is left to deliver; empty if nothing is. Nothing is written to an affected record. */
   async #leftToDeliver(): Promise<string> {
     if (this.#temporal.isDelivering) return 'it is under way';
     const { id } = this.#installation;
+    const affected = [...this.#hostility.culprits].join(' ');
     const left = await this.#asked<{ what: string }>(
       `select unit_id || ' ' || state || ' ' || coalesce(problem_message, '') as what from erp_unit
          where installation = ? and state not in ('delivered', 'refused', 'excluded', 'cancelled_out')
        union all select 'the number of ' || unit_id from erp_number_due where installation = ?
        union all select 'write-back ' || document_id || ' ' || state || ' ' || coalesce(error, '') from write_back
-         where installation = ? and value_is <> 'entry_id' and (state in ('pending', 'failed') or state = 'done' and read_back is null)`,
-      [id, id, id],
+         where installation = ? and not (kind || '/' || document_id) = any(string_to_array(?, ' '))
+           and value_is <> 'entry_id' and (state in ('pending', 'failed') or state = 'done' and read_back is null)`,
+      [id, id, id, affected],
     );
     return left.map(({ what }) => what).join('; ');
   }

@@ -206,6 +206,41 @@ describe('the ERP’s number', () => {
     expect(await tell()).toMatchObject({ written: 1, left: 0, nextDueMs: null });
   });
 
+  it('is neither written to a record that is put aside nor read from its earlier version', async () => {
+    for (const id of [7, 8]) source.put('prepayment', id, { external_id: null });
+    const ids = await post([prepayment(7), prepayment(8)]);
+    await delivered(ids[0]!, 'M-1');
+    source.drops = 1;
+    await tell();
+    await delivered(ids[1]!, 'M-2');
+    await source.ports().refresh('prepayment', [7, 8], false);
+    // The answers of the source contain both records in two versions, so the mirror keeps the earlier ones.
+    await execute(
+      db,
+      `insert into put_aside (installation, kind, record, code, message)
+       values (?, 'prepayment', '7', 'contradiction', ''), (?, 'prepayment', '8', 'contradiction', '')`,
+      [installation, installation],
+    );
+    const { refresh } = source.ports();
+    for (const id of [7, 8]) source.put('prepayment', id, { external_id: 'SAP-1', till: 'K1' });
+    for (let n = 0; n < 3; n++) {
+      await overdue();
+      const noneStored = async (_: unknown, wanted: readonly number[]) => new Map(wanted.map((id) => [id, true]));
+      expect(await tell({ refresh: noneStored })).toMatchObject({ written: 0, left: 2, waitingFor: null });
+    }
+    expect(source.sent).toBe(1);
+    expect(await problems()).toMatchObject([
+      { document_id: 7, error_code: 'number_not_written', state: 'failed' },
+      { document_id: 8, error_code: 'number_not_written', state: 'failed' },
+    ]);
+
+    await execute(db, 'delete from put_aside where installation = ?', [installation]);
+    await refresh('prepayment', [7, 8], false);
+    await overdue();
+    expect(await tell()).toMatchObject({ written: 0, left: 0, taken: 2 });
+    expect(source.overwritten).toEqual([]);
+  });
+
   it('waits while the practice software is down, and one record that fails keeps back no other', async () => {
     const ids = await post(Array.from({ length: 20 }, (_, n) => prepayment(n + 1)));
     for (const [n, id] of ids.entries()) {

@@ -5,6 +5,7 @@ export const writeBackTexts = catalogue('findings/write-back.writeBackTexts', {
   none: 'no value',
   notShown: ({ value, current }: { value: string; current: string }): string =>
     `the practice software accepted ${value}, but shows ${current}`,
+  recordAside: 'the record in the practice software is put aside, so nothing can be written to it',
   taken: ({ value, current }: { value: string; current: string }): string =>
     `the practice software has ${current} in place of the ERP’s number ${value}; it was not replaced`,
   takenByOwnNumber: ({ value, current }: { value: string; current: string }): string =>
