@@ -47,6 +47,8 @@ const windowsOnly: Partial<Traits> = {
   ...{ deletes: false, restores: false, unseen: false, counts: false, bursts: false },
 };
 const lateCommits = { order: 'id', lateCommitShare: 0.5, lateCommitMs: 40_000 } as const;
+/** Records come while lists are read, and some commit late. */
+const busy: Partial<Traits> = { ...windowsOnly, quirks: lateCommits, overlapMs: 60_000, unrest: 0.6 };
 /** Lives in which invoices change again in the second in which they were read; only the source's clock shows it. */
 const bursts: Partial<Traits> = {
   ...{
@@ -62,8 +64,8 @@ const bursts: Partial<Traits> = {
 export const mutants: Readonly<Record<string, Mutant>> = {
   'cursor = the highest id seen': {
     faults: [inPayments({ nextPaymentCursor: (real) => (context) => real.nextPaymentCursor(context, farFuture) })],
-    traits: { ...windowsOnly, quirks: lateCommits },
-    seed: 36,
+    traits: busy,
+    seed: 5,
   },
   'settled judged when the question is asked': {
     faults: settledWhenAsked(),

@@ -25,10 +25,10 @@ import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { wrongBooks } from '../support/expected-books.ts';
 import { SimulatedDatabase } from './database.ts';
-import { prepareDatabase } from './life.ts';
 import { baseUrl, SimulatedPractice, token } from './practice.ts';
 import { simulateTimers, WorkerProcess } from './process.ts';
 import { SimulatedTemporal } from './temporal.ts';
+import { prepareDatabase } from './world.ts';
 
 const { owner, url, truncate } = useDatabase();
 const simulated = new SimulatedDatabase(url);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { SimulatedDatabase } from './database.ts';
-import { live, prepareDatabase } from './life.ts';
+import { live } from './life.ts';
 import { traitsOf } from './traits.ts';
+import { prepareDatabase } from './world.ts';
 
 /** A few of the short lives of `npm run simulate`: of each kind of source, with and without crashes and an ERP. */
 const seeds = [4, 5, 6, 12];

@@ -6,7 +6,8 @@ import type { Traits } from './traits.ts';
 const [url, ownerUrl, mutant] = process.argv.slice(2) as [string, string, string];
 if (mutant !== '') applyMutant(mutant);
 // The mutant must be installed first, because it changes modules that load from here on.
-const { live, openDatabases, prepareDatabase } = await import('./life.ts');
+const { live } = await import('./life.ts');
+const { openDatabases, prepareDatabase } = await import('./world.ts');
 
 const databases = openDatabases({ url, ownerUrl });
 await prepareDatabase(databases);
