@@ -50,11 +50,14 @@ export function clockFrom(instant: string): () => Date {
   return () => new Date(Date.parse(instant) + (performance.now() - began));
 }
 
-/** All workers of this process in order, because an engine does not expose its workers. */
+/**
+ * All workers of this process in order, because an engine does not expose its workers. Their workflows run on the main
+ * thread (`debugMode`), because a thread for each worker costs half a second of processor time. Daemons have threads.
+ */
 const workersCreated: Worker[] = [];
 const create = Worker.create.bind(Worker);
 vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
-  const worker = await create(options);
+  const worker = await create({ ...options, debugMode: true });
   workersCreated.push(worker);
   return worker;
 });
