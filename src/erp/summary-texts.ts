@@ -11,7 +11,7 @@ export function recordedSummaryText(summary: DailySummary): string {
   return entryDescriptions.recordedSummary({
     description: summaryDescription(summary),
     at: recordedAt.toISOString().slice(0, 16).replace('T', ' '),
-    mappings: mappings.map(mappingVersionText),
+    mappings: mappings.map(mappingVersionText).join(entryDescriptions.and),
   });
 }
 

@@ -47,7 +47,10 @@ function templatesOfFunction(key: string, call: (params: Params) => unknown): Te
   for (const [index, name] of parameters.entries()) {
     const decides = (value: unknown) => {
       const leaves = leavesOf(key, call({ ...marked, [name]: value }));
-      return [...plain].some(([at, text]) => leaves.get(at) !== text.replaceAll(marker(name), String(value)));
+      return (
+        leaves.size !== plain.size ||
+        [...plain].some(([at, text]) => leaves.get(at) !== text.replaceAll(marker(name), String(value)))
+      );
     };
     if (decides(ourNumbers + index)) counts.add(name);
     const values = [...(decides('') ? [''] : absent), ...kinds, ourNumbers + index].filter(decides);

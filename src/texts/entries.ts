@@ -24,11 +24,10 @@ export const entryDescriptions = catalogue('entries.entryDescriptions', {
     const department = of.departmentId === null ? 'no department' : `department ${of.departmentId}`;
     return `${kind} of ${of.date}, ${department}${of.latePeriod === null ? '' : `, late for VAT ${of.latePeriod}`}`;
   },
-  /** `at`: date and time in UTC. */
-  recordedSummary: (of: { description: string; at: string; mappings: string[] }): string => {
-    const mapping = of.mappings.length === 0 ? '' : `, mapping ${of.mappings.join(' and ')}`;
-    return `${of.description}, recorded ${of.at} UTC${mapping}`;
-  },
+  /** `at`: date and time in UTC. `mappings`: empty if none is known. */
+  recordedSummary: (of: { description: string; at: string; mappings: string }): string =>
+    `${of.description}, recorded ${of.at} UTC${of.mappings === '' ? '' : `, mapping ${of.mappings}`}`,
+  and: ' and ',
   takenBack: ({ description }: { description: string }): string => `${description}, cancelled`,
 });
 

@@ -62,6 +62,7 @@ function faultsOf(key: string, text: string, language: string): string[] {
   const templates = english.get(key)!;
   const shown = new Set(templates.flatMap(({ holes }) => holes));
   const known = new Set(templates.flatMap(({ holes, fixed }) => [...holes, ...Object.keys(fixed)]));
+  const unquoted = text.replace(/'(\{[^']*\})'/g, '$1');
   const fixed = new Set(templates.flatMap((template) => whole(template).match(fixedWords) ?? []));
   try {
     const { parameters } = parseMessage(text, language);
@@ -70,7 +71,7 @@ function faultsOf(key: string, text: string, language: string): string[] {
       ...[...parameters]
         .filter((name) => !known.has(name))
         .map((name) => `${key}: the English text has no parameter ${name}`),
-      ...[...fixed].filter((word) => !text.includes(word)).map((word) => `${key}: ${word} is missing`),
+      ...[...fixed].filter((word) => !unquoted.includes(word)).map((word) => `${key}: ${word} is missing`),
     ];
   } catch (error) {
     return [`${key}: ${String(error)}`];

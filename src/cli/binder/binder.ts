@@ -163,7 +163,7 @@ function readmeOf(
     const width = Math.max(...pairs.map(([name]) => name.length));
     return pairs.map(([name, text]) => `${name.padEnd(width)}  ${visible(text)}`).join('\n');
   };
-  return binderReadme({
+  return binderReadme.whole({
     ...{ title, header, warning, facts: aligned(facts) },
     files: aligned(named.map((name) => [name, binderTexts.files[name] ?? ''])),
     fields: {

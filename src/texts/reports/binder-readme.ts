@@ -1,18 +1,21 @@
-/** `README.txt` of a closing binder. It must be enough for a reader without vetledger. */
-export const binderReadme = (of: {
-  title: string;
-  header: string;
-  warning: string | null;
-  facts: string;
-  files: string;
-  hash: string;
-  link: number;
-  isSealed: boolean;
-  /** The values of the hashed texts, a line each. */
-  fields: Record<'entry' | 'line' | 'close', string>;
-  /** A program in Python that checks files like chain.txt. */
-  program: string;
-}): string => `${of.title}
+import { catalogue } from '../catalogue.ts';
+
+export const binderReadme = catalogue('reports/binder-readme.binderReadme', {
+  /** `README.txt` of a closing binder. It must be enough for a reader without vetledger. */
+  whole: (of: {
+    title: string;
+    header: string;
+    warning: string | null;
+    facts: string;
+    files: string;
+    hash: string;
+    link: number;
+    isSealed: boolean;
+    /** The values of the hashed texts, a line each. */
+    fields: Record<'entry' | 'line' | 'close', string>;
+    /** A program in Python that checks files like chain.txt. */
+    program: string;
+  }): string => `${of.title}
 ${of.header}
 ${of.warning === null ? '' : `\n${of.warning}\n`}
 ${of.facts}
@@ -72,4 +75,5 @@ Take it from a place that the makers of this binder cannot change.
     openssl pkeyutl -verify -pubin -inkey seal-public.pem -rawin -in seal.txt -sigfile seal.sig
 `
     : 'The close has no seal, because no key was configured. Only a copy of the hash above, kept elsewhere, shows a change.\n'
-}`;
+}`,
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** Texts of a closing binder (`vetledger export --binder`): its tables, pages and `README.txt`. */
-export const binderTexts = {
+export const binderTexts = catalogue('reports/binder.binderTexts', {
   title: ({ month }: { month: string }) => `Closing binder ${month}`,
   noChecklist: 'No checklist was stored with this close.',
   lists: { held: 'held', late: 'late', drafts: 'not final' },
@@ -59,14 +61,14 @@ export const binderTexts = {
     'seal.sig': 'The signature of that text (Ed25519, 64 bytes).',
     'checksums.txt': 'SHA-256 of each file.',
   } as Record<string, string>,
-};
+});
 
 /** Texts of `vetledger export --binder` on the terminal. */
-export const binderExportTexts = {
+export const binderExportTexts = catalogue('reports/binder.binderExportTexts', {
   question: ({ folders }: { folders: string }) => `Replace the existing binder ${folders}?`,
   notReplaced: 'Nothing was written.',
   written: (of: { installation: number; month: string; folder: string; files: number }) =>
     `Installation ${of.installation}: the closing binder of ${of.month} has ${of.files} files in ${of.folder}.`,
   reopened: ({ month }: { month: string }) =>
     `  ${month} was opened again after this close. Close it again, then make a new binder.`,
-};
+});

@@ -1,5 +1,7 @@
+import { catalogue } from '../catalogue.ts';
+
 /** What people decide about the books, by the kind of the recorded action. */
-export const decidedTexts = {
+export const decidedTexts = catalogue('reports/decisions.decidedTexts', {
   decide_late: 'decision about documents',
   redate: 'entries moved to an open day',
   match_prepayment: 'prepayment of a payment set',
@@ -14,4 +16,4 @@ export const decidedTexts = {
   retry_delivery: 'delivery to the ERP repeated',
   undo_delivery: 'delivery to the ERP reversed',
   acknowledge_batch: 'file of entries acknowledged',
-};
+});
