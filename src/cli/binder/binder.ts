@@ -166,11 +166,9 @@ function readmeOf(
   return binderReadme.whole({
     ...{ title, header, warning, facts: aligned(facts) },
     files: aligned(named.map((name) => [name, binderTexts.files[name] ?? ''])),
-    fields: {
-      entry: numbered(hashedFields.entry),
-      line: numbered(hashedFields.line),
-      close: numbered(hashedFields.close),
-    },
+    ofEntry: numbered(hashedFields.entry),
+    ofLine: numbered(hashedFields.line),
+    ofClose: numbered(hashedFields.close),
     ...{ hash: head.hash, link: head.seq, isSealed: seal !== null, program: verifyProgram },
   });
 }

@@ -98,9 +98,10 @@ function factsTable(facts: BinderPages['facts']): Content {
 }
 
 function filesTable(files: BinderPages['files']): Content {
-  const head = binderTexts.filesHead.map((text) => ({ text, bold: true }));
-  const lines = files.map(({ name, lines: count, sha256 }) => [
-    ...[name, { text: count === null ? '' : String(count), alignment: 'right' }, sha256],
+  const { name: file, lines: count, sha256: digest } = binderTexts.fileHeads;
+  const head = [file, count, digest].map((text) => ({ text, bold: true }));
+  const lines = files.map(({ name, lines: own, sha256 }) => [
+    ...[name, { text: own === null ? '' : String(own), alignment: 'right' }, sha256],
   ]);
   return { layout: layoutBelow(0), table: { headerRows: 1, widths: ['auto', 'auto', '*'], body: [head, ...lines] } };
 }

@@ -12,7 +12,9 @@ export const binderReadme = catalogue('reports/binder-readme.binderReadme', {
     link: number;
     isSealed: boolean;
     /** The values of the hashed texts, a line each. */
-    fields: Record<'entry' | 'line' | 'close', string>;
+    ofEntry: string;
+    ofLine: string;
+    ofClose: string;
     /** A program in Python that checks files like chain.txt. */
     program: string;
   }): string => `${of.title}
@@ -50,15 +52,15 @@ The links between are in the binders of other months. Give the chain.txt of seve
 
 The text of an entry is JSON, with these values in their order:
 
-${of.fields.entry}
+${of.ofEntry}
 
 Each of its lines has these values:
 
-${of.fields.line}
+${of.ofLine}
 
 The text of a close has these values, with blanks between them. close.json has the details of this close.
 
-${of.fields.close}
+${of.ofClose}
 
 Save these lines as verify.py and run: python3 verify.py chain.txt
 

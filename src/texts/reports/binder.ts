@@ -11,7 +11,7 @@ export const binderTexts = catalogue('reports/binder.binderTexts', {
   reopened: (of: { month: string; at: string }) => `${of.month} WAS OPENED AGAIN ON ${of.at}`,
   page: ({ page, pages }: { page: number; pages: number }) => `page ${page} of ${pages}`,
   filesTitle: 'Files',
-  filesHead: ['file', 'lines', 'SHA-256'],
+  fileHeads: { name: 'file', lines: 'lines', sha256: 'SHA-256' },
   onlySums: ({ lines, file }: { lines: number; file: string }) =>
     `${lines} lines: they are in ${file}. Here are the sums.`,
   nothing: 'nothing',
