@@ -3,9 +3,9 @@ import { type Template, templatesOf } from './templates.ts';
 import { type ForeignLanguage, translated, translationsInto } from './translations.ts';
 
 /** Longer texts, deeper nesting and more comparisons than this leave a text, or a part of it, in English. */
-const [longestText, deepest, mostParts] = [5000, 8, 3000];
+const [longestText, deepest, mostParts] = [5000, 8, 500];
 
-/** How code joins texts without the catalogue. */
+/** How code joins texts without the catalogue. Texts of the catalogue without words are used like these, without a translation. */
 const joints: Template[] = [
   ['', '; ', ''],
   ['', ': ', ''],
@@ -14,21 +14,65 @@ const joints: Template[] = [
   ['', ' (', ')'],
 ].map((literals) => ({ key: '', literals, holes: ['0', '1'], fixed: {} }));
 
+/** Whether it joins texts with signs. A blank alone is in every text; `#afterField` reads it. */
+const joinsTexts = (template: Template) =>
+  !hasLetter(template) && template.literals.slice(1, -1).some((literal) => literal.trim() !== '');
+
 /** Texts of which only a parameter remains, or only signs, say nothing. */
 const hasLetter = (template: Template) => template.literals.some((literal) => /\p{L}/u.test(literal));
 
-let known: Template[] | undefined;
-
-/** All templates, the longest first. */
-function allTemplates(): readonly Template[] {
-  known ??= [...[...englishCatalogues].flatMap(([name, texts]) => templatesOf(name, texts)).filter(isUsable), ...joints]
-    .map((template) => ({ template, size: sizeOf(template) }))
-    .sort((a, b) => b.size - a.size)
-    .map(({ template }) => template);
-  return known;
+/** Templates by what a text must have for them. */
+interface Index {
+  /** Templates of texts without parameters, by the text. */
+  exact: ReadonlyMap<string, readonly Template[]>;
+  /** Templates that begin with words, by their first letters. */
+  begun: ReadonlyMap<string, readonly Sized[]>;
+  /** Templates that begin with a parameter. */
+  open: readonly Sized[];
+  /** Templates without words. */
+  wordless: readonly Sized[];
 }
 
-const isUsable = (template: Template) => hasLetter(template) || template.holes.length > 1;
+interface Sized {
+  template: Template;
+  /** The longest literal, which a text of this form contains. */
+  longest: string;
+}
+
+const firstLetters = (text: string) => text.slice(0, 2);
+const sized = (template: Template): Sized => ({
+  template,
+  longest: template.literals.reduce((longest, each) => (each.length > longest.length ? each : longest), ''),
+});
+
+const indexes = new Map<ForeignLanguage, Index>();
+let known: Template[] | undefined;
+
+/** The templates with a translation. */
+function indexOf(language: ForeignLanguage): Index {
+  const before = indexes.get(language);
+  if (before !== undefined) return before;
+  // Of equal readings, the one with the longest text of the catalogue is the first.
+  known ??= [...englishCatalogues]
+    .flatMap(([name, texts]) => templatesOf(name, texts))
+    .sort((a, b) => sizeOf(b) - sizeOf(a));
+  const texts = translationsInto(language);
+  const worded = known.filter((template) => hasLetter(template) && texts.has(template.key));
+  const withHoles = worded.filter(({ holes }) => holes.length > 0);
+  const begins = ({ literals: [first = ''] }: Template) => first.length >= 2;
+  const index: Index = {
+    exact: Map.groupBy(
+      worded.filter(({ holes }) => holes.length === 0),
+      ({ literals: [text = ''] }) => text,
+    ),
+    begun: Map.groupBy(withHoles.filter(begins).map(sized), ({ template }) => firstLetters(template.literals[0] ?? '')),
+    open: withHoles.filter((template) => !begins(template)).map(sized),
+    wordless: [...known.filter(joinsTexts), ...joints].map(sized),
+  };
+  indexes.set(language, index);
+  return index;
+}
+
 const sizeOf = ({ literals }: Template) => literals.reduce((sum, literal) => sum + literal.length, 0);
 
 /** A text in the language, and how many of its characters are texts of the catalogue. */
@@ -46,52 +90,80 @@ export function recognised(text: string, language: ForeignLanguage): string {
 
 class Search {
   readonly #language: ForeignLanguage;
-  readonly #templates: readonly Template[];
+  readonly #index: Index;
   readonly #found = new Map<string, Found>();
   #left = mostParts;
 
   constructor(language: ForeignLanguage) {
     this.#language = language;
-    const texts = translationsInto(language);
-    this.#templates = allTemplates().filter(({ key }) => key === '' || texts.has(key));
+    this.#index = indexOf(language);
   }
 
   /** The reading of a text in which most of its characters are texts of the catalogue. */
   best(text: string, depth: number): Found {
     const before = this.#found.get(text);
     if (before !== undefined) return before;
-    let best: Found = { text, score: 0, before: 0 };
-    if (depth > deepest || !/\p{L}/u.test(text) || this.#left-- <= 0) return best;
-    for (const template of this.#templates) {
-      for (const values of splits(text, template.literals)) {
-        const next = this.#read(template, values, depth);
-        if (next.score > best.score || (next.score === best.score && next.score > 0 && next.before < best.before))
-          best = next;
-      }
+    const unknown: Found = { text, score: 0, before: 0 };
+    if (depth > deepest || !/\p{L}/u.test(text) || this.#left-- <= 0) return unknown;
+    const { exact, begun, open, wordless } = this.#index;
+    const [same] = exact.get(text) ?? [];
+    let best = same === undefined ? unknown : this.#read(same, [], depth);
+    if (same === undefined) {
+      best = this.#better(best, text, begun.get(firstLetters(text)) ?? [], depth);
+      // A reading that begins with known words, and consists mostly of them, needs no comparison.
+      const isClear = () => best.before === 0 && best.score * 2 >= text.length;
+      if (!isClear()) best = this.#better(best, text, open, depth);
+      if (!isClear()) best = this.#better(best, text, wordless, depth);
+      if (best.score === 0) best = this.#afterField(text, depth);
     }
     this.#found.set(text, best);
     return best;
   }
 
-  #read(template: Template, values: readonly string[], depth: number): Found {
-    const parts = values.map((value) => this.best(value, depth + 1));
-    const inside = parts.reduce((sum, { score }) => sum + score, 0);
-    const isKnown = hasLetter(template) || inside > 0;
-    const params = {
-      ...template.fixed,
-      ...Object.fromEntries(parts.map(({ text }, at) => [template.holes[at], text])),
-    };
-    const [first = '', ...others] = template.literals;
-    const text =
-      template.key === ''
-        ? parts.reduce((whole, part, at) => `${whole}${part.text}${others[at] ?? ''}`, first)
-        : translated(this.#language, template.key, params);
-    return {
-      text: text ?? '',
-      score: isKnown && text !== undefined ? sizeOf(template) + inside : 0,
-      before: first === '' ? (values[0]?.length ?? 0) : 0,
-    };
+  /** A message after the name of a field: `sum is not a decimal number`. */
+  #afterField(text: string, depth: number): Found {
+    const at = text.indexOf(' ') + 1;
+    const message = this.best(text.slice(at), depth + 1);
+    const isMessage = at > 0 && message.score > 0 && text.includes(' ', at);
+    return isMessage
+      ? { ...message, text: text.slice(0, at) + message.text, before: at }
+      : { text, score: 0, before: 0 };
   }
+
+  #better(best: Found, text: string, templates: readonly Sized[], depth: number): Found {
+    let found = best;
+    for (const { template, longest } of templates) {
+      if (!text.includes(longest)) continue;
+      for (const values of splits(text, template.literals)) {
+        const next = this.#read(template, values, depth);
+        if (next.score > found.score || (next.score === found.score && next.score > 0 && next.before < found.before))
+          found = next;
+      }
+    }
+    return found;
+  }
+
+  #read(template: Template, values: readonly string[], depth: number): Found {
+    const isJoint = !hasLetter(template);
+    // A single word between signs may be anything, such as the name of a field.
+    const parts = values.map((value) =>
+      isJoint && !value.includes(' ') ? { text: value, score: 0 } : this.best(value, depth + 1),
+    );
+    const inside = parts.reduce((sum, { score }) => sum + score, 0);
+    const texts = parts.map(({ text }) => text);
+    const text = isJoint ? joined(template, texts) : this.#translated(template, texts);
+    const score = isJoint && inside === 0 ? 0 : sizeOf(template) + inside;
+    return { text, score, before: template.literals[0] === '' ? (values[0]?.length ?? 0) : 0 };
+  }
+
+  #translated({ key, holes, fixed }: Template, texts: readonly string[]): string {
+    const params = { ...fixed, ...Object.fromEntries(holes.map((name, at) => [name, texts[at]])) };
+    return translated(this.#language, key, params) ?? '';
+  }
+}
+
+function joined({ literals }: Template, texts: readonly string[]): string {
+  return literals.map((literal, at) => `${literal}${texts[at] ?? ''}`).join('');
 }
 
 /** The values between the literals, if the text has this form: a few choices where a literal occurs several times. */

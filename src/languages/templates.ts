@@ -16,7 +16,7 @@ const ourNumbers = 987_654_000;
 
 /** Values on which the functions of the catalogues decide. If an empty text decides, no other absent value is used. */
 const absent = [0, null, false];
-const kinds = [1, 'window', 'backfill', 'replay', 'document'];
+const kinds = [1, 'window', 'backfill', 'replay', 'document', 'base'];
 const mostForms = 512;
 
 /**

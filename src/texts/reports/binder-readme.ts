@@ -1,6 +1,5 @@
-import { catalogue } from '../catalogue.ts';
-
-export const binderReadme = catalogue('reports/binder-readme.binderReadme', {
+/** Not a catalogue: the page is English in every installation, for auditors. */
+export const binderReadme = {
   /** `README.txt` of a closing binder. It must be enough for a reader without vetledger. */
   whole: (of: {
     title: string;
@@ -78,4 +77,4 @@ Take it from a place that the makers of this binder cannot change.
 `
     : 'The close has no seal, because no key was configured. Only a copy of the hash above, kept elsewhere, shows a change.\n'
 }`,
-});
+};

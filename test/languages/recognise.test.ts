@@ -1,0 +1,33 @@
+// A message that was made in English is shown as if it had been made in the language.
+import { expect, test } from 'vitest';
+import { englishCatalogues } from '../../src/languages/catalogues.ts';
+import { shown } from '../../src/languages/language.ts';
+import { type Template, templatesOf } from '../../src/languages/templates.ts';
+import { type ForeignLanguage, translated, translationsInto } from '../../src/languages/translations.ts';
+
+const foreign: ForeignLanguage[] = ['fi', 'de', 'sv'];
+const templates = [...englishCatalogues].flatMap(([name, texts]) => templatesOf(name, texts));
+
+/** The English text of a form, with a number for each parameter, in order. */
+function filled({ literals }: Template, values: readonly string[]): string {
+  return literals.map((literal, at) => `${literal}${values[at] ?? ''}`).join('');
+}
+
+test.each(foreign)('every form of every text of the catalogue, in %s', (language) => {
+  const texts = translationsInto(language);
+  const alike = Map.groupBy(
+    templates.filter(({ key }) => texts.has(key)),
+    ({ literals }) => JSON.stringify(literals),
+  );
+  const wrong = [...alike.values()].flatMap((same) => {
+    const [one] = same;
+    const values = one!.holes.map((_, at) => `${(at + 2) * 17}`);
+    // Two entries may have the same English text.
+    const right = same.map(({ key, holes, fixed }) =>
+      translated(language, key, { ...fixed, ...Object.fromEntries(holes.map((name, at) => [name, values[at]])) }),
+    );
+    const found = shown(filled(one!, values), language);
+    return right.includes(found) ? [] : [{ key: one!.key, found, right: right[0] }];
+  });
+  expect(wrong).toEqual([]);
+});
