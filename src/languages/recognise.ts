@@ -184,13 +184,22 @@ function* between(text: string, literals: readonly string[]): Generator<string[]
     yield [text];
     return;
   }
-  for (const at of placesOf(literal, text))
+  for (const at of literal === ''
+    ? ends(
+        text,
+        others.find((each) => each !== ''),
+      )
+    : placesOf(literal, text))
     for (const rest of between(text.slice(at + literal.length), others)) yield [text.slice(0, at), ...rest];
 }
 
-/** The first three places of a literal and the last three. An empty literal is at the end, or before a further clause. */
+/** Where a value without a literal behind it may end: before the next literal, at the end, or before a further clause. */
+function ends(text: string, next: string | undefined): number[] {
+  return [...(next === undefined ? [text.length] : placesOf(next, text)), ...placesOf('; ', text)];
+}
+
+/** The first three places of a literal and the last three. */
 function placesOf(literal: string, text: string): number[] {
-  if (literal === '') return [text.length, ...placesOf('; ', text)];
   const places: number[] = [];
   let at = text.indexOf(literal);
   while (at >= 0 && places.length < 3) {

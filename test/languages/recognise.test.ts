@@ -27,7 +27,9 @@ test.each(foreign)('every form of every text of the catalogue, in %s', (language
       translated(language, key, { ...fixed, ...Object.fromEntries(holes.map((name, at) => [name, values[at]])) }),
     );
     const found = shown(filled(one!, values), language);
-    return right.includes(found) ? [] : [{ key: one!.key, found, right: right[0] }];
+    return right.includes(found) || !/\p{L}/u.test(filled(one!, values))
+      ? []
+      : [{ key: one!.key, found, right: right[0] }];
   });
   expect(wrong).toEqual([]);
 });
