@@ -35,7 +35,7 @@ export function showing<T>(next: Translator | undefined, render: () => T): T {
 }
 
 function translatable<T extends object>(key: string, texts: T): T {
-  const shown: Record<string, unknown> = {};
+  const shown = Array.isArray(texts) ? [] : {};
   for (const [name, value] of Object.entries(texts)) Object.defineProperty(shown, name, entry(`${key}.${name}`, value));
   return shown as T;
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { currentLanguage, inLanguage, languageOf, shown } from '../../src/languages/language.ts';
 import { parseMessage } from '../../src/languages/messages.ts';
+import { catalogue } from '../../src/texts/catalogue.ts';
 import { problemCatalogue } from '../../src/texts/problems.ts';
 
 describe('inLanguage', () => {
@@ -30,6 +31,7 @@ describe('inLanguage', () => {
 
   test('leaves what is no text', () => {
     expect(inLanguage('fi', () => problemCatalogue.overpaid.holds)).toBe(false);
+    expect(catalogue('test.list', { words: ['one', 'two'] }).words.map((word) => word.length)).toEqual([3, 3]);
   });
 });
 
