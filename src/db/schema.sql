@@ -285,6 +285,13 @@ create table entry_share (
 );
 CREATE INDEX entry_share_prepayment ON vetledger.entry_share USING btree (installation, prepayment_id);
 
+create table erp_account_name (
+  installation bigint not null,
+  account text not null,
+  name text not null,
+  constraint erp_account_name_pkey PRIMARY KEY (installation, account)
+);
+
 create table erp_batch (
   installation bigint not null,
   number bigint not null,

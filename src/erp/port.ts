@@ -60,6 +60,8 @@ export interface ErpTarget {
   books?: ErpBooks;
   /** Runs the trials of `vetledger erp check`. A trial deletes the drafts that it makes. */
   check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult>;
+  /** The ERP's names of these accounts, without accounts that it does not have. Absent if it names none. */
+  accountNames?(accounts: readonly string[], request: RequestOptions): Promise<Map<string, string>>;
   /** Secrets of the API user that expire, with their time. Absent if no secret of the ERP expires. */
   expiries?(request: RequestOptions): Promise<{ name: string; at: Date }[]>;
   close(): Promise<void>;

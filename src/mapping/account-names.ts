@@ -7,18 +7,25 @@ import type { Mapping } from './schema.ts';
 
 /** The names of the ERP's accounts. */
 export interface AccountNames {
-  /** By the chart, else by the practice software's list, else the purpose of `role`; null if all are unknown. */
+  /**
+   * By the chart of the mapping, else by the practice software's list, else by the ERP's chart, else the purpose of `role`; null
+   * if all are unknown.
+   */
   nameOf(account: string, role: LineRole | null): string | null;
   chart: Chart | null;
 }
 
 /**
- * Names of accounts from a chart and from the practice software's list. A name of the list belongs to the account to
+ * Names of accounts from a chart, from the practice software's list, and from the ERP. A name of the list belongs to the account to
  * which the mapping sends its rows. If it sends several numbers to one account, the name is that of the same number.
  */
 export function accountNames(
   mapping: Mapping,
-  { chart, listed }: { chart: Chart | null; listed: readonly AccountNumber[] },
+  {
+    chart,
+    listed,
+    inErp,
+  }: { chart: Chart | null; listed: readonly AccountNumber[]; inErp: ReadonlyMap<string, string> },
 ): AccountNames {
   const own = new Map<string, Map<string, string>>();
   for (const { number, description, departmentId } of listed) {
@@ -33,7 +40,7 @@ export function accountNames(
     return names?.get(account) ?? (others.length === 0 ? only : undefined);
   };
   return {
-    nameOf: (account, role) => chart?.get(account)?.name || ofList(account) || (role === null ? null : roleNames[role]),
+    nameOf: (account, role) => chart?.get(account)?.name || ofList(account) || inErp.get(account) || (role === null ? null : roleNames[role]),
     chart,
   };
 }

@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { businessDate } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import { Money } from '../domain/money.ts';
+import { storeErpAccountNames } from '../erp/account-names.ts';
 import { checkPlan, type ValuesInUse } from '../erp/check-plan.ts';
 import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
@@ -76,9 +77,13 @@ export async function checkErp(
     const stop = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
     try {
       const target = delivery.target(installation);
-      for await (const result of target.check(plan, { signal: stop, priority: 0 })) results.push(result);
+      const request = { signal: stop, priority: 0 };
+      for await (const result of target.check(plan, request)) results.push(result);
+      const accounts = plan.accounts.map(({ account }) => account);
       // An ERP that does not answer this was already reported above.
-      const answered = await target.identify?.({ signal: stop, priority: 0 }).catch(() => null);
+      const names = await target.accountNames?.(accounts, request).catch(() => null);
+      if (names) await storeErpAccountNames(db, id, names);
+      const answered = await target.identify?.(request).catch(() => null);
       const fault = answered && (await namingFault(db, { installation: id, configured: target.company, answered }));
       if (fault) results.push({ name: 'erp.company', ok: false, message: fault.message, todo: fault.todo });
     } catch (error) {

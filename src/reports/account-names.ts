@@ -2,6 +2,7 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import { loadChart } from '../config/mapping-files.ts';
 import type { Connection } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { erpAccountNames } from '../erp/account-names.ts';
 import { type AccountNames, accountNames } from '../mapping/account-names.ts';
 import type { Chart } from '../mapping/chart.ts';
 import { storedSourceAccounts } from '../mirror/source-accounts.ts';
@@ -11,7 +12,8 @@ type Named = Pick<InstallationConfig, 'id' | 'mapping' | 'mappingPath'>;
 /** The names of an installation's accounts. */
 export async function readAccountNames(db: Connection, installation: Named): Promise<AccountNames> {
   const listed = (await storedSourceAccounts(db, installation.id)) ?? [];
-  return accountNames(installation.mapping, { chart: await chartOf(installation), listed });
+  const inErp = await erpAccountNames(db, installation.id);
+  return accountNames(installation.mapping, { chart: await chartOf(installation), listed, inErp });
 }
 
 /** The chart file, if it can be read. `mapping check` reports its faults; names are no reason to fail. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { loadMapping } from '../../src/config/mapping-files.ts';
 import { Money } from '../../src/domain/money.ts';
+import { erpAccountNames } from '../../src/erp/account-names.ts';
 import { type CheckPlan, type CheckResult, ErpError, type ErpProblem } from '../../src/erp/port.ts';
 import { translate } from '../../src/erp/translate.ts';
 import { generalLedger } from '../../src/ledger/general-ledger.ts';
@@ -50,6 +51,8 @@ async function check(
       }
       if (breaksOff) throw breaksOff;
     },
+    accountNames: async (accounts: readonly string[]) =>
+      new Map(accounts.filter((account) => !missing.includes(account)).map((account) => [account, `ERP ${account}`])),
   };
   const done = await checkErp(
     {
@@ -97,6 +100,12 @@ describe('the plan', () => {
     expect(plan!.dimensions[0]!.values).toEqual(['11', '12', '13']);
     expect(plan!.dimensions[1]!.values).toEqual(['IMG', 'LAB', 'NONE', 'SURG']);
     expect(plan!.dates.length).toBeGreaterThan(0);
+  });
+
+  test('the ERP’s names of these accounts are kept for reports', async () => {
+    await check({}, { missing: ['3990'] });
+    const names = await erpAccountNames(clinic.app.db, 4711);
+    expect([names.get('1700'), names.get('2400')]).toEqual(['ERP 1700', 'ERP 2400']);
   });
 
   test('a value without a translation in the mapping is reported with the next step', async () => {

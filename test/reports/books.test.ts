@@ -7,6 +7,7 @@ import { execute, row, rows } from '../../src/db/rows.ts';
 import { fiscalYearStart } from '../../src/domain/dates.ts';
 import { Money } from '../../src/domain/money.ts';
 import { seqRecordedBy } from '../../src/ledger/account-days.ts';
+import { storeErpAccountNames } from '../../src/erp/account-names.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import { storeSourceAccounts } from '../../src/mirror/source-accounts.ts';
@@ -237,7 +238,7 @@ describe('a small clinic', () => {
     ]);
   });
 
-  test('a name is that of the chart, else of the list of the practice software, else the purpose of the account', async () => {
+  test('a name is that of the chart, else of the list of the practice software, else of the ERP, else the purpose', async () => {
     const named = {
       ...installation,
       mapping: { ...mapping, chart: null, revenue: 'same' as const, revenue_rules: [] },
@@ -248,6 +249,15 @@ describe('a small clinic', () => {
     const namesOf = async (of: InstallationConfig) =>
       (await trialBalance(db, of, period, asked))[0]!.figures.map(({ keys }) => keys.name);
     expect(await namesOf(named)).toEqual(['receivables', 'Surgery', 'result of earlier fiscal years']);
+    await storeErpAccountNames(
+      db,
+      id,
+      new Map([
+        ['1700', 'Debtors\u001b[2J'],
+        ['3000', 'Treatments'],
+      ]),
+    );
+    expect((await namesOf(named)).slice(0, 2)).toEqual(['Debtors\\u001b[2J', 'Surgery']);
     expect((await namesOf(installation))[0]).toMatch(/^\p{Lu}/u);
   });
 

@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { compareMappings } from '../../bookkeeping/preview.ts';
 import type { InstallationConfig } from '../../config/load-config.ts';
-import { loadChart, loadMapping } from '../../config/mapping-files.ts';
+import { loadMapping } from '../../config/mapping-files.ts';
 import { countInForce } from '../../documents/in-force.ts';
+import { readAccountNames } from '../../reports/account-names.ts';
 import type { App } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { mappingDiffTexts } from '../../texts/commands/mapping.ts';
@@ -28,7 +29,7 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Judges every document in the books by its stored facts, under both mapping files, and prints what the new one would move against the old one: per account and month of the entry, closed periods apart. Names of accounts are those of the charts of the files. Neither file needs to be in force, and nothing is written. `vetledger preview --mapping FILE` compares a file with the books.',
+    'Judges every document in the books by its stored facts, under both mapping files, and prints what the new one would move against the old one: per account and month of the entry, closed periods apart. Accounts have the names that reports show. Neither file needs to be in force, and nothing is written. `vetledger preview --mapping FILE` compares a file with the books.',
   options: [
     installation,
     option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
@@ -49,12 +50,14 @@ async function diff(
 ): Promise<number> {
   refuseBackwards(options, 'mapping diff');
   const [older, newer] = [await readFile(oldFile), await readFile(newFile)];
-  const nameOf = (account: string) => newer.chart?.get(account)?.name ?? older.chart?.get(account)?.name ?? null;
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const installations: z.input<typeof answer>['installations'] = [];
     for (const configured of await chosenBooks(app, options.installation)) {
       const moves = await movesOf(context, app, configured, { older: older.read, newer: newer.read }, options);
-      installations.push({ installation: configured.id, ...moves.document(nameOf) });
+      const namesBy = ({ read: { mapping }, path: mappingPath }: typeof newer) =>
+        readAccountNames(app.db, { id: configured.id, mapping, mappingPath });
+      const names = { older: await namesBy(older), newer: await namesBy(newer) };
+      installations.push({ installation: configured.id, ...moves.document(names) });
     }
     await context.result({ old: older.path, new: newer.path, installations }, () =>
       installations.map((one) => `${mappingDiffTexts.title(one)}\n${movesText(one)}`).join('\n\n'),
@@ -67,8 +70,7 @@ type ReadMapping = Awaited<ReturnType<typeof loadMapping>>;
 
 async function readFile(file: string) {
   const path = resolve(file);
-  const read = await loadMapping(path);
-  return { path, read, chart: (await loadChart(read.mapping, path))?.chart ?? null };
+  return { path, read: await loadMapping(path) };
 }
 
 async function movesOf(

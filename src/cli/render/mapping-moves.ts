@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ComparedDocument } from '../../bookkeeping/preview.ts';
 import type { Line } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
+import type { AccountNames } from '../../mapping/account-names.ts';
 import { type Remap, sameLines } from '../../posting/index.ts';
 import { mappingDiffTexts } from '../../texts/commands/mapping.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
@@ -92,8 +93,8 @@ export class MappingMoves {
     this.#held.set(`${by} ${code}`, found);
   }
 
-  /** The JSON. `nameOf` gives the names of accounts. */
-  document(nameOf: (account: string) => string | null) {
+  /** The JSON. An account that only the old mapping uses has the old mapping's name. */
+  document(names: { older: AccountNames; newer: AccountNames }) {
     const text = (money: Money) => formatMoney(money, this.#decimals);
     const held = [...this.#held.values()].sort((a, b) => b.documents - a.documents);
     const months = [...this.#months].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, month]) => month);
@@ -101,14 +102,16 @@ export class MappingMoves {
       counts: { ...this.#counts },
       held: held.map(({ amount: sum, ...one }) => ({ ...one, amount: text(sum) })),
       moves: months.flatMap((month) => {
-        const [before, after] = sides.map((side) => balances(month[side])) as [Map<string, Money>, Map<string, Money>];
+        const [before, after] = [balances(month.old), balances(month.new)];
         const accounts = [...new Set([...before.keys(), ...after.keys()])].sort();
         return accounts.flatMap((account) => {
-          const [was, is] = [before.get(account) ?? zero, after.get(account) ?? zero];
+          const [was, is] = [before.get(account)?.balance ?? zero, after.get(account)?.balance ?? zero];
           if (was.equals(is)) return [];
+          const role = (after.get(account) ?? before.get(account))?.role ?? null;
+          const name = names.newer.nameOf(account, null) ?? names.older.nameOf(account, role);
           const { closed, month: of } = month;
           const amounts = { old: text(was), new: text(is), change: text(is.minus(was)) };
-          return [{ closed, month: of, account, name: nameOf(account), ...amounts }];
+          return [{ closed, month: of, account, name, ...amounts }];
         });
       }),
     };
@@ -146,6 +149,6 @@ function postedLines({ outcome, required }: Remap): Line[] | null {
   return outcome === 'held' ? null : (required?.lines ?? []);
 }
 
-function balances(totals: AccountTotals): Map<string, Money> {
-  return new Map(totals.all().map(({ account, balance }) => [account, balance]));
+function balances(totals: AccountTotals) {
+  return new Map(totals.all().map((total) => [total.account, total]));
 }

@@ -81,6 +81,14 @@ create table source_account (
 );
 create index source_account_installation on source_account (installation);
 
+-- The ERP's names of accounts, as `erp check` read them last (src/erp/account-names.ts).
+create table erp_account_name (
+  installation bigint not null,
+  account text not null,
+  name text not null,
+  primary key (installation, account)
+);
+
 -- The result of the last reconciliation of an installation, for `status` and the metrics (src/reconcile/verdict.ts).
 create table reconcile_verdict (
   installation bigint not null primary key,

@@ -57,6 +57,11 @@ describe.each(versions)('the check of a fake Odoo %i', (version) => {
     expect(trap.fake.held()).toEqual([]);
   });
 
+  test('accounts have the names of its chart', async () => {
+    const names = await new Trap(version).target.accountNames?.(['3000', '9999'], request);
+    expect(Object.fromEntries(names ?? [])).toEqual({ '3000': 'Consultations' });
+  });
+
   test('an API key is listed with its expiry, and refused afterwards', async () => {
     const trap = new Trap(version);
     const ends = version === 17 ? [] : ['2027-03-01T00:00:00.000Z'];

@@ -63,7 +63,7 @@ test('the description ends with the key; earlier texts that look like keys are i
 
 test('a refund of VAT lowers tax and base in Tryton’s report, which counts sales positive', () => {
   const account: TrytonAccount = {
-    ...{ id: 5, code: '2931', type: null, isClosed: false, partyRequired: false, reconcile: false },
+    ...{ id: 5, code: '2931', name: 'VAT', type: null, isClosed: false, partyRequired: false, reconcile: false },
     ...{ from: null, through: null, hasSecondCurrency: false },
   };
   const lines = [{ account, party: null, tax: { id: 9, isActive: true }, dimensions: [] }];

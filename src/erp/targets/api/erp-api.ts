@@ -23,7 +23,7 @@ export interface NamedRecord {
 
 /** The types of an ERP's records that entries refer to, and of a line as matching reads it. */
 export interface RecordTypes {
-  account: { code: string };
+  account: { code: string; name: string };
   journal: NamedRecord;
   tax: NamedRecord;
   dimension: NamedRecord;

@@ -190,6 +190,15 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
     return checkErp(this.#api, plan, request);
   }
 
+  async accountNames(accounts: readonly string[], request: RequestOptions): Promise<Map<string, string>> {
+    const found = await this.#api.records.accounts(accounts, request);
+    return new Map(
+      [...found].flatMap(([account, [first, ...others]]): [string, string][] =>
+        first === undefined || others.length > 0 || first.name === '' ? [] : [[account, first.name]],
+      ),
+    );
+  }
+
   async expiries(request: RequestOptions): Promise<{ name: string; at: Date }[]> {
     return (await this.#api.expiries?.(request)) ?? [];
   }

@@ -12,6 +12,7 @@ import { asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
 export interface OdooAccount {
   id: number;
   code: string;
+  name: string;
   type: string;
   isActive: boolean;
   reconcile: boolean;
@@ -115,7 +116,7 @@ export class OdooNames implements RecordSource<OdooRecords> {
       ['code', 'in', codes],
       [accountCompany, 'in', chain],
     ];
-    const fields = ['code', 'account_type', 'reconcile', 'currency_id', accountState];
+    const fields = ['code', 'name', 'account_type', 'reconcile', 'currency_id', accountState];
     const found = await this.#calls.all('account.account', { domain, fields }, request);
     const limits = features.version < firstWithoutLimits ? await this.#limits(found, request) : new Map();
     return byName(
@@ -124,6 +125,7 @@ export class OdooNames implements RecordSource<OdooRecords> {
       (record) => ({
         id: asId(record.id),
         code: asText(record.code),
+        name: asTextOrNull(record.name) ?? '',
         type: asText(record.account_type),
         isActive: asFlag(record[accountState]) === (accountState === 'active'),
         reconcile: asFlag(record.reconcile),

@@ -11,6 +11,7 @@ import { asDate, asDateOrNull, asFlag, related, relatedList } from './wire.ts';
 export interface TrytonAccount {
   id: number;
   code: string;
+  name: string;
   /** Null for a heading, which has no lines. */
   type: { statement: string; receivable: boolean; payable: boolean } | null;
   isClosed: boolean;
@@ -144,7 +145,7 @@ const companyFields: Record<string, string> = {
 };
 
 const accountFields = [
-  ...['code', 'closed', 'active', 'party_required', 'reconcile', 'start_date', 'end_date', 'second_currency'],
+  ...['code', 'name', 'closed', 'active', 'party_required', 'reconcile', 'start_date', 'end_date', 'second_currency'],
   ...['type.statement', 'type.receivable', 'type.payable'],
 ];
 
@@ -153,6 +154,7 @@ function accountOf(record: JsonObject): TrytonAccount {
   return {
     id: asId(record.id),
     code: asText(record.code),
+    name: asText(record.name ?? ''),
     type:
       type === null
         ? null
