@@ -7,13 +7,13 @@ import {
 } from '../bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../config/erp.ts';
 import type { Config, InstallationConfig } from '../config/load-config.ts';
-import { localTimeOf } from '../domain/dates.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { barredError, isBarred } from '../ledger/adoption.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
 import type { InstallationId } from '../terms.ts';
 import { commandErrors } from '../texts/errors/commands.ts';
+import { instant, timeIn } from './render/text.ts';
 
 /**
  * The named installation, or all, for a command that shows or changes the books. Logs a warning for a mapping file that is not in
@@ -76,9 +76,9 @@ export function named<Item extends { installation: InstallationId }>(
 }
 
 /** Formats a time of an installation as its local time. */
-export type TimeText = (installation: InstallationId, time: Date | null) => string;
+export type LocalTimes = (installation: InstallationId, time: Date | string | null) => string;
 
-export function localTimes({ installations }: Pick<Config, 'installations'>): TimeText {
-  const zones = new Map(installations.map(({ id, timezone }) => [id, timezone]));
-  return (id, time) => (time === null ? '-' : localTimeOf(time, zones.get(id) ?? 'UTC'));
+export function localTimes({ installations }: Pick<Config, 'installations'>): LocalTimes {
+  const zones = new Map(installations.map(({ id, timezone }) => [id, timeIn(timezone)]));
+  return (id, time) => (zones.get(id) ?? instant)(time);
 }

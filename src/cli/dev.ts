@@ -14,6 +14,7 @@ import { commandErrors } from '../texts/errors/commands.ts';
 import { runSchedules } from '../windows/daemon.ts';
 import { runWindowNow, type WindowReport } from '../windows/run-window.ts';
 import { withDelivered } from '../windows/wait-for-deliveries.ts';
+import { localTimes } from './books.ts';
 import { reconcileText } from './commands/reconcile-text.ts';
 import { importSandbox } from './commands/sandbox.ts';
 import { type DemoErp, startDemoTryton } from './dev-tryton.ts';
@@ -190,7 +191,7 @@ async function firstResult(
     return exitCodeOf([window]);
   }
   const report = await reconcileWithSource(app, app.config.installations, (installation, note) =>
-    say(noteText(installation, note)),
+    say(noteText(installation, note, localTimes(app.config))),
   );
   if (options.json) {
     process.stdout.write(`${visibleLines(JSON.stringify({ ...windowsDocument([window]), reconcile: report }))}\n`);

@@ -8,6 +8,7 @@ import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { runTexts } from '../texts/commands/windows.ts';
 import { waitForDeliveries } from '../windows/wait-for-deliveries.ts';
+import { localTimes } from './books.ts';
 import { option, wholeNumber } from './command.ts';
 import type { CommandContext, Io } from './context.ts';
 import { ProgressBars } from './progress.ts';
@@ -82,7 +83,7 @@ export async function deliverNow(
     const status = await deliveryStatus(app.db, installation);
     if (status === null) continue;
     statuses.set(installation.id, status);
-    const text = leftText(status);
+    const text = leftText(status, (time) => localTimes(app.config)(installation.id, time));
     if (text !== null) context.note(`installation ${installation.id}: ${text}`);
   }
   return statuses;

@@ -13,7 +13,7 @@ import { recordKinds } from '../terms.ts';
 import { runTexts } from '../texts/commands/windows.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 import { syncNow, type WindowReport } from '../windows/run-window.ts';
-import { named } from './books.ts';
+import { localTimes, named } from './books.ts';
 import type { CommandContext } from './context.ts';
 import { ProgressBars } from './progress.ts';
 import { windowAnswer, windowBlock, windowsDocument } from './render/window.ts';
@@ -41,7 +41,9 @@ export function runAndReport(
         ...window,
         verdict: verdictSince(verdictOf.get(window.installation) ?? noVerdict, began),
       }));
-      await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
+      await context.result(windowsDocument(windows), () =>
+        windows.map((each) => windowBlock(each, localTimes(app.config))).join('\n\n'),
+      );
       return exitCodeOf(windows);
     },
   );

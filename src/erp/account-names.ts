@@ -18,7 +18,11 @@ export async function storeErpAccountNames(
     `insert into erp_account_name (installation, account, name)
      select ?, account, name from unnest(?::text[], ?::text[]) as t (account, name)
      on conflict (installation, account) do update set name = excluded.name`,
-    [installation, [...names.keys()], [...names.values()].map((name) => postgresText(visible(clip(name, longestName))))],
+    [
+      installation,
+      [...names.keys()],
+      [...names.values()].map((name) => postgresText(visible(clip(name, longestName)))),
+    ],
   );
 }
 

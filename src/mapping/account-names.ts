@@ -40,7 +40,8 @@ export function accountNames(
     return names?.get(account) ?? (others.length === 0 ? only : undefined);
   };
   return {
-    nameOf: (account, role) => chart?.get(account)?.name || ofList(account) || inErp.get(account) || (role === null ? null : roleNames[role]),
+    nameOf: (account, role) =>
+      chart?.get(account)?.name || ofList(account) || inErp.get(account) || (role === null ? null : roleNames[role]),
     chart,
   };
 }

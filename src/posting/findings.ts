@@ -3,6 +3,7 @@ import type { DraftEntry } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import type { Problem } from '../domain/problems.ts';
 import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
+import { printedNumber } from '../records/printed-number.ts';
 import type { Defect, InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import { postingFindings } from '../texts/findings/posting.ts';
@@ -134,10 +135,9 @@ export class Findings {
   }
 }
 
-/** The number printed on the document: prefix and number. A draft has its id (practice-api: Invoice). */
+/** The number printed on the document. A draft has its id. */
 export function documentNumber(invoice: InvoiceRecord): string {
-  if (invoice.number === null) return String(invoice.id);
-  return invoice.prefix ? `${invoice.prefix}-${invoice.number}` : invoice.number;
+  return printedNumber(invoice) ?? String(invoice.id);
 }
 
 /** The name of an invoice in messages and descriptions. */

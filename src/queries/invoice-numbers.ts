@@ -2,7 +2,8 @@ import { integer, json } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
-import type { InstallationId } from '../terms.ts';
+import { printedNumber } from '../records/printed-number.ts';
+import type { DocumentRef, InstallationId } from '../terms.ts';
 
 /** The numbers printed on invoices, by id; invoices without a number are left out. */
 export async function invoiceNumbers(
@@ -19,9 +20,35 @@ export async function invoiceNumbers(
   );
   return new Map(
     found.flatMap(({ id: invoice, raw }) => {
-      const { prefix, number } = readRecord('invoice', raw, dialect);
-      const printed = [prefix, number].filter(Boolean).join('-');
-      return printed === '' ? [] : [[invoice, printed] as const];
+      const number = printedNumber(readRecord('invoice', raw, dialect));
+      return number === null ? [] : [[invoice, number] as const];
+    }),
+  );
+}
+
+/** The numbers printed on documents, by `kind/id`. A payment has the number of its invoice; a prepayment has none. */
+export async function documentNumbers(
+  db: Connection,
+  installation: { id: InstallationId; dialect: Dialect },
+  documents: readonly DocumentRef[],
+): Promise<Map<string, string>> {
+  const idsOf = (kind: DocumentRef['kind']) => documents.flatMap((each) => (each.kind === kind ? each.id : []));
+  const payments = await rows(
+    db,
+    { id: integer, invoice: integer },
+    `select id, parent_id as invoice from mirror_record
+     where installation = ? and kind = 'payment' and id = any(?::bigint[]) and parent_id is not null`,
+    [installation.id, idsOf('payment')],
+  );
+  const places = [
+    ...idsOf('invoice').map((id) => ({ key: `invoice/${id}`, invoice: id })),
+    ...payments.map(({ id, invoice }) => ({ key: `payment/${id}`, invoice })),
+  ];
+  const numbers = await invoiceNumbers(db, installation, [...new Set(places.map(({ invoice }) => invoice))]);
+  return new Map(
+    places.flatMap(({ key, invoice }): [string, string][] => {
+      const number = numbers.get(invoice);
+      return number === undefined ? [] : [[key, number]];
     }),
   );
 }

@@ -3,16 +3,19 @@ import { type Connection, rows } from '../db/rows.ts';
 import type { Money } from '../domain/money.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
+import { printedNumber } from '../records/printed-number.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentRef, InstallationId, SourceKind } from '../terms.ts';
 import { problemTexts } from '../texts/findings/problems.ts';
 
-/** The payer and department of a document, as in the source. */
+/** The payer, department and printed number of a document, as in the source. */
 export interface WhoAndWhere {
   /** The payer's name, or else `client 5`, or else `no client`. */
   customer: string;
   department: number | null;
   clientId: number | null;
+  /** The number printed on the invoice, or on a payment’s invoice. */
+  number: string | null;
   /** The total of the invoice, or of a payment’s invoice. */
   invoiceTotal: Money | null;
 }
@@ -40,7 +43,8 @@ export async function whoAndWhere(
   const invoiceIds = [...new Set([...idsOf('invoice'), ...invoiceOf.values()])];
   for await (const invoice of readAll(db, installation, dialect, 'invoice', invoiceIds)) {
     const { id, payer, clientId, departmentId: department, totalWithVat: invoiceTotal } = invoice;
-    invoices.set(id, { customer: payer.name ?? clientName(clientId), department, clientId, invoiceTotal });
+    const customer = payer.name ?? clientName(clientId);
+    invoices.set(id, { customer, department, clientId, number: printedNumber(invoice), invoiceTotal });
   }
   for await (const { id, clientId, departmentId } of readAll(
     db,
@@ -53,6 +57,7 @@ export async function whoAndWhere(
       customer: clientName(clientId),
       department: departmentId,
       clientId,
+      number: null,
       invoiceTotal: null,
     });
   }

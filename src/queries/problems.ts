@@ -41,6 +41,8 @@ export interface DocumentProblem {
  */
 export interface OutsideDocument {
   date: CalendarDate | null;
+  /** The number printed on the invoice, or on a payment’s invoice. */
+  number: string | null;
   customer: string | null;
   department: number | null;
   amount: string | null;
@@ -108,7 +110,7 @@ async function outsideDocuments(db: Connection, installation: Installation): Pro
     return exact.toFixed(Math.max(decimals, exact.decimalPlaces()));
   };
   return found.map((each) => {
-    const { customer = null, department = null } = parties.get(`${each.kind}/${each.id}`) ?? {};
+    const { number = null, customer = null, department = null } = parties.get(`${each.kind}/${each.id}`) ?? {};
     const {
       causes = [],
       changes = [],
@@ -123,7 +125,7 @@ async function outsideDocuments(db: Connection, installation: Installation): Pro
       todo: todoOf(each.code),
       since: each.since,
       outside: {
-        ...{ date: each.date, customer, department, amount: shown(each.amount), vat: shown(each.vat) },
+        ...{ date: each.date, number, customer, department, amount: shown(each.amount), vat: shown(each.vat) },
         ...{ posted: each.state === 'posted', causes, changes },
         effect: effect.map(({ account, amount }) => ({
           ...{ account, name: nameOf(account, null), amount: shown(amount) ?? amount },

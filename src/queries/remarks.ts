@@ -17,7 +17,7 @@ export interface RemarkCount {
 }
 
 /** A document with a remark. */
-export interface RemarkedDocument extends Pick<WhoAndWhere, 'customer' | 'department'> {
+export interface RemarkedDocument extends Pick<WhoAndWhere, 'number' | 'customer' | 'department'> {
   client_id: number | null;
   id: string;
   installation: InstallationId;
@@ -79,14 +79,14 @@ export async function remarkedDocuments(
       documents.push({
         ...{ id: `${installation}/${kind}/${id}`, installation, document: `${kind} ${id}`, code, ...each },
         amount: shown(amount, decimals),
-        ...{ customer: party.customer, department: party.department, client_id: party.clientId },
+        ...{ number: party.number, customer: party.customer, department: party.department, client_id: party.clientId },
       });
     }
   }
   return documents;
 }
 
-const unknownParty: WhoAndWhere = { customer: '', department: null, clientId: null, invoiceTotal: null };
+const unknownParty: WhoAndWhere = { customer: '', department: null, clientId: null, number: null, invoiceTotal: null };
 
 function shown(amount: string | null, decimals: number): string | null {
   return amount === null ? null : new Money(amount).toFixed(Math.max(decimals, new Money(amount).decimalPlaces()));

@@ -2,6 +2,7 @@ import type { Connection } from '../db/rows.ts';
 import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import { type StoredUse, usedPrepayments } from '../prepayments/used.ts';
+import { printedNumber } from '../records/printed-number.ts';
 import type { RecordOf } from '../records/schema.ts';
 import { isNoMoney, prepaymentUse } from '../records/source-codes.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
@@ -102,7 +103,7 @@ function openInvoice(invoice: RecordOf<'invoice'>, payments: RecordOf<'payment'>
     keys: { customer: clientKey(invoice.clientId) },
     document: `invoice ${invoice.id}`,
     facts: {
-      number: [invoice.prefix, invoice.number].filter(Boolean).join('-') || null,
+      number: printedNumber(invoice),
       date: dayOf(invoice.invoiceDate, input),
       due_date: dayOf(invoice.dueDate, input),
     },

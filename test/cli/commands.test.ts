@@ -312,7 +312,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(await command('reconcile --complete')).toMatchObject({ code: 0 });
     const { stdout } = await command('sync');
     expect(stdout).toMatch(/window closed\n {2}interval[\s\S]*pulled[\s\S]*requests, weight/);
-    expect(stdout).toMatch(/ {2}reconciled +last checked 20.* UTC, before this window; run/);
+    expect(stdout).toMatch(/ {2}reconciled +last checked 20.* \+0[23]:00, before this window; run/);
   });
 
   test('sync: a refused token ends with exit code 3, and the attempt is noted', async () => {

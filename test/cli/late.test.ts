@@ -64,6 +64,10 @@ describe('documents that come after the close', () => {
       decided: null,
       decisions: ['--redate', '--as-dated', '--wait'],
     });
+    const { invoice_prefix, invoice_number } = clinic.clinic.invoice(redated);
+    const printed = `${invoice_prefix}-${invoice_number}`;
+    expect(documents[0].number).toBe(printed);
+    expect((await command('late')).stdout).toContain(`${id}/invoice/${redated} ${printed}  2026-01-20`);
     expect((await command('late')).stdout).toContain('not decided; --redate, --as-dated, --wait');
     expect((await command('late', 'list')).stdout).toBe((await command('late')).stdout);
     expect(await stateOf(redated)).toEqual({ state: 'held', problem: 'period_locked', late: true, decided: null });

@@ -52,7 +52,15 @@ test('a moved account: per month, closed months apart, each with what the books 
   const [found] = JSON.parse(stdout).installations;
   expect(found.moves).toEqual(
     expected.flatMap(({ month, closed, old }) => [
-      { closed, month, account: '1920', name: 'card payments', old, new: '0.00', change: new Money(old).negated().toFixed(2) },
+      {
+        closed,
+        month,
+        account: '1920',
+        name: 'card payments',
+        old,
+        new: '0.00',
+        change: new Money(old).negated().toFixed(2),
+      },
       { closed, month, account: '1925', name: 'New card account', old: '0.00', new: old, change: old },
     ]),
   );

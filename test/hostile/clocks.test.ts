@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { statusText } from '../../src/cli/commands/status-text.ts';
 import { noteText } from '../../src/cli/render/reconcile-notes.ts';
+import { instant } from '../../src/cli/render/text.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { installationStatuses } from '../../src/queries/status.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
@@ -75,7 +76,11 @@ test('reconcile and status say that the practice’s clock was put back', async 
   expect(statusText(status!)).toContain("The source's clock is 2 h behind the database's.");
   const notes: string[] = [];
   const reconciled = () =>
-    reconcileWithSource(one.app, one.app.config.installations, (id, note) => void notes.push(noteText(id, note)));
+    reconcileWithSource(
+      one.app,
+      one.app.config.installations,
+      (id, note) => void notes.push(noteText(id, note, (_, time) => instant(time))),
+    );
   await reconciled();
   expect(notes.join('\n')).toContain("the source's clock was put back");
 });

@@ -10,7 +10,7 @@ import { windowsTable } from '../../src/cli/commands/windows.ts';
 import { CommandContext } from '../../src/cli/context.ts';
 import { main } from '../../src/cli/main.ts';
 import { problemsText } from '../../src/cli/render/problems.ts';
-import { table } from '../../src/cli/render/text.ts';
+import { instant, table } from '../../src/cli/render/text.ts';
 import { windowBlock } from '../../src/cli/render/window.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { folderOf, vetledger } from '../cli/support.ts';
@@ -18,6 +18,7 @@ import { useDatabase } from '../support/database.ts';
 import { demoConfig } from '../support/demo-config.ts';
 
 const { url } = useDatabase();
+const utc = (_: number, time: Date | string | null) => instant(time);
 const hostile = '\u001b]0;owned\u0007\u001b[2J\u202eAino\u0085\r\nerror: everything is paid';
 /** Matches characters that move the cursor, start a line or change the direction of text. */
 const obeyed = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
@@ -52,11 +53,14 @@ const window = {
 
 test.each([
   ['problems', () => problemsText([{ ...alike, id: hostile } as never])],
-  ['a window', () => windowBlock(window as never)],
+  ['a window', () => windowBlock(window as never, utc)],
   [
     'windows',
     () =>
-      windowsTable([{ ...window, id: 1, kind: hostile, trigger: hostile, opened_at: '2026-01-01T00:00:00Z' } as never]),
+      windowsTable(
+        [{ ...window, id: 1, kind: hostile, trigger: hostile, opened_at: '2026-01-01T00:00:00Z' } as never],
+        utc,
+      ),
   ],
   ['a table', () => table(['name'], [[hostile]])],
 ])('%s: control and direction characters are seen, not obeyed, and no line is forged', async (_, text) => {

@@ -538,6 +538,11 @@ describe('the commands', () => {
     const [first] = documents;
     expect(stdout).toContain(`${first.entries[0].id}  ${first.entries[0].date}  ${first.entries[0].description}`);
     expect(stdout).toMatch(/^ {4}Dr {2}1700 {2}receivables +receivable +\d+\.\d\d/m);
+    const held = documents.find((one: { problem: object | null }) => one.problem !== null);
+    const payment = clinic.clinic.invoicePayments.all().find((one) => `payment ${one.id}` === held.document)!;
+    const { invoice_prefix, invoice_number } = clinic.clinic.invoice(payment.invoice);
+    expect(held.number).toBe(`${invoice_prefix}-${invoice_number}`);
+    expect(stdout).toContain(`${held.id} on ${held.number}  would be held: role_unmapped`);
     expect(stdout).toMatch(/would be held: role_unmapped\n.*mobile_clearing.*\n {4}what to do: /);
     expect(stdout).toMatch(/\d+ documents wait: \d+ entries would be posted/);
   });

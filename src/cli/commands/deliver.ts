@@ -15,7 +15,7 @@ import { by, calendarDate, type Definition, installation, option, yes } from '..
 import { type CommandContext, usageError } from '../context.ts';
 import { deliveryAnswer, leftText } from '../render/delivery.ts';
 import { membersOf, StreamedResult } from '../render/streamed-result.ts';
-import { count } from '../render/text.ts';
+import { count, timeIn } from '../render/text.ts';
 import { deliverAndReport, deliveredAnswer, wait } from '../run-deliveries.ts';
 import { withApp } from '../with-app.ts';
 
@@ -148,7 +148,7 @@ async function previewDelivery(
     const status = await deliveryStatus(app.db, installation);
     result.json(`,${membersOf({ to_send: toSend, lacking, foreign, ...status })}}`);
     if (foreign !== null) result.text(deliverTexts.barred({ installation: id, ...foreign }));
-    const waiting = status === null ? null : leftText({ ...status, left: 0 });
+    const waiting = status === null ? null : leftText({ ...status, left: 0 }, timeIn(installation.timezone));
     const entries = count(toSend, 'entry', 'entries');
     const others = waiting === null ? '' : deliverTexts.inAddition({ waiting });
     result.text(`${deliverTexts.toSend({ installation: id, entries, lacking })}${others}`);

@@ -9,6 +9,7 @@ import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import type { RelatedDocument } from '../../queries/explain-related.ts';
 import { formatAmount } from '../../reconcile/reconcile-report.ts';
+import { printedNumber } from '../../records/printed-number.ts';
 import type { DocumentRef } from '../../terms.ts';
 import {
   deliveryTitles,
@@ -171,7 +172,7 @@ function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explan
   const { invoice, rows, payments } = facts;
   const lines = [
     `  ${texts.invoice({
-      number: [invoice.prefix, invoice.number].filter(Boolean).join('-') || '-',
+      number: printedNumber(invoice) ?? '-',
       ...{ status: String(invoice.status ?? '-'), at: localText(invoice.invoiceDate, timezone) },
       ...{ client: String(invoice.clientId ?? '-'), department: String(invoice.departmentId ?? '-') },
     })}`,

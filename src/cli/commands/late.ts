@@ -14,9 +14,10 @@ import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts } from '../../texts/commands/results.ts';
 import { problemTexts } from '../../texts/findings/problems.ts';
 import { amount, date, instant } from '../answer.ts';
-import { chosenBooks, localTimes, type TimeText } from '../books.ts';
+import { chosenBooks, type LocalTimes, localTimes } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
+import { numbered } from '../render/problems.ts';
 import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
@@ -32,6 +33,8 @@ export const answer = z.strictObject({
       id: z.string(),
       document: z.string(),
       date: date.nullable(),
+      /** The number printed on the invoice, or on a payment’s invoice. */
+      number: z.string().nullable(),
       /** For a posted document, amount and VAT are the differences from its entry. */
       amount: amount.nullable(),
       vat: amount.nullable(),
@@ -84,10 +87,14 @@ export function list(context: CommandContext, options: Options): Promise<number>
         const own = decisions.get(`${document.kind}/${document.id}`) ?? [];
         const shown = (of: string | null) =>
           of && new Money(of).toFixed(Math.max(decimals, new Money(of).decimalPlaces()));
-        const { customer = null, clientId = null } = parties.get(`${document.kind}/${document.id}`) ?? {};
+        const {
+          number = null,
+          customer = null,
+          clientId = null,
+        } = parties.get(`${document.kind}/${document.id}`) ?? {};
         documents.push({
           ...listed(id, document, own.find(({ version }) => version === document.version) ?? null),
-          ...{ amount: shown(document.amount), vat: shown(document.vat), customer, client_id: clientId },
+          ...{ amount: shown(document.amount), vat: shown(document.vat), number, customer, client_id: clientId },
           age_days: document.documentDate === null ? null : daysBetween(document.documentDate, today),
         });
       }
@@ -112,6 +119,7 @@ interface ListedLate {
   message: string;
   amount: string | null;
   vat: string | null;
+  number: string | null;
   customer: string | null;
   client_id: number | null;
   age_days: number | null;
@@ -125,7 +133,7 @@ interface ListedLate {
 
 type Recorded = NonNullable<ListedLate['decided']> & { version: string };
 
-type Figures = 'amount' | 'vat' | 'customer' | 'client_id' | 'age_days';
+type Figures = 'amount' | 'vat' | 'number' | 'customer' | 'client_id' | 'age_days';
 
 function listed(
   installation: InstallationId,
@@ -144,7 +152,7 @@ function listed(
 function lateText(
   documents: readonly ListedLate[],
   units: readonly { id: string; reversal: string | null }[],
-  at: TimeText,
+  at: LocalTimes,
 ): string {
   const sections = [
     documents.length === 0
@@ -162,7 +170,7 @@ function lateText(
   return sections.join('\n\n');
 }
 
-function documentText({ id, date, code, message, decided, decisions, ...figures }: ListedLate, at: TimeText): string {
+function documentText({ id, date, code, message, decided, decisions, ...figures }: ListedLate, at: LocalTimes): string {
   const { amount: of, vat, customer, age_days: age, in_force: inForce } = figures;
   const facts = [
     of === null ? verdictTexts.amountUnknown : inForce === null ? of : lateTexts.differsBy({ amount: of }),
@@ -171,7 +179,7 @@ function documentText({ id, date, code, message, decided, decisions, ...figures 
     ...(age === null ? [] : [lateTexts.age({ days: count(age, 'day') })]),
   ];
   return [
-    `${id}  ${date ?? 'no date'}  ${code}  ${facts.join('  ')}`,
+    `${numbered(id, figures.number)}  ${date ?? 'no date'}  ${code}  ${facts.join('  ')}`,
     `    ${message}`,
     decided === null
       ? `    ${lateTexts.notDecided({ decisions: decisions.join(', ') })}`

@@ -17,7 +17,7 @@ import { usageTexts } from '../../texts/commands/usage.ts';
 import { booksErrors } from '../../texts/errors/books.ts';
 import { agreed, personsOf } from '../acting.ts';
 import { amount, counts, date, instant } from '../answer.ts';
-import { chosenBooks } from '../books.ts';
+import { chosenBooks, localTimes } from '../books.ts';
 import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { headAnswer, headFields } from '../render/ledger.ts';
@@ -240,7 +240,7 @@ async function checklistsOf(
   const checklists = new Map<InstallationId, ClosingChecklist>();
   if (installations.length === 0) return checklists;
   const { installations: reports } = await reconcileWithSource(app, installations, (installation, note) =>
-    context.note(noteText(installation, note)),
+    context.note(noteText(installation, note, localTimes(app.config))),
   );
   for (const installation of installations) {
     const report = reports.find((each) => each.installation === installation.id);

@@ -2,24 +2,36 @@ import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { declinedProblem } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
+import type { DocumentRef } from '../../terms.ts';
 import { previewTexts } from '../../texts/commands/preview.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import { AccountTotals, type EntryView, entryDocument, entryText, withIds } from '../render/entry.ts';
+import { numbered } from '../render/problems.ts';
 import type { ListItem } from '../render/streamed-result.ts';
 import { columns, count } from '../render/text.ts';
+
+interface PostingView extends EntryView {
+  /** The printed numbers of documents by `kind/id`. */
+  numbersOf(documents: readonly DocumentRef[]): Promise<ReadonlyMap<string, string>>;
+}
 
 /** Lists the documents that the next window would post or hold. The others are only counted. */
 export async function* postingItems(
   batches: AsyncIterable<PreviewedDocument[]>,
   installation: number,
-  view: EntryView,
+  view: PostingView,
   summary: PostingSummary,
 ): AsyncGenerator<ListItem[]> {
   for await (const batch of batches) {
     for (const one of batch) summary.add(one);
-    yield batch
-      .filter(({ decision, awaitsParts }) => decision.entries.length > 0 || decision.problem !== null || awaitsParts)
-      .map((one) => postingItem(one, installation, view));
+    const shown = batch.filter(
+      ({ decision, awaitsParts }) => decision.entries.length > 0 || decision.problem !== null || awaitsParts,
+    );
+    const numbers = await view.numbersOf(shown.map(({ document }) => document));
+    yield shown.map((one) => {
+      const { kind, id } = one.document;
+      return postingItem(one, installation, view, numbers.get(`${kind}/${id}`) ?? null);
+    });
   }
 }
 
@@ -27,22 +39,25 @@ function postingItem(
   { document, decision, entryIds, awaitsParts }: PreviewedDocument,
   installation: number,
   view: EntryView,
+  number: string | null,
 ): ListItem {
   const id = `${installation}/${document.kind}/${document.id}`;
+  const label = numbered(id, number);
   const { problem } = decision;
   const todo = problem && problemCatalogue[problem.code].todo;
   const entries = withIds(decision.entries, entryIds);
   const texts = entries.map(([entryId, entry]) => entryText(entryId, entry, view));
   if (problem) {
     const stays = document.before.inForce ? previewTexts.wouldStay({ entry: document.before.inForce.id }) : '';
-    const held = `${previewTexts.wouldBeHeld({ id, code: problem.code })}${stays}`;
+    const held = `${previewTexts.wouldBeHeld({ id: label, code: problem.code })}${stays}`;
     texts.push(`${held}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
   }
-  if (awaitsParts) texts.push(previewTexts.partsFirst({ id }));
+  if (awaitsParts) texts.push(previewTexts.partsFirst({ id: label }));
   return {
     json: {
       id,
       document: `${document.kind} ${document.id}`,
+      number,
       state: decision.state,
       entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, view)),
       problem: problem && { code: problem.code, message: problem.message, todo },

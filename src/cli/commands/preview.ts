@@ -7,8 +7,10 @@ import type { InstallationConfig } from '../../config/load-config.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
 import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';
+import { documentNumbers } from '../../queries/invoice-numbers.ts';
 import { readAccountNames } from '../../reports/account-names.ts';
 import type { App } from '../../runtime/app.ts';
+import type { DocumentRef } from '../../terms.ts';
 import { previewTexts } from '../../texts/commands/preview.ts';
 import { amount, counts, plainError } from '../answer.ts';
 import { chosenBooks, chosenBooksAsNext } from '../books.ts';
@@ -37,6 +39,8 @@ const answer = z.strictObject({
         z.strictObject({
           id: z.string(),
           document: z.string(),
+          /** The number printed on the invoice, or on a payment’s invoice. */
+          number: z.string().nullable(),
           state: z.string(),
           entries: z.array(entryAnswer),
           problem: plainError.nullable(),
@@ -112,7 +116,8 @@ async function previewOne(
   result.text(previewTexts.title({ installation: id, mapping: name }));
   const posting = (summary: PostingSummary) => {
     const waiting = previewPosting(app.db, installation, practice, app.clock);
-    return postingItems(withProgress(context, 'judging', null, waiting), id, view, summary);
+    const numbersOf = (documents: readonly DocumentRef[]) => documentNumbers(app.db, installation, documents);
+    return postingItems(withProgress(context, 'judging', null, waiting), id, { ...view, numbersOf }, summary);
   };
   const summary = new PostingSummary(view, mapping.policies.vat_period);
   if (context.json) await result.list(posting(summary));

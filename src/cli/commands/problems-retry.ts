@@ -72,7 +72,10 @@ async function retry(context: CommandContext, options: Options, ids: readonly st
     await context.result({ ...windowsDocument(retried), problems: left }, () =>
       retried.length === 0
         ? problemListTexts.noDocument
-        : [...retried.map(windowBlock), problemsText(left, { at: localTimes(app.config) })].join('\n\n'),
+        : [
+            ...retried.map((each) => windowBlock(each, localTimes(app.config))),
+            problemsText(left, { at: localTimes(app.config) }),
+          ].join('\n\n'),
     );
     return exitCodeOf(retried);
   });

@@ -11,7 +11,7 @@ import { systemClock } from '../../runtime/system-clock.ts';
 import { lineRoles } from '../../terms.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { amount, counts, date, documentStates } from '../answer.ts';
-import { chosenBooks } from '../books.ts';
+import { chosenBooks, localTimes } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { noteText } from '../render/reconcile-notes.ts';
@@ -138,14 +138,15 @@ function reconcile(context: CommandContext, options: Options): Promise<number> {
   }
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = await chosenBooks(app, options.installation);
+    const times = localTimes(app.config);
     const ownBooks = await reconcileWithSource(app, chosen, (installation, note) =>
-      context.note(noteText(installation, note)),
+      context.note(noteText(installation, note, times)),
     );
     const unnamed = erp
       ? await reconcileWithErp({ ...app, clock: systemClock }, ownBooks, chosen, {
           ...{ full, signal: context.signal },
           onProgress: (installation, entries) => app.log.debug({ installation, entries }, 'read back from the ERP'),
-          onWaiting: (installation) => context.note(noteText(installation, { reason: 'waiting_for_reading' })),
+          onWaiting: (installation) => context.note(noteText(installation, { reason: 'waiting_for_reading' }, times)),
         })
       : ownBooks;
     const report = { ...unnamed, installations: await withNames(app.db, chosen, unnamed.installations) };

@@ -11,11 +11,12 @@ import { recordKinds } from '../../terms.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { replayTexts, windowTexts } from '../../texts/commands/windows.ts';
 import { replayNow } from '../../windows/replay.ts';
+import { type LocalTimes, localTimes } from '../books.ts';
 import { type ChoiceOptions, type Chosen, checkChoice, choiceOptions, chosenSpans } from '../chosen-windows.ts';
 import { type Definition, installation, waitDelivery, wholeNumber, yes } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { ProgressBars } from '../progress.ts';
-import { count, instant } from '../render/text.ts';
+import { count, type TimeText } from '../render/text.ts';
 import { windowAnswer, windowBlock, windowsDocument } from '../render/window.ts';
 import { deliverNow } from '../run-deliveries.ts';
 import { exitCodeOf, notOpenedError } from '../run-windows.ts';
@@ -102,7 +103,7 @@ function replay(context: CommandContext, options: Options, names: readonly strin
       ...{ cost: costs, left_out: [...new Set([...leftBefore, ...leftOut])] },
     });
     const todo = planned.filter(({ spans }) => spans.length > 0);
-    for (const each of todo) context.note(costText(each, costs));
+    for (const each of todo) context.note(costText(each, costs, localTimes(app.config)));
     const notDone =
       todo.length === 0
         ? replayTexts[options.failed ? 'allCovered' : 'nothing']
@@ -118,7 +119,9 @@ function replay(context: CommandContext, options: Options, names: readonly strin
     const { windows, leftOut } = await run(context, app, todo, options.waitDelivery);
     for (const each of leftOut.filter((one) => !leftBefore.includes(one)))
       context.note(replayTexts.omitted({ what: each }));
-    await context.result(document(windows, leftOut), () => windows.map(replayBlock).join('\n\n'));
+    await context.result(document(windows, leftOut), () =>
+      windows.map((each) => replayBlock(each, localTimes(app.config))).join('\n\n'),
+    );
     return exitCodeOf(windows);
   });
 }
@@ -177,8 +180,13 @@ function windowId(name: string): number {
 }
 
 /** The intervals of an installation that will be read, and the cost. */
-function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCost[]): string {
-  const lines = [replayTexts.spans({ installation: id, spans: spans.map(spanText).join('; ') })];
+function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCost[], times: LocalTimes): string {
+  const lines = [
+    replayTexts.spans({
+      installation: id,
+      spans: spans.map((span) => spanText(span, (time) => times(id, time))).join('; '),
+    }),
+  ];
   const cost = costs.find((each) => each.installation === id);
   if (cost === undefined) return lines.join('\n');
   const toRead = recordKinds.map((kind) => `${cost.records[kind]} ${streamNames[kind]}`).join(', ');
@@ -191,9 +199,9 @@ function costText({ installation: id, spans }: Chosen, costs: readonly ReplayCos
   return lines.join('\n');
 }
 
-function spanText({ invoice: { from, to }, windows }: Span): string {
-  const start = from === null ? windowTexts.beginning : instant(new Date(from));
-  return `${windowTexts.interval({ from: start, to: instant(new Date(to)) })}${windows.length > 0 ? ` (${windowsText(windows)})` : ''}`;
+function spanText({ invoice: { from, to }, windows }: Span, at: TimeText): string {
+  const start = from === null ? windowTexts.beginning : at(new Date(from));
+  return `${windowTexts.interval({ from: start, to: at(new Date(to)) })}${windows.length > 0 ? ` (${windowsText(windows)})` : ''}`;
 }
 
 function windowsText(windows: readonly number[]): string {
@@ -202,7 +210,7 @@ function windowsText(windows: readonly number[]): string {
 }
 
 /** One replayed interval as a block of lines. */
-function replayBlock(replayed: FinishedReplay): string {
+function replayBlock(replayed: FinishedReplay, times: LocalTimes): string {
   const { changed, replayed: windows } = replayed;
   const parts = [
     ...(changed.versions > 0 ? [count(changed.versions, 'new version')] : []),
@@ -210,7 +218,7 @@ function replayBlock(replayed: FinishedReplay): string {
     ...(changed.corrected > 0 ? [replayTexts.corrected({ documents: count(changed.corrected, 'document') })] : []),
   ];
   return [
-    windowBlock(replayed),
+    windowBlock(replayed, times),
     ...(windows.length > 0 ? [`  replayed      ${windowsText(windows)}`] : []),
     `  changed       ${parts.length > 0 ? parts.join(', ') : replayTexts.unchanged}`,
     ...changed.documents.map((document) => `                ${document}`),

@@ -8,7 +8,7 @@ import type { InstallationStatus, StatusSummary } from '../../queries/status.ts'
 import { putOffTexts, statusSummaryTexts as sums, statusTexts as texts } from '../../texts/commands/status.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
 import { deliveryLines } from '../render/delivery.ts';
-import { bar, columns, count, duration, instant, table, writtenBackText } from '../render/text.ts';
+import { bar, columns, count, duration, instant, type TimeText, table, writtenBackText } from '../render/text.ts';
 import { verdictLines } from '../render/verdict.ts';
 
 /** The text of `status` for several installations: a summary, and a line per installation, the most urgent first. */
@@ -52,94 +52,91 @@ export function temporalLines(temporal: TemporalStatus | null): string[] {
 }
 
 /** The text of `status` for one installation. */
-export function statusText(found: InstallationStatus): string {
+export function statusText(found: InstallationStatus, at: TimeText = instant): string {
   const status = visibleIn(found);
   const { lag_seconds, synced_to, last_window, budgets, states } = status;
   const isSynced = synced_to !== null && lag_seconds !== null;
   const lines = [
     `Installation ${labelOf({ id: status.installation, name: status.name })}`,
     `  health        ${status.health}${status.late && status.health !== 'late' ? ', late' : ''}${status.cause ? `: ${status.cause.message}` : ''}`,
-    `  synced to     ${isSynced ? texts.syncedTo({ at: instant(synced_to), lag: duration(lag_seconds) }) : 'never'}`,
-    `  last window   ${last_window ? texts.window({ outcome: last_window.outcome, at: instant(last_window.opened_at) }) : texts.noWindow}`,
+    `  synced to     ${isSynced ? texts.syncedTo({ at: at(synced_to), lag: duration(lag_seconds) }) : 'never'}`,
+    `  last window   ${last_window ? texts.window({ outcome: last_window.outcome, at: at(last_window.opened_at) }) : texts.noWindow}`,
   ];
   if (last_window?.error && last_window.error.message !== status.cause?.message)
     lines.push(`                ${last_window.error.message}`);
   if (status.cause?.attempts !== undefined && status.cause.since) {
     const attempts = count(status.cause.attempts, 'attempt');
-    lines.push(`                ${texts.attempts({ attempts, at: instant(status.cause.since) })}`);
+    lines.push(`                ${texts.attempts({ attempts, at: at(status.cause.since) })}`);
   }
-  lines.push(...status.lanes.flatMap(laneLines));
+  lines.push(...status.lanes.flatMap((lane) => laneLines(lane, at)));
   if (status.daemon === false) lines.push(`  daemon        ${texts.noDaemon}`);
   if (status.untaken_tick) {
     const { since, workflow_id } = status.untaken_tick;
-    lines.push(`  untaken       ${texts.untaken({ at: instant(since), workflow: workflow_id })}`);
+    lines.push(`  untaken       ${texts.untaken({ at: at(since), workflow: workflow_id })}`);
   }
   if (status.paused) {
     const { by, reason, since } = status.paused;
-    lines.push(`  paused        ${texts.paused({ at: instant(since), by, reason })}`);
+    lines.push(`  paused        ${texts.paused({ at: at(since), by, reason })}`);
   }
   if (status.sign_in) {
     const { refusals, since, ask_again_at } = status.sign_in;
     const times = count(refusals, 'time');
-    lines.push(`  sign-in       ${texts.signIn({ times, since: instant(since), next: instant(ask_again_at) })}`);
+    lines.push(`  sign-in       ${texts.signIn({ times, since: at(since), next: at(ask_again_at) })}`);
   }
   for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${message}`);
   if (status.schedule !== null && status.schedule.missed + status.schedule.dropped > 0) {
     const { missed, dropped, missed_at } = status.schedule;
     const windows = count(missed + dropped, 'window');
-    lines.push(`  missed        ${texts.missed({ windows, at: missed_at && instant(missed_at) })}`);
+    lines.push(`  missed        ${texts.missed({ windows, at: missed_at && at(missed_at) })}`);
   }
   for (const [kind, byState] of Object.entries(states)) {
     const parts = Object.entries(byState).map(([state, n]) => `${n} ${state}`);
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || texts.none}`);
   }
   lines.push(`  problems      ${status.problems === 0 ? texts.none : count(status.problems, 'document')}`);
-  lines.push(...verdictLines(status.verdict), `  reconcile     ${reconcileText(status.reconcile)}`);
+  lines.push(...verdictLines(status.verdict, at), `  reconcile     ${reconcileText(status.reconcile, at)}`);
   const { confirmed, unconfirmed } = status.write_backs;
   if (confirmed + unconfirmed > 0) lines.push(`  written back  ${writtenBackText(confirmed, unconfirmed)}`);
-  if (status.delivery) lines.push(...deliveryLines(status.delivery));
-  if (status.seal) lines.push(`  seals         ${sealText(status.seal)}`);
-  lines.push(...scrubLines(status.scrub));
-  if (budgets.length > 0) lines.push('  rate budgets', indent(budgetTable(budgets)));
+  if (status.delivery) lines.push(...deliveryLines(status.delivery, at));
+  if (status.seal) lines.push(`  seals         ${sealText(status.seal, at)}`);
+  lines.push(...scrubLines(status.scrub, at));
+  if (budgets.length > 0) lines.push('  rate budgets', indent(budgetTable(budgets, at)));
   lines.push(`  next step     ${status.next_step}`);
   return lines.join('\n');
 }
 
 /** Example: `live lane     at work since …; waits since … for an answer of the practice API (GET /4711/invoice/)`. */
-function laneLines({ lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus): string[] {
+function laneLines(
+  { lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus,
+  at: TimeText,
+): string[] {
   const title = `${lane} lane`.padEnd(14);
-  const waits = waits_for === null ? '' : texts.waits({ at: instant(waits_since), what: waits_for });
+  const waits = waits_for === null ? '' : texts.waits({ at: at(waits_since), what: waits_for });
   const gone = alive ? '' : texts.noHeartbeat;
   const last = error && texts.lastError({ times: count(attempts, 'time'), message: error.message });
-  return [
-    `  ${title}${texts.atWork({ at: instant(since) })}${waits}${gone}`,
-    ...(last ? [`                ${last}`] : []),
-  ];
+  return [`  ${title}${texts.atWork({ at: at(since) })}${waits}${gone}`, ...(last ? [`                ${last}`] : [])];
 }
 
-function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>): string {
-  const last = sealed_at ? texts.seal({ at: instant(sealed_at), seq: Number(seq) }) : texts.noSeal;
+function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>, at: TimeText): string {
+  const last = sealed_at ? texts.seal({ at: at(sealed_at), seq: Number(seq) }) : texts.noSeal;
   return unsealed === 0 ? last : `${last}; ${texts.unsealed({ count: unsealed })}`;
 }
 
 /** Example: `3 h ago; next 2026-11-25 01:23:00 UTC`. */
-export function reconcileText({ age_seconds: age, old, next_at, put_off, error }: ReconcileStatus): string {
+export function reconcileText(
+  { age_seconds: age, old, next_at, put_off, error }: ReconcileStatus,
+  at: TimeText = instant,
+): string {
   const last = age === null ? 'never' : `${duration(age)} ago`;
-  const next = next_at === null ? texts.neverAutomatic : `next ${instant(next_at)}`;
+  const next = next_at === null ? texts.neverAutomatic : `next ${at(next_at)}`;
   const failed = error === null ? '' : texts.failed({ message: error.message.replace(/\.$/, '') });
   return `${last}${old && age !== null ? ', OLD' : ''}${failed}; ${put_off === null ? next : putOffTexts[put_off]}`;
 }
 
-function scrubLines({
-  state,
-  days,
-  began_at,
-  finished_at,
-  forecast_at,
-  late,
-  lists,
-  last_pass,
-}: ScrubStatus): string[] {
+function scrubLines(
+  { state, days, began_at, finished_at, forecast_at, late, lists, last_pass }: ScrubStatus,
+  at: TimeText,
+): string[] {
   const title = '  scrub         ';
   const margin = ' '.repeat(title.length);
   if (state === 'off') return [`${title}${texts.scrubOff}`];
@@ -152,13 +149,13 @@ function scrubLines({
   const expected = all.reduce((sum, list) => sum + list.of, 0);
   const lines = [
     state === 'done'
-      ? `${title}${texts.scrubDone({ records, at: instant(finished_at ?? began_at) })}`
-      : `${title}${texts.scrubReading({ records, all: expected, at: instant(began_at) })}`,
+      ? `${title}${texts.scrubDone({ records, at: at(finished_at ?? began_at) })}`
+      : `${title}${texts.scrubReading({ records, all: expected, at: at(began_at) })}`,
     `${margin}${found(lists)}`,
   ];
   if (state === 'reading' && last_pass) lines.push(`${margin}${texts.previousPass({ found: found(last_pass.lists) })}`);
   if (late) {
-    const end = forecast_at && instant(forecast_at);
+    const end = forecast_at && at(forecast_at);
     lines.push(`${margin}${texts.scrubLate({ days: count(days, 'day'), end })}`);
   }
   return lines;
@@ -178,7 +175,7 @@ function found(lists: NonNullable<ScrubStatus['lists']>): string {
     .join('; ');
 }
 
-function budgetTable(budgets: InstallationStatus['budgets']): string {
+function budgetTable(budgets: InstallationStatus['budgets'], at: TimeText): string {
   return table(
     ['action', '', 'used', 'free', 'of', ''],
     budgets.map((budget) => [
@@ -189,7 +186,7 @@ function budgetTable(budgets: InstallationStatus['budgets']): string {
       budget.limit_now,
       [
         budget.limit_now < budget.limit ? texts.lowered(budget) : '',
-        budget.blocked_until ? texts.blocked({ at: instant(budget.blocked_until) }) : '',
+        budget.blocked_until ? texts.blocked({ at: at(budget.blocked_until) }) : '',
         budget.waiting > 0 ? texts.waiting({ processes: count(budget.waiting, 'process', 'processes') }) : '',
       ]
         .filter(Boolean)

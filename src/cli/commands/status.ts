@@ -8,6 +8,7 @@ import { probePostgres } from '../../windows/probes.ts';
 import { answerWithinMs, temporalStatus } from '../../windows/temporal-status.ts';
 import { untakenTicks } from '../../windows/untaken.ts';
 import { counts, documentStates, instant, plainError, remark } from '../answer.ts';
+import { localTimes } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { deliveryAnswer } from '../render/delivery.ts';
@@ -185,7 +186,10 @@ function status(context: CommandContext, options: Options): Promise<number> {
     if (unwritable) context.note(`warning: ${unwritable.message} ${unwritable.todo}`);
     await context.result({ summary, temporal, installations }, () => {
       const [only, ...more] = installations;
-      const text = only !== undefined && more.length === 0 ? statusText(only) : summaryText(summary, installations);
+      const text =
+        only !== undefined && more.length === 0
+          ? statusText(only, (time) => localTimes(config)(only.installation, time))
+          : summaryText(summary, installations);
       return [...temporalLines(temporal), text].join('\n');
     });
     const isReconciled = summary.not_reconciled + summary.reconcile_old === 0;

@@ -9,10 +9,10 @@ import type { InstallationId } from '../../terms.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
 import { windowListTexts as texts, windowTexts } from '../../texts/commands/windows.ts';
 import { instant, plainError, remark } from '../answer.ts';
-import { named } from '../books.ts';
+import { type LocalTimes, localTimes, named } from '../books.ts';
 import { type Definition, installation, option, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { count, instant as instantText, table } from '../render/text.ts';
+import { count, table } from '../render/text.ts';
 import { label, type Named } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 
@@ -97,7 +97,9 @@ function windows(context: CommandContext, options: Options): Promise<number> {
     const windows = named(config, found);
     await context.result({ windows }, () => {
       if (found.length > 0)
-        return [windowsTable(windows), windowsTodo(found)].filter((part) => part !== null).join('\n\n');
+        return [windowsTable(windows, localTimes(config)), windowsTodo(found)]
+          .filter((part) => part !== null)
+          .join('\n\n');
       return failedOnly ? texts.noneFailed : texts.none;
     });
     return 0;
@@ -105,23 +107,25 @@ function windows(context: CommandContext, options: Options): Promise<number> {
 }
 
 /** Exit code 1 if records between two windows were not read. */
-async function gaps(context: CommandContext, { db }: App, installations: readonly number[]): Promise<number> {
+async function gaps(context: CommandContext, { db, config }: App, installations: readonly number[]): Promise<number> {
   const reports: Parameters<typeof gapsText>[0][] = [];
   for (const installation of installations) reports.push({ installation, ...(await gapsOf(db, installation)) });
-  await context.result(gapsDocument(reports), () => reports.map(gapsText).join('\n'));
+  await context.result(gapsDocument(reports), () =>
+    reports.map((each) => gapsText(each, localTimes(config))).join('\n'),
+  );
   return reports.some((report) => report.gaps.length > 0) ? 1 : 0;
 }
 
-export function windowsTable(windows: (RecordedWindow & Named)[]): string {
+export function windowsTable(windows: (RecordedWindow & Named)[], at: LocalTimes): string {
   return table(
     ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'covered by', 'error', 'remarks'],
     windows.map((window) => [
       window.id,
       label(window),
       `${window.kind} (${window.trigger})`,
-      instantText(window.opened_at),
-      instantText(window.from),
-      instantText(window.to),
+      at(window.installation, window.opened_at),
+      at(window.installation, window.from),
+      at(window.installation, window.to),
       window.idle_windows === null ? window.outcome : `${window.outcome}, ${count(window.idle_windows, 'idle window')}`,
       window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? texts.notCovered) : '',
       window.error ? `${window.error.code}: ${window.error.message}` : '',
@@ -165,9 +169,9 @@ function gapsDocument(reports: readonly InstallationGaps[]) {
 }
 
 /** The gaps of one installation, a line per gap. */
-function gapsText({ installation, since, gaps }: InstallationGaps): string {
+function gapsText({ installation, since, gaps }: InstallationGaps, at: LocalTimes): string {
   if (since === null) return texts.noneRecorded({ installation });
-  if (gaps.length === 0) return texts.noGap({ installation, since: instantText(since) });
+  if (gaps.length === 0) return texts.noGap({ installation, since: at(installation, since) });
   return gaps
     .map((gap) => {
       const list = streamNames[gap.stream];
@@ -175,8 +179,8 @@ function gapsText({ installation, since, gaps }: InstallationGaps): string {
         gap.stream === 'payment'
           ? texts.withIds({ list, from: gap.from ?? 0, to: gap.to })
           : texts.changed({
-              ...{ list, from: gap.from === null ? windowTexts.beginning : instantText(new Date(gap.from)) },
-              to: instantText(new Date(gap.to)),
+              ...{ list, from: gap.from === null ? windowTexts.beginning : at(installation, new Date(gap.from)) },
+              to: at(installation, new Date(gap.to)),
             });
       return texts.gap({ installation, what, command: remedyOf(installation, gap) });
     })

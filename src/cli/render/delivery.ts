@@ -6,7 +6,7 @@ import { foreignCode } from '../../queries/installation-health.ts';
 import { deliveryTexts as texts, unitStateTexts, unitTexts } from '../../texts/commands/delivery.ts';
 import { deliveryTitles } from '../../texts/commands/explain.ts';
 import * as answer from '../answer.ts';
-import { count, instant } from './text.ts';
+import { count, instant, type TimeText } from './text.ts';
 
 /** The delivery status of an installation. */
 export const deliveryAnswer = z
@@ -36,9 +36,9 @@ export const deliveryAnswer = z
 const entries = (n: number) => count(n, 'entry', 'entries');
 
 /** Why entries are not delivered yet. Null if none is left. */
-export function leftText(status: DeliveryStatus): string | null {
+export function leftText(status: DeliveryStatus, at: TimeText = instant): string | null {
   const parts: string[] = [];
-  const why = waitText(status);
+  const why = waitText(status, at);
   if (status.left > 0) parts.push(texts.notDelivered({ entries: entries(status.left), why }));
   else if (status.paused) parts.push(why ?? '');
   if (status.unapproved > 0) parts.push(texts.needApproval({ entries: entries(status.unapproved) }));
@@ -46,21 +46,24 @@ export function leftText(status: DeliveryStatus): string | null {
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-function waitText({ paused, last_error: error, in_doubt: inDoubt, looks_up_at: at }: DeliveryStatus): string | null {
+function waitText(
+  { paused, last_error: error, in_doubt: inDoubt, looks_up_at: from }: DeliveryStatus,
+  at: TimeText,
+): string | null {
   if (paused) return texts.paused({ by: visible(paused.by), reason: visible(paused.reason) });
   // An earlier error of another kind is not the reason for the wait.
   if (inDoubt > 0 && error?.code !== foreignCode) {
-    return texts.unanswered({ entries: entries(inDoubt), when: lookUpText(at) });
+    return texts.unanswered({ entries: entries(inDoubt), when: lookUpText(from, at) });
   }
   return error && visible(error.message);
 }
 
-function lookUpText(at: Date | null): string {
-  return at ? texts.notBefore({ at: instant(at) }) : texts.byNextDelivery;
+function lookUpText(from: Date | null, at: TimeText): string {
+  return from ? texts.notBefore({ at: at(from) }) : texts.byNextDelivery;
 }
 
 /** The lines of `status` about the delivery. */
-export function deliveryLines(found: DeliveryStatus): string[] {
+export function deliveryLines(found: DeliveryStatus, at: TimeText = instant): string[] {
   const status = visibleIn(found);
   const title = '  delivery      ';
   const margin = ' '.repeat(title.length);
@@ -74,25 +77,25 @@ export function deliveryLines(found: DeliveryStatus): string[] {
   ];
   const lines = [`${title}${parts.join(', ')}`];
   if (status.last_answer_at) {
-    const periods = status.periods_read_at ? texts.closedPeriods({ at: instant(status.periods_read_at) }) : '';
+    const periods = status.periods_read_at ? texts.closedPeriods({ at: at(status.periods_read_at) }) : '';
     const isFile = fileFormats.some((format) => format === status.kind);
-    const answered = { kind: status.kind, at: instant(status.last_answer_at) };
+    const answered = { kind: status.kind, at: at(status.last_answer_at) };
     lines.push(`${margin}${isFile ? texts.fileWritten(answered) : texts.erpAnswered(answered)}${periods}`);
   }
   if (status.in_doubt > 0) {
-    const when = lookUpText(status.looks_up_at);
+    const when = lookUpText(status.looks_up_at, at);
     lines.push(`${margin}${texts.unanswered({ entries: entries(status.in_doubt), when })}`);
   }
   if (status.drafts_swept > 0) {
     lines.push(`${margin}${texts.draftsSwept({ count: status.drafts_swept })}`);
   }
   if (status.last_error) {
-    const { message, at } = status.last_error;
-    lines.push(`${margin}${texts.failedSince({ at: instant(at), message })}`);
+    const { message, at: since } = status.last_error;
+    lines.push(`${margin}${texts.failedSince({ at: at(since), message })}`);
   }
   if (status.paused) {
-    const { by, reason, at } = status.paused;
-    lines.push(`${margin}${texts.pausedAt({ by, reason, at: instant(at) })}`);
+    const { by, reason, at: since } = status.paused;
+    lines.push(`${margin}${texts.pausedAt({ by, reason, at: at(since) })}`);
   }
   return lines;
 }

@@ -7,7 +7,7 @@ import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, problemListTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
-import type { TimeText } from '../books.ts';
+import type { LocalTimes } from '../books.ts';
 import { changesLine } from './changes.ts';
 import { columns, count, instant } from './text.ts';
 
@@ -26,6 +26,7 @@ export const problemAnswer = z
     outside: z
       .strictObject({
         date: answer.date.nullable(),
+        number: z.string().nullable(),
         customer: z.string().nullable(),
         department: z.number().nullable(),
         amount: answer.amount.nullable(),
@@ -57,7 +58,12 @@ export const remarkedAnswer = z
   .strictObject({
     ...{ id: z.string(), installation: z.number(), document: z.string(), code: z.string(), message: z.string() },
     ...{ amount: answer.amount.nullable(), date: answer.date.nullable(), since: answer.instant },
-    ...{ customer: z.string(), client_id: z.number().nullable(), department: z.number().nullable() },
+    ...{
+      number: z.string().nullable(),
+      customer: z.string(),
+      client_id: z.number().nullable(),
+      department: z.number().nullable(),
+    },
   })
   .meta({ id: 'remarked_document' });
 
@@ -69,7 +75,7 @@ interface BesideProblems {
   documents?: RemarkedDocument[];
   not_judged?: number;
   /** Default: UTC. */
-  at?: TimeText;
+  at?: LocalTimes;
 }
 
 /**
@@ -102,7 +108,9 @@ function remarkLines(remarks: readonly RemarkCount[], documents: readonly Remark
     `      ${problemListTexts.todo({ todo: remark.todo })}`,
   ]);
   const facts = columns(
-    documents.map(({ id, date, customer, amount }) => [id, date ?? 'no date', customer, amount ?? '']),
+    documents.map(({ id, number, date, customer, amount }) => [
+      ...[numbered(id, number), date ?? 'no date', customer, amount ?? ''],
+    ]),
     [3],
   );
   const named = documents.flatMap(({ message }, at) => [`  ${facts[at]}`, `      ${message}`]);
@@ -138,7 +146,7 @@ function causeTable(causes: readonly { cause: string; alike: readonly Shown[] }[
   return columns(rows, [0]).map((line) => `  ${line}`);
 }
 
-function section(cause: string, alike: readonly Shown[], at: TimeText): string[] {
+function section(cause: string, alike: readonly Shown[], at: LocalTimes): string[] {
   const todos = new Set(alike.map(({ todo }) => todo));
   const head = [`${cause} (${alike.length})`, ...[...todos].map((todo) => `  ${problemListTexts.todo({ todo })}`)];
   const facts = columns(
@@ -153,8 +161,8 @@ function section(cause: string, alike: readonly Shown[], at: TimeText): string[]
 }
 
 /** The facts of a document as cells. A problem without a document has only an id and a time. */
-function factsOf({ id, installation, name = null, outside, since }: Shown, at: TimeText): string[] {
-  const label = `${id}${name === null ? '' : ` (${name})`}`;
+function factsOf({ id, installation, name = null, outside, since }: Shown, at: LocalTimes): string[] {
+  const label = `${numbered(id, outside?.number ?? null)}${name === null ? '' : ` (${name})`}`;
   if (outside === undefined)
     return [label, '', '', '', '', '', problemListTexts.since({ at: at(installation, since) })];
   const { date, customer, department, amount, vat, posted } = outside;
@@ -167,6 +175,12 @@ function factsOf({ id, installation, name = null, outside, since }: Shown, at: T
     vat === null ? '' : `VAT ${vat}`,
     problemListTexts.since({ at: at(installation, since) }),
   ];
+}
+
+/** The id of a document with its printed number, or that of the payment’s invoice. */
+export function numbered(id: string, number: string | null): string {
+  if (number === null) return id;
+  return `${id} ${id.includes('/payment/') ? problemListTexts.paymentOn({ number }) : number}`;
 }
 
 /** For a posted document, the difference from its entry, which may be zero if only other facts changed. */

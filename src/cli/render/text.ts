@@ -1,3 +1,4 @@
+import { localTimeOf } from '../../domain/dates.ts';
 import { visible } from '../../domain/text.ts';
 
 /** A table with a header line. Columns of numbers are right-aligned. */
@@ -58,6 +59,14 @@ export function duration(seconds: number): string {
 export function instant(time: Date | string | null): string {
   if (time === null) return '-';
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Formats a time; `instant` in UTC, and `timeIn` as a clock shows it. */
+export type TimeText = (time: Date | string | null) => string;
+
+/** Formats times as the clock of a time zone shows them, with the offset. */
+export function timeIn(timezone: string): TimeText {
+  return (time) => (time === null ? '-' : localTimeOf(new Date(time), timezone));
 }
 
 /** `3 invoices`, `1 invoice`. */

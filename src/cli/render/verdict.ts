@@ -3,7 +3,7 @@ import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outs
 import type { Verdict } from '../../queries/verdict.ts';
 import { outsideReasons, verdictTexts as texts } from '../../texts/commands/reconcile.ts';
 import * as answer from '../answer.ts';
-import { columns, count, instant } from './text.ts';
+import { columns, count, instant, type TimeText } from './text.ts';
 
 const figure = z
   .strictObject({
@@ -60,10 +60,13 @@ function cells({ documents, amount, vat, oldest, unknown }: OutsideFigure): stri
 }
 
 /** The verdict as two lines: whether the books are right, and whether they are complete. */
-export function verdictLines({ reconciled, complete, outside, left_as_posted: left, empty }: Verdict): string[] {
+export function verdictLines(
+  { reconciled, complete, outside, left_as_posted: left, empty }: Verdict,
+  at: TimeText = instant,
+): string[] {
   const title = (name: string) => `  ${name.padEnd(12)}  `;
   return [
-    `${title('reconciled')}${reconciledText(reconciled, empty)}`,
+    `${title('reconciled')}${reconciledText(reconciled, empty, at)}`,
     `${title('complete')}${complete ? completeText(empty) : texts.notInBooks({ documents: outsideText(outside) })}`,
     ...(Object.keys(left).length === 0
       ? []
@@ -75,14 +78,14 @@ function completeText(empty: boolean): string {
   return empty ? texts.nothingWaits : 'yes';
 }
 
-function reconciledText(reconciled: Verdict['reconciled'], empty: boolean): string {
+function reconciledText(reconciled: Verdict['reconciled'], empty: boolean, at: TimeText): string {
   if (empty) return texts.empty;
   if (reconciled === null) return texts.notChecked;
   if (reconciled.ok === null) {
-    return texts.checkedBefore({ at: instant(reconciled.checked_at) });
+    return texts.checkedBefore({ at: at(reconciled.checked_at) });
   }
-  const at = `as of ${instant(reconciled.checked_at)}`;
-  return reconciled.ok ? `yes, ${at}` : `NO: ${reconciled.failing.join(', ')}, ${at}`;
+  const asOf = `as of ${at(reconciled.checked_at)}`;
+  return reconciled.ok ? `yes, ${asOf}` : `NO: ${reconciled.failing.join(', ')}, ${asOf}`;
 }
 
 /** `12 invoices (1204.50, VAT 233.10, oldest 2026-01-04), 3 payments (60.00, oldest 2026-02-01)` */

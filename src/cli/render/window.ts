@@ -5,7 +5,8 @@ import type { Verdict } from '../../queries/verdict.ts';
 import { windowTexts as texts } from '../../texts/commands/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import * as answer from '../answer.ts';
-import { count, instant, writtenBackText } from './text.ts';
+import type { LocalTimes } from '../books.ts';
+import { count, instant, type TimeText, writtenBackText } from './text.ts';
 import { verdictAnswer, verdictLines } from './verdict.ts';
 
 const streamCounts = z.strictObject({
@@ -64,12 +65,13 @@ export function windowsDocument(windows: (WindowReport & Named)[]) {
 }
 
 /** A window as a block of lines: interval, counts, verdict on the books, and the error with the next step if it failed. */
-export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }): string {
+export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }, times: LocalTimes): string {
+  const at: TimeText = (time) => times(report.installation, time);
   const window = visibleIn(report);
   const lines = [`Installation ${label(window)}: ${outcome(window)}`];
   if (window.to)
     lines.push(
-      `  interval      ${texts.interval({ from: window.from ? instant(window.from) : texts.beginning, to: instant(window.to) })}`,
+      `  interval      ${texts.interval({ from: window.from ? at(window.from) : texts.beginning, to: at(window.to) })}`,
     );
   lines.push(
     `  seen          ${streams(window.seen)}`,
@@ -79,7 +81,7 @@ export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }
     ...(window.delivered > 0 ? [`  delivered     ${count(window.delivered, 'entry', 'entries')}`] : []),
     `  written back  ${writtenBackText(window.written_back, window.written_back_unconfirmed ?? 0)}`,
     `  API           ${apiUse(window)}`,
-    ...(window.verdict ? verdictLines(window.verdict) : []),
+    ...(window.verdict ? verdictLines(window.verdict, at) : []),
   );
   for (const { message } of window.remarks ?? []) lines.push(`  remark        ${message}`);
   if (window.error) lines.push(`  error         ${window.error.message}`, `  what to do    ${window.error.todo}`);

@@ -179,6 +179,7 @@ export const problemListTexts = catalogue('commands/results.problemListTexts', {
   ofCode: '`vetledger problems --code CODE` lists the documents of a code.',
   todo: ({ todo }: { todo: string }) => `what to do: ${todo}`,
   installation: ({ installation }: { installation: number }) => `installation ${installation}  `,
+  paymentOn: ({ number }: { number: string }) => `on ${number}`,
   notJudged: ({ documents }: { documents: string }) =>
     `${documents} read, and not judged yet: \`vetledger sync\` judges them.`,
 });

@@ -4,7 +4,15 @@ import type { DocumentProblem, OutsideDocument } from '../../../src/queries/prob
 
 const since = new Date('2026-02-01T08:00:00Z');
 const facts: OutsideDocument = {
-  ...{ date: '2026-01-15', customer: 'Aino Harjula', department: 11, amount: '181.00', vat: '31.00', posted: false },
+  ...{
+    date: '2026-01-15',
+    number: null,
+    customer: 'Aino Harjula',
+    department: 11,
+    amount: '181.00',
+    vat: '31.00',
+    posted: false,
+  },
   ...{ causes: [], changes: [], effect: [] },
 };
 const lacks = (id: string, causes: string[], more: Partial<OutsideDocument> = {}): DocumentProblem => ({
@@ -18,9 +26,9 @@ test('a line for each cause, then the documents of each, once; what a document l
   const receivable = 'the mapping has no account for roles.receivable';
   const text = problemsText(
     [
-      lacks('payment/1', [card], { amount: '40.00', vat: null, department: null }),
+      lacks('payment/1', [card], { number: 'A-1001', amount: '40.00', vat: null, department: null }),
       lacks('payment/2', [card, receivable], { amount: '1181.00', vat: null }),
-      lacks('invoice/1', [receivable]),
+      lacks('invoice/1', [receivable], { number: 'A-1001' }),
       {
         ...{ id: '4711/invoice/2', installation: 4711, document: 'invoice 2', code: 'change_held', since },
         ...{ message: 'Invoice A-2: voided', todo: 'Open the period.' },
@@ -61,13 +69,13 @@ test('a line for each cause, then the documents of each, once; what a document l
 
 role_unmapped: the mapping has no account for roles.card_clearing (2)
   what to do: Add the account.
-  4711/payment/1  2026-01-15  Aino Harjula                   40.00    since 2026-02-01 08:00:00 UTC
-  4711/payment/2  2026-01-15  Aino Harjula  department 11  1181.00    since 2026-02-01 08:00:00 UTC
+  4711/payment/1 on A-1001  2026-01-15  Aino Harjula                   40.00    since 2026-02-01 08:00:00 UTC
+  4711/payment/2            2026-01-15  Aino Harjula  department 11  1181.00    since 2026-02-01 08:00:00 UTC
       also the mapping has no account for roles.receivable
 
 role_unmapped: the mapping has no account for roles.receivable (1)
   what to do: Add the account.
-  4711/invoice/1  2026-01-15  Aino Harjula  department 11  181.00  VAT 31.00  since 2026-02-01 08:00:00 UTC
+  4711/invoice/1 A-1001  2026-01-15  Aino Harjula  department 11  181.00  VAT 31.00  since 2026-02-01 08:00:00 UTC
 
 change_held (1)
   what to do: Open the period.

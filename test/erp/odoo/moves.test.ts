@@ -60,7 +60,15 @@ const creditNoteOf = (code: string, more: Partial<ErpEntry> = {}) => {
 const accounts: Record<string, number> = { '121000': 6, '400000': 24, '251000': 19 };
 const word = (id: number) => ({ id, isActive: true });
 const account = (code: string) => ({
-  ...{ ...word(accounts[code] ?? 0), code, name: code, type: 'income', reconcile: false, currencyId: null, journalIds: [] },
+  ...{
+    ...word(accounts[code] ?? 0),
+    code,
+    name: code,
+    type: 'income',
+    reconcile: false,
+    currencyId: null,
+    journalIds: [],
+  },
 });
 const resolvedOf = (entry: ErpEntry): ResolvedEntry<OdooRecords> => ({
   entry,
