@@ -82,5 +82,5 @@ test('reconcile and status say that the practice’s clock was put back', async 
       (id, note) => void notes.push(noteText(id, note, (_, time) => instant(time))),
     );
   await reconciled();
-  expect(notes.join('\n')).toContain("the source's clock was put back");
+  expect(notes.join('\n')).toContain('the source’s clock was put back');
 });
