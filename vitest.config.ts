@@ -18,7 +18,7 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: files.unit, ...shared } },
       { extends: true, test: { name: 'db', include: files.db, ...servers, ...shared } },
       { extends: true, test: { name: 'system', include: files.system, ...servers, ...shared } },
-      { extends: true, test: { name: 'long', include: files.long, ...servers, ...shared } },
+      { extends: true, test: { name: 'long', include: files.long, ...servers } },
       { extends: true, test: { name: 'nightly', include: files.nightly, ...servers } },
     ],
   },

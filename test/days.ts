@@ -1,8 +1,11 @@
 // Plays tests on awkward days: a test that depends on the real day fails on one of them.
-// Run: `npm run test:days -- [FILE…]`; without files, it plays the whole `npm test` on each day.
+// Run: `npm run test:days -- [FILE…]`; without files, it plays those of `npm test` in which the day matters.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { testFiles } from './projects.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
@@ -16,6 +19,13 @@ export const awkwardDays: Readonly<Record<string, string>> = {
   'the clock change in autumn': '2027-10-31T00:58:00Z',
   '29 February': '2028-02-29T09:00:00Z',
 };
+
+/** The files of `npm test` that name a clock or today, or run a clinic. The day does not matter in others. */
+export function datedFiles(): string[] {
+  const { unit, db, system } = testFiles(root);
+  const dated = /\b(today|clockFrom|startTestClinic|MirroredClinic)\b|\bnew Date\(\)|\bDate\.now\(\)/;
+  return [...unit, ...db, ...system].filter((file) => dated.test(readFileSync(join(root, file), 'utf8')));
+}
 
 /** Runs the test files on a day. `output` is what the run printed. */
 export async function playOn(
@@ -37,8 +47,10 @@ export async function playOn(
 }
 
 if (import.meta.main) {
+  const [, , ...given] = process.argv;
+  const files = given.length > 0 ? given : datedFiles();
   for (const [name, day] of Object.entries(awkwardDays)) {
-    const { code, output } = await playOn(day, process.argv.slice(2));
+    const { code, output } = await playOn(day, files);
     console.log(`${name} (${day}): ${code === 0 ? 'passed' : 'failed'}`);
     if (code !== 0) console.log(output);
     if (code !== 0) process.exitCode = 1;
