@@ -6,11 +6,11 @@ import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { checkErpBooks } from '../../src/reconcile/e7-erp.ts';
+import { expectedKey } from '../simulator/delivery/plan.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
 import { payment, reversal } from './drafts.ts';
-import { expectedKey } from './rounds/world.ts';
 import { ScriptedTarget } from './scripted-target.ts';
 import { runSlice } from './slices.ts';
 

@@ -14,12 +14,12 @@ import { noteSwept } from '../../src/erp/outbox/unwanted-drafts.ts';
 import { ErpError } from '../../src/erp/port.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { deliveryStatus } from '../../src/queries/delivery-status.ts';
+import { installationOf } from '../simulator/delivery/installation.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 import { capabilitiesOf, capabilitiesWith } from './capabilities.ts';
 import { payment } from './drafts.ts';
 import { erpEntry } from './fake/entries.ts';
-import { installationOf } from './rounds/round.ts';
 import { ScriptedTarget } from './scripted-target.ts';
 import { databaseId, runSlice } from './slices.ts';
 

@@ -9,12 +9,13 @@ import { Ending } from './ending.ts';
 import { Events } from './events.ts';
 import { judge } from './judge.ts';
 import { SimulatedTemporal, type WindowOptions } from './temporal.ts';
-import { type Traits, traitsOf } from './traits.ts';
+import type { Traits } from './traits.ts';
 import { Workers } from './workers.ts';
 import { type Databases, World } from './world.ts';
 
 export interface LifeReport {
   seed: number;
+  world: string;
   /** The failed conditions; empty if there are none. */
   wrong: string[];
   story: string[];
@@ -22,21 +23,16 @@ export interface LifeReport {
   ends: Record<string, number>;
   /** The number of affected answers by fault of the source. */
   struck: Record<string, number>;
-  entries: number;
-  delivered: number;
-  culprits: number;
-  deaths: number;
-  repeated: number;
-  faults: number;
-  simulatedHours: number;
+  /** The numbers of what happened, which a run adds up. */
+  counts: Record<string, number>;
   seconds: number;
 }
 
 const hourMs = 3_600_000;
 
-/** Plays a seed. `n` must be different for each life in a database. `given` replaces some of the seed's traits. */
-export function live(databases: Databases, seed: number, n: number, given: Partial<Traits> = {}): Promise<LifeReport> {
-  return new Life(new World(databases, seed, n, traitsOf(seed, given))).live();
+/** Plays a life. `n` must be different for each life in a database. */
+export function liveInstallation(databases: Databases, seed: number, n: number, traits: Traits): Promise<LifeReport> {
+  return new Life(new World(databases, seed, n, traits)).live();
 }
 
 class Life {
@@ -186,13 +182,18 @@ class Life {
     const { erp, hostility, installation, practice, seed, story, time, traits, wrong } = this.#world;
     const count = async (sql: string) => (await this.#world.asked<{ n: number }>(sql, [installation.id]))[0]?.n ?? 0;
     const struck = Object.fromEntries(practice.struck);
+    const requestsStruck = Object.values(struck).reduce((sum, n) => sum + n, 0);
     return {
-      ...{ seed, wrong, story, ends: this.#ends, struck, deaths: this.#workers.deaths },
-      ...{ repeated: this.#temporal.repeated, culprits: hostility.culprits.size },
-      faults: (erp?.faults ?? 0) + Object.values(struck).reduce((sum, n) => sum + n, 0),
-      entries: await count('select count(*)::int as n from entry where installation = ?'),
-      delivered: await count(`select count(*)::int as n from erp_unit where installation = ? and state = 'delivered'`),
-      simulatedHours: (time.nowMs - traits.startMs) / hourMs,
+      ...{ seed, world: 'an installation', wrong, story, ends: this.#ends, struck },
+      counts: {
+        entries: await count('select count(*)::int as n from entry where installation = ?'),
+        delivered: await count(
+          `select count(*)::int as n from erp_unit where installation = ? and state = 'delivered'`,
+        ),
+        ...{ culprits: hostility.culprits.size, faults: (erp?.faults ?? 0) + requestsStruck },
+        ...{ deaths: this.#workers.deaths, 'attempts given up': this.#temporal.repeated },
+        'simulated hours': Math.round((time.nowMs - traits.startMs) / hourMs),
+      },
       seconds: (performance.now() - began) / 1_000,
     };
   }

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../src/records/json.ts';
 import { type Fault, faultsIn } from '../support/faults.ts';
 import { query } from '../support/sql.ts';
 import type { Mutant } from './mutants.ts';
-import { noTroubles, type Traits } from './traits.ts';
+import { noTroubles } from './traits.ts';
 
 const src = (path: string) => new URL(`../../src/${path}`, import.meta.url);
 const inAbsence = faultsIn<typeof import('../../src/documents/missing-documents.ts')>(
@@ -36,21 +36,22 @@ const longAgo = new Date('2000-01-01T00:00:00Z');
 const later = (since: Date | null, byMs: number) => (since === null ? null : new Date(since.getTime() + byMs));
 
 /** Lives without crashes and without an ERP, which are faster. */
-const quiet: Partial<Traits> = {
+const quiet: Mutant['given'] = {
+  world: 'installation',
   ...{ troubles: noTroubles, breaks: 0, lostCompletions: 0, practiceFaults: 0, erp: null, processes: 1, hides: false },
 };
-const ofHostileSeed: Partial<Traits> = { ...quiet, source: 'hostile' };
-const hostile: Partial<Traits> = { ...quiet, source: 'hostile', invoices: 25, windows: 3, quirks: { order: 'id' } };
+const ofHostileSeed: Mutant['given'] = { ...quiet, source: 'hostile' };
+const hostile: Mutant['given'] = { ...quiet, source: 'hostile', invoices: 25, windows: 3, quirks: { order: 'id' } };
 /** Lives in which only windows can find missed records. */
-const windowsOnly: Partial<Traits> = {
+const windowsOnly: Mutant['given'] = {
   ...{ ...quiet, source: 'unsteady', windows: 4, invoices: 4 },
   ...{ deletes: false, restores: false, unseen: false, counts: false, bursts: false },
 };
 const lateCommits = { order: 'id', lateCommitShare: 0.5, lateCommitMs: 40_000 } as const;
 /** Records come while lists are read, and some commit late. */
-const busy: Partial<Traits> = { ...windowsOnly, quirks: lateCommits, overlapMs: 60_000, unrest: 0.6 };
+const busy: Mutant['given'] = { ...windowsOnly, quirks: lateCommits, overlapMs: 60_000, unrest: 0.6 };
 /** Lives in which invoices change again in the second in which they were read; only the source's clock shows it. */
-const bursts: Partial<Traits> = {
+const bursts: Mutant['given'] = {
   ...{
     ...windowsOnly,
     bursts: true,
@@ -64,17 +65,17 @@ const bursts: Partial<Traits> = {
 export const mutants: Readonly<Record<string, Mutant>> = {
   'cursor = the highest id seen': {
     faults: [inPayments({ nextPaymentCursor: (real) => (context) => real.nextPaymentCursor(context, farFuture) })],
-    traits: busy,
+    given: busy,
     seed: 5,
   },
   'settled judged when the question is asked': {
     faults: settledWhenAsked(),
-    traits: { ...windowsOnly, quirks: lateCommits },
+    given: { ...windowsOnly, quirks: lateCommits },
     seed: 36,
   },
   'what is not shown any more is gone': {
     faults: [inAbsence({ inForceOf: () => async () => new Set() })],
-    traits: ofHostileSeed,
+    given: ofHostileSeed,
     seed: 12,
   },
   'overlap 0': {
@@ -87,7 +88,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         pullRows: (real) => (context, since, ports) => real.pullRows(context, later(since, context.overlapMs), ports),
       }),
     ],
-    traits: { ...windowsOnly, quirks: lateCommits },
+    given: { ...windowsOnly, quirks: lateCommits },
     seed: 3,
   },
   'ascending order trusted': {
@@ -114,7 +115,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         },
       }),
     ],
-    traits: { ...windowsOnly, invoices: 30, quirks: { order: 'random', defaultPageSize: 5, maxPageSize: 5 } },
+    given: { ...windowsOnly, invoices: 30, quirks: { order: 'random', defaultPageSize: 5, maxPageSize: 5 } },
     seed: 1,
   },
   'an older answer overwrites a newer one': {
@@ -148,8 +149,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         },
       }),
     ],
-    traits: windowsOnly,
-    seed: 4,
+    given: windowsOnly,
+    seed: 20,
   },
   'the later modified always wins': {
     faults: [
@@ -160,7 +161,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
             : real.isLater(read, next, stored),
       }),
     ],
-    traits: { ...windowsOnly, restores: true },
+    given: { ...windowsOnly, restores: true },
     seed: 2,
   },
   'watermark = source time alone': {
@@ -173,12 +174,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         changedFrom: (real) => (value) => real.changedFrom(value, null),
       }),
     ],
-    traits: { ...windowsOnly, quirks: {}, clocksMs: [0, 7_200_000], overlapMs: 60_000 },
+    given: { ...windowsOnly, quirks: {}, clocksMs: [0, 7_200_000], overlapMs: 60_000 },
     seed: 39,
   },
   'no question again after a clock was put back': {
     faults: [inWatermark({ changedFrom: (real) => (value) => real.changedFrom(value, null) })],
-    traits: { ...windowsOnly, quirks: {}, clocksMs: [0, -7_200_000], overlapMs: 60_000 },
+    given: { ...windowsOnly, quirks: {}, clocksMs: [0, -7_200_000], overlapMs: 60_000 },
     seed: 1,
   },
   'rows accepted within the second of modified': {
@@ -196,12 +197,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         },
       }),
     ],
-    traits: bursts,
+    given: bursts,
     seed: 1,
   },
   'records without an id are named nowhere': {
     faults: [inPutAside({ putUnusableAside: () => async () => undefined })],
-    traits: hostile,
+    given: hostile,
     seed: 5,
   },
   'a batch that fails is not divided': {
@@ -212,13 +213,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         },
       }),
     ],
-    traits: ofHostileSeed,
+    given: ofHostileSeed,
     seed: 6,
   },
-  'no record is too large': { faults: [inLimits({ excessOf: () => () => null })], traits: ofHostileSeed, seed: 11 },
+  'no record is too large': { faults: [inLimits({ excessOf: () => () => null })], given: ofHostileSeed, seed: 11 },
   'the answer of a write-back is believed': {
     faults: [inOutbox({ unreadWriteBacks: () => async () => [] })],
-    traits: hostile,
+    given: hostile,
     seed: 12,
   },
   'no answer is later': {
@@ -234,32 +235,32 @@ export const mutants: Readonly<Record<string, Mutant>> = {
           ),
       }),
     ],
-    traits: hostile,
+    given: hostile,
     seed: 1,
   },
   'a record without an id fails its page': {
     faults: [inUnusable({ unusableOf: () => () => null })],
-    traits: hostile,
+    given: hostile,
     seed: 9,
   },
   'an address is read as its number alone': {
     faults: [inTenant({ readAddress: () => (address) => /(\d+)\/?$/.exec(address.split(/[?#]/)[0] ?? '')?.[1] })],
-    traits: hostile,
+    given: hostile,
     seed: 5,
   },
   'the last of two versions is believed': {
     faults: [inRefused({ refusedIn: () => () => new Map(), contradictedIn: () => () => [] })],
-    traits: hostile,
+    given: hostile,
     seed: 25,
   },
   'amounts of any size are posted': {
     faults: [inProofs({ provePlausible: () => () => undefined, provePlausibleInvoice: () => () => undefined })],
-    traits: hostile,
+    given: hostile,
     seed: 2,
   },
   'a lease that is never given back': {
     faults: [inLease({ releaseLease: () => async () => undefined })],
-    traits: { erp: null },
+    given: { world: 'installation', erp: null },
     seed: 1,
   },
 };

@@ -21,7 +21,7 @@ describe('the judge notices a program with a mistake', () => {
 });
 
 /** Plays lives with the mutant in a separate process. Returns the first that fails; null if none does. */
-async function firstNoticed(name: string, { seed: first, traits }: Mutant): Promise<LifeReport | null> {
+async function firstNoticed(name: string, { seed: first, given }: Mutant): Promise<LifeReport | null> {
   const own = await createTestDatabase();
   const worker = fork(program, [own.url, own.ownerUrl, name], { execArgv: [] });
   const ended = new Promise<never>((_, reject) => {
@@ -34,7 +34,7 @@ async function firstNoticed(name: string, { seed: first, traits }: Mutant): Prom
     await answer();
     for (let seed = first; seed < first + mutantSeeds; seed++) {
       const reported = answer();
-      worker.send({ seed, traits });
+      worker.send({ seed, given });
       const report = await reported;
       if (isNoticed(report)) return report;
     }

@@ -2,14 +2,14 @@
 // from its seed on, and `npm run simulate -- --mutants` compares it with the same life without the mutant.
 
 import { type Fault, injectFaults } from '../support/faults.ts';
+import type { Given } from './lives.ts';
 import { mutants as ofDelivery } from './mutants-delivery.ts';
 import { mutants as ofSync } from './mutants-sync.ts';
-import type { Traits } from './traits.ts';
 
 export interface Mutant {
   faults: Fault[];
-  /** The traits with which the mutant shows soon. */
-  traits: Partial<Traits>;
+  /** The world and the traits with which the mutant shows soon. */
+  given: Given & Required<Pick<Given, 'world'>>;
   /** The first seed of the search, to save time. */
   seed: number;
 }

@@ -34,7 +34,7 @@ export interface WorkerOptions extends MortalOptions {
 }
 
 const usualTurnMs = 12;
-/** Nothing of the ERP's or the source's pace is simulated here: the rounds of delivery do that. */
+/** Nothing of the ERP's or the source's pace is simulated here: lives of deliveries do that. */
 const ampleLimit = 100_000;
 const requestTimeoutSeconds = 90;
 

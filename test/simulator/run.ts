@@ -1,5 +1,5 @@
 // npm run simulate -- --posting …: the pure posting simulation, test/simulation/run.ts
-// npm run simulate [-- --seeds 200] [--from N] [--seed N] [--trait NAME] [--mutant NAME] [--mutants] [--processes N] [--verbose]
+// npm run simulate [-- --seeds 200] [--from N] [--seed N] [--trait NAME] [--erp NAME] [--mutant NAME] [--mutants] [--processes N] [--verbose]
 
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,9 +8,10 @@ import { parseArgs } from 'node:util';
 import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { runAlone, urlOfDatabase } from '../support/server.ts';
+import { erpsOf, worldOfErp } from './delivery/traits.ts';
 import type { LifeReport } from './life.ts';
+import { type Choice, choices, type Given, isChosen } from './lives.ts';
 import { isNoticed, mutants } from './mutants.ts';
-import { hasTrait, type TraitName, type Traits, traitNames, traitsOf } from './traits.ts';
 
 if (process.argv.includes('--posting')) {
   await import('../simulation/run.ts');
@@ -24,11 +25,12 @@ interface Setting {
   seeds: number[];
   mutant: string;
   /** They replace some of each seed's own. */
-  traits: Partial<Traits>;
+  given: Given;
   processes: number;
   verbose: boolean;
 }
 
+const erps = [...erpsOf.delivery, ...erpsOf.odoo];
 /** A mutant that lives so many lives unnoticed is not noticed. */
 const mutantSeeds = 100;
 
@@ -38,6 +40,7 @@ const { values } = parseArgs({
     from: { type: 'string' },
     seed: { type: 'string' },
     trait: { type: 'string' },
+    erp: { type: 'string' },
     mutant: { type: 'string', default: '' },
     mutants: { type: 'boolean', default: false },
     processes: { type: 'string', default: '3' },
@@ -49,14 +52,18 @@ const error = ![values.seeds, values.processes, values.seed ?? '1', values.from 
   ? '--seeds, --from, --seed and --processes are whole numbers above 0'
   : values.mutant !== '' && !Object.hasOwn(mutants, values.mutant)
     ? `--mutant is one of: ${Object.keys(mutants).join(', ')}`
-    : values.trait !== undefined && !traitNames.includes(values.trait as TraitName)
-      ? `--trait is one of: ${traitNames.join(', ')}`
-      : null;
+    : values.trait !== undefined && !choices.includes(values.trait as Choice)
+      ? `--trait is one of: ${choices.join(', ')}`
+      : values.erp !== undefined && !erps.includes(values.erp)
+        ? `--erp is one of: ${erps.join(', ')}`
+        : null;
 if (error !== null) {
   console.error(`error: ${error}`);
   process.exit(2);
 }
 const server = await startEphemeralPostgres((line) => console.error(line));
+/** Of the named ERP, or as the seed says. */
+const ofErp: Given = values.erp === undefined ? {} : { world: worldOfErp(values.erp), erp: values.erp };
 const setting = { server, processes: Number(values.processes), verbose: values.verbose };
 try {
   process.exitCode = values.mutants ? await tryMutants() : await tryOne(values.mutant);
@@ -69,20 +76,20 @@ function seedsOf(count: number, first = Number(values.from ?? 1)): number[] {
   const { trait } = values;
   const seeds: number[] = [];
   for (let seed = first; seeds.length < count; seed++)
-    if (trait === undefined || hasTrait(traitsOf(seed), trait as TraitName)) seeds.push(seed);
+    if (trait === undefined || isChosen(seed, trait as Choice)) seeds.push(seed);
   return seeds;
 }
 
 /** Looks for the first life that notices each mutant, and whose like without the mutant is right. */
 async function tryMutants(): Promise<number> {
   let unnoticed = 0;
-  for (const [mutant, { traits, seed }] of Object.entries(mutants)) {
+  for (const [mutant, { given, seed }] of Object.entries(mutants)) {
     if (values.mutant !== '' && values.mutant !== mutant) continue;
     const tried = seedsOf(mutantSeeds, values.from === undefined ? seed : undefined);
-    const { reports, failed, seconds } = await lives({ ...setting, seeds: tried, mutant, traits }, true);
+    const { reports, failed, seconds } = await lives({ ...setting, seeds: tried, mutant, given }, true);
     const noticed = failed.find(isNoticed);
     const seeds = noticed ? [noticed.seed] : [];
-    const control = await lives({ ...setting, seeds, mutant: '', traits, processes: 1 }, true);
+    const control = await lives({ ...setting, seeds, mutant: '', given, processes: 1 }, true);
     const isRight = noticed !== undefined && control.failed.length === 0;
     if (!isRight) unnoticed += 1;
     console.log(
@@ -98,17 +105,13 @@ async function tryMutants(): Promise<number> {
 async function tryOne(mutant: string): Promise<number> {
   const seeds = values.seed === undefined ? seedsOf(Number(values.seeds)) : [Number(values.seed)];
   const { reports, failed, seconds } = await lives(
-    { ...setting, seeds, mutant, traits: mutants[mutant]?.traits ?? {} },
+    { ...setting, seeds, mutant, given: mutants[mutant]?.given ?? ofErp },
     false,
   );
-  const count = (value: (report: LifeReport) => number) => reports.reduce((sum, report) => sum + value(report), 0);
-  const ends = summed(reports.map((report) => report.ends));
   console.log(`${reports.length} lives in ${seconds} s: ${failed.length} failed`);
-  console.log(
-    `windows: ${textOf(ends)}; ${count(({ entries }) => entries)} entries, ${count(({ delivered }) => delivered)} delivered, ` +
-      `${count(({ culprits }) => culprits)} culprits, ${count(({ faults }) => faults)} faults, ${count(({ deaths }) => deaths)} deaths, ` +
-      `${count(({ repeated }) => repeated)} attempts given up, ${Math.round(count(({ simulatedHours }) => simulatedHours))} simulated hours`,
-  );
+  console.log(`worlds: ${textOf(summed(reports.map(({ world }) => ({ [world]: 1 }))))}`);
+  console.log(`windows: ${textOf(summed(reports.map(({ ends }) => ends))) || 'none'}`);
+  console.log(textOf(summed(reports.map(({ counts }) => counts))));
   console.log(`faults of the source: ${textOf(summed(reports.map(({ struck }) => struck))) || 'none'}`);
   if (failed.length > 0) console.log(`failed seeds: ${failed.map(({ seed }) => seed).join(', ')}`);
   return failed.length > 0 ? 1 : 0;
@@ -127,7 +130,7 @@ function textOf(counts: Record<string, number>): string {
     .join(', ');
 }
 
-async function lives({ seeds, mutant, traits, processes, verbose }: Setting, stopAtFirst: boolean) {
+async function lives({ seeds, mutant, given, processes, verbose }: Setting, stopAtFirst: boolean) {
   const began = performance.now();
   const seconds = () => ((performance.now() - began) / 1_000).toFixed(1);
   const reports: LifeReport[] = [];
@@ -135,14 +138,17 @@ async function lives({ seeds, mutant, traits, processes, verbose }: Setting, sto
   const left = [...seeds];
   const hear = (report: LifeReport) => {
     reports.push(report);
-    const { seed, wrong, story } = report;
+    const { seed, world, wrong, story } = report;
     if (wrong.length > 0) failed.push(report);
     const isShown = verbose || (wrong.length > 0 && !stopAtFirst);
     if (isShown) for (const line of verbose ? story : story.slice(-30)) console.log(`    ${line}`);
-    if (isShown) console.log(`seed ${seed}: ${wrong.length === 0 ? 'right' : 'WRONG'}, ${report.seconds.toFixed(1)} s`);
+    if (isShown)
+      console.log(`seed ${seed}, ${world}: ${wrong.length === 0 ? 'right' : 'WRONG'}, ${report.seconds.toFixed(1)} s`);
     if (!isShown || wrong.length === 0) return;
     for (const line of wrong.slice(0, 8)) console.log(`  ${line}`);
-    console.log(`  to repeat it: npm run simulate -- --seed ${seed} --verbose`);
+    console.log(
+      `  to repeat it: npm run simulate -- --seed ${seed}${values.erp === undefined ? '' : ` --erp '${values.erp}'`} --verbose`,
+    );
   };
   const work = async () => {
     const { url, ownerUrl } = await freshDatabase();
@@ -156,7 +162,7 @@ async function lives({ seeds, mutant, traits, processes, verbose }: Setting, sto
     child.on('message', (report: LifeReport | 'ready') => {
       if (report !== 'ready') hear(report);
       const isOver = stopAtFirst && failed.some(isNoticed);
-      child.send({ seed: (isOver ? undefined : left.shift()) ?? null, traits });
+      child.send({ seed: (isOver ? undefined : left.shift()) ?? null, given });
       if (report !== 'ready' && reports.length % 50 === 0)
         console.error(`${reports.length} of ${seeds.length} lives, ${seconds()} s, ${failed.length} failed`);
     });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { SimulatedDatabase } from './database.ts';
-import { live } from './life.ts';
+import { liveInstallation } from './life.ts';
 import { traitsOf } from './traits.ts';
 import { prepareDatabase } from './world.ts';
 
@@ -18,9 +18,9 @@ describe('books, mirror, ERP and write-backs are right at the end, whatever goes
   test.each(seeds)(
     'seed %i',
     async (seed) => {
-      const { wrong, story, entries } = await live({ owner, simulated }, seed, seed);
+      const { wrong, story, counts } = await liveInstallation({ owner, simulated }, seed, seed, traitsOf(seed));
       expect(wrong, story.join('\n')).toEqual([]);
-      expect(entries).toBeGreaterThan(0);
+      expect(counts.entries).toBeGreaterThan(0);
     },
     longestLifeMs,
   );

@@ -1,6 +1,6 @@
 // Mutants of the program that lose, double or abandon something when processes die. Rounds must notice each.
 
-import { mutants as ofDelivery } from '../../erp/rounds/mutants.ts';
+import { mutants as ofDelivery } from '../../simulator/mutants-delivery.ts';
 import { type Fault, faultsIn } from '../../support/faults.ts';
 
 const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
@@ -20,7 +20,7 @@ export interface Mutant {
 
 export const mutants: Record<string, Mutant> = {
   'an error read as "nothing was created"': {
-    faults: ofDelivery['an error read as "nothing was created"'] ?? [],
+    faults: ofDelivery['an error read as "nothing was created"']?.faults ?? [],
     erp: 'fortnox',
   },
   'a lease that is never given back': {

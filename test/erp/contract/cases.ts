@@ -14,9 +14,9 @@ import { openDelivery } from '../../../src/erp/delivery.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
 import { draft } from '../../ledger/drafts.ts';
+import { append, type PlannedEntry, plan } from '../../simulator/delivery/plan.ts';
 import { query } from '../../support/sql.ts';
 import type { SimulatedTime } from '../fake/time.ts';
-import { append, type PlannedEntry, plan } from '../rounds/world.ts';
 import type { Troubles } from './troubled.ts';
 
 /** An entry in the ERP's books, read in another way than by the target. */

@@ -3,13 +3,13 @@
 import type { Db } from '../../../src/db/pool.ts';
 import { companyOf } from '../../../src/erp/company.ts';
 import type { SimulatedDatabase } from '../../simulator/database.ts';
+import { installationOf } from '../../simulator/delivery/installation.ts';
+import { flaws } from '../../simulator/delivery/plan.ts';
 import { query } from '../../support/sql.ts';
 import { records } from '../fake/records.ts';
 import { FakeServer } from '../fake/server.ts';
 import { FakeTarget } from '../fake/target.ts';
 import { SimulatedTime } from '../fake/time.ts';
-import { installationOf } from '../rounds/round.ts';
-import { flaws } from '../rounds/world.ts';
 import type { ContractSubject } from './cases.ts';
 import { Troubles, troubled } from './troubled.ts';
 

@@ -17,12 +17,12 @@ import { fileCapabilities } from '../../../src/erp/targets/files/capabilities.ts
 import { claimName } from '../../../src/erp/targets/files/folder-claim.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
+import { mappingData } from '../../simulator/delivery/plan.ts';
 import { useDatabase } from '../../support/database.ts';
 import { entriesOfCsv, readCsvFile } from '../files/readers/csv.ts';
 import { entriesOfDatev, readDatev } from '../files/readers/datev.ts';
 import type { ReadEntry } from '../files/readers/entry.ts';
 import { readSie } from '../files/readers/sie.ts';
-import { mappingData } from '../rounds/world.ts';
 import type { ContractSubject } from './cases.ts';
 import { newCompany } from './fake.ts';
 import { contractSuite } from './suite.ts';

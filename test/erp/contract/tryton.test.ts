@@ -5,9 +5,9 @@ import { trytonCapabilities } from '../../../src/erp/targets/tryton/capabilities
 import { openTryton } from '../../../src/erp/targets/tryton/index.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import { SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
+import { mappingData } from '../../simulator/delivery/plan.ts';
 import { useDatabase } from '../../support/database.ts';
 import { configOf, hasTryton, openTestTryton, ports, TrytonPerson } from '../../support/tryton.ts';
-import { mappingData } from '../rounds/world.ts';
 import type { ContractSubject } from './cases.ts';
 import { newCompany } from './fake.ts';
 import { outsideTime } from './outside-time.ts';

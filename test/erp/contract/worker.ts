@@ -4,8 +4,8 @@
 import { AssertionError } from 'node:assert';
 import { openDatabase } from '../../../src/db/pool.ts';
 import { SimulatedDatabase } from '../../simulator/database.ts';
+import { applyMutant } from '../../simulator/mutants.ts';
 import { records } from '../fake/records.ts';
-import { applyMutant } from '../rounds/mutants.ts';
 
 const [url, ownerUrl, mutant, name, caseName] = process.argv.slice(2) as [string, string, string, string, string];
 if (mutant !== '') applyMutant(mutant);

@@ -4,6 +4,7 @@ import { odooCapabilities } from '../../../../src/erp/targets/odoo/capabilities.
 import { openOdoo } from '../../../../src/erp/targets/odoo/index.ts';
 import { parseMapping } from '../../../../src/mapping/parse.ts';
 import { SimulatedDatabase, simulateClock } from '../../../simulator/database.ts';
+import { mappingData } from '../../../simulator/delivery/plan.ts';
 import { useDatabase } from '../../../support/database.ts';
 import { configOf, hasOdoo, odooVersion, ports } from '../../../support/odoo.ts';
 import { readMoves } from '../../../support/odoo-books.ts';
@@ -15,7 +16,6 @@ import { newCompany } from '../../contract/fake.ts';
 import { outsideTime } from '../../contract/outside-time.ts';
 import { contractSuite } from '../../contract/suite.ts';
 import { Troubles, troubled } from '../../contract/troubled.ts';
-import { mappingData } from '../../rounds/world.ts';
 
 const hasJson2 = ((await odooVersion()) ?? 0) >= 19;
 

@@ -3,9 +3,9 @@
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
-import type { SimulatedDatabase } from '../../simulator/database.ts';
-import { Mortal, type MortalOptions } from '../../simulator/mortal.ts';
-import type { Life } from '../fake/target.ts';
+import type { Life } from '../../erp/fake/target.ts';
+import type { SimulatedDatabase } from '../database.ts';
+import { Mortal, type MortalOptions } from '../mortal.ts';
 
 /** Without a signal, a worker is asked to deliver again after so long at the latest. */
 const longestWaitMs = 6 * 3_600_000;

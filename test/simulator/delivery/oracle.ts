@@ -1,9 +1,9 @@
-// Judges a round by the ERP's own books and the plan of the practice. Nothing of src/erp is asked.
+// Judges a life by the ERP's own books and the plan of the practice. Nothing of src/erp is asked.
 
-import type { HeldEntry } from '../fake/server.ts';
+import type { HeldEntry } from '../../erp/fake/server.ts';
 import type { JudgedErp } from './erp.ts';
+import { addTo, expectedKey, expectedLines, type Flaw, type PlannedEntry, texts } from './plan.ts';
 import { rivalId } from './rival.ts';
-import { addTo, expectedKey, expectedLines, type Flaw, type PlannedEntry, texts } from './world.ts';
 
 /** What the outbox says of a unit. */
 export interface OutboxState {

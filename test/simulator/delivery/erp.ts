@@ -1,13 +1,13 @@
-// The ERP of a round: what the round, its oracle and its processes ask of one, and the one that is made from a capability record.
+// The ERP of a life: what the life, its oracle and its processes ask of one, and the one that is made from a capability record.
 
 import { Rng } from '../../../sandbox/src/rng.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import type { CompanyRef, ErpError, ErpTarget } from '../../../src/erp/port.ts';
-import { type FakeRecord, type PlayedErp, records } from '../fake/records.ts';
-import { FakeServer, type HeldEntry, type Misdeed } from '../fake/server.ts';
-import { type Circumstances, FakeTarget, type Life, type RequestInfo, type UnderWay } from '../fake/target.ts';
-import type { SimulatedTime } from '../fake/time.ts';
-import { flaws } from './world.ts';
+import { type FakeRecord, type PlayedErp, records } from '../../erp/fake/records.ts';
+import { FakeServer, type HeldEntry, type Misdeed } from '../../erp/fake/server.ts';
+import { type Circumstances, FakeTarget, type Life, type RequestInfo, type UnderWay } from '../../erp/fake/target.ts';
+import type { SimulatedTime } from '../../erp/fake/time.ts';
+import { flaws } from './plan.ts';
 
 /** What the oracle judges by. */
 export interface JudgedErp {
@@ -30,7 +30,7 @@ export interface Way {
   onError(request: RequestInfo, error: ErpError): void;
 }
 
-export interface RoundErp {
+export interface LifeErp {
   readonly judged: JudgedErp;
   /** Requests of one call of a target, roughly: so much more often each of them may go wrong. */
   readonly requestsPerCall: number;
@@ -51,15 +51,15 @@ export interface RoundErp {
   tamper(rng: Rng, entries: readonly HeldEntry[]): Map<string, string>;
 }
 
-/** What a round decides of its ERP. */
+/** What a life decides of its ERP. */
 export interface ErpTraits {
-  record: string;
+  erp: string;
   dayLimit: number | null;
   maxEntries: number | null;
 }
 
 /** One of the records, with a limit or a size of its own. */
-export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): RoundErp {
+export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): LifeErp {
   const rng = new Rng(seed, 'server');
   const server = new FakeServer({
     ...{ record: recordOf(traits), time, random: () => rng.next(), flaws },
@@ -77,7 +77,7 @@ export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): R
   };
 }
 
-function recordOf({ record: name, dayLimit, maxEntries }: ErpTraits): FakeRecord {
+function recordOf({ erp: name, dayLimit, maxEntries }: ErpTraits): FakeRecord {
   const record = records[name];
   if (!record) throw new Error(`no record ${name}`);
   const { pace, write } = record.capabilities;

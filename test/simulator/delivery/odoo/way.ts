@@ -3,13 +3,13 @@
 import { ErpError } from '../../../../src/erp/port.ts';
 import { type Answer, type ErpRequest, NoAnswer } from '../../../../src/erp/targets/api/http.ts';
 import type { OdooTransport } from '../../../../src/erp/targets/odoo/connection.ts';
-import type { RequestInfo } from '../../fake/target.ts';
-import type { SimulatedTime } from '../../fake/time.ts';
-import type { Way } from '../../rounds/erp.ts';
-import type { OdooAnswer } from '../client.ts';
-import { accessDenied, OdooError, serializationFailure } from '../fake/errors.ts';
-import type { FakeOdoo } from '../fake/index.ts';
-import { page } from '../fake/index.ts';
+import type { RequestInfo } from '../../../erp/fake/target.ts';
+import type { SimulatedTime } from '../../../erp/fake/time.ts';
+import type { OdooAnswer } from '../../../erp/odoo/client.ts';
+import { accessDenied, OdooError, serializationFailure } from '../../../erp/odoo/fake/errors.ts';
+import type { FakeOdoo } from '../../../erp/odoo/fake/index.ts';
+import { page } from '../../../erp/odoo/fake/index.ts';
+import type { Way } from '../erp.ts';
 
 export interface WayPorts {
   odoo: FakeOdoo;

@@ -1,12 +1,12 @@
 // What people do to posted entries in Odoo: each way changes what was delivered, and the comparison of the books has to name it.
 
 import type { Rng } from '../../../../sandbox/src/rng.ts';
-import type { HeldEntry } from '../../fake/server.ts';
-import type { FakeCompany } from '../fake/company.ts';
-import { duplicate, reverseEntry } from '../fake/copies.ts';
-import type { Env } from '../fake/env.ts';
-import { backToDraft, post } from '../fake/moves.ts';
-import type { Row } from '../fake/store.ts';
+import type { HeldEntry } from '../../../erp/fake/server.ts';
+import type { FakeCompany } from '../../../erp/odoo/fake/company.ts';
+import { duplicate, reverseEntry } from '../../../erp/odoo/fake/copies.ts';
+import type { Env } from '../../../erp/odoo/fake/env.ts';
+import { backToDraft, post } from '../../../erp/odoo/fake/moves.ts';
+import type { Row } from '../../../erp/odoo/fake/store.ts';
 
 interface Change {
   what: string;

@@ -1,87 +1,34 @@
-// One seeded round: an ERP with the abilities of some record, a practice that posts and corrects, processes that die, and a way
+// One seeded life of deliveries: an ERP with the abilities of some record, a plan of entries and corrections, processes that die, and a way
 // between them on which anything happens.
 
 import { Rng } from '../../../sandbox/src/rng.ts';
-import { loadDialect } from '../../../src/config/dialect.ts';
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { companyOf } from '../../../src/erp/company.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
-import { parseMapping } from '../../../src/mapping/parse.ts';
-import { type SimulatedDatabase, simulateClock } from '../../simulator/database.ts';
-import type { Troubles } from '../../simulator/mortal.ts';
+import {
+  type Circumstances,
+  calm,
+  type Fault,
+  type Life,
+  type RequestInfo,
+  type UnderWay,
+} from '../../erp/fake/target.ts';
+import { SimulatedTime } from '../../erp/fake/time.ts';
 import { query } from '../../support/sql.ts';
-import { playedRecords } from '../fake/records.ts';
-import { type Circumstances, calm, type Fault, type Life, type RequestInfo, type UnderWay } from '../fake/target.ts';
-import { SimulatedTime } from '../fake/time.ts';
-import { odooErp, odooFlavours } from '../odoo/rounds/erp.ts';
-import { fakeErp, type RoundErp } from './erp.ts';
+import type { LifeReport } from '../life.ts';
+import type { Troubles } from '../mortal.ts';
+import type { Databases } from '../world.ts';
+import { fakeErp, type LifeErp } from './erp.ts';
+import { installationOf } from './installation.ts';
+import { odooErp } from './odoo/erp.ts';
 import { Oracle, type OutboxState } from './oracle.ts';
+import { append, dates, type PlannedEntry, plan } from './plan.ts';
 import { DeliveringProcess } from './process.ts';
 import { reviewBooks } from './review.ts';
 import { adoptRival, deliverAsRival, forgetDeliveries } from './rival.ts';
-import { append, dates, mappingData, type PlannedEntry, plan } from './world.ts';
-
-export interface RoundReport {
-  seed: number;
-  record: string;
-  /** What the oracle found; empty when nothing is missing or wrong. */
-  wrong: string[];
-  story: string[];
-  entries: number;
-  delivered: number;
-  refused: number;
-  requests: number;
-  faults: number;
-  deaths: number;
-  simulatedHours: number;
-  /** Of real time. */
-  seconds: number;
-}
-
-export interface Databases {
-  owner: Db;
-  simulated: SimulatedDatabase;
-}
-
-/** Which ERP is played: one made from any capability record, or Odoo's. */
-export const roundKinds = { fake: playedRecords, odoo: odooFlavours };
-export type RoundKind = keyof typeof roundKinds;
-
-export interface RoundOptions {
-  kind?: RoundKind;
-  record?: string;
-  traits?: Partial<Traits>;
-}
-
-/** What a round is like. */
-export interface Traits {
-  record: string;
-  documents: number;
-  installations: number;
-  processes: number;
-  /** Share of requests that go wrong. */
-  faults: number;
-  /** Share of requests on which the server works for long, past the client's patience. */
-  slow: number;
-  /** Share of creations that take effect later than the ERP is said to be at work; none where nothing can be done about those. */
-  late: number;
-  troubles: Troubles;
-  flawShare: number;
-  locks: number;
-  outages: number;
-  /** Things that happen to this kind of ERP only. */
-  mishaps: number;
-  timeoutMs: number;
-  /** For how long there is trouble. */
-  troubleMs: number;
-  /** Requests within a day; null: as the record says. */
-  dayLimit: number | null;
-  maxEntries: number | null;
-  /** Share of the documents that another database has delivered before; nothing of ours is sent until it is adopted. */
-  rival: number;
-}
+import { type DeliveryTraits, erpsOf } from './traits.ts';
 
 const start = Date.parse('2026-03-06T06:00:00Z');
 const hourMs = 3_600_000;
@@ -93,56 +40,20 @@ const mostStory = 400;
 /** A delivery that waits does so for a while: with more slices than this, it turns in circles. */
 const mostSlices = 5_000;
 
-export function traitsOf(seed: number, kind: RoundKind = 'fake'): Traits {
-  const rng = new Rng(seed, 'traits');
-  const record = rng.pick(roundKinds[kind]);
-  return {
-    record,
-    documents: rng.int(2, 16),
-    installations: rng.chance(0.3) ? 2 : 1,
-    processes: rng.chance(0.6) ? 2 : 1,
-    faults: rng.pick([0, 0.05, 0.2, 0.4]),
-    slow: rng.pick([0, 0.05, 0.2]),
-    troubles: {
-      dies: rng.pick([0, 0.001, 0.004, 0.008]),
-      diesSending: rng.pick([0, 0.02, 0.1]),
-      stands: rng.pick([0, 0, 0.003]),
-    },
-    flawShare: rng.pick([0, 0.05, 0.2]),
-    locks: rng.pick([0, 0, 1, 4]),
-    outages: rng.pick([0, 0, 1, 3]),
-    timeoutMs: rng.pick([5_000, 20_000, 60_000]),
-    troubleMs: rng.int(5, 90) * 60_000,
-    dayLimit: rng.chance(0.1) ? rng.int(30, 80) : null,
-    maxEntries: rng.chance(0.3) ? rng.int(1, 7) : null,
-    late: rng.pick([0, 0.05, 0.3]),
-    mishaps: kind === 'odoo' ? rng.pick([0, 1, 3]) : 0,
-    // Of a generator of its own, so that the other traits of a seed stay.
-    rival: new Rng(seed, 'rival').pick([0, 0, 0, 0.5]),
-  };
-}
-
-/** Makes a database fit for rounds. */
-export async function prepareDatabase({ owner }: Pick<Databases, 'owner'>): Promise<void> {
-  await simulateClock(owner);
-}
-
-/** Plays a round; `n` tells it from others in the same database. */
-export async function playRound(
+/** Plays a life. `n` must be different for each life in a database. */
+export async function liveDelivery(
   databases: Databases,
   seed: number,
   n: number,
-  options: RoundOptions = {},
-): Promise<RoundReport> {
-  const traits = { ...traitsOf(seed, options.kind), ...options.traits };
-  if (options.record !== undefined) traits.record = options.record;
-  return new Round(databases, seed, n, traits).play();
+  traits: DeliveryTraits,
+): Promise<LifeReport> {
+  return new DeliveryLife(databases, seed, n, traits).play();
 }
 
-class Round {
+class DeliveryLife {
   readonly #databases: Databases;
   readonly #seed: number;
-  readonly #traits: Traits;
+  readonly #traits: DeliveryTraits;
   readonly #rng: Rng;
   readonly #network: Rng;
   readonly #lateness: Rng;
@@ -153,7 +64,7 @@ class Round {
   readonly #story: string[] = [];
   readonly #wrong: string[] = [];
   readonly #underWay: UnderWay = new Set();
-  readonly #erp: RoundErp;
+  readonly #erp: LifeErp;
   readonly #planned: PlannedEntry[];
   readonly #troubles: Troubles;
   readonly #installations: InstallationConfig[];
@@ -171,7 +82,7 @@ class Round {
   #faults = 0;
   #deaths = 0;
 
-  constructor(databases: Databases, seed: number, n: number, traits: Traits) {
+  constructor(databases: Databases, seed: number, n: number, traits: DeliveryTraits) {
     this.#databases = databases;
     this.#seed = seed;
     this.#traits = traits;
@@ -179,7 +90,7 @@ class Round {
     this.#rng = new Rng(seed, 'round');
     this.#network = new Rng(seed, 'network');
     this.#lateness = new Rng(seed, 'lateness');
-    const isOdoo = odooFlavours.includes(traits.record);
+    const isOdoo = erpsOf.odoo.includes(traits.erp);
     this.#erp = (isOdoo ? odooErp : fakeErp)(traits, seed, this.#time);
     const ids = Array.from({ length: traits.installations }, (_, at) => n * 10 + at + 1);
     this.#installations = ids.map((id) => installationOf(id, n));
@@ -197,14 +108,14 @@ class Round {
     }
   }
 
-  async play(): Promise<RoundReport> {
+  async play(): Promise<LifeReport> {
     const began = performance.now();
     const databaseId = await this.#databaseId();
     const oracle = new Oracle(this.#erp.judged, databaseId, this.#planned, {
       isPaceJudged: this.#traits.troubles.stands === 0,
     });
     this.#oracle = oracle;
-    this.#tell(`record ${this.#traits.record}: ${JSON.stringify(this.#traits)}`);
+    this.#tell(JSON.stringify(this.#traits));
     const outside = this.#databases.simulated.open(this.#time, { isDead: false, step: async () => undefined });
     this.#db = outside.db;
     let lives: Promise<void>[] = [];
@@ -223,7 +134,7 @@ class Round {
           this.#wrong.push(...(await this.#time.run(this.#review(databaseId))));
       }
     } catch (error) {
-      this.#wrong.push(`the round failed: ${told(error)}`);
+      this.#wrong.push(`the life failed: ${told(error)}`);
     } finally {
       this.#isOver = true;
       for (const process of this.#alive) process.die();
@@ -235,11 +146,13 @@ class Round {
     await outside.release();
     const count = (wanted: string) => states.filter(({ state }) => state === wanted).length;
     return {
-      ...{ seed: this.#seed, record: this.#traits.record, wrong: [...new Set(this.#wrong)], story: this.#story },
-      ...{ entries: this.#planned.length, delivered: count('delivered'), refused: count('refused') },
-      ...{ requests: this.#requests, faults: this.#faults, deaths: this.#deaths },
-      seconds: (performance.now() - began) / 1000,
-      simulatedHours: Math.round((this.#time.nowMs - start) / hourMs),
+      ...{ seed: this.#seed, world: `delivery to ${this.#traits.erp}`, wrong: [...new Set(this.#wrong)] },
+      ...{ story: this.#story, ends: {}, struck: {}, seconds: (performance.now() - began) / 1000 },
+      counts: {
+        ...{ entries: this.#planned.length, delivered: count('delivered'), 'refused for a reason': count('refused') },
+        ...{ 'requests to the ERP': this.#requests, faults: this.#faults, deaths: this.#deaths },
+        'simulated hours': Math.round((this.#time.nowMs - start) / hourMs),
+      },
     };
   }
 
@@ -387,7 +300,7 @@ class Round {
 
   #open(life: Life): ErpTarget {
     const [first] = this.#installations;
-    if (first?.erp.kind !== 'tryton') throw new Error('a round has an installation');
+    if (first?.erp.kind !== 'tryton') throw new Error('this life has no ERP');
     return this.#erp.open({
       ...{ life, timeoutMs: this.#traits.timeoutMs, underWay: this.#underWay },
       company: companyOf(first.erp),
@@ -514,31 +427,6 @@ function faultsOf(kind: RequestInfo['kind']): readonly Fault[] {
   }
   if (kind === 'post') return [...any, 'answer_lost', 'page_though_done', 'strange_though_done', 'server_dies'];
   return any;
-}
-
-/** An installation that is delivered to a company of its own for each n. */
-export function installationOf(id: number, n: number): InstallationConfig {
-  const parsed = parseMapping(mappingData);
-  if ('errors' in parsed) throw new Error(parsed.errors.join('; '));
-  return {
-    ...{ id, name: null, baseUrl: 'http://practice.invalid', auth: { token: 'none' }, timezone: 'Europe/Helsinki' },
-    ...{ currency: 'EUR', decimals: 2, startDate: null, mappingPath: '', mapping: parsed.mapping, mappingHash: 'one' },
-    mappingFile: { hash: 'one', content: '{}' },
-    erp: {
-      ...{ kind: 'tryton', from: null, auto: true, url: 'http://erp.invalid', database: `round-${n}`, company: null },
-      ...{ user: 'api', password: 'none', post: 'posted', ownedAccounts: [], closeSourcePeriods: false },
-      timeoutSeconds: 60,
-    },
-    ...{
-      postingMode: 'document',
-      fiscalYearStart: 1,
-      rateWindowSeconds: 60,
-      overlapSeconds: 600,
-      scrubDays: 0,
-      scrubMinShare: 0,
-    },
-    ...{ clockSkewLimitSeconds: 60, keepRaw: 'mapped', dialect: loadDialect() },
-  };
 }
 
 function told(error: unknown): string {

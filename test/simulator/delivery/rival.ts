@@ -1,5 +1,5 @@
-// Another database of vetledger that has delivered a part of the practice's entries to the company before a round begins: played by
-// delivery itself, under another database's id, in the round's own database, which forgets it then.
+// Another database of vetledger that has delivered a part of the practice's entries to the company before a life begins: played by
+// delivery itself, under another database's id, in the life's own database, which forgets it then.
 
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
@@ -7,8 +7,8 @@ import { adoptForeign } from '../../../src/erp/claims/claim-store.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
+import type { SimulatedTime } from '../../erp/fake/time.ts';
 import { query } from '../../support/sql.ts';
-import type { SimulatedTime } from '../fake/time.ts';
 
 export const rivalId = 'rival';
 

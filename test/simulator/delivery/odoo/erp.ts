@@ -1,4 +1,4 @@
-// The ERP of a round that is Odoo: vetledger's own target, and the fake of its servers.
+// The ERP of a life that is Odoo: vetledger's own target, and the fake of its servers.
 
 import { Rng } from '../../../../sandbox/src/rng.ts';
 import type { OdooConfig } from '../../../../src/config/erp.ts';
@@ -6,12 +6,12 @@ import type { Capabilities } from '../../../../src/erp/capabilities.ts';
 import type { ErpTarget } from '../../../../src/erp/port.ts';
 import { odooCapabilities } from '../../../../src/erp/targets/odoo/capabilities.ts';
 import { openOdoo } from '../../../../src/erp/targets/odoo/index.ts';
-import type { HeldEntry, Misdeed } from '../../fake/server.ts';
-import type { SimulatedTime } from '../../fake/time.ts';
-import type { ErpTraits, JudgedErp, RoundErp, Way } from '../../rounds/erp.ts';
-import { apiLogin, FakeCompany } from '../fake/company.ts';
-import { OdooError } from '../fake/errors.ts';
-import type { OdooVersion } from '../fake/schema.ts';
+import type { HeldEntry, Misdeed } from '../../../erp/fake/server.ts';
+import type { SimulatedTime } from '../../../erp/fake/time.ts';
+import { apiLogin, FakeCompany } from '../../../erp/odoo/fake/company.ts';
+import { OdooError } from '../../../erp/odoo/fake/errors.ts';
+import type { OdooVersion } from '../../../erp/odoo/fake/schema.ts';
+import type { ErpTraits, JudgedErp, LifeErp, Way } from '../erp.ts';
 import { tamper } from './by-hand.ts';
 import { heard, SimulatedWay } from './way.ts';
 
@@ -33,13 +33,13 @@ export const odooFlavours = Object.keys(flavours);
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {} };
 
-export function odooErp(traits: ErpTraits, seed: number, time: SimulatedTime): RoundErp {
-  const flavour = flavours[traits.record];
-  if (flavour === undefined) throw new Error(`no Odoo ${traits.record}`);
+export function odooErp(traits: ErpTraits, seed: number, time: SimulatedTime): LifeErp {
+  const flavour = flavours[traits.erp];
+  if (flavour === undefined) throw new Error(`no Odoo ${traits.erp}`);
   return new OdooErp(flavour, traits.maxEntries, new Rng(seed, 'odoo'), time);
 }
 
-class OdooErp implements RoundErp {
+class OdooErp implements LifeErp {
   readonly judged: JudgedErp & { misdeeds: Misdeed[] };
   readonly requestsPerCall = 10;
   readonly isReviewed = true;

@@ -1,4 +1,4 @@
-// What the practice posts in a round, and what its ERP must then hold: worked out from the plan itself, by none of the code that
+// What the practice posts in a life, and what its ERP must then hold: worked out from the plan itself, by none of the code that
 // translates, sends or compares.
 
 import { createHash } from 'node:crypto';
@@ -7,8 +7,8 @@ import type { Db } from '../../../src/db/pool.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
 import { appendEntries } from '../../../src/ledger/journal/append-entries.ts';
+import type { Flaws } from '../../erp/fake/server.ts';
 import { draft } from '../../ledger/drafts.ts';
-import type { Flaws } from '../fake/server.ts';
 import type { JudgedErp } from './erp.ts';
 
 /** How entries with an account or a value go wrong, always; the oracle knows what must come of each. */
@@ -25,7 +25,7 @@ export type Flaw = (typeof flawed)[number];
 /** One entry that the practice posts. */
 export interface PlannedEntry {
   installation: number;
-  /** Unique in the round: it is the description, by which the ERP's books are searched. */
+  /** Unique in the life: it is the description, by which the ERP's books are searched. */
   name: string;
   unitId: string;
   date: string;
@@ -137,7 +137,7 @@ export async function append(db: Db, entries: readonly PlannedEntry[]): Promise<
   }
 }
 
-/** The mapping's section, and what else of it a round needs. */
+/** The mapping's section, and what else of it a life needs. */
 export const mappingData = {
   roles: { receivable: '1700' },
   revenue: 'same',

@@ -7,16 +7,16 @@ import type { Db } from '../../../src/db/pool.ts';
 import { readBooks } from '../../../src/erp/books/read-erp-books.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
 import { checkErpBooks } from '../../../src/reconcile/e7-erp.ts';
+import type { SimulatedTime } from '../../erp/fake/time.ts';
 import { query } from '../../support/sql.ts';
-import type { SimulatedTime } from '../fake/time.ts';
-import type { RoundErp } from './erp.ts';
+import type { LifeErp } from './erp.ts';
 
 export interface ReviewPorts {
   db: Db;
   databaseId: string;
   target: ErpTarget;
   time: SimulatedTime;
-  erp: RoundErp;
+  erp: LifeErp;
   rng: Rng;
   installations: readonly InstallationConfig[];
   tell(line: string): void;
@@ -55,7 +55,7 @@ export async function reviewBooks(ports: ReviewPorts): Promise<string[]> {
   return wrong;
 }
 
-/** `4711/invoice/5/1` is of the document that E7 calls `invoice 5`; ids of documents are the round's own. */
+/** `4711/invoice/5/1` is of the document that E7 calls `invoice 5`; ids of documents are the life's own. */
 function documentOf(unitId: string): string {
   const [, kind, id] = unitId.split('/');
   return `${kind} ${id}`;

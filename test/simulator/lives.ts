@@ -1,0 +1,41 @@
+// All lives of `npm run simulate`. A seed decides the world of a life and its traits.
+
+import { Rng } from '../../sandbox/src/rng.ts';
+import { liveDelivery } from './delivery/life.ts';
+import { type DeliveryTraits, type DeliveryWorld, deliveryTraitsOf } from './delivery/traits.ts';
+import { type LifeReport, liveInstallation } from './life.ts';
+import { hasTrait, type TraitName, type Traits, traitNames, traitsOf } from './traits.ts';
+import type { Databases } from './world.ts';
+
+/** `installation`: an installation with its source. The others: only deliveries, into a fake ERP or a fake Odoo. */
+export type WorldName = 'installation' | DeliveryWorld;
+
+/** Traits that replace those of a seed. */
+export type Given = { world?: WorldName } & Partial<Traits> & Partial<Omit<DeliveryTraits, 'erp'>>;
+
+/** What `--trait` chooses lives by: a world, or a trait of an installation. */
+export const choices = [...traitNames, 'delivery', 'odoo'] as const;
+export type Choice = (typeof choices)[number];
+
+function worldOf(seed: number): WorldName {
+  return new Rng(seed, 'world').weighted<WorldName>([
+    ['installation', 6],
+    ['delivery', 1],
+    ['odoo', 1],
+  ]);
+}
+
+/** Whether a seed's life is one of the chosen. */
+export function isChosen(seed: number, choice: Choice): boolean {
+  const world = worldOf(seed);
+  if (choice === 'delivery' || choice === 'odoo') return world === choice;
+  return world === 'installation' && hasTrait(traitsOf(seed), choice satisfies TraitName);
+}
+
+/** Plays a seed. `n` must be different for each life in a database. */
+export function live(databases: Databases, seed: number, n: number, given: Given = {}): Promise<LifeReport> {
+  const { world = worldOf(seed), ...traits } = given;
+  if (world === 'installation') return liveInstallation(databases, seed, n, traitsOf(seed, traits));
+  const drawn = deliveryTraitsOf(seed, world);
+  return liveDelivery(databases, seed, n, { ...drawn, ...traits, erp: traits.erp ?? drawn.erp });
+}
