@@ -9,7 +9,7 @@ import type { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
 import { type EntryRecord, entryRecords } from '../ledger/journal/entry-records.ts';
 import { loadEntries } from '../ledger/journal/read-entries.ts';
-import { summariesOf } from '../ledger/summaries/read-summaries.ts';
+import { type SummaryOfEntry, summariesOf } from '../ledger/summaries/read-summaries.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import type { FieldChange } from '../posting/changed-fields.ts';
@@ -61,8 +61,8 @@ export interface Explanation {
   records: Map<string, EntryRecord>;
   /** Id of the entry in force. */
   inForce: string | null;
-  /** The id of the daily summary that contains an entry, by the entry's id. */
-  summaries: Map<string, string>;
+  /** The daily summary that contains an entry, by the entry's id. */
+  summaries: Map<string, SummaryOfEntry>;
   /** Deliveries of an entry or of its summary, by its id, followed by their undos; empty if nothing is delivered. */
   deliveries: Map<string, UnitDelivery[]>;
   writeBack: WrittenBack | null;
@@ -134,7 +134,10 @@ export async function explainDocument(
     records: await entryRecords(db, entryIds),
     inForce: found.entryId,
     summaries,
-    deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),
+    deliveries: await deliveriesOf(db, installationId, [
+      ...entryIds,
+      ...[...summaries.values()].map((summary) => summary.id),
+    ]),
     writeBack: stillShown(
       await writtenBack(db, installationId, found),
       latest && found.kind !== 'vat_due' ? externalIdIn(dialect, found.kind, readJson(latest.raw)) : null,

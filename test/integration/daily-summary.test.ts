@@ -83,11 +83,22 @@ describe('posting mode daily_summary, through real windows', () => {
     expect(after!.corrections).toBeGreaterThan(0);
     await reconciled();
     const explained = (await command(`explain invoice ${old.id} --json`)).json();
-    const [first, reversal] = explained.entries as { summary: string; posting_mode: string }[];
+    const [first, reversal] = explained.entries as { summary: string; summary_voucher: string; posting_mode: string }[];
     expect(first).toMatchObject({ posting_mode: 'daily_summary', summary: expect.stringMatching(/-\w+\/1$/) });
     expect(reversal!.summary).toBe(first!.summary.replace(/1$/, '2'));
     const { stdout } = await command(`explain invoice ${old.id}`);
-    expect(stdout).toContain(`to the general ledger in ${reversal!.summary}`);
+    expect(stdout).toContain(`to the general ledger in ${reversal!.summary}, voucher ${reversal!.summary_voucher}`);
+
+    const drilled = (await command(`explain ${reversal!.summary} --json`)).json().summary;
+    expect(drilled).toMatchObject({ correction: true, voucher: reversal!.summary_voucher, delivery: null });
+    expect(drilled.description).toMatch(/^Correction summary of /);
+    expect(drilled.entries.map(({ document }: { document: string }) => document)).toContain(`invoice ${old.id}`);
+    const { stdout: text } = await command(`explain ${reversal!.summary}`);
+    expect(text).toContain(`Correction summary of ${drilled.date}, department`);
+    expect(text).toContain(explained.entries[1].id);
+    const missing = await command(`explain ${first!.summary.replace(/1$/, '99')}`);
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain('There is no daily summary');
   });
 
   test.skipIf(!hasHledger)('the general ledger and the sub-ledger have the same balances by hledger', async () => {

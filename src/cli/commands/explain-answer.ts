@@ -12,7 +12,7 @@ import { entryAnswer, linesAnswer } from '../render/entry.ts';
 
 const documentRef = z.strictObject({ kind: z.enum(['invoice', 'payment', 'prepayment']), id: z.number() });
 
-const deliveryAnswer = z.strictObject({
+export const deliveryAnswer = z.strictObject({
   unit: z.string(),
   state: z.string(),
   needs_consent: z.boolean(),
@@ -25,7 +25,14 @@ const deliveryAnswer = z.strictObject({
   undos: z.array(z.unknown()).optional(),
 });
 
-export const answer = z.strictObject({
+/** The mapping that an entry was posted by. */
+export const mappingAnswer = z.strictObject({
+  hash: z.string(),
+  version: z.string().nullable(),
+  approved_by: z.string().nullable(),
+});
+
+export const documentAnswer = z.strictObject({
   installation: z.number(),
   document: documentRef,
   state: z.string(),
@@ -102,15 +109,14 @@ export const answer = z.strictObject({
       original_number: z.string().nullable(),
       posting_mode: z.enum(['document', 'daily_summary']),
       summary: z.string().nullable(),
+      summary_voucher: z.string().nullable(),
       delivery: deliveryAnswer.nullable(),
       vat_period: z.string(),
       late: z.boolean(),
       voucher: z.string().nullable(),
       recorded_at: instant.nullable(),
       window: z.number().nullable(),
-      mapping: z
-        .strictObject({ hash: z.string(), version: z.string().nullable(), approved_by: z.string().nullable() })
-        .nullable(),
+      mapping: mappingAnswer.nullable(),
       seq: z.number(),
       hash: z.string(),
       lines: z.array(
@@ -138,7 +144,7 @@ export const answer = z.strictObject({
     .nullable(),
 });
 
-function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
+export function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
   if (delivery === undefined) return null;
   const { unit, state, needsConsent, erpId, erpNumber, erpDate, settledAt, problem } = delivery;
   return {
@@ -240,8 +246,9 @@ export function explanationDocument(explanation: Explanation) {
       id: entry.id,
       in_force: entry.id === explanation.inForce,
       posting_mode: entry.postingMode,
-      summary: explanation.summaries.get(entry.id) ?? null,
-      delivery: deliveryOf(explanation.deliveries.get(explanation.summaries.get(entry.id) ?? entry.id)),
+      summary: explanation.summaries.get(entry.id)?.id ?? null,
+      summary_voucher: explanation.summaries.get(entry.id)?.voucher ?? null,
+      delivery: deliveryOf(explanation.deliveries.get(explanation.summaries.get(entry.id)?.id ?? entry.id)),
       date: entry.date,
       document_date: entry.documentDate,
       vat_period: entry.vatPeriod,

@@ -42,8 +42,13 @@ export function toRight(columns: number[], rows: (string | number)[][]): (string
 }
 
 /** The tags of a line other than account, amount and party (ACCOUNTING "Who and where"). */
-function carries(line: Line, decimals: number): string {
-  const { departmentId, dimensions, internal, vat, paymentType, documentNumber, dueDate, bankReference } = line;
+export function carries(
+  line: Pick<Line, 'dimensions' | 'internal' | 'vat' | 'paymentType'> &
+    Partial<Pick<Line, 'departmentId' | 'documentNumber' | 'dueDate' | 'bankReference'>>,
+  decimals: number,
+): string {
+  const { departmentId = null, documentNumber = null, dueDate = null, bankReference = null } = line;
+  const { dimensions, internal, vat, paymentType } = line;
   const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(
     (tag) => tag !== null,
   );

@@ -3,6 +3,7 @@ import type { LedgerEntry } from '../../domain/entry.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { type EntryRecord, mappingVersionText } from '../../ledger/journal/entry-records.ts';
+import type { SummaryOfEntry } from '../../ledger/summaries/read-summaries.ts';
 import type { FieldChange } from '../../posting/changed-fields.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
@@ -230,7 +231,7 @@ function entryLines(explanation: Explanation): string[] {
     ...changedLines(changes.get(entry.id)),
     ...recordLines(records.get(entry.id), at),
     ...toGeneralLedger(entry, summaries.get(entry.id)),
-    ...toErp(deliveries.get(summaries.get(entry.id) ?? entry.id), at),
+    ...toErp(deliveries.get(summaries.get(entry.id)?.id ?? entry.id), at),
     indented(lineTable(entry.lines, { decimals, names })),
   ]);
 }
@@ -265,9 +266,11 @@ function entryHead(entry: LedgerEntry, isInForce: boolean, numbers: Explanation[
 }
 
 /** The daily summary of an entry in posting mode `daily_summary`. In mode `document`, the entry itself is the unit. */
-function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): string[] {
+function toGeneralLedger(entry: LedgerEntry, summary: SummaryOfEntry | undefined): string[] {
   if (entry.postingMode === 'document') return [];
-  return [`    ${summary ? texts.inSummary({ summary }) : texts.summaryToCome(entry)}`];
+  return [
+    `    ${summary ? texts.inSummary({ summary: summary.id, voucher: summary.voucher }) : texts.summaryToCome(entry)}`,
+  ];
 }
 
 function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {

@@ -1,6 +1,9 @@
+import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load-config.ts';
 import { UserError } from '../../domain/errors.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
 import { type Explanation, explainDocument } from '../../queries/explain.ts';
+import { explainSummary, summaryOfCode } from '../../queries/explain-summary.ts';
 import {
   type Candidate,
   type CodedDocument,
@@ -17,7 +20,8 @@ import { chosenBooks } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
-import { answer, explanationDocument } from './explain-answer.ts';
+import { documentAnswer, explanationDocument } from './explain-answer.ts';
+import { summaryAnswer, summaryDocument, summaryText } from './explain-summary.ts';
 import { explainText } from './explain-text.ts';
 
 interface Options {
@@ -26,15 +30,16 @@ interface Options {
 
 export const command: Definition<Options> = {
   description:
-    'The kind is invoice, payment or prepayment. The id is the document’s id in the practice software or, for an invoice, its number with or without prefix. A single argument is an entry code (4711/invoice/1001/1), an id or a number; if several documents match, they are listed. With a kind, ids have priority over numbers. Times are local times of the installation.',
+    'The kind is invoice, payment or prepayment. The id is the document’s id in the practice software or, for an invoice, its number with or without prefix. A single argument is an entry code (4711/invoice/1001/1), the id of a daily summary (4711/summary/2026-03-31-11/1), an id or a number; if several documents match, they are listed. With a kind, ids have priority over numbers. Times are local times of the installation.',
   options: [installation],
   examples: [
     ['vetledger explain invoice 123', 'why it is in the books as it is, or why not'],
     ['vetledger explain invoice H-1001', 'by the invoice number'],
     ['vetledger explain 4711/payment/12/1', 'by the code of an entry, as exports and the ERP show it'],
+    ['vetledger explain 4711/summary/2026-03-31-11/1', 'a daily summary: its lines, entries and documents'],
     ['vetledger explain prepayment 7 --json', 'its uses, refunds and matches, as JSON'],
   ],
-  answer,
+  answer: z.union([documentAnswer, summaryAnswer]),
   run: explain,
 };
 
@@ -45,6 +50,8 @@ type Requested = { code: CodedDocument } | { kind: DocumentKind | null; text: st
  * Explains one document. `names` are its kind and id (or invoice number), or a single entry code, id or number.
  */
 async function explain(context: CommandContext, options: Options, names: readonly string[]): Promise<number> {
+  const summary = names.length === 1 ? summaryOfCode(names[0] ?? '') : null;
+  if (summary !== null) return explainOneSummary(context, summary);
   const asked = askedFor(names);
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = await chosenBooks(app, 'code' in asked ? asked.code.installation : options.installation);
@@ -56,6 +63,23 @@ async function explain(context: CommandContext, options: Options, names: readonl
     if (entry !== null && !explanation.entries.some(({ id }) => id === entry)) throw noSuchEntry(entry, explanation);
     if (context.json) await context.write(`${stringifyJson(explanationDocument(explanation))}\n`);
     else await context.write(`${context.show(() => explainText(explanation))}\n`);
+    return 0;
+  });
+}
+
+async function explainOneSummary(
+  context: CommandContext,
+  { installation: id, summary }: { installation: InstallationId; summary: string },
+): Promise<number> {
+  return withApp(context, { temporal: false }, async (app) => {
+    await chosenBooks(app, id);
+    const explained = await explainSummary(app.db, installationOf(app.config, id), summary).catch((error: unknown) => {
+      const isMissing = error instanceof LedgerError && error.code === 'entry_missing';
+      throw isMissing ? unknown(`daily summary ${summary}`, [id]) : error;
+    });
+    await context.write(
+      context.json ? `${stringifyJson(summaryDocument(explained))}\n` : `${summaryText(explained)}\n`,
+    );
     return 0;
   });
 }

@@ -136,15 +136,24 @@ async function mappingsOf(db: Connection, ids: string[]): Promise<Map<string, Ma
   return new Map([...bySummary].map(([id, versions]) => [id, versions.map(({ summaryId: _, ...version }) => version)]));
 }
 
-/** The id of the summary of each entry, by entry id. Entries without a summary are left out. */
-export async function summariesOf(db: Connection, entryIds: string[]): Promise<Map<string, string>> {
+/** The summary that contains an entry. */
+export interface SummaryOfEntry {
+  id: string;
+  voucher: string;
+}
+
+/** The summary of each entry, by entry id. Entries without a summary are left out. */
+export async function summariesOf(db: Connection, entryIds: string[]): Promise<Map<string, SummaryOfEntry>> {
   const found = await rows(
     db,
-    memberShape,
-    'select entry_id, summary_id from summary_member where entry_id = any(?::text[])',
+    { entryId: text, id: text, year: integer, n: integer },
+    `select m.entry_id as "entryId", s.id, s.fiscal_year as year, s.voucher_number as n
+     from summary_member m join summary_entry s on s.id = m.summary_id where m.entry_id = any(?::text[])`,
     [entryIds],
   );
-  return new Map(found.map(({ entry_id, summary_id }) => [entry_id, summary_id]));
+  return new Map(
+    found.map(({ entryId, id, year, n }) => [entryId, { id, voucher: voucherText(year, summaryJournal, n) }]),
+  );
 }
 
 /** The number of an installation's entries dated in `range` that do not have their daily summary yet. */

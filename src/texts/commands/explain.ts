@@ -42,7 +42,10 @@ export const explainTexts = catalogue('commands/explain.explainTexts', {
   noProofs: ({ state }: { state: string }) => `none required: the rules make it ${state}`,
   notKnown: 'not known',
 
+  lines: 'Lines',
+  entries: 'Entries',
   noVoucher: 'no voucher number yet',
+  voucher: ({ voucher }: { voucher: string }) => `voucher ${voucher}`,
   recorded: ({ at, window }: { at: string; window: number | null }) =>
     `recorded ${at}${window === null ? ' outside a window' : ` by window ${window}`}`,
   mapping: ({ mapping, by }: { mapping: string; by: string | null }) =>
@@ -51,7 +54,8 @@ export const explainTexts = catalogue('commands/explain.explainTexts', {
   vatPeriod: ({ period, isLate }: { period: string; isLate: boolean }) =>
     `VAT period ${period}${isLate ? ', late' : ''}`,
   link: ({ seq, hash }: { seq: number; hash: string }) => `no. ${seq} of the journal, hash ${hash}`,
-  inSummary: ({ summary }: { summary: string }) => `to the general ledger in ${summary}`,
+  inSummary: ({ summary, voucher }: { summary: string; voucher: string }) =>
+    `to the general ledger in ${summary}, voucher ${voucher}`,
   summaryToCome: ({ date }: { date: string }) => `to the general ledger with the summary of ${date}, not made yet`,
 
   nothingToWrite: 'nothing to write back yet',

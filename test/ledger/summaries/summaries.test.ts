@@ -195,7 +195,9 @@ describe('summing up', () => {
     ]);
     expect(await verifyChain(db, installation)).toBeNull();
     expect(await summariesOf(db, [`${installation}/invoice/1/2`, `${installation}/invoice/404/1`])).toEqual(
-      new Map([[`${installation}/invoice/1/2`, `${installation}/summary/2026-01-15-11/2`]]),
+      new Map([
+        [`${installation}/invoice/1/2`, { id: `${installation}/summary/2026-01-15-11/2`, voucher: '2026-D-000004' }],
+      ]),
     );
     expect(await e1(installation)).toEqual({ differences: [], unsummarised: [] });
   });
