@@ -423,10 +423,10 @@ create table erp_delivered (
 
 create table erp_item_match (
   installation bigint not null,
-  invoice_id bigint not null,
+  item text not null,
   line_ids text[] not null,
   group_id text,
-  constraint erp_item_match_pkey PRIMARY KEY (installation, invoice_id, line_ids)
+  constraint erp_item_match_pkey PRIMARY KEY (installation, item, line_ids)
 );
 
 create table erp_keyed_entry (
@@ -459,7 +459,7 @@ create table erp_number_due (
 
 create table erp_open_item (
   installation bigint not null,
-  invoice_id bigint not null,
+  item text not null,
   touched bigint not null default 1,
   touched_at timestamp with time zone not null default clock_timestamp(),
   matched bigint not null default 0,
@@ -467,20 +467,21 @@ create table erp_open_item (
   failures integer not null default 0,
   remark text,
   remark_since timestamp with time zone,
-  constraint erp_open_item_pkey PRIMARY KEY (installation, invoice_id)
+  constraint erp_open_item_pkey PRIMARY KEY (installation, item)
 );
-CREATE INDEX erp_open_item_remark ON vetledger.erp_open_item USING btree (installation, invoice_id) WHERE (remark IS NOT NULL);
-CREATE INDEX erp_open_item_touched ON vetledger.erp_open_item USING btree (installation, touched_at, invoice_id) WHERE ((touched <> matched) OR (remark IS NOT NULL));
+CREATE INDEX erp_open_item_remark ON vetledger.erp_open_item USING btree (installation, item) WHERE (remark IS NOT NULL);
+CREATE INDEX erp_open_item_touched ON vetledger.erp_open_item USING btree (installation, touched_at, item) WHERE ((touched <> matched) OR (remark IS NOT NULL));
 
 create table erp_open_line (
   installation bigint not null,
-  invoice_id bigint not null,
+  item text not null,
   unit_id text not null,
   line integer not null,
   account text not null,
   amount numeric not null,
-  constraint erp_open_line_pkey PRIMARY KEY (installation, invoice_id, unit_id, line)
+  constraint erp_open_line_pkey PRIMARY KEY (installation, item, unit_id, line)
 );
+CREATE INDEX erp_open_line_unit ON vetledger.erp_open_line USING btree (installation, unit_id);
 
 create table erp_pause (
   installation bigint not null,
@@ -1639,18 +1640,41 @@ begin
     select installation, unit_id, coalesce(undo_of, unit_id) as entry_id, case when undo_n % 2 = 1 then -1 else 1 end as sign
     from ((select * from has except select * from had) union all (select * from had except select * from has)) changed
   ), lines as (
-    select m.installation, l.invoice_id, m.unit_id, l.line, l.account,
+    select m.installation, m.unit_id, l.line, l.account,
+      m.installation || case when l.role = 'receivable' then '/invoice/' || l.invoice_id
+        else '/client/' || substr(l.party_code, 8) end as item,
       m.sign * case when l.side = 'debit' then l.amount else -l.amount end as amount
     from moved m join entry_line l on l.entry_id = m.entry_id
-    where l.role = 'receivable' and l.invoice_id is not null
+    where (l.role = 'receivable' and l.invoice_id is not null)
+      or (l.role = 'prepayment_liability' and l.party_code like 'client:%')
   ), kept as (
-    insert into erp_open_line (installation, invoice_id, unit_id, line, account, amount)
-    select installation, invoice_id, unit_id, line, account, amount from lines on conflict do nothing
+    insert into erp_open_line (installation, item, unit_id, line, account, amount)
+    select installation, item, unit_id, line, account, amount from lines on conflict do nothing
   )
-  insert into erp_open_item (installation, invoice_id)
-  select distinct installation, invoice_id from lines order by installation, invoice_id
-  on conflict (installation, invoice_id)
+  insert into erp_open_item (installation, item)
+  select distinct installation, item from lines order by installation, item
+  on conflict (installation, item)
   do update set touched = erp_open_item.touched + 1, touched_at = clock_timestamp(), not_before = null, failures = 0;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.note_prepayment_match()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  update erp_open_item i set touched = i.touched + 1, touched_at = clock_timestamp(), not_before = null, failures = 0
+  from (
+    -- In the order of names, in which deliveries lock the items too.
+    select o.installation, o.item from erp_open_item o where (o.installation, o.item) in (
+      select l.installation, l.item from changed c
+      join entry e on e.installation = c.installation and e.kind = 'payment' and e.document_id = c.payment_id
+      join erp_open_line l on l.installation = e.installation and l.unit_id = e.id
+      where l.item like '%/client/%')
+    order by o.installation, o.item for update
+  ) held
+  where i.installation = held.installation and i.item = held.item;
   return null;
 end $function$;
 
@@ -1824,6 +1848,10 @@ CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR E
 CREATE TRIGGER ledger_close_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.ledger_close FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER mapping_version_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.mapping_version FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER prepayment_match_found AFTER INSERT ON vetledger.prepayment_match REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_prepayment_match();
+
+CREATE TRIGGER prepayment_match_withdrawn AFTER DELETE ON vetledger.prepayment_match REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_prepayment_match();
 
 CREATE TRIGGER seal_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

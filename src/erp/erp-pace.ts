@@ -237,6 +237,7 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
   const identify = target.identify?.bind(target);
   const describe = target.describe?.bind(target);
   const copies = books?.copies?.bind(books);
+  const unmatchable = matching?.unmatchable?.bind(matching);
   return {
     capabilities: target.capabilities,
     company: target.company,
@@ -252,6 +253,7 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
       matching: {
         match: (groups, request) => pace.run(request, () => matching.match(groups, request)),
         unmatch: (groups, request) => pace.run(request, () => matching.unmatch(groups, request)),
+        ...(unmatchable && { unmatchable: (codes, request) => pace.run(request, () => unmatchable(codes, request)) }),
       },
     }),
     ...(describe && { describe }),

@@ -51,6 +51,8 @@ export interface ErpTarget {
   matching?: {
     match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
     unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
+    /** Those of these accounts whose lines the ERP does not match. Absent if it matches lines of every account. */
+    unmatchable?(accounts: ReadonlySet<string>, request: RequestOptions): Promise<ReadonlySet<string>>;
   };
   /**
    * The description of an entry as the target writes and reads it, without the key. Absent if the target writes none.

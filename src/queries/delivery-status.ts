@@ -21,7 +21,7 @@ import {
   unitsInState,
 } from '../erp/outbox/outbox-queries.ts';
 import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
-import { openItemId, translate } from '../erp/translate.ts';
+import { translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { erpProblemCatalogue } from '../texts/erp-problems.ts';
@@ -172,22 +172,14 @@ export async function deliveryProblems(
 
 async function unmatchedItems(db: Connection, installation: InstallationId): Promise<DocumentProblem[]> {
   const found: DocumentProblem[] = [];
-  for (let after = 0; ; ) {
+  for (let after = ''; ; ) {
     const page = await openItemRemarks(db, installation, { after, limit: pageSize });
-    for (const { invoice_id: id, remark, remark_since: since } of page) {
+    for (const { item: id, remark: message, remark_since: since } of page) {
       const code = 'erp_item_unmatched';
-      const document = `invoice ${id}`;
-      found.push({
-        id: openItemId(installation, id),
-        installation,
-        document,
-        code,
-        message: remark,
-        todo: erpTodoOf(code),
-        since,
-      });
+      const document = id.split('/').slice(1).join(' ');
+      found.push({ id, installation, document, code, message, todo: erpTodoOf(code), since });
     }
-    after = page.at(-1)?.invoice_id ?? after;
+    after = page.at(-1)?.item ?? after;
     if (page.length < pageSize) return found;
   }
 }

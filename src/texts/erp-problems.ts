@@ -107,7 +107,7 @@ export const erpProblemCatalogue = catalogue('erp-problems.erpProblemCatalogue',
   erp_item_unmatched: {
     retried: true,
     sentence:
-      'The entries of an invoice and its payments are in the ERP, but their receivable lines are not matched there.',
+      'The entries of an invoice with its payments, or of prepayments with their uses, are in the ERP, but their lines are not matched there.',
     todo: 'Match them in the ERP, or correct the cause there; the message names it. They are checked again daily.',
   },
 

@@ -154,7 +154,7 @@ export const problemCatalogue = catalogue('problems.problemCatalogue', {
   prepayment_unmatched: {
     holds: false,
     sentence:
-      'We could not determine which prepayment this payment used: no single set of prepayments changed by its amount (R7). The payment reduces the liability of the client of the invoice.',
+      'We could not determine which prepayment this payment used: no single set of prepayments changed by its amount (R7). The payment reduces the liability of the client of the invoice. In an ERP, its line stays open.',
     todo: 'Usually nothing: a later change of a prepayment may answer it. `vetledger problems match` proposes candidates. To set the prepayment yourself, run `vetledger problems match PAYMENT --prepayment ID --reason TEXT`.',
   },
   vat_due_unknown: {

@@ -6,13 +6,13 @@ import { visibleIn } from '../../domain/text.ts';
 import { mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import { summaryDescription } from '../../ledger/summaries/summary.ts';
 import type { ExplainedSummary } from '../../queries/explain-summary.ts';
-import { deliveryTitles, explainTexts as texts } from '../../texts/commands/explain.ts';
+import { explainTexts as texts } from '../../texts/commands/explain.ts';
 import { amount, date, instant } from '../answer.ts';
-import { unitDeliveryLines } from '../render/delivery.ts';
 import { linesAnswer } from '../render/entry.ts';
 import { table } from '../render/text.ts';
 import { deliveryAnswer, deliveryOf, mappingAnswer } from './explain-answer.ts';
 import { carries, toRight } from './explain-lines.ts';
+import { toErp } from './explain-text.ts';
 
 /** The JSON of a daily summary. */
 export const summaryAnswer = z.strictObject({
@@ -108,9 +108,7 @@ export function summaryText(found: ExplainedSummary): string {
   return [
     `${summaryDescription(summary)}  ${summary.id}`,
     `  ${facts.join('; ')}`,
-    ...deliveries.flatMap((delivery, n) =>
-      unitDeliveryLines(delivery, deliveryTitles[n === 0 ? 0 : 2 - (n % 2)], at).map((line) => line.trimStart()),
-    ),
+    ...toErp(deliveries, at),
     '',
     texts.lines,
     table(['', 'account', 'name', 'role', 'debit', 'credit', 'rule', 'carries', 'entries'], toRight([4, 5, 8], rows)),

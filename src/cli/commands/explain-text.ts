@@ -273,7 +273,8 @@ function toGeneralLedger(entry: LedgerEntry, summary: SummaryOfEntry | undefined
   ];
 }
 
-function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
+/** The delivery of a unit and its undos. */
+export function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
   const { sent, undone, again } = deliveryTitles;
   return deliveries.flatMap((delivery, n) =>
     unitDeliveryLines(delivery, n === 0 ? sent : n % 2 === 1 ? undone : again, at),

@@ -1935,49 +1935,51 @@ create table erp_batch_piece (
 );
 
 ---------------------------------------------------------------------------------------------------- delivery: open items
--- Matching of receivable lines in the ERP.
+-- Matching of lines in the ERP: receivables, and the liability of prepayments. An item is an invoice
+-- (`4711/invoice/123`), or a client with his prepayments and their uses (`4711/client/5`).
 
--- A line of a delivered unit on an invoice's receivable, as the ERP got it.
+-- A line of a delivered unit on such an item, as the ERP got it.
 create table erp_open_line (
   installation bigint not null,
-  invoice_id bigint not null,
+  item text not null,
   unit_id text not null,
   -- Position in the unit.
   line integer not null,
   account text not null,
   -- A debit is positive.
   amount numeric not null,
-  primary key (installation, invoice_id, unit_id, line)
+  primary key (installation, item, unit_id, line)
 );
+create index erp_open_line_unit on erp_open_line (installation, unit_id);
 
--- An invoice with such lines. Only invoices that a delivery has touched since their last matching are checked.
+-- An item with such lines. Only items that a delivery has touched since their last matching are checked.
 create table erp_open_item (
   installation bigint not null,
-  invoice_id bigint not null,
+  item text not null,
   touched bigint not null default 1,
   touched_at timestamptz not null default clock_timestamp(),
   -- The value of `touched` at the last matching.
   matched bigint not null default 0,
   not_before timestamptz,
   failures integer not null default 0,
-  -- Why lines that would settle the invoice stay unmatched.
+  -- Why lines that would settle the item stay unmatched.
   remark text,
   remark_since timestamptz,
-  primary key (installation, invoice_id)
+  primary key (installation, item)
 );
-create index erp_open_item_touched on erp_open_item (installation, touched_at, invoice_id)
+create index erp_open_item_touched on erp_open_item (installation, touched_at, item)
   where touched <> matched or remark is not null;
-create index erp_open_item_remark on erp_open_item (installation, invoice_id) where remark is not null;
+create index erp_open_item_remark on erp_open_item (installation, item) where remark is not null;
 
 -- Groups that vetledger matched, or was about to match. Groups of other users are left alone.
 create table erp_item_match (
   installation bigint not null,
-  invoice_id bigint not null,
+  item text not null,
   -- The ERP's ids of the lines, sorted.
   line_ids text[] not null,
   -- The ERP's name of the group, after it was read back.
   group_id text,
-  primary key (installation, invoice_id, line_ids)
+  primary key (installation, item, line_ids)
 );
 
 -- Delivering a unit, or finding that it is not in the ERP, touches the items of its lines. It handles thousands of
@@ -1992,22 +1994,46 @@ begin
     select installation, unit_id, coalesce(undo_of, unit_id) as entry_id, case when undo_n % 2 = 1 then -1 else 1 end as sign
     from ((select * from has except select * from had) union all (select * from had except select * from has)) changed
   ), lines as (
-    select m.installation, l.invoice_id, m.unit_id, l.line, l.account,
+    select m.installation, m.unit_id, l.line, l.account,
+      m.installation || case when l.role = 'receivable' then '/invoice/' || l.invoice_id
+        else '/client/' || substr(l.party_code, 8) end as item,
       m.sign * case when l.side = 'debit' then l.amount else -l.amount end as amount
     from moved m join entry_line l on l.entry_id = m.entry_id
-    where l.role = 'receivable' and l.invoice_id is not null
+    where (l.role = 'receivable' and l.invoice_id is not null)
+      or (l.role = 'prepayment_liability' and l.party_code like 'client:%')
   ), kept as (
-    insert into erp_open_line (installation, invoice_id, unit_id, line, account, amount)
-    select installation, invoice_id, unit_id, line, account, amount from lines on conflict do nothing
+    insert into erp_open_line (installation, item, unit_id, line, account, amount)
+    select installation, item, unit_id, line, account, amount from lines on conflict do nothing
   )
-  insert into erp_open_item (installation, invoice_id)
-  select distinct installation, invoice_id from lines order by installation, invoice_id
-  on conflict (installation, invoice_id)
+  insert into erp_open_item (installation, item)
+  select distinct installation, item from lines order by installation, item
+  on conflict (installation, item)
   do update set touched = erp_open_item.touched + 1, touched_at = clock_timestamp(), not_before = null, failures = 0;
   return null;
 end $$;
 create trigger erp_unit_open_items after update on erp_unit
   referencing old table as before_it new table as after_it for each statement execute function note_open_items();
+
+-- A match that is found later matches lines that the ERP has already.
+create function note_prepayment_match() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  update erp_open_item i set touched = i.touched + 1, touched_at = clock_timestamp(), not_before = null, failures = 0
+  from (
+    -- In the order of names, in which deliveries lock the items too.
+    select o.installation, o.item from erp_open_item o where (o.installation, o.item) in (
+      select l.installation, l.item from changed c
+      join entry e on e.installation = c.installation and e.kind = 'payment' and e.document_id = c.payment_id
+      join erp_open_line l on l.installation = e.installation and l.unit_id = e.id
+      where l.item like '%/client/%')
+    order by o.installation, o.item for update
+  ) held
+  where i.installation = held.installation and i.item = held.item;
+  return null;
+end $$;
+create trigger prepayment_match_found after insert on prepayment_match
+  referencing new table as changed for each statement execute function note_prepayment_match();
+create trigger prepayment_match_withdrawn after delete on prepayment_match
+  referencing old table as changed for each statement execute function note_prepayment_match();
 
 ---------------------------------------------------------------------------------------------------- delivery: document numbers
 -- The ERP's document number, written back to the practice software (src/writeback/outbox.ts).

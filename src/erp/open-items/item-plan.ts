@@ -1,7 +1,10 @@
 import { type Money, sum } from '../../domain/money.ts';
 import { deliveryFindings } from '../../texts/findings/delivery.ts';
 
-/** A delivered receivable line of an invoice, or of a payment of the invoice. */
+/**
+ * A delivered line of an item: a receivable line of an invoice or its payments, or a liability line of a client's
+ * prepayments, their refunds and uses.
+ */
 export interface ItemLine {
   /** Id of the line's unit. */
   unitId: string;
@@ -12,6 +15,8 @@ export interface ItemLine {
   /** True for a line of a payment, false for a line of the invoice. */
   isPayment: boolean;
   account: string;
+  /** Only lines of the same part settle each other: prepayments with their refunds and uses. Empty for an invoice. */
+  part: string;
   /** Debit positive. */
   amount: Money;
 }
@@ -47,15 +52,16 @@ export interface ItemPlan {
  * Whether our books show anything that could be matched or undone. Most items are open invoices, which need no request.
  */
 export function concernsErp(lines: readonly ItemLine[], ours: readonly OurGroup[]): boolean {
-  if (ours.length > 0 || pairsOf(lines, ({ account }) => account).length > 0) return true;
-  return [...Map.groupBy(lines, ({ account }) => account).values()].some(isSettled);
+  const place = ({ account, part }: ItemLine) => JSON.stringify([account, part]);
+  if (ours.length > 0 || pairsOf(lines, place).length > 0) return true;
+  return [...Map.groupBy(lines, place).values()].some(isSettled);
 }
 
 /**
  * Plans the matches of an item's lines, with as few changes as possible. A reversal is matched with what it reverses,
  * and a payment with its cancellation. The other lines of an account and party are matched with each other once they
- * sum to zero. A group of ours is undone only if one of its lines was reversed or cancelled. Groups of other users
- * stay.
+ * sum to zero. A group of ours is undone only if one of its lines was reversed or cancelled, or belongs to another
+ * part now. Groups of other users stay.
  *
  * `lines` are in the order of the books.
  */
@@ -72,8 +78,10 @@ export function planItem(lines: readonly HeldLine[], ours: readonly OurGroup[]):
   for (const [name, ids] of groups) {
     if (foreign.has(name)) continue;
     const pair = pairOf.get(ids[0] ?? '');
+    const sides = new Set(lines.flatMap((line) => (ids.includes(line.id) ? [sideOf(line)] : [])));
     const isPair = pair !== undefined && sameIds(idsOf(pair), ids);
-    if (isPair || ids.every((id) => !pairOf.has(id))) plan.keep.push({ lineIds: ids, groupId: name });
+    if (isPair || (sides.size === 1 && ids.every((id) => !pairOf.has(id))))
+      plan.keep.push({ lineIds: ids, groupId: name });
     else {
       plan.unmatch.push(ids);
       undone.add(name);
@@ -136,9 +144,9 @@ function pairsOf<Each extends ItemLine>(lines: readonly Each[], side: (line: Eac
   return pairs;
 }
 
-/** Account and party. No ERP matches lines of different ones. */
-function sideOf({ account, party }: HeldLine): string {
-  return JSON.stringify([account, party]);
+/** Account, party and part. No ERP matches lines of different accounts or parties. */
+function sideOf({ account, party, part }: HeldLine): string {
+  return JSON.stringify([account, party, part]);
 }
 
 function bySide(lines: readonly HeldLine[]): Map<string, HeldLine[]> {

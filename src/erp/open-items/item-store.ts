@@ -4,10 +4,12 @@ import { type Connection, execute, row, rows } from '../../db/rows.ts';
 import { Money } from '../../domain/money.ts';
 import type { InstallationId } from '../../terms.ts';
 import type { ItemLine, OurGroup } from './item-plan.ts';
+import { isClientItem, prepaymentParts } from './prepayment-parts.ts';
 
-/** An invoice whose lines in the ERP have changed by a delivery. */
+/** An item whose lines in the ERP have changed by a delivery: an invoice, or a client with his prepayments. */
 export interface TouchedItem {
-  invoiceId: number;
+  /** `<installation>/invoice/<id>` or `<installation>/client/<id>`. */
+  item: string;
   /** Counter of changes. If it has increased meanwhile, the item is processed again. */
   touched: number;
   failures: number;
@@ -22,7 +24,7 @@ export interface DeliveredLine extends ItemLine {
 
 /** The result for an item. */
 export interface MatchedItem {
-  invoiceId: number;
+  item: string;
   touched: number;
   remark: string | null;
 }
@@ -41,18 +43,18 @@ export async function touchedItems(
 ): Promise<TouchedItem[]> {
   const items = await rows(
     db,
-    { invoice_id: integer, touched: integer, failures: integer },
-    `select invoice_id, touched, failures from erp_open_item
+    { item: text, touched: integer, failures: integer },
+    `select item, touched, failures from erp_open_item
      where installation = ? and (touched <> matched or remark is not null)
        and coalesce(not_before, '-infinity') <= clock_timestamp()
-     order by touched = matched, touched_at, invoice_id limit ?`,
+     order by touched = matched, touched_at, item limit ?`,
     [installation, limit],
   );
-  const ids = items.map(({ invoice_id }) => invoice_id);
+  const ids = items.map(({ item }) => item);
   const lines = await rows(
     db,
     {
-      invoice_id: integer,
+      item: text,
       unit_id: text,
       line: integer,
       reverses: nullable(text),
@@ -60,34 +62,37 @@ export async function touchedItems(
       amount: numeric,
       erp_id: text,
     },
-    `select l.invoice_id, l.unit_id, l.line, u.reverses, l.account, l.amount, u.erp_id
+    `select l.item, l.unit_id, l.line, u.reverses, l.account, l.amount, u.erp_id
      from erp_open_line l join erp_unit u on u.installation = l.installation and u.unit_id = l.unit_id
-     where l.installation = ? and l.invoice_id = any(?::bigint[]) and u.state = 'delivered' and u.erp_id is not null
+     where l.installation = ? and l.item = any(?::text[]) and u.state = 'delivered' and u.erp_id is not null
      order by u.seq, u.undo_n nulls first, l.line`,
     [installation, ids],
   );
   const groups = await rows(
     db,
-    { invoice_id: integer, line_ids: texts, group_id: nullable(text) },
-    'select invoice_id, line_ids, group_id from erp_item_match where installation = ? and invoice_id = any(?::bigint[])',
+    { item: text, line_ids: texts, group_id: nullable(text) },
+    'select item, line_ids, group_id from erp_item_match where installation = ? and item = any(?::text[])',
     [installation, ids],
   );
-  const linesOf = Map.groupBy(lines, ({ invoice_id }) => invoice_id);
-  const groupsOf = Map.groupBy(groups, ({ invoice_id }) => invoice_id);
-  return items.map(({ invoice_id: invoiceId, touched, failures }) => ({
-    invoiceId,
+  const linesOf = Map.groupBy(lines, ({ item }) => item);
+  const groupsOf = Map.groupBy(groups, ({ item }) => item);
+  const units = lines.flatMap((line) => (isClientItem(line.item) ? [line.unit_id] : []));
+  const partOf = await prepaymentParts(db, installation, units);
+  return items.map(({ item, touched, failures }) => ({
+    item,
     touched,
     failures,
-    lines: (linesOf.get(invoiceId) ?? []).map((line) => ({
+    lines: (linesOf.get(item) ?? []).map((line) => ({
       unitId: line.unit_id,
       line: line.line,
       reverses: line.reverses,
       isPayment: line.unit_id.startsWith(`${installation}/payment/`),
       account: line.account,
+      part: (isClientItem(item) && partOf.get(line.unit_id)) || '',
       amount: new Money(line.amount),
       erpId: line.erp_id,
     })),
-    ours: (groupsOf.get(invoiceId) ?? []).map(({ line_ids, group_id }) => ({ lineIds: line_ids, groupId: group_id })),
+    ours: (groupsOf.get(item) ?? []).map(({ line_ids, group_id }) => ({ lineIds: line_ids, groupId: group_id })),
   }));
 }
 
@@ -109,13 +114,13 @@ export async function countTouched(db: Connection, installation: InstallationId)
 export async function intendMatches(
   trx: Connection,
   installation: InstallationId,
-  groups: readonly { invoiceId: number; lineIds: readonly string[] }[],
+  groups: readonly { item: string; lineIds: readonly string[] }[],
 ): Promise<void> {
   const { from, bindings } = groupsAsArrays(groups.map((group) => ({ ...group, groupId: null })));
   await execute(
     trx,
-    `insert into erp_item_match (installation, invoice_id, line_ids)
-     select ?, invoice_id, line_ids from ${from} on conflict do nothing`,
+    `insert into erp_item_match (installation, item, line_ids)
+     select ?, item, line_ids from ${from} on conflict do nothing`,
     [installation, ...bindings],
   );
 }
@@ -125,21 +130,21 @@ export async function saveMatched(
   trx: Connection,
   installation: InstallationId,
   items: readonly MatchedItem[],
-  groups: readonly { invoiceId: number; lineIds: readonly string[]; groupId: string | null }[] | null,
+  groups: readonly { item: string; lineIds: readonly string[]; groupId: string | null }[] | null,
 ): Promise<void> {
   if (items.length === 0) return;
   if (groups !== null) {
-    await execute(trx, 'delete from erp_item_match where installation = ? and invoice_id = any(?::bigint[])', [
+    await execute(trx, 'delete from erp_item_match where installation = ? and item = any(?::text[])', [
       installation,
-      items.map(({ invoiceId }) => invoiceId),
+      items.map(({ item }) => item),
     ]);
     await insertRows(
       trx,
       'erp_item_match',
-      { installation: 'bigint', invoice_id: 'bigint', line_ids: 'text[]', group_id: 'text' },
-      groups.map(({ invoiceId, lineIds, groupId }) => ({
+      { installation: 'bigint', item: 'text', line_ids: 'text[]', group_id: 'text' },
+      groups.map(({ item, lineIds, groupId }) => ({
         installation,
-        invoice_id: invoiceId,
+        item,
         line_ids: [...lineIds],
         group_id: groupId,
       })),
@@ -147,15 +152,15 @@ export async function saveMatched(
   }
   const { from, bindings } = rowsAsArrays(
     'done',
-    { invoice_id: 'bigint', touched: 'bigint', remark: 'text' },
-    items.map(({ invoiceId, touched, remark }) => ({ invoice_id: invoiceId, touched, remark })),
+    { item: 'text', touched: 'bigint', remark: 'text' },
+    items.map(({ item, touched, remark }) => ({ item, touched, remark })),
   );
   await execute(
     trx,
     `update erp_open_item i set matched = done.touched, failures = 0, remark = done.remark,
        not_before = case when done.remark is not null then clock_timestamp() + make_interval(secs => ?) end,
        remark_since = case when done.remark is null then null else coalesce(i.remark_since, clock_timestamp()) end
-     from ${from} where i.installation = ? and i.invoice_id = done.invoice_id`,
+     from ${from} where i.installation = ? and i.item = done.item`,
     [remindSeconds, ...bindings, installation],
   );
 }
@@ -164,38 +169,38 @@ export async function saveMatched(
 export async function postponeItems(
   trx: Connection,
   installation: InstallationId,
-  invoiceIds: readonly number[],
+  items: readonly string[],
   seconds: number,
 ): Promise<void> {
   await execute(
     trx,
     `update erp_open_item set failures = failures + 1, not_before = clock_timestamp() + make_interval(secs => ?)
-     where installation = ? and invoice_id = any(?::bigint[])`,
-    [seconds, installation, invoiceIds],
+     where installation = ? and item = any(?::text[])`,
+    [seconds, installation, items],
   );
 }
 
-/** Invoices whose lines stay unmatched in the ERP, with the reason for the accountant. */
+/** Items whose lines stay unmatched in the ERP, with the reason for the accountant. */
 export function openItemRemarks(
   db: Connection,
   installation: InstallationId,
-  { after, limit }: { after: number; limit: number },
+  { after, limit }: { after: string; limit: number },
 ) {
   return rows(
     db,
-    { invoice_id: integer, remark: text, remark_since: instant },
-    `select invoice_id, remark, remark_since from erp_open_item
-     where installation = ? and remark is not null and invoice_id > ? order by invoice_id limit ?`,
+    { item: text, remark: text, remark_since: instant },
+    `select item, remark, remark_since from erp_open_item
+     where installation = ? and remark is not null and item > ? order by item limit ?`,
     [installation, after, limit],
   );
 }
 
-function groupsAsArrays(groups: readonly { invoiceId: number; lineIds: readonly string[]; groupId: string | null }[]) {
+function groupsAsArrays(groups: readonly { item: string; lineIds: readonly string[]; groupId: string | null }[]) {
   return rowsAsArrays(
     'made',
-    { invoice_id: 'bigint', line_ids: 'text[]', group_id: 'text' },
-    groups.map(({ invoiceId, lineIds, groupId }) => ({
-      invoice_id: invoiceId,
+    { item: 'text', line_ids: 'text[]', group_id: 'text' },
+    groups.map(({ item, lineIds, groupId }) => ({
+      item,
       line_ids: [...lineIds],
       group_id: groupId,
     })),

@@ -24,6 +24,7 @@ import {
   type TouchedItem,
   touchedItems,
 } from './item-store.ts';
+import { isClientItem } from './prepayment-parts.ts';
 
 export type MatchPorts = Pick<DeliverPorts, 'db' | 'installation' | 'target' | 'holder' | 'clock' | 'signal' | 'log'>;
 
@@ -31,7 +32,7 @@ export interface MatchReport {
   /** Number of groups that were matched, and of groups that were undone. */
   matched: number;
   unmatched: number;
-  /** Number of invoices that still have to be processed. */
+  /** Number of items that still have to be processed. */
   left: number;
 }
 
@@ -46,8 +47,8 @@ const entriesPerRead = 100;
 const mostFailures = 3;
 
 /**
- * Matches receivable lines in the ERP. It processes the invoices that deliveries have changed: it matches lines that
- * sum to zero, and undoes groups with a reversed line. Errors never change a unit's delivery: failed items are tried
+ * Matches lines of receivables and of prepayments in the ERP. It processes the invoices, and the clients with
+ * prepayments, that deliveries have changed: it matches lines that sum to zero, and undoes groups with a reversed line. Errors never change a unit's delivery: failed items are tried
  * again later, and refused ones get a remark (`openItemRemarks`). It ends after `longestMs` or `mostItems`, between two
  * batches.
  */
@@ -95,7 +96,7 @@ class Matcher {
   async markMatched(items: readonly TouchedItem[]): Promise<void> {
     if (items.length === 0) return;
     const { db, installation } = this.#ports;
-    const matched = items.map(({ invoiceId, touched }) => ({ invoiceId, touched, remark: null }));
+    const matched = items.map(({ item, touched }) => ({ item, touched, remark: null }));
     await db.transaction((trx) => saveMatched(trx, installation.id, matched, []));
   }
 
@@ -156,12 +157,11 @@ class Matcher {
     return (await useCompanyName({ ...naming, mayWorkMs: this.#lookUpAfterMs }, lease)) === null;
   }
 
-  async #match(lease: CompanyLease, items: readonly TouchedItem[], signal: AbortSignal): Promise<void> {
+  async #match(lease: CompanyLease, touched: readonly TouchedItem[], signal: AbortSignal): Promise<void> {
     const { db, installation } = this.#ports;
+    const items = await this.#matchable(touched, signal);
     const planned = plansOf(items, await this.#read(items, signal));
-    const intended = planned.flatMap(({ item, plan }) =>
-      plan.match.map((lineIds) => ({ invoiceId: item.invoiceId, lineIds })),
-    );
+    const intended = planned.flatMap(({ item, plan }) => plan.match.map((lineIds) => ({ item: item.item, lineIds })));
     const broken = planned.flatMap(({ plan }) => plan.unmatch);
     // Stored before the request: if it ends without an answer, its groups are still recognised as ours.
     if (intended.length > 0) await underLease(db, lease, (trx) => intendMatches(trx, installation.id, intended));
@@ -184,13 +184,29 @@ class Matcher {
       saveMatched(
         trx,
         installation.id,
-        alreadyMatched.map(({ item: { invoiceId, touched }, plan: { remark } }) => ({ invoiceId, touched, remark })),
-        alreadyMatched.flatMap(({ item: { invoiceId }, plan }) => plan.keep.map((group) => ({ invoiceId, ...group }))),
+        alreadyMatched.map(({ item: { item, touched }, plan: { remark } }) => ({ item, touched, remark })),
+        alreadyMatched.flatMap(({ item: { item }, plan }) => plan.keep.map((group) => ({ item, ...group }))),
       ),
     );
     if (alreadyMatched.length < proven.length) {
       throw new ErpError('doubt', erpAnswerTexts.notMatched);
     }
+  }
+
+  /**
+   * The items without lines on accounts of prepayments that the ERP does not match, which stay open there. `erp check`
+   * names such accounts.
+   */
+  async #matchable(items: readonly TouchedItem[], signal: AbortSignal): Promise<TouchedItem[]> {
+    const isPrepayment = ({ item }: TouchedItem) => isClientItem(item);
+    const accounts = new Set(items.filter(isPrepayment).flatMap(({ lines }) => lines.map(({ account }) => account)));
+    const ask = this.#matching.unmatchable?.bind(this.#matching);
+    if (accounts.size === 0 || ask === undefined) return [...items];
+    const request = { signal, priority: erpPriorities.review };
+    const without = await this.#pace.run(request, () => ask(accounts, request));
+    return items.map((item) =>
+      isPrepayment(item) ? { ...item, lines: item.lines.filter(({ account }) => !without.has(account)) } : item,
+    );
   }
 
   async #read(items: readonly TouchedItem[], signal: AbortSignal): Promise<Map<string, FoundEntry>> {
@@ -227,7 +243,7 @@ class Matcher {
     const [only] = batch;
     const alone = batch.length === 1 && only !== undefined ? only : null;
     const postpone = (seconds: number) => {
-      const ids = batch.map(({ invoiceId }) => invoiceId);
+      const ids = batch.map(({ item }) => item);
       return underLease(db, lease, (trx) => postponeItems(trx, installation.id, ids, seconds));
     };
     // The item is then left until a delivery changes the invoice, or a day has passed.
@@ -253,11 +269,11 @@ function errorText({ message }: ErpError): string {
 
 function withIntended(
   items: readonly TouchedItem[],
-  intended: readonly { invoiceId: number; lineIds: readonly string[] }[],
+  intended: readonly { item: string; lineIds: readonly string[] }[],
 ): TouchedItem[] {
-  const made = Map.groupBy(intended, ({ invoiceId }) => invoiceId);
+  const made = Map.groupBy(intended, ({ item }) => item);
   return items.map((item) => {
-    const groups = (made.get(item.invoiceId) ?? []).map(({ lineIds }) => ({ lineIds, groupId: null }));
+    const groups = (made.get(item.item) ?? []).map(({ lineIds }) => ({ lineIds, groupId: null }));
     return { ...item, ours: [...item.ours, ...groups] };
   });
 }

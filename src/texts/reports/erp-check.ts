@@ -96,6 +96,8 @@ export const erpCheckTexts = catalogue('reports/erp-check.erpCheckTexts', {
   giveReceivable: 'Give it the type Receivable, so that open items show it.',
   notMatchable: 'its lines cannot be matched',
   allowReconciliation: 'Set "Allow Reconciliation" on it, so that invoices and payments can be matched.',
+  prepaymentsNotMatchable: ({ erp }: { erp: string }) =>
+    `${erp} cannot match its lines, so prepayments and their uses stay open there`,
   isHeading: 'it is a heading: it has no type',
   giveType: 'Give it a type, or map another account.',
   isClosed: 'it is closed',

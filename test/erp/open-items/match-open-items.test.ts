@@ -42,6 +42,8 @@ class MemoryErp {
   fault: (request: Request, groups: readonly (readonly string[])[]) => { error: ErpError; done: boolean } | null = () =>
     null;
   isIdle = false;
+  /** Accounts whose lines the ERP does not match. */
+  unmatchable = new Set<string>();
   #groups = 0;
 
   get lines(): FoundLine[] {
@@ -70,6 +72,7 @@ class MemoryErp {
         match: (groups: readonly (readonly string[])[]) => this.#answer('match', groups, () => this.#match(groups)),
         unmatch: (groups: readonly (readonly string[])[]) =>
           this.#answer('unmatch', groups, () => this.#unmatch(groups)),
+        unmatchable: async () => this.unmatchable,
       },
     } as unknown as ErpTarget;
   }
@@ -131,6 +134,33 @@ function payment(id: number, of: number, amount: string): DraftEntry {
   });
 }
 
+/** Money received before an invoice; a negative amount is a refund. */
+function prepayment(id: number, amount: string): DraftEntry {
+  return draft({
+    ...{ kind: 'prepayment', id, date: '2026-02-01', inputHash: `${id} ${amount}` },
+    lines: [
+      ['1910', 'bank_clearing', amount],
+      ['2400', 'prepayment_liability', `-${amount}`.replace('--', ''), { party: party(7) }],
+    ],
+  });
+}
+
+/** A payment of an invoice from a prepayment; a negative amount cancels one. */
+function use(id: number, of: number, amount: string): DraftEntry {
+  return draft({
+    ...{ kind: 'payment', id, date: '2026-02-03', inputHash: `${id} ${of} ${amount}` },
+    lines: [
+      ['2400', 'prepayment_liability', amount, { party: party(7) }],
+      ['1700', 'receivable', `-${amount}`.replace('--', ''), { party: party(7), invoiceId: of }],
+    ],
+  });
+}
+
+const matchedWith = (paymentId: number, prepaymentId: number, amount: string) =>
+  execute(db, 'insert into prepayment_match (installation, payment_id, prepayment_id, amount) values (?, ?, ?, ?)', [
+    ...[installation, paymentId, prepaymentId, amount],
+  ]);
+
 function reversal(entryId: string, of: DraftEntry): DraftEntry {
   return { ...of, reason: 'source_changed', reverses: entryId, inputHash: entryId, lines: reversedLines(of.lines) };
 }
@@ -157,7 +187,7 @@ async function deliver(drafts: DraftEntry[], state = 'delivered'): Promise<strin
         id: `${entry.id}#${n}`,
         account,
         amount: side === 'debit' ? amount : amount.negated(),
-        party: account === '1700' ? 'client' : null,
+        party: account === '1700' || account === '2400' ? 'client' : null,
         vat: [],
         dimensions: {},
         matched: null,
@@ -194,7 +224,7 @@ const later = async () => {
   await execute(owner, 'update erp_company set look_up_from = null where name = ?', [String(installation)]);
 };
 const remarks = async () =>
-  (await openItemRemarks(db, installation, { after: 0, limit: 10 })).map(({ remark }) => remark);
+  (await openItemRemarks(db, installation, { after: '', limit: 10 })).map(({ remark }) => remark);
 const fails = (request: Request, error: ErpError, done = false) => {
   erp.fault = (made) => (made === request ? { error, done } : null);
 };
@@ -248,6 +278,83 @@ test('are matched again after a correction has undone their group', async () => 
     [i(1, 3), p(5), p(6)],
   ]);
   expect(await remarks()).toEqual([]);
+});
+
+describe('the lines of prepayments', () => {
+  const received = (id: number) => `${installation}/prepayment/${id}/1#1`;
+  const used = (id: number) => `${installation}/payment/${id}/1#0`;
+
+  test('are matched once a prepayment is used up by uses and refunds', async () => {
+    await execute(
+      db,
+      'insert into prepayment_refund (installation, refund_id, original_id, amount) values (?, 10, 9, 40)',
+      [installation],
+    );
+    await matchedWith(77, 9, '60');
+    await deliver([prepayment(9, '100'), prepayment(10, '-40'), invoice(1, '90')]);
+    expect(await match()).toMatchObject({ matched: 0, left: 0 });
+    expect(erp.requests).toEqual([]);
+    await deliver([use(77, 1, '60')]);
+    expect(await match()).toMatchObject({ matched: 1, left: 0 });
+    expect(erp.groups()).toEqual([[used(77), received(10), received(9)].sort()]);
+  });
+
+  test('are matched with their own prepayment, not with another of the same amount', async () => {
+    await matchedWith(77, 9, '100');
+    await deliver([prepayment(8, '100'), prepayment(9, '100'), invoice(1, '300'), use(77, 1, '100')]);
+    await match();
+    expect(erp.groups()).toEqual([[used(77), received(9)].sort()]);
+  });
+
+  test('stay open while the prepayment is unknown, and follow a match that is found or changed later', async () => {
+    await deliver([prepayment(8, '100'), prepayment(9, '100'), invoice(1, '300'), use(77, 1, '100')]);
+    expect(await match()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    await matchedWith(77, 8, '100');
+    expect(await match()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+    expect(erp.groups()).toEqual([[used(77), received(8)].sort()]);
+    await execute(db, 'delete from prepayment_match where installation = ?', [installation]);
+    await matchedWith(77, 9, '100');
+    expect(await match()).toEqual({ matched: 1, unmatched: 1, left: 0 });
+    expect(erp.groups()).toEqual([[used(77), received(9)].sort()]);
+    expect(await remarks()).toEqual([]);
+  });
+
+  test('of one use are matched with all prepayments that it takes from', async () => {
+    await matchedWith(77, 8, '100');
+    await matchedWith(77, 9, '20');
+    await matchedWith(78, 9, '30');
+    await deliver([prepayment(8, '100'), prepayment(9, '50'), invoice(1, '300'), use(77, 1, '120')]);
+    expect(await match()).toMatchObject({ matched: 0 });
+    await deliver([use(78, 1, '30')]);
+    await match();
+    expect(erp.groups()).toEqual([[used(77), used(78), received(8), received(9)].sort()]);
+  });
+
+  test('of a use and its cancellation without a match settle each other', async () => {
+    for (const [id, amount] of [
+      [77, '40'],
+      [78, '-40'],
+    ] as const)
+      await execute(
+        db,
+        `insert into prepayment_use (installation, payment_id, invoice_id, amount, version, state)
+         values (?, ?, 1, ?, 1, 'cancelled')`,
+        [installation, id, amount],
+      );
+    await deliver([prepayment(9, '40'), invoice(1, '90'), use(77, 1, '40'), use(78, 1, '-40')]);
+    await match();
+    expect(erp.groups()).toContainEqual([used(77), used(78)].sort());
+    expect(erp.lines.find(({ id }) => id === received(9))!.matched).toBeNull();
+  });
+
+  test('stay open on an account that the ERP does not match, and receivables do not wait for that', async () => {
+    erp.unmatchable.add('2400');
+    await matchedWith(77, 9, '100');
+    await deliver([prepayment(9, '100'), invoice(1, '100'), use(77, 1, '100')]);
+    expect(await match()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+    expect(erp.groups()).toEqual([[i(1), p(77)].sort()]);
+    expect(await remarks()).toEqual([]);
+  });
 });
 
 describe('a failure', () => {

@@ -8,14 +8,22 @@ const money = (text: string | number) => new Money(text);
 /** `[unit, amount, reversed unit]`. The line's id is its unit's id. Units of payments begin with p, q or b. */
 type Seed = [unit: string, amount: string, reverses?: string | undefined];
 
-function line([unitId, amount, reverses = '']: Seed, matched: string | null = null): HeldLine {
+function line([unitId, amount, reverses = '']: Seed, matched: string | null = null, part = ''): HeldLine {
   const [account, party] = ['1700', 'client'];
   const isPayment = /^[pqb]/.test(unitId);
-  const its = { unitId, line: 0, reverses: reverses || null, isPayment, account, amount: money(amount) };
+  const its = { unitId, line: 0, reverses: reverses || null, isPayment, account, part, amount: money(amount) };
   return { ...its, id: unitId, party, matched };
 }
 
 const plan = (lines: HeldLine[], ours: OurGroup[] = []) => planItem(lines, ours);
+
+test('lines of different parts are never matched, and a group over two parts is undone', () => {
+  const lines = [line(['a', '-100'], null, 'one'), line(['b', '-100'], null, 'two'), line(['u', '100'], null, 'two')];
+  expect(plan(lines).match).toEqual([['b', 'u']]);
+  const moved = lines.map((one) => (one.unitId === 'b' ? one : { ...one, matched: 'R1' }));
+  const ours = [{ lineIds: ['a', 'u'], groupId: 'R1' }];
+  expect(plan(moved, ours)).toMatchObject({ unmatch: [['a', 'u']], match: [['b', 'u']], keep: [] });
+});
 
 describe('lines that are matched', () => {
   test.each<[string, Seed[], string[][]]>([

@@ -166,7 +166,8 @@ class Check<W extends RecordTypes> {
     const fault = this.#checks.accountFault(account, planned);
     if (fault !== null) return wrong(name, ...fault);
     this.#found.accounts.push(account);
-    return right(name);
+    const staysOpen = planned.roles.includes('prepayment_liability') && !account.reconcile;
+    return staysOpen ? right(name, erpCheckTexts.prepaymentsNotMatchable({ erp })) : right(name);
   }
 
   #tax(name: string, found: readonly W['tax'][] | undefined): CheckResult {

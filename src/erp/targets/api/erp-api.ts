@@ -23,7 +23,8 @@ export interface NamedRecord {
 
 /** The types of an ERP's records that entries refer to, and of a line as matching reads it. */
 export interface RecordTypes {
-  account: { code: string; name: string };
+  /** `reconcile`: whether the ERP matches lines of the account. */
+  account: { code: string; name: string; reconcile: boolean };
   journal: NamedRecord;
   tax: NamedRecord;
   dimension: NamedRecord;

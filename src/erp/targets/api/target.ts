@@ -43,6 +43,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
     this.matching = {
       match: (groups, request) => this.#match(groups, request),
       unmatch: (groups, request) => this.#unmatch(groups, request),
+      unmatchable: (accounts, request) => this.#unmatchable(accounts, request),
     };
     this.books = {
       balances: (range, request) => api.reader.balances(range, request),
@@ -183,6 +184,12 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
     const lines = await this.#api.reader.lines(groups.flat(), request);
     const matched = lines.filter((line) => line.matched !== null || line.isTouched);
     if (matched.length > 0) await this.#api.unmatch(matched, request);
+  }
+
+  async #unmatchable(accounts: ReadonlySet<string>, request: RequestOptions): Promise<ReadonlySet<string>> {
+    const found = await this.#api.records.accounts(accounts, request);
+    const isMatchable = (code: string) => found.get(code)?.every(({ reconcile }) => reconcile) === true;
+    return new Set([...accounts].filter((code) => !isMatchable(code)));
   }
 
   check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult> {
