@@ -1,4 +1,4 @@
-import { daysBetween, localTimeOf } from '../domain/dates.ts';
+import { dayAfter, daysBetween, localTimeOf } from '../domain/dates.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import { sentenceOf, todoOf } from '../domain/problem-texts.ts';
 import { clip, visible } from '../domain/text.ts';
@@ -54,7 +54,7 @@ function factOf(notice: Notice): string {
     case 'close':
       return texts.books.closeFact(notice);
     case 'reopen':
-      return texts.books.reopenFact(notice);
+      return texts.books.reopenFact({ from: dayAfter(notice.through) });
     case 'mapping':
       return texts.mapping.fact(notice);
     case 'daily':
@@ -96,17 +96,20 @@ function partsOf(notice: Notice, setting: MailSetting): string[][] {
         by: by === null ? texts.books.unknown : word(by),
         second: second === null ? null : word(second),
       });
-      const said = notice.about === 'close' ? texts.books.closed : texts.books.reopened;
-      return [[said({ through, at: local(notice.at), persons })], todo(texts.books.todo({ installation: id }))];
+      const said = { through, from: dayAfter(through), at: local(notice.at), persons };
+      const sentence = notice.about === 'close' ? texts.books.closed(said) : texts.books.reopened(said);
+      return [[sentence], todo(texts.books.todo({ installation: id }))];
     }
     case 'mapping': {
       const { number, version, approved_by: approver, by } = notice;
       const changed = texts.mapping.changed({
-        ...{ number, version: version === null ? null : word(version), at: local(notice.at) },
-        by: by === null ? texts.mapping.byFile : word(by),
+        number,
+        version: version === null ? null : word(version),
+        at: local(notice.at),
       });
+      const source = by === null ? texts.mapping.byFile : texts.mapping.byPerson({ person: word(by) });
       const approved = approver === null ? [] : [texts.mapping.approvedBy({ person: word(approver) })];
-      return [[changed, ...approved], todo(texts.mapping.todo({ installation: id }))];
+      return [[changed, source, ...approved], todo(texts.mapping.todo({ installation: id }))];
     }
     case 'daily':
       return [
@@ -172,7 +175,10 @@ function monthlyParts({ through, missing }: NoticeAbout<'monthly'>, installation
   const todo = [texts.todo({ todo: texts.monthly.todo({ installation, through }) })];
   if (missing.length === 0) return [[texts.monthly.ready({ through })], todo];
   const items = missing.flatMap(({ item, count, parts }) => {
-    const named = Object.entries(parts).map(([part, n]) => `${word(part)} ${n}`);
+    // The parts of the differences are the equations.
+    const named = Object.entries(parts).map(([part, n]) =>
+      item === 'differences' ? word(part) : `${word(part)} ${n}`,
+    );
     return [`- ${texts.monthly.items[item]({ n: count })}`, ...(named.length === 0 ? [] : [`    ${named.join(', ')}`])];
   });
   return [[texts.monthly.intro({ through })], items, todo];

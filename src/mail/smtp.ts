@@ -84,12 +84,14 @@ function transportOf({ host, port, tls, login }: SmtpConfig) {
 function errorOf(error: unknown, { host, port }: SmtpConfig): MailError {
   const server = `${host}:${port}`;
   const reason = clip(visible(redact(error instanceof Error ? error.message : String(error))), longestReason);
-  switch (codeOf(error)) {
+  const code = codeOf(error);
+  // An error of the network names the call of the system that failed; one of TLS does not.
+  const isOfTls = code === 'ETLS' || (code === 'ESOCKET' && error instanceof Error && !('syscall' in error));
+  if (isOfTls) return new MailError(mailErrors.tlsFailed({ server, reason }), false, error);
+  switch (code) {
     case 'EAUTH':
     case 'ENOAUTH':
       return new MailError(mailErrors.loginRefused({ server, reason }), false, error);
-    case 'ETLS':
-      return new MailError(mailErrors.tlsFailed({ server, reason }), false, error);
     case 'EENVELOPE':
     case 'EMESSAGE':
       return new MailError(mailErrors.refused({ server, reason }), true, error);

@@ -32,7 +32,7 @@ export const mailTexts = catalogue('mail.mailTexts', {
       chain: 'the hash chain of the books is complete and unchanged',
       seals: 'the seals match the books',
     },
-    ok: 'Every check of these holds again.',
+    ok: 'All checks of this kind hold again.',
     chainTodo: ({ installation }: { installation: number }) =>
       `\`vetledger ledger verify ${option(installation)}\` shows the first link that was changed. Compare it with a backup before you post or close anything.`,
     equationsTodo: ({ installation }: { installation: number }) =>
@@ -61,11 +61,11 @@ export const mailTexts = catalogue('mail.mailTexts', {
 
   books: {
     closeFact: ({ through }: { through: string }) => `the books were closed through ${through}`,
-    reopenFact: ({ through }: { through: string }) => `the books were reopened after ${through}`,
+    reopenFact: ({ from }: { from: string }) => `the books were reopened from ${from}`,
     closed: ({ through, at, persons }: { through: string; at: string; persons: string }) =>
       `The books were closed through ${through}, ${at}, by ${persons}.`,
-    reopened: ({ through, at, persons }: { through: string; at: string; persons: string }) =>
-      `The books were reopened ${at}, by ${persons}. They are closed through ${through} now.`,
+    reopened: ({ from, at, persons }: { from: string; at: string; persons: string }) =>
+      `The books were reopened from ${from}, ${at}, by ${persons}.`,
     persons: ({ by, second }: { by: string; second: string | null }) => (second === null ? by : `${by} with ${second}`),
     unknown: 'an unknown person',
     todo: ({ installation }: { installation: number }) =>
@@ -74,9 +74,10 @@ export const mailTexts = catalogue('mail.mailTexts', {
 
   mapping: {
     fact: ({ number }: { number: number }) => `the mapping changed (version ${number})`,
-    changed: ({ number, version, at, by }: { number: number; version: string | null; at: string; by: string }) =>
-      `Version ${number}${version === null ? '' : ` (${version})`} of the mapping is in force since ${at}, by ${by}.`,
-    byFile: 'the changed file, which a start or reload of the daemon loaded',
+    changed: ({ number, version, at }: { number: number; version: string | null; at: string }) =>
+      `Version ${number}${version === null ? '' : ` (${version})`} of the mapping is in force since ${at}.`,
+    byPerson: ({ person }: { person: string }) => `${person} put it in force.`,
+    byFile: 'A start or reload of the daemon, or a command, loaded it from the changed file.',
     approvedBy: ({ person }: { person: string }) => `The file says that ${person} approved it.`,
     todo: ({ installation }: { installation: number }) =>
       `\`vetledger mapping history ${option(installation)}\` lists the versions. Posted entries stay until \`vetledger repost\`.`,
@@ -119,7 +120,7 @@ export const mailTexts = catalogue('mail.mailTexts', {
   monthly: {
     missingFact: ({ month, count }: { month: string; count: number }) =>
       `${month} is not closed: ${many(count, 'item')} of its checklist ${count === 1 ? 'needs' : 'need'} attention`,
-    readyFact: ({ month }: { month: string }) => `${month} is not closed, and its checklist is complete`,
+    readyFact: ({ month }: { month: string }) => `${month} is not closed, and nothing is missing`,
     intro: ({ through }: { through: string }) => `The books are not closed through ${through}. The close still lacks:`,
     ready: ({ through }: { through: string }) =>
       `The books are not closed through ${through}. No item of the checklist needs attention.`,

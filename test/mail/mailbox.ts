@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 
 /**
  * How the server behaves. `refuses`: it refuses the recipient. `drops`: it accepts a mail and breaks the connection before it answers.
- * `hangs`: it never answers to a mail. `down`: it accepts no connection.
+ * `hangs`: it never answers to a mail.
  */
 export type Behaviour = 'works' | 'refuses' | 'drops' | 'hangs';
 
@@ -31,13 +31,23 @@ export interface Received {
 
 export const login = { user: 'books', password: 'a long secret' };
 
-/** Starts a mail server on this machine that requires STARTTLS and a login. This process trusts its certificate. */
-export async function startMailbox({ host = 'localhost' } = {}): Promise<Mailbox> {
+/**
+ * Starts a mail server on this machine that requires STARTTLS and a login. This process trusts its certificate. Without `tls` it offers no
+ * STARTTLS.
+ */
+export async function startMailbox({ host = 'localhost', tls = true } = {}): Promise<Mailbox> {
   const { key, cert } = certificateOf(host);
-  setDefaultCACertificates([...getCACertificates('bundled'), cert]);
+  setDefaultCACertificates([...getCACertificates('default'), cert]);
   const box: Mailbox = { port: 0, received: [], behaviour: 'works', stop: async () => undefined };
   const server = new SMTPServer({
-    ...{ key, cert, authMethods: ['PLAIN', 'LOGIN'], closeTimeout: 100 },
+    ...{
+      key,
+      cert,
+      disabledCommands: tls ? [] : ['STARTTLS'],
+      allowInsecureAuth: !tls,
+      authMethods: ['PLAIN', 'LOGIN'],
+      closeTimeout: 100,
+    },
     onAuth: ({ username, password }, _session, done) =>
       username === login.user && password === login.password
         ? done(null, { user: username })
@@ -60,7 +70,10 @@ export async function startMailbox({ host = 'localhost' } = {}): Promise<Mailbox
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   box.port = (server.server.address() as { port: number }).port;
-  box.stop = () => new Promise((resolve) => server.close(() => resolve()));
+  box.stop = async () => {
+    setDefaultCACertificates(getCACertificates('default').filter((each) => each.trim() !== cert.trim()));
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
   return box;
 }
 
