@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { languages } from '../texts/catalogue.ts';
 import { flag, number, onlyFromEnvironment, text } from './scalars.ts';
 
 /** What a recipient gets. `at_once`: an event, within a minute. `daily`, `monthly`: what is new, and what a close lacks. */
@@ -49,6 +50,10 @@ const recipient = z.strictObject({
     .describe(
       '`at_once`: a broken chain or equation, the first refusal of the ERP for a reason, closes, reopenings, a changed mapping. `daily`: new problems and remarks, at 7:00 in the time zone of the clinic. `monthly`: what a close lacks, on the first and tenth day.',
     ),
+  language: z
+    .enum(languages, { error: `must be ${languages.join(', ')}` })
+    .default('en')
+    .describe('Language of the mails.'),
   names: flag.describe('Whether mails contain the names of clients. Default: only document numbers.'),
 });
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Language } from '../texts/catalogue.ts';
 import { keyError } from './check-config.ts';
 import type { MailKind, mail, tlsModes } from './mail-schema.ts';
 
@@ -7,6 +8,7 @@ export interface Recipient {
   /** Null for all installations. */
   installations: readonly number[] | null;
   send: readonly MailKind[];
+  language: Language;
   names: boolean;
 }
 

@@ -4,6 +4,7 @@ import type { MailConfig, Recipient } from '../config/mail.ts';
 import type { Connection } from '../db/rows.ts';
 import { sleep } from '../domain/concurrency.ts';
 import { dateIn } from '../domain/dates.ts';
+import { inLanguage } from '../languages/language.ts';
 import { composeMail } from '../mail/compose.ts';
 import { type Subscription, type Topic, topics } from '../mail/notices.ts';
 import {
@@ -233,13 +234,11 @@ async function letterOf(
   { from, databaseId, date }: { from: string; databaseId: string; date: Date },
 ): Promise<Letter> {
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  const { subject, text } = composeMail(notices, {
-    installation,
-    recipient: recipient.address,
-    day: dateIn(installation.timezone, decidedAt),
-    omitted,
-    names: recipient.names ? await namesOf(db, installation, notices) : null,
-  });
+  const names = recipient.names ? await namesOf(db, installation, notices) : null;
+  const day = dateIn(installation.timezone, decidedAt);
+  const { subject, text } = inLanguage(recipient.language, () =>
+    composeMail(notices, { installation, recipient: recipient.address, day, omitted, names }),
+  );
   return {
     ...{ from, to: recipient.address, subject, text, date },
     messageId: `<${databaseId}.${id}@${domain}>`,

@@ -39,7 +39,9 @@ beforeEach(async () => {
   now = new Date('2026-09-16T12:00:00Z');
 });
 
-const anna: Recipient = { address: 'anna@clinic.example', installations: null, send: ['at_once'], names: false };
+const anna: Recipient = {
+  ...{ address: 'anna@clinic.example', installations: null, send: ['at_once'], names: false, language: 'en' },
+};
 
 interface Setting {
   recipients?: Recipient[];
@@ -471,7 +473,7 @@ describe('daily', () => {
     expect(subjects()).toEqual([subject('new since the last mail: 1 held')]);
   });
 
-  test('the printed number always, the name of the client only if the recipient may see it', async () => {
+  test('the printed number always; the name of the client only if the recipient may see it; in his language', async () => {
     await loaded();
     const raw = JSON.parse(sandboxRecords().invoice[0] as string);
     const name = 'Aino "R\u001b[2J" Hietala\r\nBcc: all@evil.example';
@@ -483,12 +485,16 @@ describe('daily', () => {
       [id, now, now, JSON.stringify(invoice)],
     );
     await document('invoice', 1, { code: 'role_unmapped' });
-    const recipients = [daily, { ...daily, address: 'otso@clinic.example', names: true }];
+    const recipients: Recipient[] = [daily, { ...daily, address: 'otso@clinic.example', names: true, language: 'fi' }];
     await until('2026-09-17T05:00:00Z', daemon({ recipients }));
     const [without, withNames] = box.received as [Mailbox['received'][number], Mailbox['received'][number]];
     expect(without.text).toContain('  invoice 1 (S-1001\\r\\nX: y)  10.00 EUR');
     expect(without.raw).not.toContain('Aino');
     expect(withNames.to).toEqual(['otso@clinic.example']);
+    expect([without, withNames].map(({ text }) => text.includes('The mapping has no account for a role'))).toEqual([
+      true,
+      false,
+    ]);
     expect(withNames.text).toContain('Aino "R\\u001b[2J" Hietala\\r\\nBcc: all@evil.example\n');
     for (const { headers } of box.received) expect([headers.has('bcc'), headers.has('x')]).toEqual([false, false]);
     // The outbox holds no name.
