@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, integer, nullable, oneOf, type RowOf, storedJson, text } from '../db/columns.ts';
+import { bool, instant, integer, nullable, oneOf, type RowOf, storedJson, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
@@ -180,6 +180,18 @@ export async function mailTrouble(db: Connection, now: Date): Promise<MailTroubl
     [now, staleAfterDays],
   );
   return since === null ? null : { ...found, since };
+}
+
+/** Whether an attempt to send a mail failed, and the mail still waits. */
+export async function isMailFailing(db: Connection): Promise<boolean> {
+  const { failing } = await row(
+    db,
+    { failing: bool },
+    `select exists (select from mail where sent_at is null and error is not null
+       and decided_at > clock_timestamp() - make_interval(days => ?)) as failing`,
+    [staleAfterDays],
+  );
+  return failing;
 }
 
 /** Removes mails that were decided long ago, sent or not. Returns how many. */

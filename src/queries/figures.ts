@@ -2,6 +2,7 @@ import { bool, float, instant, integer, nullable, oneOf, text } from '../db/colu
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { hasOpenProblem } from '../documents/document.ts';
+import { isMailFailing } from '../mail/outbox.ts';
 import { budgetUsages } from '../practice/budget-store.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -40,6 +41,7 @@ async function readAll(db: Connection, installations: readonly InstallationId[],
     erps: await erpAnswers(db, installations),
     scrubs: await scrubProgress(db, installations),
     verdicts: await verdicts(db, installations),
+    mailFailing: await isMailFailing(db),
     backup: backup ? await latestBackup(db) : null,
   };
 }

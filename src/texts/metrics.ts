@@ -25,6 +25,7 @@ export const metricTexts = catalogue('metrics.metricTexts', {
   budget_blocked: '1 while the source accepts no request (429), otherwise 0.',
   deliveries: 'Entries and daily summaries for the ERP, by state.',
   erp_failing: '1 if the last answer of the ERP is an error, otherwise 0.',
+  mail_failing: '1 while a mail waits that could not be sent, otherwise 0.',
   scrub_progress_ratio: 'Share of the current scrub pass that is read, from 0 to 1.',
   reconcile_ok: '1 if the last reconciliation found no difference, otherwise 0.',
   backup_timestamp_seconds:

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyMapping } from '../../src/bookkeeping/mapping-versions.ts';
+import { mailLines } from '../../src/cli/commands/status-text.ts';
 import { type Config, loadConfig } from '../../src/config/load-config.ts';
 import type { MailConfig, Recipient } from '../../src/config/mail.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
@@ -290,6 +291,9 @@ describe('a mail server that does not accept mail', () => {
     expect(await mailTrouble(db, now)).toMatchObject({
       ...{ waiting: 2, given_up: 0, since, error: { code: 'smtp_unreachable' } },
     });
+    expect(mailLines(await mailTrouble(db, now))[0]).toMatch(
+      /^2 mails cannot be sent, the oldest of 2026-09-16 12:00:00 UTC: The mail server localhost:1 cannot be reached/,
+    );
     later(hourMs);
     await daemon({ recipients }).look(signal);
     expect(subjects()).toEqual([subject(broken), subject(broken)]);
@@ -331,6 +335,7 @@ describe('a mail server that does not accept mail', () => {
     await daemon().look(signal);
     expect(box.received).toEqual([]);
     expect(await mailTrouble(db, now)).toMatchObject({ waiting: 0, given_up: 1 });
+    expect(mailLines(await mailTrouble(db, now))[0]).toMatch(/^1 mail was given up, the oldest of/);
   });
 });
 

@@ -1,7 +1,8 @@
 // Sending to a real mail server that fails in every way.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { SmtpConfig } from '../../src/config/mail.ts';
+import { checkMail } from '../../src/cli/doctor/mail.ts';
+import type { Recipient, SmtpConfig } from '../../src/config/mail.ts';
 import { MailError, sendLetter, trySmtp } from '../../src/mail/smtp.ts';
 import { type Behaviour, login, type Mailbox, startMailbox } from './mailbox.ts';
 
@@ -51,6 +52,27 @@ test.each<[name: string, code: string, isOfMail: boolean, smtp: Partial<SmtpConf
   // Only a mail shows what the server does with mails.
   if (behaviour === 'works') expect(tried).toMatchObject({ plain: { code } });
   else expect(tried).toBeNull();
+});
+
+test.each([
+  [
+    'works',
+    login,
+    'ok',
+    'accepts the login of books; mail goes to a@x.example (at_once; all installations), b@x.example (daily, monthly; installations 1, 2)',
+  ],
+  ['has a wrong password', { user: 'books', password: 'wrong' }, 'fail', 'refuses the login'],
+])('doctor tries the login and says who gets mail: it %s', async (_, as, status, message) => {
+  const recipients: Recipient[] = [
+    { address: 'a@x.example', installations: null, send: ['at_once'], names: false, language: 'en' },
+    { address: 'b@x.example', installations: [1, 2], send: ['daily', 'monthly'], names: false, language: 'en' },
+  ];
+  const mail = { smtp: smtp({ login: as }), from: 'books@clinic.example', recipients };
+  const [check, ...more] = await checkMail({ mail }, never);
+  expect(check).toMatchObject({ check: 'mail', status, message: expect.stringContaining(message) });
+  expect(more).toEqual([]);
+  expect(box.received).toEqual([]);
+  expect(await checkMail({ mail: null }, never)).toEqual([]);
 });
 
 test('a server that refuses STARTTLS gets no password and no mail', async () => {

@@ -5,6 +5,7 @@ import { Metrics, type Readings } from '../../src/runtime/metrics/metrics.ts';
 
 const nothing: Figures = {
   ...{ windows: [], held: [], budgets: [], deliveries: [], erps: [], scrubs: [], verdicts: [] },
+  mailFailing: false,
   backup: null,
 };
 const at = '2026-03-01T12:00:00Z';
@@ -87,6 +88,7 @@ describe('the metrics', () => {
         erps: [{ installation: 4711, failing: true }],
         scrubs: [{ installation: 4711, progress: 0.25 }],
         verdicts: [{ installation: 4711, ok: false, checked_at: new Date(at), failing: true }],
+        mailFailing: true,
         backup: new Date('2026-03-01T02:30:00Z'),
       },
       ageSeconds: 7,
@@ -148,6 +150,7 @@ describe('the metrics', () => {
       'vetledger_budget_blocked{installation="4711",action="invoice.list"} 1',
       'vetledger_deliveries{installation="4711",state="uncertain"} 4',
       'vetledger_erp_failing{installation="4711"} 1',
+      'vetledger_mail_failing 1',
       'vetledger_scrub_progress_ratio{installation="4711"} 0.25',
       'vetledger_reconcile_ok{installation="4711"} 0',
       'vetledger_reconcile_timestamp_seconds{installation="4711"} 1772366400',

@@ -15,6 +15,7 @@ import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { type Check, failure, passed } from '../doctor/check.ts';
 import { checkErp } from '../doctor/erp.ts';
+import { checkMail } from '../doctor/mail.ts';
 import { checkOwed } from '../doctor/owed.ts';
 import { checkPractice } from '../doctor/practice.ts';
 import { instant as instantText } from '../render/text.ts';
@@ -57,6 +58,7 @@ async function doctor(context: CommandContext, options: Options): Promise<number
   try {
     if (app) checks.push(...(await databaseChecks(app.db)));
     checks.push(...(await temporalChecks(context, config)));
+    checks.push(...(await checkMail(config, context.signal)));
     for (const installation of chosen) {
       context.signal.throwIfAborted();
       const changed = app && (await changedIdentity(app.db, installation));

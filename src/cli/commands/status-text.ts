@@ -1,5 +1,6 @@
 import { labelOf } from '../../domain/installation-name.ts';
-import { visibleIn } from '../../domain/text.ts';
+import { visible, visibleIn } from '../../domain/text.ts';
+import type { MailTrouble } from '../../mail/outbox.ts';
 import { healths } from '../../queries/installation-health.ts';
 import type { LaneStatus } from '../../queries/lanes.ts';
 import type { ReconcileStatus } from '../../queries/reconcile-turns.ts';
@@ -49,6 +50,14 @@ export function temporalLines(temporal: TemporalStatus | null): string[] {
   const { message, todo } = temporal.error;
   const since = temporal.since ? texts.noticed({ at: instant(temporal.since) }) : '';
   return [`${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}${since}.`, todo, ''];
+}
+
+/** The lines of `status` about mail that could not be sent. Otherwise empty. */
+export function mailLines(mail: MailTrouble | null): string[] {
+  if (mail === null) return [];
+  const { waiting, given_up: givenUp, since, error } = mail;
+  const reason = visible(error?.message ?? '').replace(/\.$/, '');
+  return [`${texts.mailFails({ waiting, givenUp, at: instant(since), reason })}.`, texts.mailTodo, ''];
 }
 
 /** The text of `status` for one installation. */

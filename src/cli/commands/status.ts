@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import { mailTrouble } from '../../mail/outbox.ts';
 import { putOffReasons } from '../../queries/reconcile-turns.ts';
 import { type InstallationStatus, installationStatuses, statusSummary } from '../../queries/status.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
@@ -14,7 +15,7 @@ import type { CommandContext } from '../context.ts';
 import { deliveryAnswer } from '../render/delivery.ts';
 import { verdictAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
-import { statusText, summaryText, temporalLines } from './status-text.ts';
+import { mailLines, statusText, summaryText, temporalLines } from './status-text.ts';
 
 interface Options {
   installation?: number;
@@ -50,6 +51,14 @@ const answer = z.strictObject({
       ok: z.boolean(),
       address: z.string(),
       embedded: z.boolean(),
+      since: instant.nullable(),
+      error: plainError.nullable(),
+    })
+    .nullable(),
+  mail: z
+    .strictObject({
+      waiting: z.number(),
+      given_up: z.number(),
       since: instant.nullable(),
       error: plainError.nullable(),
     })
@@ -151,7 +160,7 @@ export const command: Definition<Options> = {
     installation,
     new Option(
       '--check',
-      'for monitoring: exit code 1 if an installation is late, if its books do not reconcile or were not reconciled for two days, or if Temporal does not answer',
+      'for monitoring: exit code 1 if an installation is late, if its books do not reconcile or were not reconciled for two days, if Temporal does not answer, or if mail cannot be sent',
     ),
   ],
   examples: [
@@ -182,18 +191,19 @@ function status(context: CommandContext, options: Options): Promise<number> {
       chosen,
     );
     const summary = statusSummary(installations);
+    const mail = config.mail === null ? null : await mailTrouble(db, clock());
     const unwritable = await probePostgres(app, answerWithinMs);
     if (unwritable) context.note(`warning: ${unwritable.message} ${unwritable.todo}`);
-    await context.result({ summary, temporal, installations }, () => {
+    await context.result({ summary, temporal, mail, installations }, () => {
       const [only, ...more] = installations;
       const text =
         only !== undefined && more.length === 0
           ? statusText(only, (time) => localTimes(config)(only.installation, time))
           : summaryText(summary, installations);
-      return [...temporalLines(temporal), text].join('\n');
+      return [...temporalLines(temporal), ...mailLines(mail), text].join('\n');
     });
     const isReconciled = summary.not_reconciled + summary.reconcile_old === 0;
-    const isWell = summary.late === 0 && isReconciled && temporal?.ok !== false && unwritable === null;
+    const isWell = summary.late === 0 && isReconciled && mail === null && temporal?.ok !== false && unwritable === null;
     return options.check && !isWell ? 1 : 0;
   });
 }

@@ -129,6 +129,7 @@ export class Metrics {
     for (const { installation, state, n } of of(found.deliveries)) gauges.deliveries.set({ installation, state }, n);
     for (const { installation, failing } of of(found.erps)) gauges.erpFailing.set({ installation }, failing ? 1 : 0);
     for (const { installation, progress } of of(found.scrubs)) gauges.scrub.set({ installation }, progress);
+    gauges.mailFailing.set(found.mailFailing ? 1 : 0);
     if (found.backup !== null) gauges.backupAt.set(found.backup.getTime() / 1000);
     const synced = new Set(
       found.windows.flatMap(({ installation, synced_to: to }) => (to === null ? [] : [installation])),
@@ -167,6 +168,7 @@ export class Metrics {
       budgetBlocked: gauge('vetledger_budget_blocked', metricTexts.budget_blocked, byAction),
       deliveries: gauge('vetledger_deliveries', metricTexts.deliveries, [...byInstallation, 'state']),
       erpFailing: gauge('vetledger_erp_failing', metricTexts.erp_failing, byInstallation),
+      mailFailing: gauge('vetledger_mail_failing', metricTexts.mail_failing),
       scrub: gauge('vetledger_scrub_progress_ratio', metricTexts.scrub_progress_ratio, byInstallation),
       reconciled: gauge('vetledger_reconcile_ok', metricTexts.reconcile_ok, byInstallation),
       backupAt: gauge('vetledger_backup_timestamp_seconds', metricTexts.backup_timestamp_seconds),

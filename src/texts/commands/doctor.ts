@@ -88,6 +88,13 @@ export const doctorPracticeTexts = catalogue('commands/doctor.doctorPracticeText
 
 /** Results of `vetledger doctor` on the configuration, servers and ERP. */
 export const doctorTexts = catalogue('commands/doctor.doctorTexts', {
+  mail: ({ server, user, recipients }: { server: string; user: string | null; recipients: string }) =>
+    `${server} ${user === null ? 'answers' : `accepts the login of ${user}`}; mail goes to ${recipients}`,
+  mailRecipient: ({ address, kinds, installations }: Record<'address' | 'kinds' | 'installations', string>) =>
+    `${address} (${kinds}; ${installations})`,
+  allInstallations: 'all installations',
+  someInstallations: ({ ids }: { ids: string }) => `installations ${ids}`,
+
   configurationValid: ({ file }: { file: string }) => `${file} and its mapping files are valid`,
   postgres: ({ version, which }: { version: string; which: string }) =>
     `version ${version}, ${which}; its schema is up to date`,
