@@ -359,6 +359,43 @@ describe('summary mode is document mode', () => {
     );
   });
 
+  it('and late, redated and later entries are only in correction summaries, each VAT period apart', () => {
+    const facts = fc.record({ late: fc.boolean(), redated: fc.boolean(), round: fc.nat(1) });
+    fc.assert(
+      fc.property(lives, fc.infiniteStream(facts), (drawn, stream) => {
+        const rounds: LedgerEntry[][] = [[], []];
+        for (const entry of drawn) {
+          const { late, redated, round } = stream.next().value!;
+          const documentDate = redated ? '2025-12-20' : entry.date;
+          rounds[round]!.push({ ...entry, documentDate, vatPeriod: documentDate.slice(0, 7), isLate: late });
+        }
+        const placeOf = (date: string, department: number | null) => `${date} ${department}`;
+        const summarised = new Set<string>();
+        const all = new Map(drawn.map(({ id }) => [id, 0]));
+        for (const entries of rounds) {
+          const byId = new Map(entries.map((entry) => [entry.id, entry]));
+          const made = summarise(entries, (date, department) => summarised.has(placeOf(date, department)));
+          for (const { date, departmentId, vatPeriod, isLate, isCorrection, members } of made) {
+            for (const { entryId } of members) {
+              const entry = byId.get(entryId)!;
+              all.set(entryId, all.get(entryId)! + 1);
+              expect([entry.date, entry.lines[0]!.departmentId, entry.vatPeriod, entry.isLate]).toEqual([
+                ...[date, departmentId, vatPeriod, isLate],
+              ]);
+              const isOrdinary = !entry.isLate && entry.documentDate === date;
+              expect(isCorrection).toBe(!isOrdinary || summarised.has(placeOf(date, departmentId)));
+            }
+          }
+          for (const one of made.filter(({ isCorrection }) => !isCorrection))
+            summarised.add(placeOf(one.date, one.departmentId));
+          expect(figures(ofSummaries(made))).toEqual(figures(ofEntries(entries)));
+        }
+        expect(new Set(all.values())).toEqual(new Set([1]));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('and the same entries give the same summary in any order', () => {
     fc.assert(
       fc.property(lives, (entries) => {
