@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { isCalendarDate } from '../domain/dates.ts';
+import { valueTexts } from '../texts/commands/usage.ts';
 import type { CommandContext, CommonOptions } from './context.ts';
 
 /** A command as its file in `commands/` defines it. Its name and summary are in `program.ts`. */
@@ -44,28 +45,26 @@ export const waitDelivery = option(
 ).default(60);
 
 export function wholeNumber(value: string): number {
-  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError(valueTexts.wholeNumber);
   return Number(value);
 }
 
 export function decimal(value: string): number {
-  if (!/^\d+(\.\d+)?$/.test(value) || Number(value) <= 0)
-    throw new InvalidArgumentError('It must be a number above 0.');
+  if (!/^\d+(\.\d+)?$/.test(value) || Number(value) <= 0) throw new InvalidArgumentError(valueTexts.positive);
   return Number(value);
 }
 
 export function calendarDate(value: string): string {
-  if (!isCalendarDate(value)) throw new InvalidArgumentError('It must be a date like 2026-01-31.');
+  if (!isCalendarDate(value)) throw new InvalidArgumentError(valueTexts.date);
   return value;
 }
 
 export function sha256(value: string): string {
-  if (!/^[0-9a-f]{64}$/i.test(value)) throw new InvalidArgumentError('It must be 64 digits of 0-9 and a-f.');
+  if (!/^[0-9a-f]{64}$/i.test(value)) throw new InvalidArgumentError(valueTexts.sha256);
   return value.toLowerCase();
 }
 
 export function webAddress(value: string): string {
-  if (!/^https?:\/\//.test(value) || !URL.canParse(value))
-    throw new InvalidArgumentError('It must be an http address.');
+  if (!/^https?:\/\//.test(value) || !URL.canParse(value)) throw new InvalidArgumentError(valueTexts.webAddress);
   return value;
 }

@@ -1,17 +1,11 @@
 // The language of texts, comments and docs (CONTRIBUTING, "Glossary"): no ruled-out word outside of backticks, and no sentence of more than 25 words for users.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { exempt } from './language-exempt.ts';
+import { trackedFiles as tracked } from './tracked.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
-const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((path) => path !== '' && existsSync(new URL(path, root)));
 
 const contributing = read('CONTRIBUTING.md');
 const glossary = contributing.slice(

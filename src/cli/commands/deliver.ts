@@ -7,6 +7,7 @@ import { deliveryStatus, unitsToSend } from '../../queries/delivery-status.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { deliverTexts } from '../../texts/commands/delivery.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { usageTexts } from '../../texts/commands/usage.ts';
 import { actedBy, agreed } from '../acting.ts';
 import { date, plainError } from '../answer.ts';
@@ -138,7 +139,9 @@ async function previewDelivery(
           yield page.map((unit) => {
             const { problems } = unit;
             if (problems.length > 0) lacking += 1;
-            const said = problems.map(({ code, message, todo }) => `  ${code}: ${message}\n  what to do: ${todo}`);
+            const said = problems.map(
+              ({ code, message, todo }) => `  ${code}: ${message}\n  ${resultTexts.todo({ todo })}`,
+            );
             return { json: unit, text: problems.length === 0 ? '' : [unit.unit, ...said].join('\n') };
           });
         }

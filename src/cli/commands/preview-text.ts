@@ -4,6 +4,7 @@ import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import type { DocumentRef } from '../../terms.ts';
 import { previewTexts } from '../../texts/commands/preview.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import { AccountTotals, type EntryView, entryDocument, entryText, withIds } from '../render/entry.ts';
 import { numbered } from '../render/problems.ts';
@@ -50,7 +51,7 @@ function postingItem(
   if (problem) {
     const stays = document.before.inForce ? previewTexts.wouldStay({ entry: document.before.inForce.id }) : '';
     const held = `${previewTexts.wouldBeHeld({ id: label, code: problem.code })}${stays}`;
-    texts.push(`${held}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
+    texts.push(`${held}\n    ${visible(problem.message)}\n    ${resultTexts.todo({ todo: String(todo) })}`);
   }
   if (awaitsParts) texts.push(previewTexts.partsFirst({ id: label }));
   return {

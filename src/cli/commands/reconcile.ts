@@ -145,7 +145,7 @@ function reconcile(context: CommandContext, options: Options): Promise<number> {
     const unnamed = erp
       ? await reconcileWithErp({ ...app, clock: systemClock }, ownBooks, chosen, {
           ...{ full, signal: context.signal },
-          onProgress: (installation, entries) => app.log.debug({ installation, entries }, 'read back from the ERP'),
+          onProgress: (installation, entries) => app.log.debug({ installation, entries }, 'entries read back'),
           onWaiting: (installation) => context.note(noteText(installation, { reason: 'waiting_for_reading' }, times)),
         })
       : ownBooks;

@@ -16,7 +16,7 @@ import { UserError } from '../../domain/errors.ts';
 import { type Split, seqRecordedBy, splits } from '../../ledger/account-days.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { Asked, Period } from '../../reports/report-sections.ts';
-import { usageTexts } from '../../texts/commands/usage.ts';
+import { usageTexts, valueTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { amount, date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
@@ -74,15 +74,15 @@ export const csvOfTable = new Option(
   '--csv [table]',
   'print a table with a line for each document of each figure; name the table if there are several',
 );
-const asOf = (about: string) => option('--as-of <date>', about, calendarDate);
+const asOfOption = (about: string) => option('--as-of <date>', about, calendarDate);
 
 /** The options for the days of a report. */
 const daysOf: Record<ReportKind['of'], readonly Option[]> = {
   month: [lastMonthOption],
-  day: [asOf('the state at the end of this day (YYYY-MM-DD; default: today)')],
+  day: [asOfOption('the state at the end of this day (YYYY-MM-DD; default: today)')],
   start: [],
   span: [
-    asOf('from the start of the fiscal year to this day (YYYY-MM-DD; default: today)'),
+    asOfOption('from the start of the fiscal year to this day (YYYY-MM-DD; default: today)'),
     monthOption('the month (YYYY-MM)'),
     option('--from <date>', 'from this day on (with --to)', calendarDate),
     option('--to <date>', 'to the end of this day (with --from)', calendarDate),
@@ -122,12 +122,12 @@ export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Defi
 }
 
 export function month(value: string): string {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError('It must be a month like 2026-01.');
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError(valueTexts.month);
   return value;
 }
 
 function time(value: string): string {
-  if (instantOf(value, 'UTC') === null) throw new InvalidArgumentError('It must be a time like 2026-01-31 14:30.');
+  if (instantOf(value, 'UTC') === null) throw new InvalidArgumentError(valueTexts.time);
   return value;
 }
 

@@ -12,7 +12,7 @@ export async function checkOwed(app: App, installation: InstallationConfig): Pro
   const { id, mapping } = installation;
   const owed = await findOwedAsRevenue(app, installation, await sourceUsage(app.db, installation), mapping);
   const check = (status: Check['status'], message: string, todo: string | null): Check => {
-    return { installation: id, check: 'revenue named as gift cards or prepayments', status, message, todo };
+    return { installation: id, check: texts.owedCheck, status, message, todo };
   };
   if (owed.found.length > 0) {
     return owed.found.map((each) => {

@@ -157,7 +157,7 @@ class Examination {
   #vatGroups({ row: answer }: Answers): void {
     if (!answer || answer.results.length === 0) return;
     const without = answer.results.filter(({ value }) => this.#row(value).vatGroup === null).length;
-    const name = 'VAT groups of rows';
+    const name = texts.vatGroupsCheck;
     if (without === 0) this.#add(name, 'ok', texts.vatGroupsKnown);
     else this.#warn(name, texts.vatGroupsMissing({ without, rows: answer.results.length }));
   }

@@ -7,6 +7,7 @@ import { visible } from '../../domain/text.ts';
 import { amountsOf } from '../../posting/entry-amounts.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
 import { remapTexts } from '../../texts/commands/mapping.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import { problemCatalogue } from '../../texts/problems.ts';
 import * as answer from '../answer.ts';
 import {
@@ -98,7 +99,9 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
     if (required) texts.push(remapTexts.gives({ lines: linesText(required.lines, view) }));
     if (outcome === 'left') texts.push(remapTexts.changedInSource);
     if (problem)
-      texts.push(`${remapTexts.unchanged(problem)}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
+      texts.push(
+        `${remapTexts.unchanged(problem)}\n    ${visible(problem.message)}\n    ${resultTexts.todo({ todo: String(todo) })}`,
+      );
   }
   return {
     json: {

@@ -39,6 +39,7 @@ export const doctorPracticeTexts = catalogue('commands/doctor.doctorPracticeText
     'Correct rows by saving their invoice, too. vetledger does not see the change of a row if its posted invoice did not change.',
   filterNotNeeded: 'Nothing: windows work without it, but send more requests.',
 
+  vatGroupsCheck: 'VAT groups of rows',
   vatGroupsKnown: 'each row names its VAT group',
   vatGroupsMissing: ({ without, rows }: { without: number; rows: number }): Finding => ({
     message: `${without} of ${rows} rows name no VAT group`,
@@ -77,6 +78,7 @@ export const doctorPracticeTexts = catalogue('commands/doctor.doctorPracticeText
     todo: 'Nothing, if there is a proxy between vetledger and the source. Otherwise check base_url.',
   }),
 
+  owedCheck: 'revenue named as gift cards or prepayments',
   owedAsRevenue:
     'Correct the mapping, and run `vetledger repost --dry-run`. If the mapping is right, list it under `accepted`.',
   owed: ({ rows, net, what }: { rows: string; net: string; what: string }) => `${rows}, net ${net}: ${what}`,

@@ -74,3 +74,14 @@ export const usageTexts = catalogue('commands/usage.usageTexts', {
   noDocuments: ({ text }: { text: string }) =>
     `${text} does not name a document. Write invoice 123 or 4711/invoice/123.`,
 });
+
+/** What the value of an option must be. */
+export const valueTexts = catalogue('commands/usage.valueTexts', {
+  wholeNumber: 'It must be a whole number.',
+  positive: 'It must be a number above 0.',
+  date: 'It must be a date like 2026-01-31.',
+  month: 'It must be a month like 2026-01.',
+  time: 'It must be a time like 2026-01-31 14:30.',
+  sha256: 'It must be 64 digits of 0-9 and a-f.',
+  webAddress: 'It must be an http address.',
+});
