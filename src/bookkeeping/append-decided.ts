@@ -60,7 +60,7 @@ export function stateAfter({ document, decision, entryIds }: Appended<DecidedDoc
   };
 }
 
-/** At most this many fields and accounts are stored of one held change. */
+/** Limits of the fields and accounts that are stored for one held change. */
 const keptDetails = 50;
 
 function outsideOf({ problem, outside }: Decision): SavedOutside | null {

@@ -44,6 +44,6 @@ async function conditionsHash(db: Connection, installation: InstallationConfig):
   const lockDates = [...(await departmentLocks(db, id))];
   const conditions = [mappingHash, startDate, timezone, await closedThrough(db, id), lockDates];
   const inErp = await closedInErp(db, installation);
-  // Without closed days in the ERP they are left out, so that books without delivery keep their hash.
+  // If the ERP has no closed days, they are not part of the hash. So the hash is the same as in books without delivery.
   return hash('sha256', JSON.stringify(inErp.length > 0 ? [...conditions, inErp] : conditions));
 }

@@ -8,8 +8,9 @@ import { lateErrors } from '../texts/errors/late-documents.ts';
 import { recordDecisions } from './late-decision-store.ts';
 
 /**
- * Records that an action confirms these documents, or their missing rows, as gone, and marks them. The next window
- * reverses them with R3's reason (ACCOUNTING "Absence"). Throws UserError if the source shows one of them again.
+ * Records the action that confirms these documents, or their missing rows, as gone, and marks the documents. The next window
+ * reverses their entries with the reason `gone` (ACCOUNTING R3, "Absence"). Throws UserError if the source shows one of them
+ * again.
  */
 export async function confirmGone(
   trx: Connection,

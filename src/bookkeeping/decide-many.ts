@@ -22,8 +22,8 @@ export type LateSelection = { named: ReadonlyMap<InstallationId, readonly Docume
 export interface DecideOptions {
   clock: () => Date;
   /**
-   * What the person has seen: the choices themselves, or their hash. Nothing is decided if it is not true any more.
-   * Null if nothing was shown.
+   * What the person has seen: the choices, or their hash. If a decision would now do something else, it is refused. Null if
+   * nothing was shown.
    */
   shown: readonly WeighedChoice[] | string | null;
 }
@@ -105,8 +105,8 @@ function refusePart(open: readonly LateDocument[], chosen: readonly LateDocument
 }
 
 /**
- * Weighs a decision again and records it, in the transaction of the caller. Throws UserError and decides nothing if it
- * would not do any more what was shown.
+ * Weighs a decision again and records it, in the transaction of the caller. If the decision would no longer do what was shown, it
+ * throws UserError and records nothing.
  */
 export async function decideChoice(
   trx: Connection,

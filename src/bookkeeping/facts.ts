@@ -33,7 +33,7 @@ export async function loadFacts(
   ];
 }
 
-/** The batch adds what the VAT of its documents depends on. */
+/** Empty at first. VatDueBatch adds the invoices and payments on which the VAT of each document depends. */
 const noDueBooks: DueBooks = {
   invoices: new Map(),
   payments: new Map(),

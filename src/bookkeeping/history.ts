@@ -22,7 +22,8 @@ export async function withHistory(
   const decisions = await decisionsOf(
     db,
     installation,
-    // A posted document may have the entry again that an earlier decision is about.
+    // Also read for posted documents without a late version: after a correction, the document may be in the version of an earlier
+    // decision again.
     documents.filter(({ late, entryId: inForce }) => late.version !== null || inForce !== null),
   );
   const reversalOf = (document: StoredDocument) =>

@@ -30,7 +30,7 @@ export interface JudgedDocument {
   isCertain: boolean;
 }
 
-/** The documents of a batch, and what they did to VAT on payment; null if the installation has none. */
+/** The documents of a batch, and the VAT on payment after their decisions. `due` is null if the installation posts no VAT on payment. */
 export interface JudgedBatch {
   judged: JudgedDocument[];
   due: VatDueBatch | null;
@@ -38,8 +38,8 @@ export interface JudgedBatch {
 }
 
 /**
- * Judges documents by what the mirror holds, through the pure core, and writes nothing. In the `finalRound` it decides even
- * about those whose parts have not been fetched again: a preview always does, a window in its last round.
+ * Judges documents with the present data of the mirror, through the pure core, and writes nothing. With `finalRound`, it also
+ * decides about documents whose parts were not fetched again. A preview always does that, and a window does it in its last round.
  */
 export async function judgeDocuments(
   db: Connection,
@@ -107,7 +107,7 @@ function sharesOf(facts: DocumentFacts): readonly PrepaymentShare[] {
   return 'shares' in facts ? (facts.shares ?? []) : [];
 }
 
-/** Stale parts decide nothing: the document stays as it was. */
+/** If the parts are old, no decision is possible: the document keeps its state. */
 function undecided({ before }: DocumentWithHistory, decision: Decision): Decision {
   const { outside: _, ...rest } = decision;
   return {

@@ -8,8 +8,8 @@ import { latestDay } from '../posting/vat-due-policy.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /**
- * Marks the latest days that are over: on them, all VAT of an invoice becomes due without a payment (ACCOUNTING R13).
- * Invoices that are posted later are marked when they are posted.
+ * Marks invoices on the latest day for their VAT: when that day is over, all VAT of the invoice becomes due without a payment
+ * (ACCOUNTING R13). An invoice that is posted later is marked when it is posted.
  */
 export async function markLatestDays(
   trx: Connection,

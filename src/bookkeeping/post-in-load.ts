@@ -53,7 +53,7 @@ export async function postInvoicesInLoad(poster: LoadPoster, invoices: readonly 
   return entries + (await postCertain(poster, 'payment', payments));
 }
 
-/** A batch that fails because of its data is left to the close of the window, which finds the document. */
+/** If a batch fails because of its data, the window finds the faulty document when it closes. */
 async function postCertain(
   { installation, contextFor, windowId, transact }: LoadPoster,
   kind: DocumentKind,

@@ -201,7 +201,7 @@ export async function markOtherTakers(
   await markEach(trx, id, withoutProblem, { withoutProblem: true });
 }
 
-/** Whether a document must return another VAT than its entry in force. */
+/** Whether a document must return another amount of VAT than its entry in force returns. */
 function isOtherVat(given: readonly EntryShare[], shares: readonly PrepaymentShare[], decimals: number): boolean {
   const vats = new Map(given.map(({ prepaymentId, vat }) => [prepaymentId, vat]));
   for (const share of shares) {
@@ -211,7 +211,7 @@ function isOtherVat(given: readonly EntryShare[], shares: readonly PrepaymentSha
   return [...vats.values()].some((left) => !left.isZero());
 }
 
-/** Whether two originals return the same VAT in all respects. */
+/** Whether two original VAT amounts are the same in every field. */
 function textOf(vat: OriginalVat | null): string {
   return JSON.stringify(
     vat && [vat.account, vat.suspendedAccount, postgresText(vat.group ?? ''), vat.rate, vat.amount, vat.paid],

@@ -8,7 +8,7 @@ import type { PostingContext } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { specFacts } from './spec-facts.ts';
 
-/** A case's outcome: no differences where everything came out as it was written. */
+/** The outcome of a case. Without differences, all entries and problems were as written. */
 export interface CaseResult {
   name: string;
   ok: boolean;

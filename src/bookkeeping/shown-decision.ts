@@ -3,7 +3,10 @@ import type { LateDecisionKind } from '../posting/types.ts';
 import { decisionChange } from '../texts/findings/late-documents.ts';
 import type { WeighedChoice, WeighedDocument } from './weigh-decision.ts';
 
-/** What a person was shown before a decision, as canonical text. Its hash must still be true when the decision is recorded. */
+/**
+ * The effects that a person saw before a decision, as canonical text. When the decision is recorded, its effects must still give
+ * the same hash.
+ */
 export function shownText(decision: LateDecisionKind, choices: readonly WeighedChoice[]): string {
   return JSON.stringify([
     decision,
@@ -11,7 +14,7 @@ export function shownText(decision: LateDecisionKind, choices: readonly WeighedC
   ]);
 }
 
-/** SHA-256 of what was shown, in hex. */
+/** SHA-256 of `shownText`, in hex. */
 export function hashOfShown(decision: LateDecisionKind, choices: readonly WeighedChoice[]): string {
   return hash('sha256', shownText(decision, choices), 'hex');
 }
@@ -20,7 +23,7 @@ function shown({ kind, id, code, version, amount, vat, day, entries }: WeighedDo
   return [kind, id, code, version, amount?.toFixed() ?? null, vat?.toFixed() ?? null, day, entries];
 }
 
-/** What differs between two times, a text for each document. */
+/** The differences between the shown and the present effects, a text for each document. */
 export function changesBetween(before: readonly WeighedChoice[], now: readonly WeighedChoice[]): string[] {
   const [old, present] = [byId(before), byId(now)];
   const ids = [...new Set([...old.keys(), ...present.keys()])];

@@ -9,9 +9,9 @@ import { booksErrors } from '../texts/errors/books.ts';
 import type { PlainError } from '../texts/plain-error.ts';
 
 /**
- * What is wrong with a start date that was moved after something was posted, or null. `start_date` is the cut-over (ACCOUNTING
- * Dates): what lies between the old day and the new one would be posted a second time, beside the old books, or be taken out
- * of these.
+ * The error for a start date that was changed after something was posted; null if there is none. The old books contain everything
+ * before `start_date` (ACCOUNTING Dates). With another date, documents between the two dates would be in both books, or in
+ * neither.
  */
 async function movedStart(
   db: Connection,
@@ -34,8 +34,8 @@ async function movedStart(
 }
 
 /**
- * What is wrong with the start date of a window that opens, or null: it is noted then. `before` is the noted one, which most windows find
- * the same.
+ * The error for a changed start date when a window opens; null if there is none. Then it stores the configured date. `before` is
+ * the stored date, which is usually the same.
  */
 export async function startAtOpening(
   { db, transact }: { db: Connection; transact: Transact },
@@ -48,7 +48,7 @@ export async function startAtOpening(
   return moved;
 }
 
-/** Throws ConfigError where the start date was moved: no window opens then, so there is nothing to preview or to repost. */
+/** Throws ConfigError if the start date was changed, because no window would open and the preview would be wrong. */
 export async function requireStart(db: Connection, installation: InstallationConfig): Promise<void> {
   const moved = await movedStart(db, installation, (await stateAtOpening(db, installation.id)).startDate);
   if (moved) throw new ConfigError(moved);

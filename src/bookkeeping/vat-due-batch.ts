@@ -17,13 +17,16 @@ export function postsVatOnPayment({ mapping }: Pick<InstallationConfig, 'mapping
   return mapping.policies.vat_due !== null;
 }
 
-/** The entries of invoices that earlier batches decided and did not write. Null for none in force. */
+/**
+ * The entries in force of invoices after the decisions of earlier batches, which are not in the database. Null for an invoice
+ * without one.
+ */
 export type DecidedInvoices = Map<number, DueDocument['inForce']>;
 
-/** Places of documents that this batch posts for the first time follow all others. */
+/** Documents that this batch posts for the first time get places after all others. */
 const firstNewPlace = 1e15;
 
-/** What the VAT of the documents of a batch depends on (ACCOUNTING R13), kept up with the decisions of the batch. */
+/** The invoices and payments on which the VAT of a batch depends (ACCOUNTING R13). Each decision of the batch updates them. */
 export class VatDueBatch {
   readonly #context: PostingContext;
   readonly #documents: Map<number, DueDocument>;
@@ -75,7 +78,10 @@ export class VatDueBatch {
     return VatDueBatch.ofInvoices(db, installation, own, context, { collectors, decided });
   }
 
-  /** What the VAT of these invoices depends on. `collectors` has members and collectors that are not stored yet. */
+  /**
+   * The facts on which the VAT of these invoices depends. `collectors` are consolidated invoices with their members that are not
+   * stored yet.
+   */
   static async ofInvoices(
     db: Connection,
     { id, dialect }: Pick<InstallationConfig, 'id' | 'dialect'>,
@@ -124,7 +130,7 @@ export class VatDueBatch {
     };
   }
 
-  /** The invoices whose VAT may have moved with the decisions of this batch. */
+  /** The invoices whose due VAT may be different after the decisions of this batch. */
   get touched(): number[] {
     const chained = [...this.#touched].flatMap((id) => {
       const first = this.#documents.get(id)?.chain.first?.id;
@@ -138,7 +144,7 @@ export class VatDueBatch {
     return [...this.#posted.values()];
   }
 
-  /** The facts of a document, with what its VAT depends on. */
+  /** The facts of a document, with the facts on which its VAT depends. */
   add<Facts extends DocumentFacts>(facts: Facts): Facts {
     if (facts.kind === 'payment') return { ...facts, due: this.books };
     return facts.kind === 'vat_due' ? { ...facts, books: this.books } : facts;
@@ -149,7 +155,7 @@ export class VatDueBatch {
     const last = entries.at(-1);
     if (last === undefined) {
       if (state === 'before_start') this.#opens(facts, documentDate ?? '');
-      // It may have been part of the opening balances.
+      // Before, the invoice may have been part of the opening balances.
       else if (state === 'gone' || state === 'voided') for (const id of invoicesOf(facts)) this.#touched.add(id);
       return;
     }

@@ -8,7 +8,10 @@ import { storeMembers } from './collector-members.ts';
 import type { VatDueBatch } from './vat-due-batch.ts';
 import { dueInForce } from './vat-due-read.ts';
 
-/** Stores the members of consolidated invoices, and marks what must move other VAT after the decisions of a batch. */
+/**
+ * Stores the members of consolidated invoices. Marks the payments and latest days that must move another amount of VAT after the
+ * decisions of a batch.
+ */
 export async function followMoves(
   trx: Connection,
   installation: InstallationConfig,
@@ -20,8 +23,8 @@ export async function followMoves(
 }
 
 /**
- * After the decisions of a batch were written, marks payments and latest days that must now move other VAT of these
- * invoices, so that they are posted again (ACCOUNTING R13). `today` is null if no day counts as over.
+ * Runs after the decisions of a batch were written. Marks payments and latest days that must now move another amount of VAT of
+ * these invoices, so that they are posted again (ACCOUNTING R13). `today` is null if no day counts as over.
  */
 async function markMoved(
   trx: Connection,
@@ -50,7 +53,7 @@ async function markMoved(
   await markDirty(trx, id, 'vat_due', wanted.differing(standing, 'vat_due'));
 }
 
-/** The moves of documents, as texts to compare. */
+/** The movements of VAT by each document, as texts that can be compared. */
 class Moves {
   readonly #texts: Record<'payment' | 'vat_due', Map<number, string[]>> = { payment: new Map(), vat_due: new Map() };
 
@@ -64,7 +67,7 @@ class Moves {
     return [...this.#texts[kind].keys()];
   }
 
-  /** The documents with other moves than in `others`, in the order of their ids. */
+  /** The documents whose movements differ from those in `others`, in the order of their ids. */
   differing(others: Moves, kind: 'payment' | 'vat_due'): number[] {
     const textsOf = (moves: Moves, id: number) => (moves.#texts[kind].get(id) ?? []).join('\n');
     return [...new Set([...this.idsOf(kind), ...others.idsOf(kind)])]

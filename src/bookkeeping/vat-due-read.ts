@@ -182,7 +182,7 @@ export interface DueLineInForce {
   invoiceId: number;
   group: string | null;
   rate: Money | null;
-  /** What became due. */
+  /** The VAT that became due. */
   vat: Money;
   base: Money;
 }

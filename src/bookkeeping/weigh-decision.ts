@@ -133,7 +133,7 @@ function decided(
 
 type Part = Pick<DraftEntry, 'documentDate' | 'lines'>;
 
-/** What stays out of the books if nothing is posted: the entry that the document would have, less the one in force. */
+/** The effects that stay out of the books if nothing is posted: the entry that the document would have, less the entry in force. */
 function keptOut({ inForce }: PostedBefore, wanted: DraftEntry | null): Part[] {
   const reversal =
     inForce === null ? [] : [{ documentDate: inForce.documentDate, lines: reversedLines(inForce.lines) }];

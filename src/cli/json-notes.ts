@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 const levels = { info: 30, warn: 40 };
 
 /**
- * A stream for the notes of a command with --json. It writes each note to `out` as a JSON line like those of the log, so that all of
- * stderr is JSON. A note ends with the write that ends with a line end, so it may have several lines.
+ * A stream for the notes of a command with --json. It writes each note to `out` as a JSON line with the fields of a log line, so
+ * that all of stderr is JSON. A write that ends with a line end completes a note, so a note may have several lines.
  */
 export function jsonNotes(out: NodeJS.WritableStream, nowMs: () => number = Date.now): Writable {
   let text = '';

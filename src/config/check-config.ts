@@ -10,7 +10,7 @@ export function checkConfig(file: string, data: unknown): ConfigFile {
   if (result.success) return result.data;
   const { issues } = result.error;
   const [first] = issues;
-  // An unknown key comes first: often it is a misspelled key that is then reported as missing.
+  // An unknown key is reported first, because a misspelled key often causes a second error: the right key is missing.
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   if (unknown) throw unknownKeyError(file, unknown);
   const path = pathText(first?.path ?? []);

@@ -95,8 +95,8 @@ export async function takeLease<Scope extends LeaseScope>(
 }
 
 /**
- * As `takeLease`, but the same holder name means the next attempt of the same work: it takes the lease over at once,
- * and the earlier attempt writes nothing any more. `isLeft`: the previous holder did not end cleanly.
+ * Takes the lease like `takeLease`. If the holder has the same name, this is the next attempt of the same work: it takes the
+ * lease over at once, and the earlier attempt can no longer write. `isLeft`: the previous holder did not end cleanly.
  */
 export async function takeOverLease<Scope extends LeaseScope>(
   db: Connection,

@@ -104,7 +104,7 @@ export async function missingMigrations(db: Connection, known = knownMigrations(
 
 interface Applied {
   name: string;
-  /** Null if an old build applied it that stored only names. */
+  /** Null if an old build applied the migration: it stored only names. */
   hash: string | null;
 }
 

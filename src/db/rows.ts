@@ -11,8 +11,8 @@ export type Connection = Db | Knex.Transaction;
 export type Binding = string | number | boolean | Date | null | readonly (string | number | boolean | Date | null)[];
 
 /**
- * A result does not match its declared shape. The cause is a defect of the statement or the schema, never a user's
- * data. The stack leads to the statement, which the message leaves out.
+ * A result does not match its declared shape. The cause is a defect of the statement or the schema, never a user's data. The
+ * message does not contain the statement; the stack leads to it.
  */
 export class UnexpectedResult extends Error {
   readonly code = 'unexpected_result';

@@ -523,7 +523,7 @@ create table erp_unit (
   erp_key text not null,
   company text not null,
   state text not null default 'pending'::text,
-  needs_consent boolean not null default false,
+  needs_approval boolean not null default false,
   not_before timestamp with time zone,
   attempt_id uuid,
   attempts integer not null default 0,
@@ -553,20 +553,20 @@ create table erp_unit (
   constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'drafted'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text]))),
   constraint erp_unit_undo CHECK (((undo_of IS NULL) = (undo_n IS NULL)))
 );
+CREATE INDEX erp_unit_approval ON vetledger.erp_unit USING btree (installation, unit_date) WHERE ((state = 'pending'::text) AND needs_approval);
 CREATE INDEX erp_unit_batch ON vetledger.erp_unit USING btree (installation, batch) WHERE (batch IS NOT NULL);
 CREATE INDEX erp_unit_company_doubt ON vetledger.erp_unit USING btree (company) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
-CREATE INDEX erp_unit_consent ON vetledger.erp_unit USING btree (installation, unit_date) WHERE ((state = 'pending'::text) AND needs_consent);
 CREATE INDEX erp_unit_doubt ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
 CREATE INDEX erp_unit_drafted ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = 'drafted'::text);
-CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_backlog, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
-CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
+CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_backlog, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_approval));
+CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_approval));
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_late ON vetledger.erp_unit USING btree (installation) WHERE (late_since IS NOT NULL);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
 CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = ANY (ARRAY['delivered'::text, 'handed_over'::text, 'acknowledged'::text]));
 CREATE INDEX erp_unit_timely ON vetledger.erp_unit USING btree (company, unit_date) WHERE ((late_since IS NULL) AND (state = ANY (ARRAY['pending'::text, 'refused'::text])));
 CREATE INDEX erp_unit_undo_of ON vetledger.erp_unit USING btree (installation, undo_of, undo_n) WHERE (undo_of IS NOT NULL);
-CREATE INDEX erp_unit_waiting ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent) AND (follows IS NOT NULL));
+CREATE INDEX erp_unit_waiting ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_approval) AND (follows IS NOT NULL));
 
 create table field_map (
   version text not null,
@@ -1365,7 +1365,7 @@ begin
   foreach age_seconds in array ages_seconds loop
     own_priority := asked_priority;
     if kept_free is not null then
-      -- Its share is taken before other work; the rest only if no request waits.
+      -- The background share is granted before other work. Beyond it, a background request is granted only if no other request waits.
       if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
         own_priority := 0;
       else
@@ -1377,7 +1377,7 @@ begin
             where c.installation = for_installation and c.action = for_action and c.expires_at > present);
       end if;
     end if;
-    -- If the age were computed again at each try, it would vary with the duration of the try.
+    -- The age is computed only once, because each later try would give another value.
     select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
     from budget_claim c
     where c.installation = for_installation and c.action = for_action
@@ -1431,8 +1431,7 @@ begin
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
       expires_at = excluded.expires_at;
 
-  -- When enough slots have expired, or all of them. Responses shorten slots, so it can be sooner: the caller tries
-  -- often.
+  -- The request fits when enough slots have expired, or all of them. Answers can shorten slots, so the caller tries again often.
   select min(freed.expires_at)
     filter (where freed.left_over + ahead + asked_weight <= allowed or freed.left_over = 0)
   into ready_at
@@ -1441,7 +1440,7 @@ begin
     from budget_slot s where s.installation = for_installation and s.action = for_action
   ) freed;
   ready_at := greatest(coalesce(ready_at, present), state.blocked_until);
-  -- There would be enough room without earlier claims, which are served now.
+  -- There is enough room, but earlier claims are served first: try again soon.
   wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
   return next;
 end $function$;

@@ -65,7 +65,7 @@ const documentShape = {
   lateDecision: nullable(text),
 };
 
-/** SQL condition: the document has a problem that waits for someone. A declined correction does not. */
+/** SQL condition: the document has a problem that a person must solve. A declined correction needs nothing. */
 export const hasOpenProblem = `problem_code is not null and problem_code <> '${declinedProblem}'`;
 
 /** Selects documents. `condition` follows `where`, and may end with order, limit and lock. */

@@ -5,7 +5,10 @@ import type { Money } from './money.ts';
 /** Problems of documents that are not posted because their period is locked. */
 export const lockProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
 
-/** A correction that the accountant declined for good: a problem of no document that is held or open (ACCOUNTING "Dates"). */
+/**
+ * The problem of a posted document whose correction the accountant declined for good. The document is not held, and needs no
+ * decision (ACCOUNTING "Dates").
+ */
 export const declinedProblem: ProblemCode = 'left_as_posted';
 
 /** Problems of documents that the accountant decides one by one (ACCOUNTING "Dates"). */

@@ -40,7 +40,7 @@ function firstWritable(candidates: string[]): string {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o755 });
       accessSync(folder, constants.W_OK | constants.X_OK);
-      // In a folder that is writable for all users, another user may have created it.
+      // In a folder that all users can write, another user may have created this subfolder.
       const { uid } = lstatSync(folder);
       if (process.getuid && uid !== process.getuid())
         throw new Error(serverFailures.folderOfAnotherUser({ folder, owner: uid }));

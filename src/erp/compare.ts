@@ -185,7 +185,7 @@ function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimal
     const { account, vat, side } = line;
     if (vat === null) continue;
     add(sent, vatPlace(account, vat.code, vat.part), signedAmount(line));
-    // This base is on no base line, so the tax line reports it.
+    // No base line has this base, so the tax line reports it.
     if (vat.part === 'tax' && vat.base !== null) {
       add(sent, vatPlace(account, vat.code, 'base'), side === 'debit' ? vat.base : vat.base.negated());
     }

@@ -57,7 +57,7 @@ export function strategyOf(capabilities: Capabilities): Strategy {
     seenAfterMs,
     readBack: readBack.by === 'id' ? 'by_id' : readBack.by === 'none' || key.lookup === 'none' ? 'none' : 'by_key',
     readsLocks: periods.readable,
-    // The ERP would post an entry on another day without a warning.
+    // The ERP would silently post an entry on another day.
     unsafe: periods.on_locked === 'redated' && !periods.readable ? 'locks_unreadable' : null,
   };
 }

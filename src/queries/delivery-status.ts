@@ -230,7 +230,7 @@ export async function* unitsToSend(
     let after: OutboxUnit | null = null;
     for (;;) {
       const page: OutboxUnit[] = await unitsInState(db, id, state, { after, limit: pageSize });
-      const due = page.filter((unit) => state !== 'pending' || !unit.needs_consent);
+      const due = page.filter((unit) => state !== 'pending' || !unit.needs_approval);
       const units = await loadUnits(
         db,
         due.map(({ kind, unit_id }) => ({ kind, id: unit_id })),
@@ -258,7 +258,7 @@ export async function* unitsToSend(
 export interface UnitDelivery {
   unit: string;
   state: UnitState;
-  needsConsent: boolean;
+  needsApproval: boolean;
   /** The ERP's own id and number. */
   erpId: string | null;
   erpNumber: string | null;
@@ -288,7 +288,7 @@ function deliveryOf(unit: OutboxUnit): UnitDelivery {
   return {
     unit: unit.unit_id,
     state: unit.state,
-    needsConsent: unit.needs_consent,
+    needsApproval: unit.needs_approval,
     erpId: unit.erp_id,
     erpNumber: unit.erp_number,
     erpDate: unit.erp_date,

@@ -80,7 +80,7 @@ function heldByCode(db: Connection, installations: readonly InstallationId[]) {
 
 const openStates = [
   'pending',
-  'waiting_for_consent',
+  'waiting_for_approval',
   'sending',
   'uncertain',
   'drafted',
@@ -94,8 +94,8 @@ const openStates = [
  */
 function openDeliveries(db: Connection, installations: readonly InstallationId[]) {
   const conditions = {
-    pending: `state = 'pending' and not needs_consent`,
-    waiting_for_consent: `state = 'pending' and needs_consent`,
+    pending: `state = 'pending' and not needs_approval`,
+    waiting_for_approval: `state = 'pending' and needs_approval`,
     sending: `state = 'sending'`,
     uncertain: `state = 'uncertain'`,
     drafted: `state = 'drafted'`,

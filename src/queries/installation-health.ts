@@ -208,5 +208,5 @@ function deliveryTrouble(delivery: DeliveryStatus, now: Date): { cause: PlainErr
     const isLong = since !== null && now.getTime() - since.getTime() > longestWaitMs;
     return { cause: healthCauses.notDelivered({ left, since: isLong ? since.toISOString() : '' }), isSerious: isLong };
   }
-  return unapproved > 0 ? serious(healthCauses.consentMissing({ count: unapproved })) : null;
+  return unapproved > 0 ? serious(healthCauses.approvalMissing({ count: unapproved })) : null;
 }

@@ -1,5 +1,5 @@
-// What a source does not show any more is not gone: nothing is reversed for it, and it is named until a person confirms it
-// (ACCOUNTING "Absence").
+// A document that the source no longer shows is not gone. Nothing is reversed; it is reported as missing until a person confirms
+// that it is gone (ACCOUNTING "Absence").
 import { afterEach, expect, test } from 'vitest';
 import { documentProblems } from '../../src/queries/problems.ts';
 import { installationStatuses } from '../../src/queries/status.ts';
@@ -21,7 +21,7 @@ async function loaded(invoices: number): Promise<TestClinic> {
   return clinic;
 }
 
-/** A window, with the day's census. */
+/** Runs a window that takes the daily census. */
 async function nextDay(of: TestClinic): Promise<void> {
   aheadMs += 2_100;
   await of.rows('update installation_state set census_taken_at = null');
@@ -43,7 +43,7 @@ async function stateOf(of: TestClinic) {
   return { status: status!, problems, ok, report: reports[0]! };
 }
 
-/** Every document that the source hides and that is posted is named, and nothing says that all is well. */
+/** Every posted document that the source hides must be reported as missing, and no report may say that all is well. */
 async function expectNamed(of: TestClinic, hidden: readonly string[]): Promise<void> {
   const { status, problems, report } = await stateOf(of);
   expect(status.health).not.toBe('ok');
@@ -84,7 +84,7 @@ test('a token that loses its right to one department reverses nothing, and says 
   await nextDay(of);
   expect(await journal(of)).toEqual(before);
   await expectNamed(of, hidden);
-  // The right is given back: nothing was reversed, so nothing is to be posted anew.
+  // The source shows the documents again. Nothing was reversed, so nothing must be posted again.
   hide(() => false);
   await nextDay(of);
   await of.sync();
@@ -104,7 +104,7 @@ test('one window of empty lists reverses nothing', async () => {
   await expectNamed(of, hidden);
   hide(() => false);
   aheadMs += 2_100;
-  // Without a day's census: while something is missing, each window counts.
+  // No day passes here, but while a record is missing, each window takes a census.
   await of.sync();
   await of.sync();
   expect(await journal(of)).toEqual(before);
@@ -129,7 +129,7 @@ test('what a person confirms is reversed, and posted anew when it is shown again
   );
   await nextDay(of);
   await expectNamed(of, [`invoice ${id}`]);
-  // The number that was shown is the number that is confirmed.
+  // The confirmation names the number of documents that was shown.
   await expect(confirmAllGone(of.app.db, installation, 2)).rejects.toMatchObject({ code: 'other_number' });
   await confirmAllGone(of.app.db, installation, 1);
   await of.sync();
@@ -209,7 +209,7 @@ test('a census is asked for once for each new pair of counts, then daily', async
   const hide = hiding(of.sandbox);
   const [posted] = await postedOf(of, (kind) => kind === 'payment');
   const id = Number(posted!.split(' ')[1]);
-  // The list counts one less, and its pages show it all the same: no census can settle that.
+  // The list's count is one too low, although its pages show the record. No census can solve that.
   const { invoicePayments } = of.sandbox.clinic;
   const [other] = [...invoicePayments.all()].filter((payment) => payment.id !== id);
   hide((kind, each) => kind === 'payment' && each === id);
@@ -219,7 +219,7 @@ test('a census is asked for once for each new pair of counts, then daily', async
   aheadMs += 2_100;
   await of.sync();
   expect(await due()).toBe(false);
-  // Missing, named, and counted with: the pair has not changed, so nothing is asked for again.
+  // The record is missing, reported and part of the comparison. The counts have not changed, so no further census is requested.
   await of.reconcile();
   await of.sync();
   await of.reconcile();

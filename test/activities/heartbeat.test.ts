@@ -39,7 +39,7 @@ let activities = 0;
 const activity = () => `activity ${++activities}`;
 const rowOf = (activityId: string) => readStep(db, { runId: 'run', activity: activityId });
 
-/** One attempt of an activity: its outcome and its row. `left` is the heartbeat of the attempt before. */
+/** One attempt of an activity: its outcome and its row. `left` is the heartbeat of the previous attempt. */
 function attempt(
   work: (heartbeat: Heartbeat) => Promise<unknown>,
   {

@@ -86,7 +86,7 @@ const lines = [
   'budget reset --yes',
 ];
 
-/** Other tests compare these commands' answers, because this clinic lacks what they need. */
+/** Other tests compare the answers of these commands, because this clinic lacks the records that they need. */
 const elsewhere = {
   'problems retry': 'test/cli/commands.test.ts',
   'late decide': 'test/cli/late.test.ts',

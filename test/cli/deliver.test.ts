@@ -50,7 +50,7 @@ describe('while it is paused', () => {
     expect(synced.stderr).toContain('paused by M. Virtanen: closing');
   });
 
-  test('consent is asked for, given up to a day, and recorded', async () => {
+  test('approval is asked for, given up to a day, and recorded', async () => {
     const asked = await command('deliver', '--approve', '--through', '2099-12-31');
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain(`${posted} entries wait for approval`);
@@ -78,7 +78,7 @@ describe('while it is paused', () => {
       `update erp_unit u set state = 'refused', problem_code = 'erp_account_unknown', problem_message = 'no account 3000',
          problem_since = clock_timestamp()
        from entry e where e.id = u.unit_id and e.kind = 'invoice' and u.unit_id =
-         (select unit_id from erp_unit where not needs_consent and unit_id like '4711/invoice/%' order by seq limit 1)
+         (select unit_id from erp_unit where not needs_approval and unit_id like '4711/invoice/%' order by seq limit 1)
        returning unit_id, document_id`,
     );
     const { problems } = (await command('problems', '--json')).json();

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => clinic?.remove());
 
-/** What the card payments and refunds in the books are per month, by a query over the payments' entries. */
+/** The sum of the card payments and refunds in the books per month, by a query over the payments' entries. */
 const cardPerMonth = () =>
   query<{ month: string; closed: boolean; old: string; documents: number }>(
     db,

@@ -676,7 +676,7 @@ describe('closed periods', () => {
   it('automatically make waiting units late; units that wait for approval keep their state', async () => {
     await enqueued(6);
     const target = open();
-    await execute(db, `update erp_unit set needs_consent = true where seq = (select min(seq) from erp_unit)`);
+    await execute(db, `update erp_unit set needs_approval = true where seq = (select min(seq) from erp_unit)`);
     const set = (nth: number, changes: string) =>
       execute(
         db,

@@ -139,7 +139,7 @@ test.each([
   'what was delivered lately is counted by reading that alone, however much was before, %s',
   async (_, hasStatistics) => {
     await truncate();
-    // Autovacuum would collect statistics at a moment that no test chooses.
+    // Autovacuum is off, because it would collect statistics at a random moment.
     await execute(owner, 'alter table erp_unit set (autovacuum_enabled = off)');
     const settled = async (units: number, at: string) => {
       for (const state of unitStates) await insert(db, units, state);
@@ -168,7 +168,7 @@ test.each([
     await settled(2_000, '2025-12-01T00:00:00Z');
     const after = await counting();
     expect([before.delivered, after.delivered]).toEqual([6, 6]);
-    // Which index the planner takes changes some rows; 27,000 or more would be all units that are older.
+    // The number depends on the index that the planner chooses. 27,000 rows or more would be all older units.
     expect(Math.max(before.read, after.read)).toBeLessThan(200);
   },
 );

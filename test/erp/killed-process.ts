@@ -1,5 +1,5 @@
-// A process that delivers, to be killed while its request is under way: `node killed-process.ts DATABASE_URL ERP_URL LIMITS`.
-// The ERP is in the test process, which receives the created keys and does not answer.
+// Runs a delivery that is killed while its request is running: `node killed-process.ts DATABASE_URL ERP_URL LIMITS`. The ERP is
+// in the test process, which receives the created keys and does not answer.
 
 import { openDatabase } from '../../src/db/pool.ts';
 import { capabilitiesWith } from './capabilities.ts';

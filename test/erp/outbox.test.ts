@@ -115,7 +115,7 @@ describe('a unit in the outbox', () => {
     expect(await waitingForApproval(db, installation)).toEqual({ n: 1, from: '2026-01-20', through: '2026-01-20' });
   });
 
-  it('needs no consent with erp.auto', async () => {
+  it('needs no approval with erp.auto', async () => {
     await post([payment(1)], { windowId: await window('window', null) });
     await enqueue({ auto: true });
     expect(await waitingForApproval(db, installation)).toEqual({ n: 0, from: null, through: null });

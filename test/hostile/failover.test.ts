@@ -73,7 +73,7 @@ test('a promoted standby: trusted, the daemon goes on by itself and the old prim
   );
   expect(daemon.process.exitCode).toBeNull();
 
-  // The old primary still runs, but no process may continue with it.
+  // The old primary still runs, but no process may use it.
   const old = await sync(primary.url);
   expect([old.code, old.json().error]).toEqual([2, expect.objectContaining({ code: 'database_copied' })]);
   // A standby that lacks the commits since the last renewal.

@@ -57,7 +57,7 @@ describe.concurrent('a window that was given up', { timeout: 300_000 }, () => {
         return waiting.length > 0;
       });
       const failed = async () => (await windowRows(clinic)).some(({ outcome }) => outcome === 'failed');
-      // A window that does not wait for its transaction has failed by now; a window that waits is still open.
+      // By now, a window that does not wait for its transaction has failed. A window that waits is still open.
       await waitFor('failed window', failed, 16_000).catch(() => undefined);
       await barrier.commit();
       await owner.destroy();

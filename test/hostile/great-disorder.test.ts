@@ -22,7 +22,7 @@ test('documents in dispute are fetched again only where no window holds the mirr
   await clinic.rows(`update mirror_record set raw = replace(raw::text, '"due_sum":', '"due_sum":"7.77","due_once":')::json, content_hash = repeat('0', 64)
     where kind = 'invoice' and id = (select min(id) from document where kind = 'invoice' and state = 'posted')`);
   const { app } = clinic;
-  // A window opens when reconcile has begun to count.
+  // The window opens after reconcile has begun to count.
   let lease: ReturnType<typeof takeLease> | null = null;
   const practice: typeof app.practice = (id) => {
     lease ??= takeLease(app.db, { installation: id, lane: 'live' }, 'a window');

@@ -280,7 +280,7 @@ test('daemons with different mapping files post by the newer one, whichever of t
     await waitFor('payment', async () => (await posted()).some(({ n }) => n === invoices), lostTaskMs);
   };
   for (let n = 0; n < 4; n++) await payAndPost();
-  // Alone, and restarted with its old file, it still posts by the newer mapping.
+  // This daemon now runs alone. After a restart with its old file, it still uses the newer mapping.
   await second.stop();
   await payAndPost();
   await older.stop();

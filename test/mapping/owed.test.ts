@@ -10,7 +10,7 @@ import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { demoMapping } from '../support/demo-config.ts';
 
-// Sales that are liabilities until they are used, but that the mapping posts as revenue: recognised by name, reported,
+// Sales that are liabilities until they are used, but that the mapping posts as revenue. They are recognised by name, reported,
 // and posted as mapped.
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));

@@ -36,9 +36,7 @@ const moneyWords = new Set(
     ' ',
   ),
 );
-/**
- * Last words of names that are not money although they contain a word for money: `due_date`, `base_url`, `net_account`.
- */
+/** Last words that show that a name is not money, although it contains a word for money: `due_date`, `base_url`, `net_account`. */
 const otherWords = new Set(
   'account accounts at code codes count date dates day days decimals department group groups hash id ids key keys line lines ms name names path places rate role row rows seconds side size time type types url'.split(
     ' ',
@@ -83,7 +81,7 @@ export function findMoneyLeaks(project: Project, options: GuardOptions): Finding
   });
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: nodes are told apart by their kind, and read by the properties it has
+// biome-ignore lint/suspicious/noExplicitAny: the kind of a node decides which properties it has
 type Part = any;
 
 class Guard {

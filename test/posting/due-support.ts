@@ -1,4 +1,4 @@
-// Books in memory for VAT on payment: documents are posted one after the other, as src/bookkeeping does it.
+// Books in memory for VAT on payment. Documents are posted one after the other, as in src/bookkeeping.
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { post } from '../../src/posting/index.ts';
@@ -25,7 +25,7 @@ export class DueScene {
     this.#change = change;
   }
 
-  /** The source shows the invoice; nothing is posted. */
+  /** Adds the invoice to the source, without posting anything. */
   see(facts: InvoiceFacts): void {
     this.#invoices.set(facts.invoice.id, facts);
     for (const member of facts.invoice.consolidatedInvoiceIds) this.#collectors.set(member, facts.invoice.id);
@@ -40,7 +40,7 @@ export class DueScene {
     return this.#post(`invoice/${facts.invoice.id}`, facts);
   }
 
-  /** The source no longer shows the payment. */
+  /** Removes the payment from the source. */
   remove(id: number): void {
     this.#gone.add(id);
   }
@@ -59,7 +59,7 @@ export class DueScene {
     return this.again(payment.id);
   }
 
-  /** Posts a payment that was seen, anew. */
+  /** Posts a payment of the source again. */
   again(id: number): DraftEntry[] {
     const payment = this.#payments.get(id)!;
     const invoice = this.#invoices.get(payment.invoiceId ?? 0)?.invoice ?? null;
@@ -70,7 +70,7 @@ export class DueScene {
     });
   }
 
-  /** The entry of an invoice's latest day. */
+  /** Posts the latest day of an invoice. Returns its entry. */
   latest(id: number, today = '2099-01-01'): DraftEntry[] {
     const context = { ...this.#context, today };
     return this.#post(

@@ -125,9 +125,9 @@ test('half a cent goes to the even one', () => {
 });
 
 test('a use that is seen before the one it replaces is known to be gone gives back its own part', () => {
-  // 200.00 of the prepayment was used. Staff delete that payment in the practice software and enter it again. The new
-  // payment is posted first, when everything is used; then the old payment is reversed. The remaining VAT is zero:
-  // 40.64 - 40.64 - 40.64 + 40.64.
+  // Staff used 200.00 of the prepayment, delete that payment in the practice software and enter it again. The new payment is
+  // posted first, when nothing is left; then the old payment is reversed. The remaining VAT is zero: 40.64 - 40.64 - 40.64 +
+  // 40.64.
   const [first, again] = [used('200.00', share('200.00', '0')), used('200.00', share('200.00', '200.00'))];
   const vatOf = (facts: typeof first) =>
     balances([judge({ ...facts, payment: { ...facts.payment, id: 51 } }, context).entry!])['2401'];

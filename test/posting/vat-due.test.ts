@@ -24,7 +24,7 @@ const policy = (changes: Record<string, unknown> = {}) =>
 const sceneOf = (changes: Record<string, unknown> = {}, startDate: string | null = null) =>
   new DueScene(contextOf({ mapping: policy(changes), startDate }));
 
-/** The lines of VAT, `account amount` with group and base, without the money of the payment. */
+/** The VAT lines of an entry as `account amount` with group and base. Lines of money are left out. */
 function vatOf(entries: DraftEntry[]): string[] {
   const own = entries.map((entry) => ({
     ...entry,
@@ -110,7 +110,7 @@ describe('worked examples', () => {
   test('17 with the payments of type 12 seen one after the other', () => {
     const scene = sceneOf();
     const entries = [...scene.invoice(invoice1001()), ...scene.pay(card('100.00')), ...scene.invoice(creditOfRow2())];
-    // As long as the other one is unknown, it counts like money.
+    // While the other payment of the pair is unknown, this one counts as money.
     const alone = scene.pay(credit('57.00', 60, 1));
     expect(vatOf(alone)).toEqual([
       '2946 [VAT14 14%] 2.20',
@@ -159,7 +159,7 @@ describe('worked examples', () => {
   });
 });
 
-/** What is left on `vat_not_due` after some steps, and the amounts on VAT 24 and VAT 14 of the last one. */
+/** The remaining balance of `vat_not_due` after some steps, and the amounts of the last step on VAT 24 and VAT 14. */
 const cases: {
   what: string;
   policy?: Record<string, unknown>;
@@ -206,7 +206,7 @@ const cases: {
       scene.seePayment(credit('-28.50', 61, 2));
       return [...first, scene.pay(credit('28.50', 60, 1)), scene.pay(card('152.50', 62))];
     },
-    // 3.50 of 7.00 left the credit note; the invoice has 24.00 and 3.50 of 152.50.
+    // The credit note has moved 3.50 of its 7.00. For the invoice, 24.00 and 3.50 of 152.50 are due.
     vat: ['2946 3.50', '2946 24.00', 'vat14 -3.50', 'vat24 -24.00'],
   },
   {

@@ -44,7 +44,7 @@ test.each([
   expect(fiscalYearStart(day, month)).toBe(start);
 });
 
-/** One line as the oracle keeps it: cents, debit positive. */
+/** One line of the oracle's list: cents, debit positive. */
 interface Posted {
   day: string;
   account: string;
@@ -123,7 +123,7 @@ async function sumsOfItems({ figures }: Section): Promise<Record<string, string>
 const ofFigures = ({ figures }: Section) =>
   figures.map(({ amounts }) => Object.fromEntries(Object.entries(amounts).map(([name, of]) => [name, of.toFixed(2)])));
 
-/** The oracle: adds cents, and knows nothing of days, roles or tables. */
+/** The oracle: it adds cents, and does not know days, roles or tables. */
 function expectedOf(lines: Posted[], from: string, through: string, yearStart: string, isSplit: boolean) {
   const trial: Record<string, string[]> = {};
   const earlier: Record<string, number> = {};
@@ -189,7 +189,7 @@ test('reports of random books are sums of their lines, for any period, split and
           const [result] = await income(db, installation, period, of);
           const change = Object.values(results).reduce((sum, [, within = 0]) => sum - within, 0);
           expect(result!.total.amount!.toFixed(2)).toBe(money(change));
-          // The result is what assets and liabilities changed by.
+          // The result is the change of assets and liabilities.
           const changes = sheet!.figures.flatMap(({ keys, amounts }) =>
             keys.account === null ? [] : [amounts.change!],
           );

@@ -67,7 +67,7 @@ function cellsOf(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 }
 
-/** The tables of a report: the ones that the refusal of `--csv` names, or its only one. */
+/** The names of a report's tables: the error message of `--csv` lists them if there are several. */
 async function tablesOf(line: string): Promise<string[]> {
   const { stdout, stderr } = await command(`${line} --csv`);
   const named = /with --csv: ([\w, ]+)\./.exec(stderr)?.[1]?.split(', ');

@@ -1,4 +1,4 @@
-// Random books of one installation, random filings, and an oracle that keeps its own lists. Entries are inserted without the
+// Random books of one installation with random filings, and an oracle with separate lists. Entries are inserted without the
 // triggers of the journal, so that a life takes milliseconds.
 import { expect } from 'vitest';
 import { Rng } from '../../sandbox/src/rng.ts';
@@ -41,7 +41,7 @@ interface Known {
   state: 'on_time' | 'late' | 'cancelled_out';
   isLate: boolean;
   lines: Map<string, { base: number; tax: number }>;
-  /** The month whose return took it as a late entry. */
+  /** The month whose return declares it as a late entry. */
   taken: string | null;
 }
 
@@ -52,7 +52,7 @@ export class FiledBooks {
   readonly #owner: Db;
   readonly #random: () => number;
   readonly #entries: Known[] = [];
-  /** What each return declared, by month: entry, lateness and group to cents. */
+  /** The content of each return by month: entry, lateness, and cents by group. */
   readonly #declared = new Map<string, Sums>();
   readonly #versions = new Map<string, number>();
   #closed = 0;
@@ -95,7 +95,7 @@ export class FiledBooks {
     const month = this.#one(months);
     const day = `${month}-${String(1 + Math.floor(this.#random() * 28)).padStart(2, '0')}`;
     const isLate = this.#isClosed(day);
-    // A late document has its own date in a period that was opened again, or the first open day.
+    // A late document has its date in a period that was reopened, or on the first open day.
     const isRedated = isLate && this.#closed < months.length && this.#random() < 0.6;
     const lines: Sums = new Map();
     for (const { group, rate } of groups.filter(() => this.#random() < 0.6)) {
@@ -228,7 +228,7 @@ export class FiledBooks {
     this.#versions.set(month, version + 1);
   }
 
-  /** What the return of a month should declare now: its on-time entries, and the late ones that it has taken. */
+  /** The required content of a month's return now: its on-time entries, and the late entries that it declares. */
   #due(month: string): Sums {
     const own = this.#entries.filter(
       ({ state, day, taken }) =>
@@ -292,7 +292,7 @@ export class FiledBooks {
   }
 }
 
-/** Lives through books of these seeds, and compares them with the oracle on the way. */
+/** Plays books of these seeds, and compares them with the oracle after each step. */
 export async function liveThrough({ db, owner, truncate }: UsedDatabase, seeds: readonly number[]) {
   let [filings, corrections] = [0, 0];
   for (const seed of seeds) {

@@ -253,7 +253,7 @@ test('filed, then late in the ERP, cancelled out, and corrected: filed + since +
       expect(own.toFixed(2)).toBe(await vatAccounts(days));
     }
   };
-  // Filed by our own books, before a delivery reads that the ERP has closed the month.
+  // Our own books are closed and the return is filed before a delivery reads that the ERP has closed the month.
   await closePeriods(db, [{ id: clinic.id, today: '2026-03-01' }], february.through);
   await file(false);
   await reopenPeriods(db, [clinic.id], february.from, { ...by, second: null, checklist: null });
@@ -261,7 +261,7 @@ test('filed, then late in the ERP, cancelled out, and corrected: filed + since +
   expect([filed, since]).toEqual([expect.any(Object), {}]);
   await ties();
 
-  // The changes that the ERP lacks are late now, and no longer part of the period.
+  // The ERP lacks these changes, so they are late now, and no longer part of the period.
   await deliver();
   const declared = erpReturn(february);
   const late = await ownReturn(february);
@@ -271,7 +271,7 @@ test('filed, then late in the ERP, cancelled out, and corrected: filed + since +
   expect(together(late.since, late.late)).toEqual({});
   await ties();
 
-  // Settled against their reversals, they are in no return. Their new entries are dated in March, and late.
+  // These entries and their reversals cancel each other, so no return declares them. Their new entries are dated in March, and late.
   await redateClosed({ db, databaseId: 'test', signal }, clinic.installation, await lateUnits(), by);
   await deliver();
   const settled = await ownReturn(february);
@@ -289,7 +289,7 @@ test('an entry that waits for approval, or was refused, when its period was clos
   await clinic.pull();
   await clinic.post();
   await enqueue();
-  await db.raw(`update erp_unit set needs_consent = true where unit_date between '2026-02-01' and '2026-02-10'`);
+  await db.raw(`update erp_unit set needs_approval = true where unit_date between '2026-02-01' and '2026-02-10'`);
   await db.raw(
     `update erp_unit set state = 'refused', problem_code = 'erp_account_unknown' where unit_date between '2026-02-11' and '2026-02-14'`,
   );

@@ -81,7 +81,7 @@ test('file, a late credit note, a correction return; each filed figure stays wha
   const filed = ['1 2026-01 14 50.00 7.00', '1 2026-01 25.5 100.00 25.50'];
   expect(await sections('2026-01')).toEqual({ filed, since: [], late: [], accounts: ['filed 32.50'] });
 
-  // A credit note of January, decided for February: late there, and in no return yet.
+  // A credit note of January is posted in February by a decision. It is late there, and no return declares it yet.
   const credit = clinic.clinic.createInvoice({
     ...{ invoice_date: '2026-01-20', credit_note: true, credit_note_original_invoice: first.id },
     rows: [{ sum: '-40.00', vat_percentage: '25.5', account_number: '3000' }],

@@ -1,4 +1,5 @@
-// Filed VAT returns over random books: filed + since + late, taken or not, are the VAT accounts of each month.
+// Filed VAT returns over random books. For each month, the filed lines, the changes since and the late lines add up to the
+// balance of the VAT accounts.
 import { expect, test } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';

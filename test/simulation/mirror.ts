@@ -118,8 +118,7 @@ export class Mirror {
     if (kind === 'payment') {
       const { record, gone, missing, source, firstSeenAt } = this.payments.get(id)!;
       const invoice = this.invoices.get(source.invoice)?.record ?? null;
-      // As soon as the installation has read the prepayment, the match is right. Other tests cover how a match is
-      // found.
+      // After the installation has read the prepayment, it knows the right match. Other tests cover how vetledger finds a match.
       const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
       // If the client cannot be read now, an earlier value is used, because the table prepayment_balance keeps it.
       const clientId = prepayment?.record.clientId ?? prepayment?.source.client ?? null;

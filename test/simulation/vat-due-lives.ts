@@ -1,5 +1,5 @@
-// Random lives of VAT on payment (ACCOUNTING R13): invoices, credit notes, collectors and payments of all kinds in any
-// order, and an oracle in whole cents and fractions that shares no code with src.
+// Random lives of VAT on payment (ACCOUNTING R13): invoices, credit notes, consolidated invoices and payments in any order. The
+// oracle computes with whole cents and fractions, and shares no code with src.
 import { Rng } from '../../sandbox/src/rng.ts';
 import { Money } from '../../src/domain/money.ts';
 import type { InvoiceFacts } from '../../src/posting/types.ts';
@@ -37,7 +37,7 @@ interface Policy {
   start: string | null;
 }
 
-/** What lives contained, to show that each case occurs. */
+/** The cases that occurred in lives, so that a test can check that none is missing. */
 export type Counts = Record<string, number>;
 
 const text = (cents: bigint): string => new Money(String(cents)).dividedBy(100).toFixed(2);
@@ -52,7 +52,7 @@ function rounded(over: bigint, under: bigint): bigint {
   return sign * (whole + (up ? 1n : 0n));
 }
 
-/** A fraction held between zero and a total. */
+/** A fraction, limited to the range between zero and a total. */
 function within([n, d]: [bigint, bigint], total: bigint): [bigint, bigint] {
   const [over, under] = d < 0n ? [-n, -d] : [n, d];
   const isBelow = total < 0n ? over > 0n : over < 0n;
@@ -294,7 +294,7 @@ class Life {
     this.#scene.remove(paid.id);
   }
 
-  /** Posts whatever must move other VAT, until nothing changes. */
+  /** Posts every document that must move another amount of VAT, until nothing changes. */
   #follow(): void {
     for (let round = 0; round < 20; round++) {
       let entries = 0;
@@ -338,7 +338,7 @@ class Life {
     return first === undefined ? null : first < date ? date : first;
   }
 
-  /** The pairs of opposite payments of type 12 in the chain of a sale. */
+  /** The pairs of payments of type 12 with opposite amounts in the chain of a sale. */
   #pairs(sale: Sale): { from: Sale; to: Sale; fromPaid: Paid; toPaid: Paid }[] {
     const first = this.#first(sale);
     const depth = (one: Sale): number => (one.credits === null ? 0 : 1 + depth(this.#sales.get(one.credits)!));
@@ -366,13 +366,13 @@ class Life {
     return pairs.sort((x, y) => x.fromPaid.id - y.fromPaid.id);
   }
 
-  /** The VAT and net of a rate that are due when only the documents in `done` are posted. */
+  /** The due VAT and net amount of a rate if only the documents in `done` are posted. */
   #due(sale: Sale, rate: Rate, done: ReadonlySet<string>, isOver: boolean): [bigint, bigint] {
     const pairs = this.#pairs(sale);
     const of = (one: Sale, what: 'net' | 'vat') => one.rows.reduce((s, r) => (r.rate === rate ? s + r[what] : s), 0n);
     const given = new Map<number, bigint>();
     let [vat, net, total, money] = [of(sale, 'vat'), of(sale, 'net'), this.#total(sale), 0n];
-    // A group without VAT of a sale has its base with the sale.
+    // The base of a group without VAT is due with the sale.
     if (vat === 0n) net = 0n;
     const paired = new Set<number>();
     for (const { from, to, fromPaid, toPaid } of pairs) {
@@ -426,13 +426,13 @@ class Life {
     return [rounded(vat * n, total * d), rounded(net * n, total * d)];
   }
 
-  /** Whether a payment is posted, or one of the opening balances. */
+  /** True if a payment is posted, or is part of the opening balances. */
   #isIn(paid: Paid): boolean {
     const state = this.#scene.stateOf(`payment/${paid.id}`);
     return state === 'posted' || (state === 'before_start' && !paid.isGone);
   }
 
-  /** Whether the VAT of a sale is moved by payments at all. */
+  /** True if payments move the VAT of this sale. */
   #isMoved(sale: Sale): boolean {
     if (sale.isVoid || !this.#isOnPayment(sale) || sale.members.length > 0 || this.#total(sale) === 0n) return false;
     const latest = this.#latestOf(sale);
@@ -526,7 +526,7 @@ class Life {
     this.#notDue(found);
   }
 
-  /** E11: what is left on `vat_not_due` is the VAT of the entries in force less what became due. */
+  /** E11: the balance of `vat_not_due` must equal the VAT of the entries in force less the VAT that became due. */
   #notDue(found: Map<string, [bigint, bigint]>): void {
     let left = 0n;
     let owed = 0n;
@@ -546,7 +546,7 @@ class Life {
   }
 }
 
-/** Wrong facts that the lives must notice. */
+/** Wrong facts; the oracle must notice each. */
 export const vatDueMutants: Record<string, (books: DueBooks) => DueBooks> = {
   'no set-off': (books) => ({ ...books, settlements: new Map() }),
   'no collector': (books) => ({

@@ -44,7 +44,7 @@ export async function judge(life: Judged): Promise<string[]> {
   return wrong;
 }
 
-/** The books must equal the oracle's, each affected document must be held and named, and no other one. */
+/** The books must equal the oracle's. Each affected document must be held and reported, and no other one. */
 async function wrongDocuments(life: Judged): Promise<string[]> {
   const { db, installation, practice, hostility, confirmed, closedThrough } = life;
   const { id, timezone, decimals, startDate } = installation;
@@ -119,7 +119,10 @@ function inClosedPeriod({ clinic }: SimulatedPractice, through: string | null): 
   return dated.flatMap(([kind, records]) => records.map(({ id }) => `${kind}/${id}`));
 }
 
-/** A posted prepayment's record names its entry, or the ERP's number; a record that does not is named where the source is hostile. */
+/**
+ * The record of a posted prepayment must contain its entry id, or the ERP's number. In a hostile source, a record without it must
+ * be reported.
+ */
 async function wrongNotes({ db, installation, practice, hostility, isHostile, held }: Judged): Promise<string[]> {
   const prepayments = practice.clinic.prepayments.all();
   if (!isHostile) return wrongWriteBacks(db, installation.id, held, prepayments);
@@ -176,7 +179,7 @@ async function entriesOfPrepayments(
   return new Map(posted.map(({ id, entry }) => [id, held === null ? entry : (numbers.get(entry) ?? null)]));
 }
 
-/** A posted prepayment's record names its entry: by our id, or by the ERP's number. Other records name nothing. */
+/** The record of a posted prepayment must contain our entry id or the ERP's number. No other record may contain one. */
 export async function wrongWriteBacks(
   db: Db,
   installation: number,
@@ -190,7 +193,7 @@ export async function wrongWriteBacks(
   });
 }
 
-/** Every unit of ours is in the ERP once, posted and with our amounts, and nothing else is. */
+/** Every unit must be in the ERP once, posted and with our amounts. The ERP must contain nothing else. */
 export async function wrongInErp(db: Db, installation: number, held: HeldEntry[]): Promise<string[]> {
   const wrong: string[] = [];
   const units = await query<{ unit: string; state: string; problem: string | null; day: string; lines: string }>(
@@ -229,7 +232,7 @@ function accountsOf({ lines }: HeldEntry): string {
     .join(', ');
 }
 
-/** Leases, windows and batches that nobody ended. */
+/** Leases, windows and batches that were never ended. */
 export async function leftBehind(db: Db, installation: number): Promise<string[]> {
   const found = await query<{ what: string }>(
     db,

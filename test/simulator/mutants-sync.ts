@@ -94,7 +94,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'ascending order trusted': {
     faults: [
       inWalk({
-        // The walk believes that pages are ascending and that no record came or went between two pages.
+        // This walk assumes that pages are in ascending order, and that no record appears or disappears between two pages.
         walk: (real) => (ports, options) => {
           const expected = new Map<string, number>();
           return real.walk(
@@ -121,8 +121,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'an older answer overwrites a newer one': {
     faults: [
       inSavePage({
-        // The list's previous answer is saved again, as if by an activity after its time-out, and everything stored
-        // counts as older.
+        // This mutant saves the list's previous answer again, like an activity after its time-out, and treats all stored records as older.
         savePage: (real) => {
           const before = new Map<string, Parameters<typeof real.savePage>[3]>();
           return async (trx, scope, kind, page, findOwnEchoes) => {
@@ -265,7 +264,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
 };
 
-/** The next request begins above what is settled by then, instead of what was settled when the previous walk began. */
+/** The next request begins above the payments that have settled since, instead of those that had settled when the previous walk began. */
 function settledWhenAsked(): Fault[] {
   const opened = new WeakMap<object, SavedReadAt>();
   return [

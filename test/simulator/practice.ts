@@ -128,7 +128,7 @@ export class SimulatedPractice {
     return text.replace(/("(?:modified|created|date_added)":"[^"]*?)\.\d+/g, '$1');
   }
 
-  /** How a process reaches it. */
+  /** The connection of a process to it. */
   transportOf(process: Mortal): Transport {
     let latest: { dateMs: number; atMs: number } | null = null;
     const { time } = this.#options;
@@ -215,7 +215,7 @@ export class SimulatedPractice {
     }
   }
 
-  /** The answer after the faults in force; null: the connection breaks off. */
+  /** The answer after the active faults are applied; null breaks the connection. */
   async #tampered(
     answer: SourceAnswer,
     request: { method: string; path: string; body: string },
@@ -225,7 +225,7 @@ export class SimulatedPractice {
     this.#asked.set(list, n);
     let current = answer;
     for (const fault of this.#faults) {
-      // By list and number, since lists are asked at once.
+      // By list and number, because lists are requested in parallel.
       const rng = new Rng(this.#options.seed, `${fault.name} ${list} ${n}`);
       if (fault.strikes >= fault.most || !rng.chance(fault.share)) continue;
       const struck = await fault.strike(current, request, rng);
@@ -264,7 +264,7 @@ export class SimulatedPractice {
 
 const unpacked = new Map<Buffer, string>();
 
-/** The body that a client gets; null where it cannot be unpacked. */
+/** The body that a client receives; null if it cannot be decompressed. */
 function textOf({ body, bytes, headers }: SourceAnswer): string | null {
   if (bytes === undefined) return headers['content-encoding'] === 'gzip' ? null : body;
   const text = unpacked.get(bytes) ?? gunzipSync(bytes).toString();

@@ -1,5 +1,5 @@
-// A worker process of the simulation: its own pool, practice client and ERP client, and the activities that run in it. Timers of
-// what runs in it are its own: they wait for simulated time, stand still with it, and die with it.
+// A worker process of the simulation, with its database pool, its clients of practice and ERP, and its activities. Its timers use
+// simulated time. They stop while the process pauses, and never fire after its death.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -24,17 +24,17 @@ export interface WorkerOptions extends MortalOptions {
   practice: SimulatedPractice;
   open: ((life: Life) => ErpTarget) | null;
   requestDelivery(): void;
-  /** How often a connection of the database breaks, per statement; asked each time. */
+  /** The probability that the database connection breaks at a statement. It is called for each statement. */
   breaks(): number;
-  /** How it signs in at the practice; default: with the token, which is never refused. */
+  /** How it signs in to the practice. The default is a token that is always accepted. */
   auth?: (ports: { db: Db; clock: Clock }) => Auth;
   onEvent?: ActivityDeps['onEvent'];
-  /** Longest wait of a statement for its turn among others. */
+  /** The longest wait of a statement for its turn. */
   longestTurnMs?: number;
 }
 
 const usualTurnMs = 12;
-/** Nothing of the ERP's or the source's pace is simulated here: lives of deliveries do that. */
+/** This simulation does not limit the requests to ERP and source. The lives of delivery test such limits. */
 const ampleLimit = 100_000;
 const requestTimeoutSeconds = 90;
 
@@ -79,7 +79,7 @@ export class WorkerProcess extends Mortal implements Asker {
     this.activities = createActivities(deps);
   }
 
-  /** Runs work of this process. */
+  /** Runs work with the timers of this process. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     return running.run(this, work);
   }
@@ -100,7 +100,7 @@ export class WorkerProcess extends Mortal implements Asker {
     return true;
   }
 
-  /** Takes its connections back. */
+  /** Returns its database connections. */
   async release(): Promise<void> {
     const end = this.#options.time.begin();
     try {
@@ -110,14 +110,14 @@ export class WorkerProcess extends Mortal implements Asker {
     }
   }
 
-  /** Calls after so much simulated time, unless the process is dead by then. The returned function cancels it. */
+  /** Calls `happen` after this simulated time, unless the process is dead then. The returned function cancels it. */
   after(ms: number, happen: () => void): () => void {
     const { time } = this.#options;
     return time.at(time.nowMs + ms, () => void this.thaw().then(() => this.isDead || running.run(this, happen)));
   }
 }
 
-/** A timer of a process; it has what callers of timers ask for. */
+/** A timer of a process, with the methods of Node.js timers that callers use. */
 class SimulatedTimer {
   readonly cancel: () => void;
   constructor(cancel: () => void) {
@@ -131,13 +131,13 @@ class SimulatedTimer {
   }
 }
 
-/** Shorter ones belong to work under way (test/erp/fake/time.ts). */
+/** Timers up to this length belong to work under way and use real time (test/erp/fake/time.ts). */
 const shortMs = 20;
 /** The interval at which the connection pool looks for idle connections. */
 const poolIntervalMs = 1_000;
 let areTimersSimulated = false;
 
-/** Has timers that are set in a process wait for simulated time. Once per real process, after the first SimulatedTime. */
+/** Makes timers that are set in a process use simulated time. Call it once per real process, after the first SimulatedTime. */
 export function simulateTimers(): void {
   if (areTimersSimulated) return;
   areTimersSimulated = true;

@@ -71,7 +71,7 @@ try {
   await server.release();
 }
 
-/** Seeds from the first one on, of lives that have the trait. */
+/** The seeds of lives with the trait, from the first seed on. */
 function seedsOf(count: number, first = Number(values.from ?? 1)): number[] {
   const { trait } = values;
   const seeds: number[] = [];
@@ -80,7 +80,7 @@ function seedsOf(count: number, first = Number(values.from ?? 1)): number[] {
   return seeds;
 }
 
-/** Looks for the first life that notices each mutant, and whose like without the mutant is right. */
+/** Searches the first life that notices each mutant, if the same life without the mutant is right. */
 async function tryMutants(): Promise<number> {
   let unnoticed = 0;
   for (const [mutant, { given, seed }] of Object.entries(mutants)) {

@@ -5,7 +5,7 @@ import { liveInstallation } from './life.ts';
 import { traitsOf } from './traits.ts';
 import { prepareDatabase } from './world.ts';
 
-/** A few of the short lives of `npm run simulate`: of each kind of source, with and without crashes and an ERP. */
+/** A few short lives of `npm run simulate`: of each kind of source, with and without crashes and an ERP. */
 const seeds = [4, 5, 6, 12];
 const longestLifeMs = 120_000;
 

@@ -1,4 +1,4 @@
-// What the clinic's staff do beside the sandbox's own events: they correct rows, import and delete records, and restore backups.
+// Changes by the clinic's staff in addition to the sandbox's events: they correct rows, import and delete records, and restore backups.
 
 import type { Clinic } from '../../sandbox/src/clinic.ts';
 import type { Invoice, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
@@ -19,7 +19,7 @@ interface Version {
 export class Staff {
   /** Documents that were deleted. */
   readonly deleted = new Set<string>();
-  /** Records that were put back to an earlier version. */
+  /** Records that were restored to an earlier version. */
   restored = 0;
   readonly #clinic: Clinic;
   readonly #rng: Rng;
@@ -33,7 +33,7 @@ export class Staff {
     this.#time = time;
   }
 
-  /** Corrects an invoice's rows, imports invoices, or uses up ids; what was done. */
+  /** Corrects an invoice's rows, imports invoices, or skips ids. Returns what was done. */
   work(): string | null {
     const rng = this.#rng;
     if (rng.chance(0.1)) return this.#import(rng.int(3, 8));
@@ -45,20 +45,20 @@ export class Staff {
     return invoice ? this.#correct(invoice, rng.pick(corrections)) : null;
   }
 
-  /** Makes an invoice with a row that costs nothing. */
+  /** Creates an invoice with a row of zero. */
   invoiceNow(): void {
     const row = { sum: '10.00', vat_percentage: '25.5' };
     this.#clinic.createInvoice({ rows: [row, row, { ...row, sum: '0.00' }] });
   }
 
-  /** Records one document of each kind. */
+  /** Creates one document of each kind. */
   recordEach(): void {
     const { id } = this.#clinic.createInvoice({ rows: [{ sum: '10.00', vat_percentage: '25.5' }] });
     this.#clinic.pay(id, { payment_type: 0 });
     this.#clinic.takePrepayment({ payment_type: 0, paid: '20.00' });
   }
 
-  /** Changes rows of an invoice of this very second within the second, so that its new `modified` shows nothing. */
+  /** Changes rows of an invoice that changed in this second, before the second ends. The new `modified` then does not show the change. */
   changeInSameSecond(invoiceId: number): void {
     const invoice = this.#clinic.invoices.get(invoiceId);
     const now = this.#clinic.clock();
@@ -67,7 +67,7 @@ export class Staff {
     this.#time.at(this.#time.nowMs + this.#rng.int(0, leftMs), () => void this.#correct(invoice, 'delete free'));
   }
 
-  /** Deletes a document that nothing else refers to. */
+  /** Deletes a document to which no other record refers. */
   delete(isKept: (document: string) => boolean): string | null {
     const clinic = this.#clinic;
     const { invoices, invoicePayments, prepayments } = clinic;
@@ -95,7 +95,7 @@ export class Staff {
     return `${names[kind]} ${one.id} is deleted`;
   }
 
-  /** Keeps the records as they are now, for a later `restore`. */
+  /** Stores the current records for a later `restore`. */
   backUp(): void {
     const { invoices, invoiceRows, prepayments } = this.#clinic;
     for (const invoice of invoices.all()) {
@@ -107,7 +107,7 @@ export class Staff {
       if (!this.#backup.prepayments.has(one.id)) this.#backup.prepayments.set(one.id, { ...one });
   }
 
-  /** Puts some records back to how they were, `modified` included. */
+  /** Restores some records to their stored version, including `modified`. */
   restore(): string | null {
     const { invoices, invoiceRows } = this.#clinic;
     const changed = [...this.#backup.invoices.values()].filter(({ invoice, rows }) => {
@@ -128,7 +128,7 @@ export class Staff {
     return done.length === 0 ? null : `invoices are restored: ${done.join(', ')}`;
   }
 
-  /** Changes without a new `modified`, and records that come with one of long ago. */
+  /** Changes records without a new `modified`, and adds records with an old one. */
   changeUnseen(): void {
     const clinic = this.#clinic;
     const { invoices, invoiceRows, prepayments } = clinic;
@@ -202,7 +202,7 @@ export class Staff {
   }
 }
 
-/** A final invoice that stands alone. */
+/** Creates a final invoice to which no other record refers. */
 function isPlain(invoice: Invoice): boolean {
   return (
     Object.entries(final).every(([name, value]) => invoice[name as keyof Invoice] === value) &&

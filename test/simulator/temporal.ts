@@ -1,5 +1,5 @@
-// What Temporal does for windows and deliveries, in simulated time: it gives each activity to a worker, again after a failure or when
-// nothing was heard of it, though it may have ended or still be at work.
+// Does what Temporal does for windows and deliveries, in simulated time. It gives each activity to a worker. After a failure or a
+// heartbeat time-out it starts another attempt, even if the first one has ended or still runs.
 
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -12,7 +12,7 @@ import type { WorkerProcess } from './process.ts';
 import { runWindow, type WindowEnd } from './windows.ts';
 
 const heartbeatTimeoutMs = 30_000;
-/** Of activities that send no heartbeats: recording a window's end. */
+/** The time-out of activities that send no heartbeats: those that record a window's end. */
 const silentTimeoutMs = 120_000;
 const watchEveryMs = 5_000;
 const longestRetryMs = 60_000;
@@ -26,10 +26,10 @@ export interface TemporalOptions {
   time: SimulatedTime;
   rng: Rng;
   installation: number;
-  /** Those that live. */
+  /** The living worker processes. */
   workers(): WorkerProcess[];
   tell(line: string): void;
-  /** Share of completions that Temporal never hears of. */
+  /** The share of completions that do not reach Temporal. */
   lostCompletions(): number;
 }
 
@@ -38,7 +38,7 @@ export interface WindowOptions {
   timeoutMs?: number;
 }
 
-/** An activity, and what its last heartbeat has left. */
+/** An activity, with the details of its last heartbeat. */
 interface Note {
   activityId: string;
   details: unknown;
@@ -55,14 +55,14 @@ export class SimulatedTemporal {
   #delivery: Promise<void> | null = null;
   #isDue = false;
   #wake: () => void = () => undefined;
-  /** Duplicate and stale attempts so far. */
+  /** The number of duplicate and outdated attempts so far. */
   repeated = 0;
 
   constructor(options: TemporalOptions) {
     this.#options = options;
   }
 
-  /** One window from its opening to its end, as workflows/steps.ts has it. It is given up `timeoutMs` after it was opened. */
+  /** Runs one window from its opening to its end, like workflows/steps.ts. It fails `timeoutMs` after it was opened. */
   async window({ kind = 'window', timeoutMs = windowTimeoutMs }: WindowOptions = {}): Promise<WindowEnd> {
     const { time, installation } = this.#options;
     const stop = new AbortController();
@@ -87,7 +87,7 @@ export class SimulatedTemporal {
     }
   }
 
-  /** A pass of the scrub, from its beginning to its end. */
+  /** Runs a pass of the scrub. */
   async scrub(): Promise<void> {
     const { installation, time } = this.#options;
     const workflow = this.#workflow('scrub');
@@ -100,7 +100,7 @@ export class SimulatedTemporal {
     }
   }
 
-  /** Begins the delivery, or tells the one under way that there is work. */
+  /** Starts the delivery, or signals the running one that there is work. */
   requestDelivery(): void {
     this.#isDue = true;
     this.#wake();
@@ -109,12 +109,12 @@ export class SimulatedTemporal {
     });
   }
 
-  /** Whether a delivery is under way. */
+  /** True if a delivery is running. */
   get isDelivering(): boolean {
     return this.#delivery !== null;
   }
 
-  /** workflows/deliver.ts. */
+  /** Does what workflows/deliver.ts does. */
   async #deliver(): Promise<void> {
     const { installation, time, tell } = this.#options;
     const workflow = this.#workflow('deliver');
@@ -183,7 +183,7 @@ export class SimulatedTemporal {
     }
   }
 
-  /** One attempt: what came of it, as far as Temporal hears. */
+  /** Runs one attempt. Returns its result as Temporal receives it. */
   async #attempt<Name extends keyof Activities>(
     name: Name,
     worker: WorkerProcess,
@@ -225,7 +225,7 @@ export class SimulatedTemporal {
       while (time.nowMs - heardMs < timeoutMs) await time.sleep(watchEveryMs, over.signal);
       this.repeated += 1;
       tell(`${name} of ${worker.holder} timed out${worker.isDead ? '' : ', though the process lives'}`);
-      // A worker that lives learns of it from its next heartbeat.
+      // A living worker learns of the time-out from the answer to its next heartbeat.
       if (!worker.isDead) time.at(time.nowMs + rng.int(1, 20_000), cancel);
       throw new TimedOut(`${name} timed out`);
     };
@@ -240,7 +240,7 @@ export class SimulatedTemporal {
     }
   }
 
-  /** Temporal hears of a completion; or never. */
+  /** Resolves when Temporal receives a completion. If the completion is lost, it never resolves. */
   async #heard(name: string, lost: number): Promise<void> {
     const { rng, time, tell } = this.#options;
     await time.sleep(rng.int(1, 10));

@@ -1,10 +1,10 @@
-// What one life is like: a seed decides which traits it has.
+// The traits of a life, which depend on its seed.
 
 import type { Quirks } from '../../sandbox/src/quirks.ts';
 import { Rng } from '../../sandbox/src/rng.ts';
 import type { Troubles } from './mortal.ts';
 
-/** How far the source can be trusted. `unsteady`: its order, clock and commits cannot. `hostile`: its answers cannot, either. */
+/** How reliable the source is. `unsteady`: its order, clock and commits are unreliable. `hostile`: so are its answers. */
 export type SourceKind = 'steady' | 'unsteady' | 'hostile';
 
 export interface Traits {
@@ -12,17 +12,17 @@ export interface Traits {
   invoices: number;
   windows: number;
   quirks: Partial<Quirks>;
-  /** The clinic's clock may be ahead of the true time by one of these; it moves between windows. */
+  /** Offsets of the clinic's clock from the true time. It changes from one to the next between windows. */
   clocksMs: number[];
   /** The clock of the `Date` header less that of `modified`. */
   dateSkewMs: number;
-  /** Whether records show whole seconds only. */
+  /** True if records have whole seconds only. */
   inSeconds: boolean;
   latencyMs: { usual: number; longest: number };
   /** When the life begins. */
   startMs: number;
   overlapMs: number;
-  /** Share of requests during which something happens at the clinic. */
+  /** The share of requests during which an event happens at the clinic. */
   unrest: number;
   /** Invoices change again in the second in which they were read. */
   bursts: boolean;
@@ -30,21 +30,21 @@ export interface Traits {
   deletes: boolean;
   /** Backups are restored: records go back to an earlier version and its `modified`. */
   restores: boolean;
-  /** At the end, records change, come and go without a new `modified`, and a pass of the scrub follows. */
+  /** At the end, records change, appear and disappear without a new `modified`. A pass of the scrub follows. */
   unseen: boolean;
   /** At the end, the source hides posted documents for some windows. */
   hides: boolean;
-  /** Whether a window counts the lists now and then. */
+  /** True if some windows count the lists. */
   counts: boolean;
-  /** Worker processes. */
+  /** The number of worker processes. */
   processes: number;
   troubles: Troubles;
-  /** Shares: of requests to the practice and to the ERP that fail, of statements at which a connection breaks, of lost completions. */
+  /** Shares of failed requests to the practice and to the ERP, of statements at which a connection breaks, and of lost completions. */
   practiceFaults: number;
   erpFaults: number;
   breaks: number;
   lostCompletions: number;
-  /** The ERP's record; null: the books stay in our own database. */
+  /** The ERP's record; null if nothing is delivered. */
   erp: string | null;
 }
 
@@ -55,11 +55,11 @@ export type TraitName = (typeof traitNames)[number];
 export const noTroubles: Troubles = { dies: 0, diesSending: 0, stands: 0 };
 const hourMs = 3_600_000;
 const start = Date.parse('2026-03-06T06:00:00Z');
-/** The zone changes its clocks. */
+/** The instants at which the zone changes its clocks. */
 const clockChanges = [Date.parse('2026-03-29T01:00:00Z'), Date.parse('2026-10-25T01:00:00Z')];
-/** ERPs that differ in what a lost answer leaves behind. */
+/** ERPs that differ in the effect of a request whose answer is lost. */
 const erps = ['tryton', 'fortnox', 'overwriting', 'stubborn_drafts'];
-/** A commit comes at most so much of the overlap late. */
+/** The longest delay of a commit, as a share of the overlap. */
 const latestOfOverlap = 0.8;
 
 export function hasTrait({ source, erp, troubles, breaks }: Traits, name: TraitName): boolean {
@@ -68,7 +68,7 @@ export function hasTrait({ source, erp, troubles, breaks }: Traits, name: TraitN
   return source === name;
 }
 
-/** The traits of a seed, some of them replaced by those given. */
+/** The traits of a seed. `given` replaces some of them. */
 export function traitsOf(seed: number, given: Partial<Traits> = {}): Traits {
   const rng = new Rng(seed, 'traits');
   const drawn = rng.weighted<SourceKind>([
@@ -126,7 +126,7 @@ function unsteady(rng: Rng): typeof steady {
   const overlapMs = rng.pick([60_000, 600_000]);
   const bursts = rng.chance(0.15);
   const hasDate = rng.chance(bursts ? 0.5 : 0.9);
-  // A clock that no answer shows may be ahead, or behind by less than the margin for that.
+  // If no answer shows the clock, it may be ahead. It may be behind only by less than vetledger's margin for that.
   const clocks = hasDate
     ? [[0, 2 * hourMs], [0, -2 * hourMs], [0, 90_000, -90_000], [5 * hourMs], [-5 * hourMs], [0, 3 * hourMs, -hourMs]]
     : [[0, 2 * hourMs], [-200_000, 0], [hourMs]];
@@ -155,7 +155,7 @@ function unsteady(rng: Rng): typeof steady {
   };
 }
 
-/** What records and lists look like. */
+/** The form of records and lists. */
 function looks(rng: Rng): Partial<Quirks> {
   const ignorable = ['id__gt', 'invoice__in', 'modified__gte', 'id__in', 'id__lt'];
   return {

@@ -1,4 +1,4 @@
-// Runs windows and backfills through their activities as workflows/steps.ts does, without Temporal: a window takes a fraction of
+// Runs the activities of windows and backfills in the order of workflows/steps.ts, without Temporal: a window takes a fraction of
 // a second. Attempts are few and pauses short, so that a window gives up in seconds.
 
 import { randomUUID } from 'node:crypto';
@@ -13,40 +13,40 @@ import type { PlainError } from '../../src/texts/plain-error.ts';
 import { failureTypes, noCounts, type WindowInput } from '../../workflows/messages.ts';
 
 export interface WindowEnd {
-  /** `died`: its process did, and nothing was recorded. */
+  /** `died`: the process of the window died, and nothing was recorded. */
   outcome: 'closed' | 'failed' | 'not opened' | 'died';
   error: PlainError | null;
 }
 
 export interface WindowOptions {
   kind?: WindowInput['kind'];
-  /** It is given up after so long. */
+  /** The window fails after this time. */
   limitMs?: number;
   /** Its process dies when this resolves. */
   death?: Promise<unknown>;
 }
 
-/** Attempts of an activity whose error says that it may succeed later; a window in service has as many as fit into half an hour. */
+/** The number of attempts of an activity whose error says that it may succeed later. In service, attempts continue for half an hour. */
 const attemptsAtMost = 3;
-/** The same for errors that nothing explains (activities/attempts.ts counts them itself). */
+/** The same for errors without an explanation (activities/attempts.ts counts them separately). */
 const unexplainedAtMost = 12;
 const retryPauseMs = 30;
 const refetchRounds = 4;
 const windowLimitMs = 20_000;
 
-/** The SDK tells of each activity that fails; the round's story does that. */
+/** The SDK would log each failed activity, but the life has a log of its own. */
 const logger = new DefaultLogger('ERROR');
 
 class GivenUp extends Error {}
 
-/** Performs an activity as Temporal does, with its retries; the signal ends it. */
+/** Performs an activity with its retries, like Temporal. The signal ends it. */
 export type PerformUntil = <Name extends keyof Activities>(
   name: Name,
   signal: AbortSignal | null,
   ...args: Parameters<Activities[Name]>
 ) => Promise<Awaited<ReturnType<Activities[Name]>>>;
 
-/** The control flow of workflows/steps.ts. `dies`: the signal was the death of the process, and nothing is recorded. */
+/** The control flow of workflows/steps.ts. If `dies` returns true, the signal means the death of the process, and nothing is recorded. */
 export async function runWindow({
   kind,
   installation,
@@ -60,7 +60,7 @@ export async function runWindow({
   signal: AbortSignal;
   dies: () => boolean;
   perform: PerformUntil;
-  /** Between two passes of what goes on beside a first load's pull. */
+  /** Called between two passes of the steps that run beside a first load's pull. */
   pause: () => Promise<void>;
 }): Promise<WindowEnd> {
   const input: WindowInput = {
@@ -87,7 +87,7 @@ export async function runWindow({
   }
 }
 
-/** As the workflow of windows opens, which goes on as that of first loads where everything has to be read. */
+/** Opens the window like its workflow does. If everything has to be read, it continues as a first load. */
 async function openAs(
   kind: WindowInput['kind'],
   open: (pulls: boolean) => Promise<OpenReport | ClosedReport>,
@@ -128,7 +128,7 @@ async function windowSteps(
   if (kind === 'window' && window.from !== null) await perform('takeCensus', input, window);
 }
 
-/** As workflows/side-by-side.ts, where the passes of posting end with the pull. */
+/** Does what workflows/side-by-side.ts does: passes of posting run until the pull ends. */
 async function streamed(
   work: () => Promise<void>,
   input: WindowInput,
@@ -261,7 +261,7 @@ const givenUp: PlainError = {
   todo: 'nothing is lost',
 };
 
-/** As workflows/steps.ts: nothing of a failed window still runs when the next one opens. */
+/** Waits until all work has ended, like workflows/steps.ts, so that no step of a failed window runs during the next one. */
 async function allOrNone(works: (() => Promise<unknown>)[]): Promise<void> {
   const ended = await Promise.allSettled(works.map((work) => work()));
   for (const one of ended) if (one.status === 'rejected') throw one.reason;

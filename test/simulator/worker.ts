@@ -21,6 +21,6 @@ process.on('message', async ({ seed, given }: { seed: number | null; given: Give
   n += 1;
   process.send?.(await live(databases, seed, n, given));
 });
-// The parent was killed: nothing else would end this process.
+// The parent was killed, so this process must end, too.
 process.on('disconnect', () => process.exit(1));
 process.send?.('ready');

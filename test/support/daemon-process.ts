@@ -1,4 +1,4 @@
-// Runs `vetledger run --json` in a separate process, and gives its output line by line and its end.
+// Runs `vetledger run --json` in a separate process, and returns its output line by line and its end.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -10,27 +10,27 @@ import { databaseClock } from './today.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A superuser's URL; tests make databases of their own with `useDatabase`. */
+    /** The URL of a superuser. Tests create databases with `useDatabase`. */
     databaseUrl: string;
-    /** The role that the program runs as: it owns nothing. */
+    /** The role of the program, which owns nothing. */
     runtimeRole: { name: string; password: string };
-    /** The name of a migrated database that theirs are copies of. Nothing connects to it. */
+    /** The name of a migrated database. Test databases are copies of it, so nothing may connect to it. */
     templateDatabase: string;
     /** host:port of a Temporal server with a namespace `default`. */
     temporalAddress: string;
   }
 }
 
-/** Servers that one test run shares, with what its test files get to know about them. */
+/** The servers of a test run, and the values that its test files get. */
 interface Servers {
   provided: ProvidedContext;
   release(): Promise<void>;
 }
 
-/** Each project that needs servers runs this file; they share the first one's. */
+/** Each project that needs servers runs this file. The first one starts them, and the others share them. */
 const shared = globalThis as { vetledgerTestServers?: { servers: Promise<Servers>; users: number } };
 
-/** Starts the servers of the run, unless another project has, and gives their addresses to the project's test files. */
+/** Starts the servers, unless another project has done it, and passes their addresses to the test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.vetledgerTestServers ??= { servers: startServers(project.config.env.VETLEDGER_TEST_CLOCK_MS), users: 0 };
   const used = shared.vetledgerTestServers;
@@ -83,7 +83,7 @@ async function startServers(clockMs: string | undefined): Promise<Servers> {
       },
       async release() {
         await dropDatabase(server, template);
-        // A database that a killed test left still refers to it.
+        // A database of a killed test may still refer to the role.
         await runAlone(server, `drop role ${runtime.name}`).catch(() => undefined);
         await teardown();
       },

@@ -3,7 +3,7 @@ import type { Quirks } from '../../sandbox/src/quirks.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { changeRecords, startTamperingProxy, type TamperingProxy } from '../support/tampering.ts';
 
-/** The next windows request records again that were put aside, without waiting for the daily census. */
+/** The next window requests put-aside records again, without waiting for the daily census. */
 
 let clinic: TestClinic;
 let proxy: TamperingProxy;

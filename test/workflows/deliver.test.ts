@@ -50,7 +50,7 @@ const delivery: Delivery = {
 async function deliverAll({ installation: { id } }: SlicePorts): Promise<SliceReport> {
   const done = await clinic.rows(
     `update erp_unit set state = 'delivered', settled_at = clock_timestamp()
-     where installation = ? and state = 'pending' and not needs_consent returning 1`,
+     where installation = ? and state = 'pending' and not needs_approval returning 1`,
     [id],
   );
   return { ...idle, delivered: done.length };
@@ -76,11 +76,11 @@ const undelivered = async () =>
   );
 
 /** Adds a unit to the outbox, as if a process had died before it requested its delivery. */
-async function addUnit(id: string, needsConsent = false): Promise<void> {
+async function addUnit(id: string, needsApproval = false): Promise<void> {
   await clinic.rows(
-    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, needs_consent)
+    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, needs_approval)
      values (4711, ?, 'entry', 0, '2026-01-31', md5(?), 'test', ?)`,
-    [id, id, needsConsent],
+    [id, id, needsApproval],
   );
 }
 

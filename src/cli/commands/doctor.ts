@@ -105,7 +105,7 @@ async function checkPostgres(context: CommandContext, config: Config): Promise<{
   }
 }
 
-/** Whether this PostgreSQL was tried, and whether the role of the program is kept from changing the journal. */
+/** Checks that this version of PostgreSQL was tested, and that the role of the program cannot change the journal. */
 async function databaseChecks(db: Db): Promise<Check[]> {
   const name = 'database role';
   const role = await currentRole(db);

@@ -15,7 +15,7 @@ const documentRef = z.strictObject({ kind: z.enum(['invoice', 'payment', 'prepay
 export const deliveryAnswer = z.strictObject({
   unit: z.string(),
   state: z.string(),
-  needs_consent: z.boolean(),
+  needs_approval: z.boolean(),
   erp_id: z.string().nullable(),
   erp_number: z.string().nullable(),
   erp_date: date.nullable(),
@@ -146,11 +146,11 @@ export const documentAnswer = z.strictObject({
 
 export function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
   if (delivery === undefined) return null;
-  const { unit, state, needsConsent, erpId, erpNumber, erpDate, settledAt, problem } = delivery;
+  const { unit, state, needsApproval, erpId, erpNumber, erpDate, settledAt, problem } = delivery;
   return {
     unit,
     state,
-    needs_consent: needsConsent,
+    needs_approval: needsApproval,
     ...{ erp_id: erpId, erp_number: erpNumber, erp_date: erpDate },
     settled_at: settledAt,
     problem,

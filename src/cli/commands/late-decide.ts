@@ -145,8 +145,8 @@ function decide(context: CommandContext, options: Options, ids: readonly string[
 type Outcome = 'decided' | 'dry run' | 'refused';
 
 /**
- * Weighs the decision, shows it and asks if a filter chose the documents, and records it if it still does the same. Without `by`
- * it only weighs.
+ * Weighs the decision and shows it. If a filter chose the documents, it asks for confirmation. It records the decision if its
+ * effects are still the same. Without `by` it only weighs.
  */
 async function decideDocuments(
   context: CommandContext,

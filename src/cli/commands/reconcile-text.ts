@@ -72,7 +72,7 @@ const clearedElsewhere: readonly LineRole[] = [
 ];
 const clearedHere: readonly LineRole[] = ['consolidation_clearing', 'credit_settlement'];
 
-/** Says which balances other books clear, and which ones documents have cleared. */
+/** The balances that other books clear, and the balances that documents have cleared. */
 function clearingNotes({ trial_balance: lines }: InstallationReport): string[] {
   const of = (roles: readonly LineRole[]) => lines.filter(({ role }) => roles.some((each) => each === role));
   const names = (found: InstallationReport['trial_balance']) =>

@@ -102,9 +102,9 @@ export function deliveryLines(found: DeliveryStatus, at: TimeText = instant): st
 
 /** The lines of `explain` about the delivery of an entry; `what` is their title. */
 export function unitDeliveryLines(found: UnitDelivery, what = deliveryTitles.sent, at = instant): string[] {
-  const { state, needsConsent, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
+  const { state, needsApproval, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
   const parts = [
-    unitStateTexts[state === 'pending' && needsConsent ? 'unapproved' : state],
+    unitStateTexts[state === 'pending' && needsApproval ? 'unapproved' : state],
     ...(erpNumber === null
       ? erpId === null
         ? []

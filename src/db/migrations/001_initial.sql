@@ -356,9 +356,9 @@ create table mirror_record (
   content_hash text not null,
   -- Canonical text of the kept fields: equal content gives the same text.
   raw json not null,
-  -- For an invoice: whether its rows are needed (it is final), the source time that its rows must reach to be fresh
-  -- (proof P2: its `modified` rounded up to the next second, never later than the answer), and the source time of the
-  -- last fetch of its whole row set.
+  -- Only for invoices. needs_rows: the invoice is final, so its rows are needed. rows_fresh_from: the rows are fresh if they were
+  -- read at this source time or later. This is the invoice's `modified`, rounded up to the next second, but not later than the
+  -- answer (proof P2). rows_source_time: when all its rows were read last.
   needs_rows boolean not null default false,
   rows_fresh_from timestamptz,
   rows_source_time timestamptz,
@@ -368,11 +368,10 @@ create table mirror_record (
   -- These times order the answers of all processes, independently of other clocks.
   asked_at timestamptz not null default '1970-01-01T00:00:00Z',
   answered_at timestamptz not null default '1970-01-01T00:00:00Z',
-  -- Absence is not proof. A posted record that a whole list of the source no longer shows counts as existing, in its
-  -- last version, until a user confirms that it is gone. Since when it is not shown, by the database's clock at the
-  -- request of the list; null if it is shown, or gone.
+  -- Since when the source does not show a posted record: the database's clock at the request for the whole list. Null if it is
+  -- shown, or gone. Such a record counts as existing, in its last version, until a user confirms that it is gone.
   missing_at timestamptz,
-  -- The answer when its id was looked up; it is evidence, not proof. Null if it was not looked up.
+  -- The answer to the request for the record's id. It is only a hint for the user. Null if it was not requested.
   missing_answer text,
   -- Whether so many records of its list are missing that they are one problem (source_shrank).
   missing_many boolean not null default false,
@@ -383,7 +382,7 @@ create index mirror_record_parent on mirror_record (installation, kind, parent_i
 -- only the rows that need work. This one finds stale row sets.
 create index mirror_record_stale_rows on mirror_record (installation, id)
   where kind = 'invoice' and needs_rows and gone_at is null and (rows_source_time is null or rows_source_time < rows_fresh_from);
--- Invoices changed since an instant. Their row sets are fetched again if the source does not list changed rows.
+-- Invoices that changed since an instant. If the source does not list changed rows, all rows of these invoices are fetched again.
 create index mirror_record_recent_invoices on mirror_record (installation, modified)
   where kind = 'invoice' and needs_rows and gone_at is null;
 create index mirror_record_missing on mirror_record (installation, kind, id) where missing_at is not null;
@@ -1344,10 +1343,9 @@ create trigger written_back after insert or update on write_back for each row ex
 -- One budget per installation and endpoint action of the practice API, shared by all processes. Every instant is
 -- clock_timestamp(): now() would be the start of the transaction, before the wait for the lock.
 --
--- A request costs at most one round trip: a take requests as many slots as there are waiting requests, and reports
--- which of its process's slots were answered since the last take. The age counts per request, not per process: the
--- oldest request goes first. Data that a crash may lose without harm (claims, earlier ends of slots) does not wait for
--- the disk; a grant does.
+-- A request needs at most one round trip to the database: budget_take requests a slot for each waiting request of the process. It
+-- also reports which slots of the process were answered since the last call. The oldest request goes first, whichever process it
+-- belongs to. Claims and earlier ends of slots may be lost in a crash, so they do not wait for the disk. A grant does.
 
 create table budget (
   installation bigint not null,
@@ -1355,7 +1353,7 @@ create table budget (
   -- The limit of the last request, for display.
   full_limit int not null,
   window_seconds double precision not null,
-  -- The share of the limit at regains_from. From then on it regains a tenth of the whole limit per window.
+  -- The share of the limit that was left at regains_from. From then on, it grows by a tenth of the whole limit per window.
   share double precision not null default 1,
   regains_from timestamptz not null default '-infinity',
   throttled_at timestamptz not null default '-infinity',
@@ -1541,7 +1539,7 @@ begin
   foreach age_seconds in array ages_seconds loop
     own_priority := asked_priority;
     if kept_free is not null then
-      -- Its share is taken before other work; the rest only if no request waits.
+      -- The background share is granted before other work. Beyond it, a background request is granted only if no other request waits.
       if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
         own_priority := 0;
       else
@@ -1553,7 +1551,7 @@ begin
             where c.installation = for_installation and c.action = for_action and c.expires_at > present);
       end if;
     end if;
-    -- If the age were computed again at each try, it would vary with the duration of the try.
+    -- The age is computed only once, because each later try would give another value.
     select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
     from budget_claim c
     where c.installation = for_installation and c.action = for_action
@@ -1607,8 +1605,7 @@ begin
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
       expires_at = excluded.expires_at;
 
-  -- When enough slots have expired, or all of them. Responses shorten slots, so it can be sooner: the caller tries
-  -- often.
+  -- The request fits when enough slots have expired, or all of them. Answers can shorten slots, so the caller tries again often.
   select min(freed.expires_at)
     filter (where freed.left_over + ahead + asked_weight <= allowed or freed.left_over = 0)
   into ready_at
@@ -1617,7 +1614,7 @@ begin
     from budget_slot s where s.installation = for_installation and s.action = for_action
   ) freed;
   ready_at := greatest(coalesce(ready_at, present), state.blocked_until);
-  -- There would be enough room without earlier claims, which are served now.
+  -- There is enough room, but earlier claims are served first: try again soon.
   wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
   return next;
 end $$;
@@ -1718,9 +1715,8 @@ create table erp_closed_days (
   primary key (installation, from_day, through)
 );
 
--- How far a company's entries of an installation are known to be this database's own. `looked_at`: when the last
--- complete look-up began. `first_sent_at`: when our first entry was known to be there. `is_claimed`: a look-up was made
--- after that.
+-- Whether all entries of an installation in a company are from this database. `looked_at`: when the last complete look-up began.
+-- `first_sent_at`: when our first entry was seen there. `is_claimed`: a look-up was made after that.
 create table erp_claim (
   company text not null,
   installation bigint not null,
@@ -1730,8 +1726,8 @@ create table erp_claim (
   primary key (company, installation)
 );
 
--- Entries of a company with a key of our form that this database has not sent: another database made them, or this one
--- at a time that it does not remember (`is_ours`). `adopted_at`: a user stated that the other database's entry stays.
+-- Entries of a company that have a key of our form, but were not sent by this database. Another database sent them, or this one
+-- before it was restored from a backup (`is_ours`). `adopted_at`: a user stated that the other database's entry stays.
 create table erp_keyed_entry (
   company text not null,
   installation bigint not null,
@@ -1764,8 +1760,8 @@ create table erp_unit (
   company text not null,
   state text not null default 'pending' check (state in ('pending', 'sending', 'uncertain', 'drafted', 'delivered',
     'refused', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')),
-  -- Units of a first load or a backfill are sent only after consent.
-  needs_consent boolean not null default false,
+  -- Units of a first load or a backfill are sent only after approval.
+  needs_approval boolean not null default false,
   not_before timestamptz,
   attempt_id uuid,
   attempts integer not null default 0,
@@ -1784,7 +1780,7 @@ create table erp_unit (
   is_backlog boolean not null default false,
   -- Limit of entries in the unit's next batch; null for as many as the ERP accepts.
   batch_limit integer,
-  -- Why the unit is uncertain, which determines the meaning of its absence.
+  -- Why the unit is in doubt. The reason decides what happens if a look-up does not find the unit.
   doubt text check (doubt in ('no_answer', 'refused', 'unknown', 'duplicate', 'unseen')),
   -- Answers that refused the unit. A request after one is a new attempt, so that no ERP repeats the old answer.
   answered integer not null default 0,
@@ -1804,17 +1800,17 @@ create table erp_unit (
 );
 create index erp_unit_company_doubt on erp_unit (company) where state in ('sending', 'uncertain');
 create index erp_unit_refused on erp_unit (installation) where state = 'refused';
-create index erp_unit_due on erp_unit (installation, is_backlog, kind, seq) where state = 'pending' and not needs_consent;
-create index erp_unit_consent on erp_unit (installation, unit_date) where state = 'pending' and needs_consent;
+create index erp_unit_due on erp_unit (installation, is_backlog, kind, seq) where state = 'pending' and not needs_approval;
+create index erp_unit_approval on erp_unit (installation, unit_date) where state = 'pending' and needs_approval;
 create index erp_unit_doubt on erp_unit (installation, kind, seq) where state in ('sending', 'uncertain');
 create index erp_unit_drafted on erp_unit (installation, kind, seq) where state = 'drafted';
 create index erp_unit_handed_over on erp_unit (installation, batch) where state = 'handed_over';
 -- Units that wait for another one: few, since most documents have one entry.
 create index erp_unit_waiting on erp_unit (installation, kind, seq)
-  where state = 'pending' and not needs_consent and follows is not null;
+  where state = 'pending' and not needs_approval and follows is not null;
 create index erp_unit_undo_of on erp_unit (installation, undo_of, undo_n) where undo_of is not null;
 create index erp_unit_batch on erp_unit (installation, batch) where batch is not null;
-create index erp_unit_hand_over on erp_unit (installation, kind, seq) where state = 'pending' and not needs_consent;
+create index erp_unit_hand_over on erp_unit (installation, kind, seq) where state = 'pending' and not needs_approval;
 -- All states in which the ERP has a unit, or a file holds it. Delivered units since an instant are counted with it.
 create index erp_unit_settled on erp_unit (installation, settled_at) where state in ('delivered', 'handed_over', 'acknowledged');
 create index erp_unit_late on erp_unit (installation) where late_since is not null;

@@ -443,7 +443,7 @@ const unsettledShape = {
   message: nullable(text),
 };
 
-/** Units in these states, which by the outbox are not in the ERP's books; at most `limit`. */
+/** Units in these states, which should not be in the ERP's books; at most `limit`. */
 export function unsettledUnits(
   db: Connection,
   installation: InstallationId,

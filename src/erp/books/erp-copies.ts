@@ -46,7 +46,7 @@ export async function copiesAmong(
     }),
   );
   return entries.flatMap((found): Copy[] => {
-    // The entry itself, which has lost its key.
+    // This is our entry, but its key was removed.
     if (byErpId.has(found.id)) return [];
     const named = byErpId.get(found.originId ?? '');
     const candidates = named === undefined ? labelled.filter(isLabelledAs(found, sent)) : [named];

@@ -40,7 +40,7 @@ import { copiesAmong, copyText } from './erp-copies.ts';
 
 /** Maximum time between two full readings, even without `--full`. */
 const fullEveryMs = 7 * 86_400_000;
-/** In slices, `readings` readings cover all months, and a month is not read again within `days` days. */
+/** With slices, this number of readings covers all months, and a month is read again after this number of days. */
 const slices = { readings: 28, days: 7 };
 /** Searches for changes overlap by this time, because transactions may commit late and clocks differ. */
 const overlapMs = 3_600_000;

@@ -251,7 +251,7 @@ export async function takeOverAdopted(trx: Connection, { company, installation }
     [company, installation],
   );
   if (has === null) return 0;
-  const waits = `u.installation = ? and u.company = ? and u.state = 'pending' and not u.needs_consent`;
+  const waits = `u.installation = ? and u.company = ? and u.state = 'pending' and not u.needs_approval`;
   const documentOf = (unit: string) => `regexp_replace(${unit}, '/[0-9]+$', '')`;
   const numberOf = (unit: string) => `coalesce(substring(${unit} from '/([0-9]+)$')::bigint, 0)`;
   const refused = await execute(

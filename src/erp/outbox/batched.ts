@@ -46,7 +46,7 @@ export async function batchCandidates(
     },
     `select u.unit_id as id, u.erp_key as key, u.kind, u.seq, u.unit_date as date, u.follows, p.state as follows_state
      from erp_unit u left join erp_unit p on p.installation = u.installation and p.unit_id = u.follows
-     where u.installation = ? and u.state = 'pending' and not u.needs_consent
+     where u.installation = ? and u.state = 'pending' and not u.needs_approval
        and (u.kind, u.seq, u.unit_id) > (?::text, ?::bigint, ?::text)
        and u.unit_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
        and u.enqueued_at < coalesce(?::timestamptz, 'infinity')

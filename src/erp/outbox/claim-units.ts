@@ -29,7 +29,7 @@ export async function claimDue(
     unitShape,
     // A subquery per row reads only as many rows as the batch needs, even if the queue is long.
     `select ${columns} from erp_unit u
-     where installation = ? and state = 'pending' and not needs_consent and company = ?
+     where installation = ? and state = 'pending' and not needs_approval and company = ?
        and (not_before is null or not_before <= clock_timestamp())
        and (follows is null or coalesce((
          select p.state in ${settledStates} from erp_unit p where p.installation = u.installation and p.unit_id = u.follows), true))

@@ -40,7 +40,7 @@ export function deliveryWaits(
          and (u.state = 'sending' and (not l.is_held or c.look_up_from is not null)
            or u.state = 'uncertain' and u.not_before > clock_timestamp())) d
      left join lateral (
-       select u.enqueued_at from erp_unit u where u.installation = i.id and u.state = 'pending' and not u.needs_consent
+       select u.enqueued_at from erp_unit u where u.installation = i.id and u.state = 'pending' and not u.needs_approval
        order by u.is_backlog, u.kind, u.seq limit 1) w on true`,
     [installations.map(({ id }) => id), installations.map(({ company }) => company)],
   );

@@ -107,7 +107,7 @@ const insertTypes = {
   erp_key: 'text',
   company: 'text',
   state: 'text',
-  needs_consent: 'boolean',
+  needs_approval: 'boolean',
   is_backlog: 'boolean',
   doubt: 'text',
 };
@@ -117,8 +117,8 @@ function unitRow({ is_unit: _, window_id, ...unit }: NewUnit, to: EnqueueOptions
   const isExcluded = to.from !== null && unit.unit_date < to.from;
   // An entry without a window, such as a repost, may have been sent before the restore too.
   const isOld = through !== undefined && (through === null || window_id === null || window_id <= through);
-  const needsConsent = unit.is_backlog && !to.auto;
-  const mayBeInErp = isOld && !isExcluded && !needsConsent;
+  const needsApproval = unit.is_backlog && !to.auto;
+  const mayBeInErp = isOld && !isExcluded && !needsApproval;
   return {
     ...unit,
     installation: to.installation,
@@ -126,7 +126,7 @@ function unitRow({ is_unit: _, window_id, ...unit }: NewUnit, to: EnqueueOptions
     company: to.company,
     state: isExcluded ? 'excluded' : mayBeInErp ? 'uncertain' : 'pending',
     doubt: mayBeInErp ? 'no_answer' : null,
-    needs_consent: needsConsent,
+    needs_approval: needsApproval,
   };
 }
 

@@ -16,12 +16,12 @@ export async function markLate(trx: Connection, company: string, closed: readonl
   await execute(
     trx,
     `update erp_unit u set late_since = clock_timestamp(),
-       state = case when needs_consent then state else 'refused' end,
-       problem_code = case when needs_consent then problem_code else ? end,
-       problem_message = case when needs_consent then problem_message
+       state = case when needs_approval then state else 'refused' end,
+       problem_code = case when needs_approval then problem_code else ? end,
+       problem_message = case when needs_approval then problem_message
          else replace(?::text, '{date}', unit_date::text) end,
-       problem_since = case when needs_consent then problem_since else clock_timestamp() end,
-       not_before = case when needs_consent then not_before end
+       problem_since = case when needs_approval then problem_since else clock_timestamp() end,
+       not_before = case when needs_approval then not_before end
      from unnest(?::date[], ?::date[]) as closed(from_day, through)
      where company = ? and late_since is null and state in ('pending', 'refused')
        and unit_date between coalesce(closed.from_day, '-infinity') and closed.through and undo_of is null and erp_id is null

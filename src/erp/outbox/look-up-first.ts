@@ -22,7 +22,7 @@ export async function lookUpFirst(trx: Connection, installation: InstallationId)
   return execute(
     trx,
     `update erp_unit set state = 'uncertain', doubt = 'no_answer', not_before = clock_timestamp()
-     where installation = ? and state = 'pending' and not needs_consent`,
+     where installation = ? and state = 'pending' and not needs_approval`,
     [installation],
   );
 }

@@ -22,7 +22,7 @@ async function approvalsWaitedFor(
     db,
     { installation: integer, n: integer, from: nullable(text), through: nullable(text) },
     `select installation, count(*)::int as n, min(unit_date)::text as "from", max(unit_date)::text as through
-     from erp_unit where installation = any(?) and state = 'pending' and needs_consent group by installation`,
+     from erp_unit where installation = any(?) and state = 'pending' and needs_approval group by installation`,
     [installations],
   );
   return new Map(found.map(({ installation, ...waiting }) => [installation, waiting]));
@@ -202,21 +202,21 @@ async function dueWorks(
     `select i.id as installation, work.* from unnest(?::bigint[]) i(id) cross join lateral (
      with recursive waiting as (
        select unit_id, follows from erp_unit
-       where installation = i.id and state = 'pending' and not needs_consent and follows is not null
+       where installation = i.id and state = 'pending' and not needs_approval and follows is not null
      ), up as (
        select w.unit_id, w.follows as at from waiting w
        union
        select up.unit_id, p.follows from up join erp_unit p on p.installation = i.id and p.unit_id = up.at
-       where p.state = 'pending' and not p.needs_consent and p.follows is not null
+       where p.state = 'pending' and not p.needs_approval and p.follows is not null
      ), behind as (
        select up.unit_id,
-         bool_or(p.state = 'refused' or (p.state = 'pending' and p.needs_consent)) as is_stuck,
+         bool_or(p.state = 'refused' or (p.state = 'pending' and p.needs_approval)) as is_stuck,
          bool_or(p.state in ('pending', 'sending', 'uncertain')) as is_waiting
        from up join erp_unit p on p.installation = i.id and p.unit_id = up.at group by up.unit_id
      ), open as (
        select u.unit_id, u.not_before, coalesce(b.is_waiting, false) as is_waiting
        from erp_unit u left join behind b on b.unit_id = u.unit_id
-       where u.installation = i.id and u.state = 'pending' and not u.needs_consent and not coalesce(b.is_stuck, false)
+       where u.installation = i.id and u.state = 'pending' and not u.needs_approval and not coalesce(b.is_stuck, false)
        union all
        select unit_id, not_before, false from erp_unit where installation = i.id and state in ('sending', 'uncertain')
      ), next as (
@@ -247,7 +247,7 @@ async function oldestOpenDates(
     db,
     { installation: integer, oldest: nullable(date) },
     `select i.id as installation, least(
-       (select min(unit_date) from erp_unit where installation = i.id and state = 'pending' and not needs_consent),
+       (select min(unit_date) from erp_unit where installation = i.id and state = 'pending' and not needs_approval),
        (select min(unit_date) from erp_unit where installation = i.id and state in ('sending', 'uncertain'))) as oldest
      from unnest(?::bigint[]) i(id)`,
     [installations],

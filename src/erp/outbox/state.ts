@@ -42,11 +42,11 @@ export async function approveUnits(
     trx,
     // After a restored backup the ERP may have these units, so they are looked up before they are sent
     // (look-up-first.ts).
-    `update erp_unit u set needs_consent = false,
+    `update erp_unit u set needs_approval = false,
        state = case when l.installation is null then u.state else 'uncertain' end,
        doubt = case when l.installation is null then u.doubt else 'no_answer' end
      from (select ?::bigint as id) asked left join erp_look_up l on l.installation = asked.id
-     where u.installation = asked.id and u.state = 'pending' and u.needs_consent and u.unit_date <= ?::date`,
+     where u.installation = asked.id and u.state = 'pending' and u.needs_approval and u.unit_date <= ?::date`,
     [installation, through],
   );
   await recordAction(trx, { installation, kind: 'approve_delivery', by, input: { through }, result: { approved } });

@@ -43,7 +43,7 @@ export const unitShape = {
   erp_key: text,
   company: text,
   state: oneOf(unitStates),
-  needs_consent: bool,
+  needs_approval: bool,
   is_backlog: bool,
   not_before: nullable(instant),
   attempt_id: nullable(uuid),

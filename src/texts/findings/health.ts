@@ -158,8 +158,8 @@ export const healthCauses = catalogue('findings/health.healthCauses', {
     message: `${left} to be delivered to the ERP${since === '' ? '' : `; nothing was delivered since ${since}`}`,
     todo: deliverySoon,
   }),
-  consentMissing: ({ count }: { count: number }): PlainError => ({
-    code: 'consent_missing',
+  approvalMissing: ({ count }: { count: number }): PlainError => ({
+    code: 'approval_missing',
     message: `${count} to be delivered ${count === 1 ? 'waits' : 'wait'} for approval`,
     todo: 'Run `vetledger deliver --dry-run` to see the entries. Then approve them with `vetledger deliver --approve --through DATE`.',
   }),

@@ -299,7 +299,7 @@ export const contractCases: ContractCase[] = [
       const planned = await delivery.post(2);
       await subject.lock('2026-12-31');
       await delivery.drain();
-      // If periods can be read, entries that depend on a late entry are late too; otherwise they wait.
+      // If periods can be read, entries that depend on a late entry are late, too. Otherwise they wait.
       const { readable } = subject.capabilities.periods;
       const late = readable ? planned : planned.filter(({ follows }) => follows === null);
       deepStrictEqual(

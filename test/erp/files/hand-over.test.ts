@@ -349,7 +349,7 @@ describe('a database that was restored from a backup before a batch', () => {
     await enqueue(installation);
     await handOver(installation);
     await restore();
-    await query(db, 'update erp_unit set needs_consent = true where installation = ?', [id]);
+    await query(db, 'update erp_unit set needs_approval = true where installation = ?', [id]);
     expect(await handOver(installation)).toMatchObject({ delivered: 1, waitingFor: null });
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
@@ -547,7 +547,7 @@ describe('a unit in a batch', () => {
     const [entryId] = await post([first]);
     await post([reversal(entryId!, first), invoice(2)]);
     await enqueue(installation);
-    await execute(db, 'update erp_unit set needs_consent = true where installation = ? and unit_id = ?', [
+    await execute(db, 'update erp_unit set needs_approval = true where installation = ? and unit_id = ?', [
       id,
       entryId!,
     ]);

@@ -1,4 +1,4 @@
-// DATEV tax keys: what the rows post, computed by a reader of its own in whole cents, is the entry on each account.
+// DATEV tax keys. A separate reader computes in whole cents what the rows post; this must equal the entry on each account.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DatevOptions } from '../../../src/config/file-options.ts';

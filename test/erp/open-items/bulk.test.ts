@@ -5,12 +5,12 @@ import { useDatabase } from '../../support/database.ts';
 
 const { db } = useDatabase();
 
-it('the time of consenting to a large first load is proportional to its size', async () => {
+it('the time to approve a large first load is proportional to its size', async () => {
   // With quadratic time these would take minutes, and PostgreSQL ends the statement after two.
   const units = 40_000;
   await execute(
     db,
-    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, needs_consent, is_backlog)
+    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, needs_approval, is_backlog)
      select 1, '1/invoice/' || n || '/1', 'entry', n, '2026-01-15', 'KEY' || n, 'company', true, true
      from generate_series(1, ?::int) n`,
     [units],

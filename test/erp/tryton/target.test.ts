@@ -514,7 +514,7 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       expect(await moves()).toBe(before);
     });
 
-    test('without consent to write it only reads', async () => {
+    test('without permission to write it only reads', async () => {
       const found = await results(target, { writes: false });
       expect(found.filter(({ ok }) => !ok)).toEqual([]);
       expect(found.map(({ name }) => name).filter((name) => /draft|post/.test(name))).toEqual([]);

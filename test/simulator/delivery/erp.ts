@@ -1,4 +1,4 @@
-// The ERP of a life: what the life, its oracle and its processes ask of one, and the one that is made from a capability record.
+// The ERP of a life: the interface that the round, its oracle and its processes use, and the fake ERP of a capability record.
 
 import { Rng } from '../../../sandbox/src/rng.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
@@ -9,49 +9,49 @@ import { type Circumstances, FakeTarget, type Life, type RequestInfo, type Under
 import type { SimulatedTime } from '../../erp/fake/time.ts';
 import { flaws } from './plan.ts';
 
-/** What the oracle judges by. */
+/** The part of the ERP that the oracle uses. */
 export interface JudgedErp {
   readonly record: { readonly capabilities: Capabilities & Pick<PlayedErp, 'dimensions'> };
   readonly misdeeds: readonly Misdeed[];
-  /** Called whenever an entry is new in the books, or posted. */
+  /** Called when an entry is created in the books, or posted. */
   onChange: (entry: HeldEntry) => void;
-  /** Everything in the books, drafts included. */
+  /** All entries in the books, including drafts. */
   held(): HeldEntry[];
 }
 
-/** How the requests of a process go. */
+/** The connection of a process to the ERP. */
 export interface Way {
   life: Life;
   company: CompanyRef;
   timeoutMs: number;
   underWay: UnderWay;
   network(request: RequestInfo): Circumstances;
-  /** Told of every error that an answer says. */
+  /** Called with every error in an answer. */
   onError(request: RequestInfo, error: ErpError): void;
 }
 
 export interface LifeErp {
   readonly judged: JudgedErp;
-  /** Requests of one call of a target, roughly: so much more often each of them may go wrong. */
+  /** The approximate number of requests per call of a target. Each request can fail, so a call fails this much more often. */
   readonly requestsPerCall: number;
   /**
-   * Whether what it creates late can be told from what counts, and be taken away again: it is a draft of its own beside what was
-   * sent again. Elsewhere a late creation is a second posted entry, or is written into the first one.
+   * True if an entry that was created late can be recognised and deleted, because it is a separate draft. In other ERPs it is a
+   * second posted entry, or it changes the first one.
    */
   readonly canSweepLate: boolean;
-  /** Closes the days up to and including this one; false where drafts in them are in the way. */
+  /** Closes the days up to and including this one. Returns false if drafts in them prevent it. */
   lock(through: string): boolean;
   unlock(): void;
   open(way: Way): ErpTarget;
-  /** Something that happens to this kind of ERP for a while: what it is, and how it ends; null where nothing does. */
+  /** Starts an accident of this kind of ERP. Returns its description and a function that ends it; null if there is none. */
   mishap(): { is: string; end(): void } | null;
-  /** Whether its books are compared at the end: by its own target, whose requests wait for nobody's limits. */
+  /** True if its books are compared at the end through its own target, without limits of requests. */
   readonly isReviewed: boolean;
-  /** Changes posted entries by hand, each in a way of its own; what was done, by the entry's text. */
+  /** Changes posted entries manually, each in a different way. Returns what was changed, by the entry's text. */
   tamper(rng: Rng, entries: readonly HeldEntry[]): Map<string, string>;
 }
 
-/** What a life decides of its ERP. */
+/** The traits of a life that concern its ERP. */
 export interface ErpTraits {
   erp: string;
   dayLimit: number | null;

@@ -1,5 +1,4 @@
-// One seeded life of deliveries: an ERP with the abilities of some record, a plan of entries and corrections, processes that die, and a way
-// between them on which anything happens.
+// One seeded life: an ERP with the behaviour of a record, a practice that posts and corrects, processes that die, and connections that fail.
 
 import { Rng } from '../../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
@@ -32,12 +31,12 @@ import { type DeliveryTraits, erpsOf } from './traits.ts';
 
 const start = Date.parse('2026-03-06T06:00:00Z');
 const hourMs = 3_600_000;
-/** A draft comes late by so much at most, in times that the ERP may work: the sweep's last look is after 60 of them. */
+/** The longest delay of a late draft, in multiples of the ERP's working time. The last search for drafts comes after 60 of them. */
 const latestOfWork = 40;
-/** After so long without trouble everything has to be settled: a limit per day may have been spent. */
+/** The time without disturbances after which everything must be settled. A limit per day may be used up at its start. */
 const calmMs = 5 * 24 * hourMs;
 const mostStory = 400;
-/** A delivery that waits does so for a while: with more slices than this, it turns in circles. */
+/** With more slices than this, a delivery repeats itself without end. */
 const mostSlices = 5_000;
 
 /** Plays a life. `n` must be different for each life in a database. */
@@ -58,7 +57,7 @@ class DeliveryLife {
   readonly #network: Rng;
   readonly #lateness: Rng;
   readonly #rivalRng: Rng;
-  /** Units that another database has posted before. */
+  /** Units that another database posted before the round. */
   readonly #rivalled: string[];
   readonly #time = new SimulatedTime(start);
   readonly #story: string[] = [];
@@ -70,12 +69,12 @@ class DeliveryLife {
   readonly #installations: InstallationConfig[];
   readonly #alive = new Set<DeliveringProcess>();
   readonly #outages: { fromMs: number; throughMs: number; fault: Fault }[] = [];
-  /** Of a play that has begun. */
+  /** Set when the round begins. */
   #oracle!: Oracle;
   #db!: Db;
   #isCalm = false;
   #isOver = false;
-  /** The server is at work on what nobody waits for until then. */
+  /** Until this time, the server works on requests whose clients no longer wait. */
   #lateUntilMs = 0;
   #requests = 0;
   #slices = 0;
@@ -98,7 +97,7 @@ class DeliveryLife {
     const { troubleMs, documents, flawShare } = traits;
     const span = { fromMs: start, throughMs: start + troubleMs };
     this.#planned = plan(new Rng(seed, 'practice'), { installations: ids, documents, flawShare, ...span });
-    // The first ones in the order of time, so that what follows another comes after it.
+    // The earliest units, because a correction must not be delivered before the entry that it corrects.
     const rivalled = Math.floor(this.#planned.length * traits.rival);
     this.#rivalled = this.#planned.slice(0, rivalled).map(({ unitId }) => unitId);
     for (let left = traits.outages; left > 0; left--) {
@@ -156,7 +155,7 @@ class DeliveryLife {
     };
   }
 
-  /** What happens beside delivery, until all is posted and the time of trouble is over. */
+  /** The events beside delivery, until everything is posted and the disturbances have ended. */
   async #trouble(oracle: Oracle): Promise<void> {
     const { troubleMs, locks } = this.#traits;
     const happenings: Promise<void>[] = [this.#post()];
@@ -168,7 +167,7 @@ class DeliveryLife {
     await Promise.all(happenings);
   }
 
-  /** Another database delivers its share, calmly; then ours begins, which has never sent anything. */
+  /** The other database delivers its share without disturbances. Then our database begins without records of deliveries. */
   async #playRival(oracle: Oracle): Promise<void> {
     const share = this.#planned.filter(({ unitId }) => this.#rivalled.includes(unitId));
     await this.#outside(() => append(this.#db, share));
@@ -184,7 +183,7 @@ class DeliveryLife {
     oracle.noteRival(installations.map(({ id }) => id).filter((id) => oracle.hasRival(id, theirs)));
   }
 
-  /** Somebody adopts the other database's entries, once delivery has seen them. */
+  /** An operator adopts the other database's entries after delivery has seen them. */
   async #adopt(oracle: Oracle, afterMs: number): Promise<void> {
     await this.#time.sleep(afterMs);
     const life = { isDead: false, step: async () => undefined };
@@ -234,7 +233,7 @@ class DeliveryLife {
     mishap.end();
   }
 
-  /** Somebody changes posted entries by hand, and the comparison of the books names these and no others. */
+  /** Changes posted entries manually. The comparison of the books must report these entries and no others. */
   #review(databaseId: string): Promise<string[]> {
     const [life] = this.#alive;
     const target = this.#open(life ?? { isDead: false, step: async () => undefined });
@@ -243,7 +242,7 @@ class DeliveryLife {
     return reviewBooks({ ...ports, installations: this.#installations, tell: (line) => this.#tell(line) });
   }
 
-  /** Somebody has corrected what was wrong, or thinks so. */
+  /** An operator sends refused entries again, whether their cause is corrected or not. */
   async #retry(afterMs: number): Promise<void> {
     await this.#time.sleep(afterMs);
     await this.#outside(async () => {
@@ -256,7 +255,7 @@ class DeliveryLife {
     for (const process of this.#alive) process.wake();
   }
 
-  /** Nothing goes wrong any more: in the end nothing is under way, with a retry on the way. */
+  /** Without disturbances, all work must end, also after one more retry of refused entries. */
   async #calm(): Promise<void> {
     this.#erp.unlock();
     const untilMs = this.#time.nowMs + calmMs;
@@ -266,7 +265,7 @@ class DeliveryLife {
     await settle();
     await this.#retry(0);
     await settle();
-    // The processes are asked to end, and do.
+    // Each process must end after this request.
     for (const process of this.#alive) process.stop();
   }
 
@@ -274,11 +273,11 @@ class DeliveryLife {
     return this.#time.nowMs > this.#lateUntilMs && this.#oracle.isSettled(await this.#states());
   }
 
-  /** One worker after the other, each in the place of one that died. */
+  /** Runs one worker after the other; each replaces one that died. */
   async #lives(place: number, databaseId: string): Promise<void> {
     const rng = new Rng(this.#seed, `process ${place}`);
     for (let n = 1; !this.#isOver; n++) {
-      // Temporal gives the next attempt of an activity a name of its own or, in the same worker, the same one.
+      // In Temporal, the next attempt of an activity has another name, or the same name if the same worker runs it.
       const holder = rng.chance(0.3) ? `process ${place}` : `process ${place}, life ${n}`;
       const process = new DeliveringProcess({
         ...{ holder, place, databaseId, time: this.#time, database: this.#databases.simulated, rng },
@@ -312,7 +311,7 @@ class DeliveryLife {
     });
   }
 
-  /** How a request goes. */
+  /** The course of a request. */
   #circumstances({ kind, keys }: RequestInfo): Circumstances {
     const rng = this.#network;
     this.#requests += 1;
@@ -337,7 +336,7 @@ class DeliveryLife {
     return { ...way, lateMs, fault };
   }
 
-  /** By how much a creation takes effect later than the ERP is said to be at work. */
+  /** The time between the end of the record's working time and the effect of a late creation. */
   #lateMs(mayWorkMs: number): number {
     const rng = this.#lateness;
     const most = rng.pick([1, 5, latestOfWork]);
@@ -377,7 +376,7 @@ class DeliveryLife {
     );
   }
 
-  /** Installations of which the database counts other units as delivered than there are. */
+  /** Installations whose stored number of delivered units is wrong. */
   async #miscounts(): Promise<string[]> {
     const found = await this.#outside(() =>
       query<{ id: number; n: number; counted: number }>(
@@ -401,7 +400,7 @@ class DeliveryLife {
     return row?.value ?? '';
   }
 
-  /** Work that takes no simulated time. */
+  /** Runs work that takes no simulated time. */
   async #outside<Result>(work: () => Promise<Result>): Promise<Result> {
     const end = this.#time.begin();
     try {
@@ -418,7 +417,7 @@ class DeliveryLife {
   }
 }
 
-/** Faults that make sense for a request. */
+/** The possible faults of a request of this kind. */
 function faultsOf(kind: RequestInfo['kind']): readonly Fault[] {
   const any: Fault[] = ['unreachable', 'request_lost', 'answer_lost', 'page', 'throttled', 'busy', 'auth', 'strange'];
   if (kind === 'find') return [...any, 'truncated', 'truncated', 'truncated'];

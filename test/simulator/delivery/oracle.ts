@@ -1,16 +1,16 @@
-// Judges a life by the ERP's own books and the plan of the practice. Nothing of src/erp is asked.
+// Judges a life by the ERP's books and the plan of the practice. It uses nothing of src/erp.
 
 import type { HeldEntry } from '../../erp/fake/server.ts';
 import type { JudgedErp } from './erp.ts';
 import { addTo, expectedKey, expectedLines, type Flaw, type PlannedEntry, texts } from './plan.ts';
 import { rivalId } from './rival.ts';
 
-/** What the outbox says of a unit. */
+/** The state of a unit in the outbox. */
 export interface OutboxState {
   unitId: string;
   state: string;
   problem: string | null;
-  /** The sweep will look at it again: a draft may have come late. */
+  /** True if the unit is searched again, because a draft may appear late. */
   isSweptLater: boolean;
 }
 
@@ -19,12 +19,12 @@ export class Oracle {
   readonly #databaseId: string;
   readonly #byName: Map<string, PlannedEntry>;
   readonly #wrong: string[] = [];
-  /** Days that were closed at some time: the latest. */
+  /** The latest day that was ever closed. */
   #lockedThrough = '';
-  /** Unknown errors of requests with one entry alone, by key. */
+  /** The number of unknown errors of requests with a single entry, by key. */
   readonly #unknownAlone = new Map<string, number>();
 
-  /** A process may stand still between its turn and its request, for which nobody can be blamed. */
+  /** False if a process may pause between the check of its limit and its request. Then it may exceed the limit. */
   readonly #isPaceJudged: boolean;
 
   constructor(
@@ -44,33 +44,33 @@ export class Oracle {
     if (through > this.#lockedThrough) this.#lockedThrough = through;
   }
 
-  /** An unknown error came back to a sender. */
+  /** Records that a process received an unknown error. */
   noteUnknown(keys: readonly string[]): void {
     const [key] = keys;
     if (key !== undefined && keys.length === 1) this.#unknownAlone.set(key, (this.#unknownAlone.get(key) ?? 0) + 1);
   }
 
-  /** Installations whose entries another database has posted, until somebody adopts them. */
+  /** Installations whose entries another database has posted and that are not adopted yet. */
   readonly rivalled = new Set<number>();
 
   noteRival(installations: readonly number[]): void {
     for (const id of installations) this.rivalled.add(id);
   }
 
-  /** Whether another database has posted an entry of the installation. */
+  /** True if another database has posted an entry of the installation. */
   hasRival(installation: number, keys: ReadonlySet<string>): boolean {
     return [...this.#byName.values()].some(
       (planned) => planned.installation === installation && keys.has(expectedKey(rivalId, planned.unitId)),
     );
   }
 
-  /** What was seen to be wrong so far. */
+  /** The violations found so far. */
   get wrong(): string[] {
     const misdeeds = this.#server.misdeeds.filter(({ about }) => about !== 'pace' || this.#isPaceJudged);
     return [...this.#wrong, ...misdeeds.map(({ text }) => text)];
   }
 
-  /** At every moment: nothing is in the books before what it corrects. */
+  /** Always: an entry may be in the books only after the entry that it corrects. */
   #watch(entry: HeldEntry): void {
     const planned = this.#byName.get(entry.description);
     if (!planned) {
@@ -88,7 +88,7 @@ export class Oracle {
     return this.#server.held().filter(({ description }) => description === name);
   }
 
-  /** While there is trouble: a refusal has a reason, and what counts as delivered is. */
+  /** During the disturbances: each refusal must have a reason, and each delivered unit must be in the books. */
   judgeNow(states: readonly OutboxState[]): string[] {
     const wrong: string[] = [];
     for (const { planned, state, problem, isSweptLater } of this.#joined(states, wrong)) {
@@ -99,7 +99,7 @@ export class Oracle {
     return wrong;
   }
 
-  /** After the calm: each entry once and equal, or refused for a reason, or behind one that is. */
+  /** After the disturbances: each entry must be in the books once and equal, or refused for a reason, or wait for such an entry. */
   judgeAtEnd(states: readonly OutboxState[]): string[] {
     const wrong: string[] = [];
     const stateOf = new Map<string, string>();
@@ -131,7 +131,7 @@ export class Oracle {
     return wrong;
   }
 
-  /** Whether nothing is left that delivery could do by itself. */
+  /** True if no work is left that delivery can do automatically. */
   isSettled(states: readonly OutboxState[]): boolean {
     const joined = this.#joined(states, []);
     const stateOf = new Map(joined.map(({ planned, state }) => [planned.name, state]));
@@ -155,7 +155,7 @@ export class Oracle {
     });
   }
 
-  /** `mayHaveTwins`: drafts that came late are not swept yet. */
+  /** `mayHaveTwins`: drafts that appeared late may not be deleted yet. */
   #judgeDelivered(planned: PlannedEntry, { mayHaveTwins }: { mayHaveTwins: boolean }): string[] {
     const copies = this.#copies(planned.name).filter(({ state }) => state !== 'draft' || !mayHaveTwins);
     const [only] = copies;
@@ -193,7 +193,7 @@ export class Oracle {
     return problem === 'erp_refused_unknown' && (this.#unknownAlone.get(key) ?? 0) >= 3;
   }
 
-  /** For what is wrong with the entry itself, or with what the ERP made of it. */
+  /** True if the entry has a flaw, or if the ERP changed it, so that it may stay refused. */
   #mayStayRefused(planned: PlannedEntry, problem: string): boolean {
     const { dimensions, periods } = this.#server.record.capabilities;
     const isRedated =

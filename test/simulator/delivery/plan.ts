@@ -1,5 +1,5 @@
-// What the practice posts in a life, and what its ERP must then hold: worked out from the plan itself, by none of the code that
-// translates, sends or compares.
+// The entries that the practice posts in a life, and the entries that the ERP must then have. They are computed from the plan,
+// without the code that translates, sends or compares.
 
 import { createHash } from 'node:crypto';
 import type { Rng } from '../../../sandbox/src/rng.ts';
@@ -11,7 +11,7 @@ import type { Flaws } from '../../erp/fake/server.ts';
 import { draft } from '../../ledger/drafts.ts';
 import type { JudgedErp } from './erp.ts';
 
-/** How entries with an account or a value go wrong, always; the oracle knows what must come of each. */
+/** The accounts and values that always cause a fault. The oracle knows the required result of each. */
 export const flaws: Flaws = {
   unknownAccounts: new Set(['3991']),
   strangeAccounts: new Set(['3992']),
@@ -22,14 +22,14 @@ export const flaws: Flaws = {
 const flawed = ['3991', '3992', '3993', '3994', 'nowhere'] as const;
 export type Flaw = (typeof flawed)[number];
 
-/** One entry that the practice posts. */
+/** An entry that the practice posts. */
 export interface PlannedEntry {
   installation: number;
-  /** Unique in the life: it is the description, by which the ERP's books are searched. */
+  /** Unique in the round, because the ERP's books are searched for it. It is the entry's description. */
   name: string;
   unitId: string;
   date: string;
-  /** The entry of the same document before it. */
+  /** The previous entry of the same document; null for the first. */
   follows: string | null;
   flaw: Flaw | null;
   atMs: number;
@@ -38,7 +38,7 @@ export interface PlannedEntry {
 
 export const dates = ['2026-01-30', '2026-02-10', '2026-02-27', '2026-03-02', '2026-03-05'];
 
-/** What the practice will post, in the order of time. */
+/** The entries that the practice will post, in order of time. */
 export function plan(
   rng: Rng,
   {
@@ -74,7 +74,7 @@ export function plan(
       return one;
     };
     let inForce = add(sale(rng, id, flaw));
-    // Corrections, some at once, some while the one before is being sent or long after.
+    // Corrections. Some come at once, some while the corrected entry is being sent, and some long after.
     for (
       let left = rng.weighted([
         [0, 5],
@@ -92,7 +92,7 @@ export function plan(
         lines: reversedLines(inForce.draft.lines),
       });
       if (rng.chance(0.2)) break;
-      // Some corrections correct what the ERP refuses.
+      // Some corrections repair an entry that the ERP refuses.
       if (rng.chance(0.5)) flaw = null;
       inForce = add({ ...sale(rng, id, flaw), date: inForce.date, inputHash: `facts ${rng.next()}` });
     }
@@ -122,7 +122,7 @@ function sale(rng: Rng, id: number, flaw: Flaw | null): DraftEntry {
   });
 }
 
-/** Posts what is due into the journal, in one transaction per installation. */
+/** Posts the due entries into the journal, one transaction per installation. */
 export async function append(db: Db, entries: readonly PlannedEntry[]): Promise<void> {
   const byInstallation = Map.groupBy(entries, ({ installation }) => installation);
   for (const [installation, ours] of byInstallation) {
@@ -137,7 +137,7 @@ export async function append(db: Db, entries: readonly PlannedEntry[]): Promise<
   }
 }
 
-/** The mapping's section, and what else of it a life needs. */
+/** The mapping's section `erp`, and the other settings of a life. */
 export const mappingData = {
   roles: { receivable: '1700' },
   revenue: 'same',
@@ -151,7 +151,7 @@ export const mappingData = {
   },
 };
 
-/** The lines that the ERP must hold: the amount for each account, party and project. */
+/** The lines that the ERP must have: the amount by account, party and project. */
 export function expectedLines({ draft: { lines } }: PlannedEntry, record: JudgedErp['record']): Map<string, string> {
   const amounts = new Map<string, Money>();
   const hasParty = record.capabilities.lines.party !== 'none';
@@ -174,7 +174,10 @@ export function texts(amounts: Map<string, Money>): Map<string, string> {
   return new Map([...amounts].map(([place, amount]) => [place, amount.toFixed(2)]));
 }
 
-/** The key that an entry must have in the ERP, worked out anew: 30 bits of a hash of the database, 70 of one of both, in base32. */
+/**
+ * The key that an entry must have in the ERP, computed independently: 30 bits of a hash of the database id, and 70 bits of a hash
+ * of database id and unit id, in base32.
+ */
 export function expectedKey(databaseId: string, unitId: string): string {
   return lettersOf(databaseId, 6) + lettersOf(`${databaseId}\n${unitId}`, 14);
 }

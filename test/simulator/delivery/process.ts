@@ -1,4 +1,4 @@
-// A process that delivers, as a worker does.
+// A simulated process that delivers like a worker.
 
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
@@ -7,20 +7,20 @@ import type { Life } from '../../erp/fake/target.ts';
 import type { SimulatedDatabase } from '../database.ts';
 import { Mortal, type MortalOptions } from '../mortal.ts';
 
-/** Without a signal, a worker is asked to deliver again after so long at the latest. */
+/** The longest time until a worker delivers again without a signal. */
 const longestWaitMs = 6 * 3_600_000;
 const shortestWaitMs = 1_000;
 
 export interface ProcessOptions extends MortalOptions {
-  /** Among the processes, from 0. */
+  /** The number of the process, from 0. */
   place: number;
   database: SimulatedDatabase;
   databaseId: string;
   installations: readonly InstallationConfig[];
   open(life: Life): ErpTarget;
-  /** Told of each slice that has ended. */
+  /** Called after each slice. */
   onSlice(): void;
-  /** Told of what no process may do: throw. */
+  /** Called if a slice throws, which must not happen. */
   onFailed(error: unknown): void;
 }
 
@@ -34,7 +34,7 @@ export class DeliveringProcess extends Mortal {
     this.#options = options;
   }
 
-  /** Delivers until it is stopped, or dies. */
+  /** Delivers until it is stopped or dies. */
   async live(): Promise<'stopped' | 'died'> {
     const { time, database, databaseId, open } = this.#options;
     const { db, release } = database.open(time, this);
@@ -44,7 +44,7 @@ export class DeliveringProcess extends Mortal {
       open: () => open(this),
     });
     const { place, installations } = this.#options;
-    // Nothing begins at the same instant: what is simulated happens in one order.
+    // Each installation starts at another instant, so that the simulated events have one order.
     const work = Promise.all(installations.map((one, at) => this.#deliver(delivery, one, 1 + place * 10 + at)));
     work.catch(() => undefined);
     const end = await Promise.race([work, this.died.then(() => 'died' as const)]);
@@ -69,7 +69,7 @@ export class DeliveringProcess extends Mortal {
         await delivery.enqueue(installation);
         const report = await delivery.slice({
           installation,
-          // As an activity's workflow is, it is the installation's own.
+          // The name of the lease holder depends on the installation, like the workflow of a delivery.
           holder: `${this.holder}, installation ${installation.id}`,
           signal,
           pause: (ms) => clock.sleep(ms, signal),
@@ -86,7 +86,7 @@ export class DeliveringProcess extends Mortal {
     }
   }
 
-  /** Waits, or until somebody says that there is work. */
+  /** Waits for this time, or until `wake` is called. */
   async #sleep(ms: number, offsetMs: number): Promise<void> {
     const woken = new AbortController();
     const { time } = this.#options;
@@ -99,12 +99,12 @@ export class DeliveringProcess extends Mortal {
     this.#wakers.delete(wake);
   }
 
-  /** There is work: whoever waits for it looks anew. */
+  /** Ends all waits, because there is new work. */
   wake(): void {
     for (const wake of this.#wakers) wake();
   }
 
-  /** Ends in order. */
+  /** Stops it cleanly. */
   stop(): void {
     this.#stop.abort(new Error('the process is stopped'));
   }

@@ -1,4 +1,4 @@
-// The comparison of an ERP's books with what was delivered, after people have changed entries there by hand.
+// Compares the ERP's books with the delivered entries after people have changed entries manually.
 
 import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
@@ -22,15 +22,15 @@ export interface ReviewPorts {
   tell(line: string): void;
 }
 
-/** After so long a reading looks at what was changed since the last one. */
+/** After this time, a reading finds the changes since the last one. */
 const laterMs = 7_200_000;
 
-/** What the comparison (E7) misses or names without reason. */
+/** Returns the differences that the comparison (E7) does not report, and the ones that it reports without reason. */
 export async function reviewBooks(ports: ReviewPorts): Promise<string[]> {
   const { erp, rng, time, tell } = ports;
   const wrong: string[] = [];
   const before = await named(ports, true);
-  // Of units that were refused for what the ERP made of them, it names what stands there.
+  // Units that were refused because the ERP changed their entry: the comparison reports this entry.
   const expected = await differing(ports);
   for (const [document, message] of before) {
     if (!expected.has(document)) wrong.push(`E7 names ${document} (${message}), which nobody has touched`);
@@ -55,13 +55,13 @@ export async function reviewBooks(ports: ReviewPorts): Promise<string[]> {
   return wrong;
 }
 
-/** `4711/invoice/5/1` is of the document that E7 calls `invoice 5`; ids of documents are the life's own. */
+/** Converts `4711/invoice/5/1` to E7's name `invoice 5`. In a life, no two installations share a document id. */
 function documentOf(unitId: string): string {
   const [, kind, id] = unitId.split('/');
   return `${kind} ${id}`;
 }
 
-/** What E7 names of all installations, and why. */
+/** The documents that E7 reports for all installations, with the message. */
 async function named(ports: ReviewPorts, full: boolean): Promise<Map<string, string>> {
   const { db, databaseId, target } = ports;
   const found = new Map<string, string>();
@@ -73,7 +73,7 @@ async function named(ports: ReviewPorts, full: boolean): Promise<Map<string, str
     const books = { id, decimals, company: '', ownedAccounts: [], balances };
     const { equation } = await checkErpBooks(db, books);
     for (const { document, message } of equation.documents) {
-      // A copy is an entry of its own, and names the one that it was made of.
+      // A copy is a separate entry that names its original.
       const copied = /^ERP entry .* of our entry \S+ \((\S+)\)/.exec(`${document} ${message}`)?.[1];
       found.set(copied === undefined ? document : documentOf(copied), message ?? '');
     }

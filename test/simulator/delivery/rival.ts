@@ -1,5 +1,5 @@
-// Another database of vetledger that has delivered a part of the practice's entries to the company before a life begins: played by
-// delivery itself, under another database's id, in the life's own database, which forgets it then.
+// A second vetledger database that has delivered some of the practice's entries to the company before the round. The round
+// simulates it: it delivers with another database id, and then deletes the records of this delivery.
 
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
@@ -12,7 +12,7 @@ import { query } from '../../support/sql.ts';
 
 export const rivalId = 'rival';
 
-/** What a database knows of its deliveries. */
+/** The tables in which a database records its deliveries. */
 const remembered = [
   ...['erp_unit', 'erp_cursor', 'erp_claim', 'erp_keyed_entry', 'erp_sweep', 'erp_open_item', 'erp_open_line'],
   ...['erp_delivered', 'erp_number_due'],
@@ -25,7 +25,7 @@ export interface RivalPorts {
   open(): ErpTarget;
 }
 
-/** Delivers what the journal has, as the other database. */
+/** Delivers the journal's entries as the second database. */
 export async function deliverAsRival({ db, time, installations, open }: RivalPorts): Promise<void> {
   const clock = time.clock();
   const { signal } = new AbortController();
@@ -43,7 +43,7 @@ export async function deliverAsRival({ db, time, installations, open }: RivalPor
   await delivery.close();
 }
 
-/** From here on the database has never delivered anything. */
+/** Deletes all records of deliveries, so that this database has never delivered anything. */
 export async function forgetDeliveries(db: Db, installations: readonly InstallationConfig[]): Promise<void> {
   const ids = installations.map(({ id }) => id);
   for (const table of remembered) await query(db, `delete from ${table} where installation = any(?::bigint[])`, [ids]);
@@ -54,7 +54,7 @@ export async function forgetDeliveries(db: Db, installations: readonly Installat
   );
 }
 
-/** Somebody looks, as `vetledger adopt` does, and adopts what is known of the other database's entries; whether anything was. */
+/** Adopts the known entries of the second database, as `vetledger adopt` does. Returns whether there were any. */
 export async function adoptRival(
   { db, time, open }: Omit<RivalPorts, 'installations'>,
   databaseId: string,

@@ -138,7 +138,7 @@ describe('times given by hand', () => {
     await live(20, 30, [20, 30]);
     await live(30, 40, [30, 40]);
     await live(50, 60, [40, 50]);
-    // The first of them closed at 31. The windows that opened after 41 show where its payments had settled.
+    // The first of them closed at 31. The windows that opened after 41 show up to which id its payments had settled.
     expect((await times(12, 18)).spans).toEqual([span([], 12, 18, [0, 50])]);
   });
 });

@@ -40,7 +40,7 @@ export function inCodePage(text: string, page: CodePage): string {
     for (const character of part) if (!isAscii(character) && !codes.has(character)) return false;
     return true;
   };
-  // Nearly every text ends here, which is a hundred times faster.
+  // Nearly every text ends here. This check is a hundred times faster than the rest.
   if (isKnown(text)) return text;
   let result = '';
   for (const { segment: whole } of graphemes.segment(text)) {

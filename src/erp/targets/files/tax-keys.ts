@@ -140,7 +140,7 @@ function rowTax(
   if (key === undefined || vatCode === null || vatRate === null || !vatRate.equals(key.rate)) return null;
   const long = (code: string) => code.padEnd(accountLength, '0');
   const computesItself = key.automatic.some((each) => long(each) === account);
-  // The rate of another automatic account is not known.
+  // Another account with automatic tax: its rate is unknown.
   if (automaticAccounts.includes(account) && !computesItself) return null;
   return { key: automaticAccounts.includes(account) ? '' : vatCode, rate: vatRate, account: long(key.account) };
 }

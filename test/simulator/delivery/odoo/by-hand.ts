@@ -1,4 +1,4 @@
-// What people do to posted entries in Odoo: each way changes what was delivered, and the comparison of the books has to name it.
+// Changes that people make to posted entries in Odoo. Each changes a delivered entry, so the comparison of the books must report it.
 
 import type { Rng } from '../../../../sandbox/src/rng.ts';
 import type { HeldEntry } from '../../../erp/fake/server.ts';
@@ -10,7 +10,7 @@ import type { Row } from '../../../erp/odoo/fake/store.ts';
 
 interface Change {
   what: string;
-  /** In versions whose Odoo lets people do it. */
+  /** The versions of Odoo that allow the change. */
   isPossible(company: FakeCompany): boolean;
   make(env: Env, move: number, company: FakeCompany): void;
 }
@@ -122,7 +122,7 @@ const changes: Change[] = [
   },
 ];
 
-/** Changes some entries, each by one of the ways that its Odoo allows; the way by the entry's unit. */
+/** Changes some entries, each in a way that this version of Odoo allows. Returns the way for each entry's unit. */
 export function tamper(company: FakeCompany, rng: Rng, entries: readonly HeldEntry[]): Map<string, string> {
   const env = company.odoo.inside({ skip_invoice_sync: true });
   const done = new Map<string, string>();

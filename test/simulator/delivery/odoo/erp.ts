@@ -1,4 +1,4 @@
-// The ERP of a life that is Odoo: vetledger's own target, and the fake of its servers.
+// Odoo as the ERP of a life: vetledger's own target with a fake of Odoo's servers.
 
 import { Rng } from '../../../../sandbox/src/rng.ts';
 import type { OdooConfig } from '../../../../src/config/erp.ts';
@@ -43,13 +43,13 @@ class OdooErp implements LifeErp {
   readonly judged: JudgedErp & { misdeeds: Misdeed[] };
   readonly requestsPerCall = 10;
   readonly isReviewed = true;
-  /** A late import writes to the entry that it names, and makes none. */
+  /** A late import changes the entry that it names, and creates none. */
   readonly canSweepLate = false;
   readonly #company: FakeCompany;
   readonly #capabilities: Capabilities;
   readonly #rng: Rng;
   readonly #time: SimulatedTime;
-  /** States by id, as the judge last saw them. */
+  /** The state of each entry by id when the oracle last saw it. */
   readonly #seen = new Map<string, string>();
 
   constructor({ version, ...options }: Flavour, maxEntries: number | null, rng: Rng, time: SimulatedTime) {
@@ -69,7 +69,7 @@ class OdooErp implements LifeErp {
     this.#addFlaws();
   }
 
-  /** Accounts with which somebody's own module does something: it fails, takes the line to another account, or adds lines. */
+  /** Accounts on which an additional Odoo module does something: it fails, changes the line's account, or adds lines. */
   #addFlaws(): void {
     const { odoo } = this.#company;
     const [strange, dropped, balanced] = ['3992', '3993', '3994'].map((code) =>
@@ -110,7 +110,7 @@ class OdooErp implements LifeErp {
     this.#company.unlock();
   }
 
-  /** Rights of the user that somebody takes away and gives back: to look up, to make, to delete, or to read something. */
+  /** An administrator removes a right of vetledger's user for a while: to look up, create, delete or read something. */
   mishap(): { is: string; end(): void } {
     const { odoo } = this.#company;
     const [model, letters] = this.#rng.pick([
@@ -155,7 +155,7 @@ class OdooErp implements LifeErp {
     };
   }
 
-  /** What is new in the books since the last request, or was posted. */
+  /** Reports the entries that are new in the books or were posted since the last request. */
   #tellChanges(): void {
     const { store } = this.#company.odoo.core;
     const changed = store.rows('account.move').filter(({ id, state }) => this.#seen.get(String(id)) !== state);

@@ -1,4 +1,4 @@
-// The way of a simulated process to the fake of Odoo: each request takes its time, and may go wrong in any manner.
+// The connection of a simulated process to the fake Odoo: each request takes time, and may fail in any way.
 
 import { ErpError } from '../../../../src/erp/port.ts';
 import { type Answer, type ErpRequest, NoAnswer } from '../../../../src/erp/targets/api/http.ts';
@@ -14,11 +14,11 @@ import type { Way } from '../erp.ts';
 export interface WayPorts {
   odoo: FakeOdoo;
   time: SimulatedTime;
-  /** Called when the server has done what a request asks for. */
+  /** Called when the server has carried out a request. */
   onDone(): void;
-  /** Something that no careful sender does. */
+  /** Records that the client broke a rule of the ERP. */
   misdeed(text: string): void;
-  /** Requests that may be at work at once. */
+  /** The number of requests that may run at the same time. */
   atOnce: number;
   mayWorkMs: number;
 }
@@ -66,7 +66,7 @@ export class SimulatedWay implements OdooTransport {
     const left = mayWorkMs - outMs - 1;
     const atWorkMs = Math.max(0, lateMs > 0 ? left + lateMs : Math.min(workMs, left));
     const sent = this.#send(request, fault, outMs, atWorkMs);
-    // Whoever stops waiting does not stop the server.
+    // The server continues even if the client stops waiting.
     sent.catch(() => undefined);
     try {
       if (info.kind !== 'find') await this.#way.life.step(`during ${info.kind}`, true);
@@ -146,7 +146,7 @@ function saidBy({ exception: name, message }: OdooError, isJson2: boolean, id: n
   return { status: isJson2 ? status : 200, headers, body: JSON.stringify(value) };
 }
 
-/** An import tells even errors of the database among its messages, as if they were about one of its rows. */
+/** An import also reports errors of the database among its messages, as if they concerned one of its rows. */
 function importOf({ message }: OdooError, isJson2: boolean, id: number): OdooAnswer {
   const messages = [{ rows: { from: 0, to: 2 }, record: 0, type: 'error', message }];
   const result = { ids: false, messages, nextrow: 0 };
@@ -154,7 +154,7 @@ function importOf({ message }: OdooError, isJson2: boolean, id: number): OdooAns
   return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body };
 }
 
-/** The id that a request of JSON-RPC has. */
+/** The id of a JSON-RPC request. */
 function idOf({ body }: ErpRequest): number {
   return (JSON.parse(body) as { id: number }).id;
 }
@@ -165,7 +165,7 @@ interface Body {
   params?: { args?: [unknown, unknown, unknown, string, string, unknown[], { data?: string[][] }] };
 }
 
-/** What a request is about: the kind of call, and the keys of its entries. */
+/** The kind of a request, and the keys of its entries. */
 function infoOf({ path, body }: ErpRequest, odoo: FakeOdoo): RequestInfo {
   const value = JSON.parse(body) as Body;
   const [, ofPath, methodOfPath] = /^\/json\/2\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
@@ -181,7 +181,7 @@ function infoOf({ path, body }: ErpRequest, odoo: FakeOdoo): RequestInfo {
   return { kind, keys: ours.map(({ name }) => String(name)) };
 }
 
-/** Has the errors of a call told with the keys of its entries. */
+/** Adds the keys of a call's entries to its errors. */
 export async function heard<Result>(work: Promise<Result>, way: Way, info: RequestInfo): Promise<Result> {
   try {
     return await work;
