@@ -94,7 +94,7 @@ export async function filedLines(db: Connection, installation: InstallationId, p
   }));
 }
 
-/** The content of a return for its hash. The order of the lines is part of neither. */
+/** The content of a return for its hash, which does not depend on the order of the lines. */
 export function contentOf(period: string, version: number, lines: readonly DeclaredLine[]): string {
   const texts = lines.map(({ entry, group, rate, kind, code, isLate, isChange, base, tax }) =>
     JSON.stringify([entry, group, rate, kind, code, isLate, isChange, base.toFixed(), tax.toFixed()]),

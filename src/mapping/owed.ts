@@ -32,7 +32,7 @@ export function owedByName(name: string | null): OwedRole | null {
   return ([...soldRoles, 'prepayment_liability'] as const).find((role) => names[role].test(text)) ?? null;
 }
 
-/** Rows with VAT are vouchers for a single VAT rate, which are revenue when they are sold. */
+/** Rows with VAT are single-purpose vouchers, which are revenue when they are sold. */
 function isTaxed({ hasVat, hasNet, vat: { rate } }: RowUse): boolean {
   return hasVat || (hasNet && !(rate ?? zero).isZero());
 }

@@ -22,7 +22,7 @@ const paymentTypes: ReadonlyMap<number, { name: string; role: Role }> = new Map(
   [15, { name: 'Insurance', role: 'insurance_receivable' }],
 ]);
 
-/** Types that a mapping cannot change, because their payments clear each other on one account. */
+/** Types whose role and account a mapping cannot change, because their payments clear each other on one account. */
 const fixedTypes: readonly number[] = [6, 8, 12];
 
 /** Role of each fixed type. The key is the type as in a mapping file. */

@@ -3,7 +3,7 @@ import type { Mapping } from './schema.ts';
 
 const same = 'same';
 
-/** What a mapping lacks for VAT on payment (ACCOUNTING R13). Empty without the policy. */
+/** What a mapping must have for VAT on payment and lacks (ACCOUNTING R13). Empty without the policy. */
 export function vatDueFaults(mapping: Mapping): string[] {
   const { policies, roles, vat, vat_rules: rules, vat_groups: groups } = mapping;
   if (policies.vat_due === null) return [];
@@ -19,7 +19,7 @@ export function vatDueFaults(mapping: Mapping): string[] {
   ];
 }
 
-/** What an accountant should know about VAT on payment with this mapping. */
+/** Warnings about VAT on payment with this mapping, for the accountant. */
 export function vatDueWarnings({ policies }: Mapping): string[] {
   return policies.vat_due !== null && policies.prepayment_vat === 'listed' ? [vatDueTexts.receiptsInAdvance] : [];
 }

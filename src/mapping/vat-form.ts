@@ -64,8 +64,8 @@ export interface FilledBox<Line extends FormLine> {
 }
 
 /**
- * The boxes of a form with the amounts of a return. Boxes without lines are left out. Amounts that no box takes have lines without
- * a box, one for each kind and rate: a base if no box at all takes the sale, and tax if no tax box does.
+ * The boxes of a form with the amounts of a return. Boxes without lines are left out. Some amounts fit into no box. They become
+ * lines without a box, one for each kind and rate: a base if no box has this kind of sale, and tax if no tax box has it.
  */
 export function fillForm<Line extends FormLine>({ boxes }: VatForm, lines: readonly Line[]): FilledBox<Line>[] {
   const filled = boxes.flatMap((one): FilledBox<Line>[] => {
@@ -101,7 +101,7 @@ function formAmount({ box: number, round, computed, rates = [] }: Box, lines: re
   return round === 'unit' ? inUnits(books) : books;
 }
 
-/** Drops what is less than a whole unit. */
+/** Removes the part of an amount below a whole unit. */
 function inUnits(amount: Money): Money {
   return amount.toDecimalPlaces(0, Money.ROUND_DOWN);
 }

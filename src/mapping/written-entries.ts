@@ -25,7 +25,7 @@ export const writtenTags = [
 export type WrittenTag = (typeof writtenTags)[number];
 const decimalTags: readonly WrittenTag[] = ['rate', 'base'];
 
-/** The value of each tag in a posted line. */
+/** For each tag, its value in a posted line. */
 const readTag: Record<WrittenTag, (line: Line) => string | null> = {
   role: (line: Line) => line.role,
   group: (line: Line) => line.vat?.group ?? null,

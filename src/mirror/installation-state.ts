@@ -19,7 +19,10 @@ export async function storeConditionsHash(db: Connection, installation: number, 
   );
 }
 
-/** The invoice date up to which the latest days of VAT on payment are marked. Null if none are, or all must be anew. */
+/**
+ * The latest days of VAT on payment are marked for invoices dated up to this day. Null if no invoice is marked, or if all must be
+ * marked again.
+ */
 export async function readLatestDaysThrough(db: Connection, installation: number): Promise<CalendarDate | null> {
   const sql = 'select latest_days_through as through from installation_state where installation = ?';
   return (await maybeRow(db, { through: nullable(date) }, sql, [installation]))?.through ?? null;

@@ -31,7 +31,7 @@ const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
  */
 export function decide(judgement: Judgement, before: PostedBefore, context: PostingContext): Decision {
   const { inForce } = before;
-  // The document may also be late; its present problem does not change that.
+  // The document may also be late. Its present problem does not change that.
   if (judgement.state === 'held')
     return { ...keep(judgement, inForce ? 'posted' : 'held'), late: before.late?.atClose ? before.late : null };
   if (judgement.entry) {
@@ -202,7 +202,7 @@ export function reversalOf(inForce: InForce, date: CalendarDate, reason: EntryRe
   };
 }
 
-/** Only start_date changed, not the document: the entry is reported, not reversed. */
+/** The document did not change; only start_date did. So the entry is reported and not reversed. */
 function keepPostedBeforeStart(judgement: Judgement, inForce: InForce, context: PostingContext): Decision {
   const startDate = context.startDate ?? '';
   const message = postingFindings.postedBeforeNewStart({ entryId: inForce.id, startDate });

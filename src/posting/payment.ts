@@ -167,7 +167,7 @@ function titleOf(type: number, paid: Money): string {
   return titlesByType[type] ?? (paid.lessThan(0) ? paymentTitles.cancelled : paymentTitles.payment);
 }
 
-/** The opening balance has the VAT of an invoice before the start date; if that is unknown, no payment moves it. */
+/** The opening balance contains the VAT of an invoice before the start date. If that VAT is unknown, no payment moves it. */
 function reviewVatDue({ invoices, members }: DueBooks, id: number, findings: Findings): void {
   for (const each of [id, ...(members.get(id) ?? [])]) {
     const invoice = invoices.get(each);

@@ -52,7 +52,7 @@ export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: numbe
 
 type Texts = [net: string, vat: string, total: string];
 
-/** In major units of any currency. */
+/** In major units (such as euros), whatever the currency. */
 const largestPlausible = new Money(10_000_000);
 
 /**
@@ -142,7 +142,7 @@ export function reviewCollector(totalWithVat: Money, memberPayments: PaymentReco
 /** At most this many payments are named in a message. */
 const shownPayments = 10;
 
-/** Remark `paid_on_voided`: payments stand on an invoice that has no entry, because it is void or gone. */
+/** Remark `paid_on_voided`: an invoice without an entry, because it is void or gone, has payments. */
 export function reviewPaidOnVoided(payments: readonly PaymentRecord[], findings: Findings): void {
   const paid = sum(payments.map((payment) => payment.paid ?? new Money(0)));
   if (paid.isZero()) return;

@@ -63,7 +63,10 @@ export function judgeVatDue({ id, books }: VatDueFacts, context: PostingContext)
   return findings.posted(entry, postedFacts);
 }
 
-/** Whether two entries of a document move the same VAT. Accounts of the mapping do not count: it alone posts nothing. */
+/**
+ * Whether two entries of a document move the same VAT. A change of the mapping's accounts alone does not count, because such a
+ * change posts nothing.
+ */
 export function movesTheSame(one: Pick<DraftEntry, 'lines'>, other: Pick<DraftEntry, 'lines'>): boolean {
   return movedText(one) === movedText(other);
 }

@@ -11,7 +11,7 @@ import type { InvoiceFacts, PostingContext } from './types.ts';
 import { type DueGroup, type DueInvoice, keyOfGroup } from './vat-due.ts';
 import { isDueWithPayment, latestDay } from './vat-due-policy.ts';
 
-/** An invoice that the VAT of payments may depend on, as the mirror and the books have it. */
+/** An invoice on which the VAT of payments may depend, with its facts in the mirror and its state in the books. */
 export interface DueDocument {
   facts: InvoiceFacts;
   chain: CreditChain;
@@ -26,7 +26,7 @@ export interface DueDocument {
 
 type DueLine = Pick<Line, 'account' | 'role' | 'side' | 'amount' | 'vat' | 'party' | 'departmentId'>;
 
-/** What the VAT of its payments depends on. Null if the invoice is neither in the books nor in the opening balances. */
+/** The invoice's facts for R13. Null if the invoice is neither in the books nor in the opening balances. */
 export function dueInvoice(document: DueDocument, context: PostingContext): DueInvoice | null {
   const { facts, chain, inForce, isOpening, collector, latestPlace } = document;
   const { invoice } = facts;
@@ -54,7 +54,7 @@ export function dueInvoice(document: DueDocument, context: PostingContext): DueI
     return { ...common, role, total: invoice.totalWithVat ?? sum([]), groups: [], party: null, isUnknown };
   }
   const amounts = amountsOf(entry.lines);
-  // The opening balance has nothing left of what was due before the start date.
+  // VAT that was due before the start date was declared from the old books, so no VAT is left to move.
   const isSettled = latest !== null && startDate !== null && latest < startDate;
   return { ...common, role, ...amounts, ...(isSettled ? { groups: [] } : {}) };
 }

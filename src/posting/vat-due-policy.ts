@@ -17,11 +17,11 @@ export function latestDay({ latest, until, restAtEnd }: VatDuePolicy, invoiceDat
         : yearEnd(invoiceDate, latest.year_end);
   const end = restAtEnd ? until : null;
   const day = byLaw === null || (end !== null && end < byLaw) ? end : byLaw;
-  // A credit note after the end is due with its date.
+  // A credit note that is dated after this day is due on its own date.
   return day === null ? null : latestDate(day, invoiceDate);
 }
 
-/** The last day of the month, some months after a date. */
+/** The last day of the month that is `months` after the month of a date. */
 function monthsAfter(date: CalendarDate, months: number): CalendarDate {
   const [year = 0, month = 1] = date.split('-').map(Number);
   const index = year * 12 + month - 1 + months;
@@ -35,7 +35,7 @@ function yearEnd(date: CalendarDate, monthAndDay: string): CalendarDate {
   return date <= end ? end : endIn(year + 1, monthAndDay);
 }
 
-/** 29 February is the last day of February in each year. */
+/** If the year ends in February, the last day depends on the year. */
 function endIn(year: number, monthAndDay: string): CalendarDate {
   return monthAndDay === '02-29' || monthAndDay === '02-28' ? lastDayOf(year, 2) : `${fourDigits(year)}-${monthAndDay}`;
 }

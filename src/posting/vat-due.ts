@@ -5,7 +5,7 @@ import type { CalendarDate, DocumentRef } from '../terms.ts';
 
 /** VAT on payment (ACCOUNTING R13): when the VAT of invoices becomes due. Amounts are signed as in the source. */
 
-/** The VAT of a group of an invoice that is not due with the invoice, and its net. */
+/** The VAT of a group that is not due with the invoice itself, and the net amount of the group. */
 export interface DueGroup {
   group: string | null;
   rate: Money | null;
@@ -15,10 +15,10 @@ export interface DueGroup {
   account: string;
 }
 
-/** An invoice or credit note in the books, or one of the opening balances. */
+/** An invoice or credit note whose VAT is due with payments: in the books, or part of the opening balances. */
 export interface DueInvoice {
   id: number;
-  /** The total of its entry in force; for an invoice of the opening balances, what R1 would give. */
+  /** The total of its entry in force. For an invoice of the opening balances, the total that R1 would give. */
   total: Money;
   groups: readonly DueGroup[];
   role: 'vat_not_due' | 'opening_vat_not_due';
@@ -27,15 +27,15 @@ export interface DueInvoice {
   departmentId: number | null;
   /** The day whose VAT accounts apply. */
   day: CalendarDate;
-  /** The day on which all of its VAT becomes due. Null if there is none. */
+  /** The day on which all of its VAT becomes due without a payment. Null if there is none. */
   latest: CalendarDate | null;
-  /** The place of the first entry for that day. Null if none was posted. */
+  /** The position of the first entry for that day among all first postings. Null if none was posted. */
   latestPlace: number | null;
   /** The first original of its chain of credit notes, and how many credit notes lead to it. Null if unknown. */
   chain: { first: number; depth: number } | null;
-  /** The consolidated invoice that has it as a member. */
+  /** The consolidated invoice of which it is a member; null if there is none. */
   collector: number | null;
-  /** True if it is of the opening balances and its VAT is unknown. */
+  /** True if it is part of the opening balances and its VAT is unknown. */
   isUnknown: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface DuePayment {
   type: number;
   amount: Money;
   date: CalendarDate;
-  /** Its place in the order of first postings; -1 for one of the opening balances. Null if it was never posted. */
+  /** Its position among all first postings; -1 if it is part of the opening balances. Null if it was never posted. */
   place: number | null;
   /** Whether it has an entry in force, or is part of the opening balances. */
   counts: boolean;
@@ -58,41 +58,44 @@ export interface SeenSettlement {
   amount: Money;
 }
 
-/** What the VAT of some invoices depends on: these invoices, their chains, their collectors and all payments of them. */
+/**
+ * The facts on which the VAT of some invoices depends: these invoices, their chains, their consolidated invoices, and all
+ * payments of these.
+ */
 export interface DueBooks {
   invoices: ReadonlyMap<number, DueInvoice>;
-  /** By invoice. */
+  /** Key: invoice id. */
   payments: ReadonlyMap<number, readonly DuePayment[]>;
-  /** By invoice. */
+  /** Key: invoice id. */
   settlements: ReadonlyMap<number, readonly SeenSettlement[]>;
-  /** The invoices of each chain, by its first original. */
+  /** The invoices of each chain; the key is the id of its first original. */
   chains: ReadonlyMap<number, readonly number[]>;
-  /** The members of each collector. */
+  /** The members of each consolidated invoice; the key is its id. */
   members: ReadonlyMap<number, readonly number[]>;
 }
 
-/** How much of an invoice is paid, and what its VAT is after set-offs. */
+/** The paid amount of an invoice, and its VAT after credit notes were set off. */
 export interface DueState {
-  /** By the key of the group. */
+  /** Key: `keyOfGroup`. */
   groups: ReadonlyMap<string, DueGroup>;
   total: Money;
-  /** Payments of the invoice itself. */
+  /** The sum of the invoice's own payments. */
   paid: Money;
-  /** Payments of its collector. */
+  /** The sum of the payments of its consolidated invoice. */
   collected: Money;
-  /** Whether all of it is due, whatever is paid. */
+  /** True if all VAT is due, whatever is paid. */
   isAll: boolean;
 }
 
-/** A payment, or the latest day, and what it changes of an invoice. */
+/** A payment, or the latest day of an invoice, with its effect on the invoice. */
 export interface DueStep {
   by: DocumentRef;
   invoice: DueInvoice;
   before: DueState;
   after: DueState;
-  /** What counts as paid before and after, in the invoice's currency. */
+  /** The amount that counts as paid before and after the step, in the invoice's currency. */
   paid: { before: Money; after: Money };
-  /** Whether the payment is part of the opening balances, so that no entry moves its VAT. */
+  /** True if the payment is part of the opening balances. Then no entry moves its VAT. */
   isOpening: boolean;
 }
 
@@ -112,7 +115,7 @@ interface Event {
   apply: (state: DueState) => DueState;
 }
 
-/** The steps of one invoice in their order. Those of the opening balances are the first. */
+/** The steps of one invoice in order. Steps of the opening balances come first. */
 export function dueSteps(books: DueBooks, id: number, decimals: number): DueStep[] {
   const invoice = books.invoices.get(id);
   if (invoice === undefined || invoice.isUnknown) return [];
@@ -164,11 +167,14 @@ export function dueSteps(books: DueBooks, id: number, decimals: number): DueStep
 }
 
 function byPlace(one: Event, other: Event): number {
-  // Infinity minus Infinity is no number.
+  // The difference of two infinite places would be NaN.
   return one.place === other.place ? one.by.id - other.by.id : one.place < other.place ? -1 : 1;
 }
 
-/** The payments of the invoice itself. Those of type 6 count with the payments of their collector, if it is known. */
+/**
+ * The payments of the invoice itself. If its consolidated invoice is known, payments of type 6 are left out, because the payments
+ * of the consolidated invoice count instead.
+ */
 function eventsOf(
   books: DueBooks,
   invoice: DueInvoice,
@@ -199,19 +205,22 @@ function eventOf({ id, date, place }: DuePayment): Omit<Event, 'apply'> {
   return { by: { kind: 'payment', id }, date, place: place ?? Number.POSITIVE_INFINITY };
 }
 
-/** The collector of an invoice, if its payments say how much of the invoice is paid. */
+/** The consolidated invoice whose payments show the paid part of this invoice; null if there is none. */
 function collectorOf(books: DueBooks, { collector }: DueInvoice): DueInvoice | null {
   const found = collector === null ? undefined : books.invoices.get(collector);
   return found === undefined || found.total.isZero() ? null : found;
 }
 
-/** What the invoice's payments of type 6 sent to its collector. */
+/** The sum of the invoice's payments of type 6, which moved it to the consolidated invoice. */
 function consolidatedOf(books: DueBooks, invoice: number): Money {
   const payments = books.payments.get(invoice) ?? [];
   return sum(payments.flatMap(({ counts, type, amount }) => (counts && type === consolidatedPayment ? amount : [])));
 }
 
-/** The part of a credit note (the giver) that two opposite payments of type 12 set off against another document. */
+/**
+ * The part of a credit note (the giver) that is set off against another document (the receiver), by two payments of type 12 with
+ * opposite amounts.
+ */
 interface SetOff {
   giver: number;
   receiver: number;
@@ -222,8 +231,8 @@ interface SetOff {
 }
 
 /**
- * The set-offs in the chain of an invoice. Two opposite payments of type 12 on two of its documents are a pair, the
- * earliest ids first. The document further from the first original is the giver.
+ * The set-offs in the chain of an invoice. Two payments of type 12 with opposite amounts on two of its documents are a pair; the
+ * lowest ids are paired first. The document that is further from the first original is the giver.
  */
 function setOffsOf(books: DueBooks, { chain }: DueInvoice, decimals: number): SetOff[] {
   if (chain === null) return [];
@@ -285,7 +294,7 @@ function withSetOff(state: DueState, { total, moved }: SetOff, sign: 1 | -1): Du
   return { ...state, groups, total: state.total.plus(total.times(sign)) };
 }
 
-/** What becomes due with a step, by group; groups without VAT that moves are left out. */
+/** The VAT that becomes due with a step, by group. Groups whose due VAT does not change are left out. */
 export function movesOf({ before, after, paid }: DueStep, decimals: number): DueMove[] {
   const [dueBefore, dueAfter] = [dueOf(before, paid.before, decimals), dueOf(after, paid.after, decimals)];
   return [...after.groups].flatMap(([key, { group, rate, account }]) => {
@@ -296,7 +305,7 @@ export function movesOf({ before, after, paid }: DueStep, decimals: number): Due
   });
 }
 
-/** The VAT and net that are due, by the key of the group. */
+/** The due VAT and net amount by group. Key: `keyOfGroup`. */
 export function dueOf(
   { groups, total, isAll }: DueState,
   paid: Money,
@@ -308,7 +317,7 @@ export function dueOf(
   return new Map([...groups].map(([key, { vat, net }]) => [key, { vat: part(vat), net: part(net) }]));
 }
 
-/** An amount held between zero and the total. */
+/** An amount, limited to the range between zero and the total. */
 function held(amount: Money, total: Money): Money {
   if (total.isNegative()) return held(amount.negated(), total.negated()).negated();
   return amount.isNegative() ? zero : amount.greaterThan(total) ? total : amount;
@@ -318,7 +327,7 @@ export function keyOfGroup({ group, rate }: Pick<DueGroup, 'group' | 'rate'>): s
   return JSON.stringify([group, rate?.toFixed() ?? null]);
 }
 
-/** The books with a payment as it is judged now. It keeps its place; a new one comes after all others. */
+/** The books with the present facts of a payment. A posted payment keeps its position; a new one comes after all others. */
 export function withPayment(books: DueBooks, payment: Omit<DuePayment, 'place' | 'counts'>): DueBooks {
   let place: number | null = null;
   const payments = new Map<number, readonly DuePayment[]>();
@@ -331,7 +340,7 @@ export function withPayment(books: DueBooks, payment: Omit<DuePayment, 'place' |
   return { ...books, payments: payments.set(payment.invoiceId, [...others, { ...payment, place, counts: true }]) };
 }
 
-/** The steps of a payment: of its invoice, and of the members if that is a collector. */
+/** The steps that a payment causes: for its invoice, or for the members if the invoice is a consolidated one. */
 export function stepsOfPayment(books: DueBooks, { id, invoiceId }: SeenPayment, decimals: number): DueStep[] {
   return [invoiceId, ...(books.members.get(invoiceId) ?? [])].flatMap((target) =>
     dueSteps(books, target, decimals).filter(({ by }) => by.kind === 'payment' && by.id === id),

@@ -19,11 +19,11 @@ export interface ExplainedMove {
   dueBefore: Money;
   moved: Money;
   base: Money;
-  /** Whether all of it is due, because the latest day is over. */
+  /** True if all VAT is due, because the latest day is over. */
   isAll: boolean;
 }
 
-/** The moves of a posted payment or latest day, by the present books. Empty for other documents. */
+/** The movements of VAT by a posted payment or latest day, by the present books. Empty for other documents. */
 export async function movesOfDocument(
   db: Connection,
   installation: InstallationConfig,

@@ -292,7 +292,7 @@ async function countDocuments(
   const counted = new Map<InstallationId, { states: DocumentStates; problems: number }>();
   for (const { installation, kind, state, n, problems } of found) {
     const of = counted.get(installation) ?? { states: noStates(), problems: 0 };
-    // The latest days of invoices are no documents of the source.
+    // The latest days of invoices are documents of our books, but not records of the source.
     if (kind !== 'vat_due') of.states[plurals[kind]][state] = n;
     of.problems += problems;
     counted.set(installation, of);

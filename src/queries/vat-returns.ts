@@ -24,7 +24,7 @@ export interface ReturnChoice {
   take: readonly string[] | null;
 }
 
-/** The return of a VAT period as the books have it now, and what the next version would declare. */
+/** The return of a VAT period by the present books, and the lines of the next version. */
 export interface PreparedReturn {
   period: VatPeriod;
   isClosed: boolean;
@@ -33,13 +33,13 @@ export interface PreparedReturn {
   view: VatReturnView;
   version: number;
   toFile: ReturnLine[];
-  /** The hash of what would be declared. */
+  /** The hash of the lines of the next version. */
   shown: string;
   /** Why it cannot be filed; null if it can. */
   obstacle: UserError | null;
 }
 
-/** The VAT period that contains a month; that of its filed return if the mapping has another length now. */
+/** The VAT period that contains a month. If the period's return is filed, it keeps the length that it had then. */
 export async function vatPeriodOfMonth(
   db: Connection,
   { id, mapping }: Pick<InstallationConfig, 'id' | 'mapping'>,
@@ -93,8 +93,8 @@ function declaredLines(toFile: readonly ReturnLine[], { since }: VatReturnView, 
 }
 
 /**
- * Files the next version of a period's return. Call it in a transaction: no posting, close or other filing runs beside it. Throws
- * UserError if the return cannot be filed, or if its figures are not those that were shown.
+ * Files the next version of a period's return. Call it in a transaction, which prevents postings, closes and other filings
+ * meanwhile. Throws UserError if the return cannot be filed, or if its figures are not those that were shown.
  */
 export async function fileReturn(
   trx: Connection,

@@ -16,7 +16,7 @@ export async function readAccountNames(db: Connection, installation: Named): Pro
   return accountNames(installation.mapping, { chart: await chartOf(installation), listed, inErp });
 }
 
-/** The chart file, if it can be read. `mapping check` reports its faults; names are no reason to fail. */
+/** The chart file; null if it cannot be read. `mapping check` reports its faults, so a report only lacks the names. */
 async function chartOf({ mapping, mappingPath }: Named): Promise<Chart | null> {
   try {
     return (await loadChart(mapping, mappingPath))?.chart ?? null;

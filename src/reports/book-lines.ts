@@ -77,7 +77,7 @@ function fieldsOf(entry: LedgerEntry, voucher: string | null, { side, amount }: 
   };
 }
 
-/** The number printed on the invoice that the entry opens or settles; null if it is on none. */
+/** The number printed on the invoice whose receivable the entry opens or settles; null if there is none. */
 export function numberOf({ lines }: Pick<LedgerEntry, 'lines'>): string | null {
   return lines.find(({ documentNumber }) => documentNumber !== null)?.documentNumber ?? null;
 }

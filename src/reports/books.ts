@@ -20,7 +20,7 @@ import {
   sectionOf,
 } from './report-sections.ts';
 
-/** Reports of accounts, by entry date, from the sums of days (`account_day`). The documents of a figure are its lines. */
+/** Reports of accounts by entry date, from the stored sums of days (`account_day`). Each line is an item of its account's figure. */
 
 type BooksInput = InstallationConfig;
 
@@ -36,7 +36,7 @@ interface Books {
   upToSeq: number | null;
 }
 
-/** Balances without those of earlier fiscal years, for accounts of income and expense. */
+/** Balances without the amounts of earlier fiscal years, for accounts of income and expense. */
 function opening({ type, before, earlier }: Account): Money {
   return isOfResult(type) ? before.minus(earlier) : before;
 }
@@ -56,7 +56,7 @@ async function readBooks(
   const yearStart = fiscalYearStart(first, installation.fiscalYearStart);
   const found = await accountFigures(db, installation.id, { from: first, through, yearStart, split, account, upToSeq });
   const accounts = [...Map.groupBy(found, (each) => each.account)].flatMap(([number, of]) => {
-    // An account has one type, also if the mapping sends several roles to it.
+    // An account has one type, even if several roles use it.
     const role = of[0]?.role ?? 'revenue';
     const type = names.chart?.get(number)?.type ?? accountType(role);
     const name = names.nameOf(number, role);
@@ -71,11 +71,11 @@ async function readBooks(
   return { accounts, names, upToSeq };
 }
 
-/** How a report shows an account: its amounts, and those of one of its lines. */
+/** The amounts that a report shows for an account, and for one of its lines. */
 interface View {
   shape: Omit<SectionShape, 'keys' | 'facts'>;
   amountsOf(account: Account): Item['amounts'];
-  /** The amounts of what was there before the period; they count in the first line of the figure. */
+  /** The amounts before the period. The first line of the figure contains them. */
   before(account: Account): Item['amounts'];
   ofLine(debit: Money, credit: Money): Item['amounts'];
 }
@@ -126,7 +126,7 @@ async function* itemsFrom(
   for await (const line of lines) yield of(line);
 }
 
-/** Lines for results that are no account of ours: one per part. */
+/** Lines for results, which have no account: one for each part. */
 function resultLines(
   accounts: readonly Account[],
   name: string,

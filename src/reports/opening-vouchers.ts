@@ -36,7 +36,7 @@ export async function openingVouchers(db: Connection, input: VatInput, name = sh
     }
   }
   const roles = soldRoles.map((role) => ({ role, items: items.filter(({ keys }) => keys.role === role) }));
-  // An opening balance in debit is no amount to enter: the cards were sold before the records begin.
+  // A debit cannot be an opening balance of cards. It means that the records begin after the sale of the cards.
   const isShort = ({ items: own }: { items: readonly Item[] }) =>
     sum(own.map(({ amounts }) => amounts.unused ?? zero)).lessThan(0);
   const short = roles.filter(isShort).map(({ role }) => `${role} (${keysOf(role, input).account ?? '-'})`);

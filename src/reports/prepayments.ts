@@ -140,7 +140,7 @@ class PrepaymentLines {
     const document = `prepayment ${id}`;
     const isRefund = paid?.isNegative() ?? false;
     if (!isRefund) this.#originals.set(id, one);
-    // Originals have lower ids than their refunds.
+    // A refund has a higher id than its original, so the original was added before.
     const original = isRefund && refundsId !== null ? this.#originals.get(refundsId) : undefined;
     const line = original
       ? this.#ofPrepayment(original)

@@ -22,9 +22,9 @@ export interface VatLine {
   rate: string | null;
   kind: string | null;
   code: string | null;
-  /** Posted, or due in the ERP, after its VAT period was first closed. */
+  /** True if the entry was posted after its VAT period was first closed, or not sent before the ERP closed it. */
   isLate: boolean;
-  /** Settled in the ERP's outbox without being sent (`cancelled_out`). */
+  /** True if the entry was cancelled out in the outbox and not sent (`cancelled_out`). */
   isSettled: boolean;
   /** The return that took this late line, such as `2026-02 1`. */
   takenBy: string | null;
@@ -39,7 +39,7 @@ export interface VatPeriod {
   through: CalendarDate;
 }
 
-/** SQL: the ids of entries that are late, or may have been settled after that. Its three bindings are the installation. */
+/** SQL: the ids of entries that are late, or were late before they were cancelled out. Its three bindings are the installation. */
 export const lateEntries = `
   select e.id from entry e where e.installation = ? and e.is_late
   union select u.unit_id from erp_unit u where u.installation = ? and u.late_since is not null and u.kind = 'entry'
@@ -47,8 +47,8 @@ export const lateEntries = `
     where u.installation = ? and u.late_since is not null and u.kind = 'daily_summary'`;
 
 /**
- * The lines that concern the return of a VAT period: those dated in it, those of its documents, those that it declares,
- * and all late ones that no return has taken.
+ * The lines that concern the return of a VAT period. These are lines dated in the period, lines of its documents, lines that its
+ * return declares, and all late lines that no return has taken.
  */
 export async function vatLines(
   db: Connection,

@@ -21,7 +21,7 @@ const shapes = {
   cancelled_out: shape('cancelled_out', sectionTitles.vatSettled, columnsOf('entry')),
 };
 
-/** The sections of a return: its own, `since`, open late lines, and what the VAT accounts have besides. */
+/** The sections of a return: its own lines, `since`, open late lines, and other amounts on the VAT accounts. */
 export function returnSections(
   period: VatPeriod,
   view: VatReturnView,
@@ -80,8 +80,8 @@ function keysOf(line: ReturnLine): Record<string, Cell> {
 }
 
 /**
- * The boxes with bases and those with tax, which have no common total. Each box has the exact amounts of its documents, and as
- * last item what the form's rounding adds to them.
+ * The boxes with bases and the boxes with tax; these two have no common total. Each box has the exact amounts of its documents,
+ * and its last item is the difference that the form's rounding makes.
  */
 export function formSections(form: VatForm, lines: readonly ReturnLine[]): Section[] {
   const filled = fillForm(form, lines);

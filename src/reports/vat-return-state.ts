@@ -5,17 +5,17 @@ import type { CalendarDate, InstallationId } from '../terms.ts';
 import { creditLessDebit } from './signed.ts';
 import { lateEntries } from './vat-lines.ts';
 
-/** What an installation's filed returns do not declare, or declare and should not. */
+/** The lines that an installation's filed returns lack, or contain wrongly. */
 export interface ReturnState {
   /** The last day of the latest filed return; null if none is filed. */
   filedThrough: CalendarDate | null;
   /** Filed periods from which entries were withdrawn since. `report vat` also shows changed kinds of the mapping. */
   changed: { period: string; entries: number; tax: string }[];
-  /** Late entries that no return has taken, and of these, those that the latest return could have taken. */
+  /** Late entries that no return has taken, and how many of them the latest return could have taken. */
   late: { entries: number; missed: number; tax: string };
 }
 
-/** Looks at late entries only, because nothing else changes a closed period. */
+/** Reads only late entries, because nothing else changes a closed period. */
 export async function returnState(db: Connection, installation: InstallationId): Promise<ReturnState> {
   const { through } = await row(
     db,

@@ -26,7 +26,7 @@ export interface VatReturnView {
   late: ReturnLine[];
   takenElsewhere: ReturnLine[];
   cancelledOut: ReturnLine[];
-  /** On-time lines that are dated in the period and belong to another one. */
+  /** On-time lines that are dated in the period, but belong to the return of another period. */
   ofOtherPeriods: ReturnLine[];
 }
 
@@ -61,7 +61,7 @@ function shown({ isSettled: _, ...line }: VatLine): ReturnLine {
   return { ...line, version: null };
 }
 
-/** Lines now less lines filed, by entry, group, kind and lateness. Lines without a difference are left out. */
+/** The present lines less the filed lines, by entry, group, kind and lateness. Lines without a difference are left out. */
 function differences(now: readonly VatLine[], filed: readonly FiledLine[]): ReturnLine[] {
   const found = new Map<string, ReturnLine>();
   const add = (line: ReturnLine, sign: 1 | -1) => {
@@ -77,15 +77,15 @@ function differences(now: readonly VatLine[], filed: readonly FiledLine[]): Retu
 }
 
 export interface ReturnToFile {
-  /** Its lines: those of `since`, and the late lines that it takes. */
+  /** The lines of the next version: those of `since`, and the late lines that it takes. */
   lines: ReturnLine[];
-  /** Ids of chosen entries that are not late, or that a return has taken. */
+  /** The chosen entries that it cannot take, because they are not late or another return has taken them. */
   unknown: string[];
 }
 
 /**
- * The next version of a period's return: what `since` has, and late lines. By default, the first version takes all late
- * lines that no return has taken, and a correction those of its period.
+ * The next version of a period's return: the lines of `since`, and late lines. By default, the first version takes all late lines
+ * that no return has taken, and a correction takes those of its period.
  */
 export function returnToFile(
   period: VatPeriod,
@@ -102,7 +102,7 @@ export function returnToFile(
   };
 }
 
-/** How the sections add up to the VAT accounts in the days of the period. Parts that are zero are left out. */
+/** The parts that add up to the VAT accounts in the days of the period. Parts that are zero are left out. */
 export function tieOf(
   period: VatPeriod,
   { filed, since, late, takenElsewhere, cancelledOut, ofOtherPeriods }: VatReturnView,

@@ -47,7 +47,7 @@ function withoutSwc(config: WebpackConfig): WebpackConfig {
   return { ...config, module: { ...config.module, rules } };
 }
 
-/** Hash of the sources of the bundle: the workflows, and the folders whose texts and functions they import. */
+/** Hash of the sources of the bundle. These are the workflows, and the folders from which they import texts and functions. */
 function sourcesHash(): string {
   const hash = createHash('sha256').update(readFileSync(new URL('package-lock.json', root)));
   hash.update(readFileSync(loader));

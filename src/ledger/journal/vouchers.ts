@@ -3,9 +3,8 @@ import type { InstallationId } from '../../terms.ts';
 
 /**
  * Gives the entries of the chain from `seq` on, which were just appended, their voucher numbers. The caller holds the chain
- * (`holdChain`), so numbers are given one after the other: without a gap, and never twice. `fiscalYearStart`: the month that a
- * fiscal year begins with, from 1; the year is named by its first day. Journals: S sales (invoices and credit notes), P payments,
- * A advances (prepayments).
+ * (`holdChain`), so no number is given twice, and none is left out. `fiscalYearStart`: the first month of a fiscal year, from 1;
+ * the year is named by its first day. Journals: S sales (invoices and credit notes), P payments, A advances (prepayments).
  */
 export async function numberVouchers(
   trx: Connection,
