@@ -73,7 +73,7 @@ export interface Recorded {
 
 export const everyEntry: Recorded = { upToSeq: null };
 
-/** What a report of accounts is asked for, besides its period. */
+/** The options of a report of accounts, besides its period. */
 export interface Asked extends Recorded {
   split: Split | null;
   /** Whether each figure needs its documents. */
@@ -105,7 +105,7 @@ export function section(shape: SectionShape, items: readonly Item[]): SummedSect
   return { shape, figures, total: added(shape, figures) };
 }
 
-/** A section of figures that are sums already. */
+/** A section whose figures are already summed. */
 export function sectionOf(shape: SectionShape, figures: readonly Figure[]): Section {
   return { shape, figures, total: added(shape, figures) };
 }
