@@ -29,7 +29,7 @@ export interface ListedDocument {
   in_force: string | null;
   /** The total of a draft; for others, what their problem keeps out of the books. */
   amount: string | null;
-  /** The id alone: the checklist is a link of the chain, from which a name could not be erased. */
+  /** Only the client's id, because the checklist is part of the chain, and a name could not be erased from it. */
   client_id: number | null;
   /** Days from the document's date to the last day of the period. */
   age_days: number | null;
@@ -185,7 +185,7 @@ function documentsWith(
   return listed(db, installation, through, condition, [lateProblems, which === 'late', through]);
 }
 
-/** All of them up to the day: also those of months that are closed already, and of a month that was opened again. */
+/** All drafts up to the day, including those of months that are closed already or were reopened. */
 function drafts(db: Connection, installation: Listing, through: CalendarDate): Promise<ListedDocuments> {
   return listed(db, installation, through, `state = 'not_final' and document_date <= ?::date`, [through]);
 }
