@@ -1,4 +1,4 @@
-# The daemon, against a PostgreSQL and a Temporal server of your own (docker-compose.yml has both). The image holds what `npm pack`
+# The daemon, for your PostgreSQL and Temporal servers (docker-compose.yml has both). The image holds what `npm pack`
 # packs, compiled, and the locked packages that a production install needs: no sources, no compiler, no embedded servers.
 #
 # An exact version; to pin it for good, add the digest that `docker buildx imagetools inspect node:24.21.0-slim` shows:

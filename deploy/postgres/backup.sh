@@ -1,12 +1,12 @@
 #!/bin/sh
-# Dumps vetledger's books (DATABASE_URL, as vetledger_backup, who may read them) into a new file of BACKUP_DIR, reads the whole dump back,
-# notes its success in the database, and deletes the oldest of more than BACKUP_KEEP dumps. A dump of a running system is consistent.
-# Exit code 0 means that the file is whole.
-# The file beside it, .heads, has the head of each installation's books from just before the dump, which proves a restore
-# (`vetledger ledger verify --installation ID --head HASH`): a later head might not be in the dump, since windows go on.
+# Dumps vetledger's books into a new file in BACKUP_DIR, and reads the whole dump back. Then it records its success in the database, and
+# deletes the oldest dumps if there are more than BACKUP_KEEP. DATABASE_URL has the role vetledger_backup, which may read the books.
+# Windows may run meanwhile: the dump is consistent. Exit code 0 means that the file is complete.
+# The file FILE.heads has the head of each installation's books from just before the dump. It proves a restore:
+# `vetledger ledger verify --installation ID --head HASH`.
 set -eu
 umask 077
-# Sets `database`.
+# connect.sh sets `database`.
 . "$(dirname "$0")/connect.sh"
 keep=${BACKUP_KEEP:-30}
 dump=$BACKUP_DIR/vetledger-$(date -u +%Y%m%dT%H%M%SZ).dump
@@ -21,11 +21,11 @@ pg_dump --format=custom --schema=vetledger --no-owner --no-privileges --lock-wai
 pg_restore --file=/dev/null "$part"
 mv "$heads.part" "$heads"
 mv "$part" "$dump"
-# The metrics show it, and VetledgerBackupOld fires without it.
+# The metrics show this time. If it is too old, the alert VetledgerBackupOld fires.
 query --command "insert into vetledger.backup (finished_at) values (clock_timestamp())
     on conflict (is_only) do update set finished_at = excluded.finished_at" ||
   echo 'warning: the dump is whole, but its success could not be noted in the table vetledger.backup' >&2
-# The names sort by time.
+# The order of the names is the order of time.
 set -- "$BACKUP_DIR"/vetledger-*.dump
 while [ $# -gt "$keep" ]; do
   rm -f "$1" "${1%.dump}.heads"

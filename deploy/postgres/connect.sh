@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# For backup.sh and restore.sh: takes the password out of DATABASE_URL, and leaves the rest in `database`. psql and pg_dump get the
-# password in their environment (PGPASSWORD), because every user of the machine sees arguments. Without one, they read ~/.pgpass.
+# For backup.sh and restore.sh: moves the password of DATABASE_URL into PGPASSWORD, and sets `database` to the URL without it. Every user of
+# the machine can see the arguments of psql and pg_dump, but not their environment. Without a password, they read ~/.pgpass.
 
 fail() {
   echo "error: $1" >&2
@@ -8,7 +8,7 @@ fail() {
   exit 1
 }
 
-# What the percent escapes of a URL mean.
+# Prints the text with its percent escapes decoded.
 unescaped() {
   rest=$1
   text=
@@ -45,5 +45,5 @@ case $host in
     database=postgresql://${user%%:*}@${address#"$user"@}
     ;;
 esac
-# The programs need no password beside that.
+# psql and pg_dump must not get other passwords of this environment.
 unset DATABASE_URL

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Restores a dump of backup.sh into a database without vetledger's tables: restore.sh FILE, with DATABASE_URL of the owner. Nothing is
-# restored where a part fails. Afterwards `vetledger migrate` gives the other roles their rights.
+# Restores a dump of backup.sh into a database without vetledger's tables: restore.sh FILE. DATABASE_URL has the owner of the tables. If a part
+# fails, nothing is restored. Afterwards, `vetledger migrate` gives the other roles their rights.
 set -eu
 dump=${1:?usage: restore.sh FILE}
-# Sets `database`.
+# connect.sh sets `database`.
 . "$(dirname "$0")/connect.sh"
 found=$(psql --no-psqlrc --tuples-only --no-align --command "select count(*) from pg_namespace where nspname = 'vetledger'" --dbname "$database")
 if [ "$found" != 0 ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the roles and databases of docker-compose.yml, those that are missing: each program has a role of its own that owns its
-# databases and cannot connect to the others'. Passwords come from the environment; those of roles that are there stay.
+# Creates the missing roles and databases of docker-compose.yml. Each program has a separate role, which owns its databases and cannot connect
+# to the others. Passwords of new roles come from the environment. Existing roles keep their passwords.
 set -eu
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres <<'SQL'
 \getenv temporal_password TEMPORAL_DB_PASSWORD

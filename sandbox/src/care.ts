@@ -1,6 +1,6 @@
 // A consultation: staff open it, work on it, add items and finalise it, which makes its invoice (practice-api:
 // Consultation status; Invoice).
-// Not shown, and chosen: patients belong to the client. If no patient has a home department, the consultation is in the
+// Choices of the sandbox: patients belong to the client. If no patient has a home department, the consultation is in the
 // clinic's first department. The invoice is final at once, or a draft that staff finalise (quirk
 // `consultationInvoice`); a consultation without items has no invoice. The invoice is dated today, so the API refuses
 // to finalise while today is in a locked period. Price and account of a row come from the catalogue, at the VAT

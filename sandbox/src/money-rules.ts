@@ -1,6 +1,6 @@
 // The API's rules for payments, prepayments and credit notes; staff can do more in the application (practice-api:
 // States: Invoice status; Endpoints: Invoices, payments, prepayments; Errors).
-// Not shown, and chosen: a payment is not zero. It has the sign of the invoice's total, because a cancellation records
+// Choices of the sandbox: a payment is not zero. It has the sign of the invoice's total, because a cancellation records
 // money that is paid back; types 3 (Rounding) and 12 (Credit invoice) may have either sign. The API accepts more than
 // is due (quirk `overpayments`); due_sum is negative then. A payment may be dated before its invoice, and in the
 // future. The API records types 6 and 12 as sent, without another invoice. A payment of type 6 cannot be cancelled,

@@ -9,53 +9,61 @@ const queryNames = z.array(queryName).max(100);
 export const quirksSchema = z.strictObject({
   order: z
     .enum(['id', 'id_desc', 'random', 'modified'])
-    .meta({ description: 'Order of every list. `random` differs from request to request, as without ORDER BY.' }),
-  ignoredFilters: queryNames.meta({ description: 'Query names that are ignored, for example `id__gt`.' }),
-  refusedFilters: queryNames.meta({ description: 'Query names that are answered with 400.' }),
-  decimals: z
-    .enum(['mixed', 'string', 'number'])
-    .meta({ description: '`mixed`: numbers on invoices and rows, strings on payments and prepayments.' }),
-  timestamps: z
-    .enum(['offset', 'zulu', 'naive'])
-    .meta({ description: 'Local time with its offset, UTC with `Z`, or local time without an offset.' }),
+    .meta({ description: 'The order of every list. `random`: each request gets another order.' }),
+  ignoredFilters: queryNames.meta({ description: 'Query parameters that the server ignores, for example `id__gt`.' }),
+  refusedFilters: queryNames.meta({ description: 'Query parameters that the server refuses with 400.' }),
+  decimals: z.enum(['mixed', 'string', 'number']).meta({
+    description: 'The form of amounts. `mixed`: numbers on invoices and rows, strings on payments and prepayments.',
+  }),
+  timestamps: z.enum(['offset', 'zulu', 'naive']).meta({
+    description: 'The form of timestamps: local time with its offset, UTC with `Z`, or local time without an offset.',
+  }),
   invoiceDateAsDatetime: z
     .boolean()
-    .meta({ description: '`invoice_date` and `invoice_due_date` as local midnight with a time.' }),
-  extraFields: z.boolean().meta({ description: 'Unknown fields on every record.' }),
-  defaultPageSize: z.int().min(1).max(1000).meta({ description: 'Records on a page without `page_size`.' }),
-  maxPageSize: z.int().min(1).max(100_000).meta({ description: 'Records on a page at most.' }),
-  countAsString: z.boolean().meta({ description: '`count` as text.' }),
+    .meta({ description: 'Whether `invoice_date` and `invoice_due_date` are timestamps of local midnight.' }),
+  extraFields: z.boolean().meta({ description: 'Whether every record has unknown fields.' }),
+  defaultPageSize: z
+    .int()
+    .min(1)
+    .max(1000)
+    .meta({ description: 'The number of records on a page without `page_size`.' }),
+  maxPageSize: z.int().min(1).max(100_000).meta({ description: 'The maximum number of records on a page.' }),
+  countAsString: z.boolean().meta({ description: 'Whether `count` is text.' }),
   lateCommitShare: z.number().min(0).max(1).meta({
     description:
-      "Share of the clinic's own transactions that appear on lists `lateCommitMs` after their ids and `modified`.",
+      "The share of the clinic's transactions that lists show late: `lateCommitMs` after their ids and `modified`.",
   }),
-  lateCommitMs: z.int().min(0).max(86_400_000).meta({ description: 'How much later they appear.' }),
-  dateHeader: z.boolean().meta({ description: 'Whether answers carry a Date header.' }),
+  lateCommitMs: z
+    .int()
+    .min(0)
+    .max(86_400_000)
+    .meta({ description: 'The delay of these transactions in milliseconds.' }),
+  dateHeader: z.boolean().meta({ description: 'Whether answers have a Date header.' }),
   paymentTouchesInvoice: z
     .boolean()
     .meta({ description: "Whether a payment or its cancellation updates the invoice's `modified`." }),
   refundLowersUnused: z.boolean().meta({ description: "Whether a refund lowers its original's `unused_amount`." }),
   externalInfo: z
     .enum(['patch', 'subresource'])
-    .meta({ description: 'How `external_info` is written: PATCH of the prepayment, or its own sub-resource.' }),
+    .meta({ description: 'How `external_info` is written: with PATCH of the prepayment, or as a sub-resource.' }),
   departmentSettings: z
     .enum(['ok', '403'])
-    .meta({ description: 'Whether department settings can be read, or answer 403 to a working token.' }),
+    .meta({ description: 'Whether department settings can be read. `403`: the server refuses a valid token.' }),
   consultationInvoice: z
     .enum(['final', 'draft'])
-    .meta({ description: 'What finalising a consultation makes: a final invoice, or a draft that staff finalise.' }),
+    .meta({ description: 'The invoice of a finalised consultation: final, or a draft that staff finalise.' }),
   urlReferences: z.enum(['absolute', 'query', 'otherHost']).meta({
     description:
-      '`query`: url-references end in `?format=json`. `otherHost`: they name an internal host behind a proxy.',
+      'The form of url-references. `query`: they end in `?format=json`. `otherHost`: they name an internal host behind a proxy.',
   }),
-  overpayments: z.boolean().meta({ description: 'Whether more can be paid on an invoice than is due.' }),
-  repeatedCredits: z.boolean().meta({ description: 'Whether a row that is credited can be credited again.' }),
-  creditedCreditNotes: z.boolean().meta({ description: 'Whether a credit note can be credited in turn.' }),
+  overpayments: z.boolean().meta({ description: 'Whether a payment can exceed the amount due on its invoice.' }),
+  repeatedCredits: z.boolean().meta({ description: 'Whether a credited row can be credited again.' }),
+  creditedCreditNotes: z.boolean().meta({ description: 'Whether a credit note can be credited.' }),
   strict: z.boolean().meta({
     description:
-      'Whether fields and parameters that the specification does not name, and forms of values that it does not give, are refused.',
+      'Whether the server refuses fields, parameters and forms of values that the specification does not name.',
   }),
-  bareIds: z.boolean().meta({ description: 'Whether an id is taken where a url-reference is due.' }),
+  bareIds: z.boolean().meta({ description: 'Whether the server accepts an id instead of a url-reference.' }),
   tokenSeconds: z.int().min(1).max(31_536_000).meta({ description: 'Lifetime of tokens issued from now on.' }),
   loopbackCallbacks: z.boolean().meta({
     description:

@@ -39,15 +39,16 @@ export const scenarios: Record<ScenarioName, Scenario> = {
   },
   'month-end': {
     about:
-      'At a start, the clock stands at the last afternoon of a month; put it forward to see locks move and days end.',
+      'The clock starts on the last afternoon of a month and stands still. Set it forward to see period locks and end-of-day reports.',
     startsAt: '2026-03-31T16:00:00',
   },
   strict: {
-    about: 'Unknown fields and filters and lenient forms are refused, with the section of the specification.',
+    about:
+      'The server refuses unknown fields, unknown filters and lenient forms, and names the section of the specification.',
     quirks: { strict: true },
   },
   'late-commits': {
-    about: 'A third of the transactions appear on lists five seconds after their ids and modified.',
+    about: 'Lists show a third of the transactions five seconds after their ids and `modified`.',
     quirks: { lateCommitShare: 0.33, lateCommitMs: 5000 },
   },
 };

@@ -1,5 +1,5 @@
 // Webhooks for record changes, as in the field notes: a POST with only the record's id, repeated until the answer is
-// 200, at most ten times. Not shown, and chosen: the numbers of the triggers 1 client, 2 patient and 70 installation;
+// 200, at most ten times. Choices of the sandbox: the numbers of the triggers 1 client, 2 patient and 70 installation;
 // the names client_id, patient_id, accountingreport_id, invoicerow_id, department_id and installation_id.
 // `installation` is triggered by a new or changed definition of custom fields or entry of a code list, `extraFee` by a
 // row that is added to a final invoice. A transaction sends one webhook per trigger and record. The webhooks of one

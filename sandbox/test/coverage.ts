@@ -92,8 +92,7 @@ function choices(): string[] {
       .slice(0, end)
       .map((line) => line.replace(/^\/\/ ?/, ''))
       .join(' ');
-    const chosen =
-      /Not shown, and chosen(?: here)?: (.*)$/.exec(comment)?.[1] ?? /[^.]*\bnot shown\b.*$/.exec(comment)?.[0];
+    const chosen = /Choices of the sandbox: (.*)$/.exec(comment)?.[1] ?? /[^.]*\bnot shown\b.*$/.exec(comment)?.[0];
     return chosen === undefined ? [] : [`| \`sandbox/src/${name}\` | ${cell(chosen.trim())} |`];
   });
 }
@@ -120,11 +119,11 @@ export function pages({ specified, tests, sections }: Coverage): Record<string, 
     .map(([section, titles]) => `| ${cell(section)} | ${titles.size} | ${examples(titles)} |`);
   const choicesPage = [
     generated,
-    '# Not shown, and chosen',
+    '# Choices of the sandbox',
     '',
-    'What [the specification](specification.md) does not show, and what the sandbox does there, as its files say. A real service may differ.',
+    'Cases that [the specification](specification.md) leaves open, and the choice of the sandbox in each. A real service may differ.',
     '',
-    ...['| part | chosen |', '| --- | --- |', ...choices()],
+    ...['| file | choices |', '| --- | --- |', ...choices()],
   ];
   const evidencePage = [
     generated,

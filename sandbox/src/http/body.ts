@@ -1,5 +1,5 @@
 // Request bodies: JSON and forms (practice-api: Conventions 3). JSON numbers are read as doubles, as the service does.
-// Not shown, and chosen: a body is UTF-8 without a byte-order mark, of at most 5 MB; JSON is nested at most 32 levels
+// Choices of the sandbox: a body is UTF-8 without a byte-order mark, of at most 5 MB; JSON is nested at most 32 levels
 // deep and has at most 100,000 values, a form at most 1,000 fields.
 
 /** The maximum size of a body in bytes; fastify answers 413 for a larger one. */

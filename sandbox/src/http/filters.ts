@@ -1,6 +1,6 @@
 // Filters: `<field>__<operator>` query parameters (practice-api: Conventions 6). Like the service, the sandbox ignores
 // filters that a resource does not declare.
-// Not shown, and chosen: an empty value is no filter. A date filter uses the date of a timestamp; a timestamp filter
+// Choices of the sandbox: an empty value is no filter. A date filter uses the date of a timestamp; a timestamp filter
 // uses the beginning of a date. Strict mode does none of this.
 import { z } from 'zod';
 import type { Clinic } from '../clinic.ts';

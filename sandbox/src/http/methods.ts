@@ -1,5 +1,5 @@
 // The methods of a path that no endpoint declares: OPTIONS describes the path, and all others are refused.
-// Not shown, and chosen: OPTIONS answers 200 with `Allow` and with a name, a description and the media types, like
+// Choices of the sandbox: OPTIONS answers 200 with `Allow` and with a name, a description and the media types, like
 // Django REST Framework. It counts as one request of the action `<resource>.metadata`. HEAD answers like GET without a
 // body and counts as a GET.
 import type { Answer } from './answer.ts';

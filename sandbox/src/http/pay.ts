@@ -1,6 +1,6 @@
 // The payment pages at `{base_url}/<installation_id>/pay/<string>`, for people who get a link. They are HTML with forms
 // and need no token.
-// Not shown, and chosen: after an accepted payment, the browser goes to `return_url`, exactly as the request that made
+// Choices of the sandbox: after an accepted payment, the browser goes to `return_url`, exactly as the request that made
 // the link sent it. After a refused or cancelled payment, the page only links to it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';

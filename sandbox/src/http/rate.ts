@@ -1,5 +1,5 @@
 // Weighted limits per endpoint action over a rolling window (practice-api: Limits; field notes: Lists and filters).
-// Not shown, and chosen: all applications of an installation share its limits; HEAD counts as a GET; OPTIONS counts as
+// Choices of the sandbox: all applications of an installation share its limits; HEAD counts as a GET; OPTIONS counts as
 // one request of `<resource>.metadata`; the token endpoint has no limit.
 
 const perWindow: Record<string, number> = {

@@ -1,5 +1,5 @@
 // References between records: absolute URLs of the form `{api}/<resource>/<id>/` (practice-api: Conventions 2).
-// Not shown, and chosen: a reference names this installation and the resource. Any host, any path before the
+// Choices of the sandbox: a reference names this installation and the resource. Any host, any path before the
 // installation, http or https, and an optional query are accepted. Everything else is refused, in the words of Django
 // REST Framework. A bare id is accepted only with the quirk `bareIds`. A filter by a record accepts its id or a
 // reference.

@@ -1,6 +1,6 @@
 // Object storage: a signed form uploads catalog files, as with S3, and reports of rejected rows are downloaded
 // (practice-api: Catalog upload URL request; Errors: object-storage upload). It is not part of the API: no token, XML
-// errors. Not shown, and chosen here: a stored file answers 204; the codes of refusals that are not listed; a second
+// errors. Choices of the sandbox: a stored file answers 204; the codes of refusals that are not listed; a second
 // file for a finished upload is accepted and changes nothing.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';

@@ -1,6 +1,6 @@
 // Appointments, the clients and patients of online bookings, confirmations and reminders (practice-api: Appointment and
 // online booking; Endpoints: Appointments and online booking).
-// Not shown, and chosen: all patients belong to one client. If a request names only patients, the appointment gets
+// Choices of the sandbox: all patients belong to one client. If a request names only patients, the appointment gets
 // their client. An online booking client belongs to an appointment of type 2, and each such appointment has one. A
 // confirmation may be sent again. The clinic sends a reminder once its clock has passed the reminder's time: at the
 // next request about reminders or messages, or at the next live event.

@@ -1,6 +1,6 @@
 // Text messages and e-mails. The sandbox sends none of them: it records them, and this machine can read them at
 // `/sandbox/messages`.
-// Not shown, and chosen: a channel that the client declines (`no_sms`, `no_email`) is not used, even if the request
+// Choices of the sandbox: a channel that the client declines (`no_sms`, `no_email`) is not used, even if the request
 // names an address. A delivery fails on a channel whose number or address is missing, or cannot exist (`.invalid`,
 // +999). The state is Sent if a channel succeeded, Failed if only failures occurred, and otherwise Not sent.
 import type { Clinic } from '../clinic.ts';

@@ -1,6 +1,6 @@
 // Payment links: made for an invoice or a prepayment, and paid, refused, aborted or left to expire by the payer
 // (practice-api: Postransaction; States: Payment link).
-// Not shown, and chosen: the payer changes 1 Pending to 5 Accepted, 2 Failed or 4 Aborted; the clinic's clock changes
+// Choices of the sandbox: the payer changes 1 Pending to 5 Accepted, 2 Failed or 4 Aborted; the clinic's clock changes
 // it to 3 Expired. These four are final: later actions on the page change nothing. A payment fails if the clinic can no
 // longer record it, because the invoice was paid or voided, or the period is locked. A card payment has payment type 0,
 // a mobile payment type 7.

@@ -1,6 +1,6 @@
 // Online prescriptions: staff write one for a client's animals, other systems send and accept it, and its fee is a
 // counter sale (practice-api: Online prescription; States: Prescription status).
-// Not shown, and chosen: any status may follow any other, because the specification shows no refusal. A counter sale of
+// Choices of the sandbox: any status may follow any other, because the specification shows no refusal. A counter sale of
 // the fee belongs to the client's newest prescription without a fee that was neither rejected nor canceled. Each
 // prescription has a separate set of items. Items are valid until today or later.
 import type { Clinic } from '../clinic.ts';

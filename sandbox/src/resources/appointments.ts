@@ -1,5 +1,5 @@
 // practice-api: Appointment and online booking; Endpoints: Appointments and online booking.
-// Not shown, and chosen: `start`, `end`, `department` and `type` are required; answers have `type` as a number.
+// Choices of the sandbox: `start`, `end`, `department` and `type` are required; answers have `type` as a number.
 // Appointments can be listed and read. An appointment shows who booked it online, for which animals, and when a
 // confirmation was last sent; only the answer to its creation has `request_hash`. The answer to a confirmation lists
 // what each channel sent. Reasons have a name and are read at /reason/.

@@ -1,4 +1,4 @@
-// practice-api: Available wholesaler; Authentication 4 and 5; Errors. Not shown, and chosen here:
+// practice-api: Available wholesaler; Authentication 4 and 5; Errors. Choices of the sandbox:
 // `webhook_callback_url` is required. Every application with the scope reads all registrations and changes only its
 // own. Deletion archives the linked credential sets and sends no event, because the receiver is deleted too.
 import { z } from 'zod';

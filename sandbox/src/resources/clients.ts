@@ -1,5 +1,5 @@
 // practice-api: Client; Endpoints: Clients, phone numbers, custom fields.
-// Not shown, and chosen: the names of the filters organization_name__icontains, email__is, phone_number__icontains,
+// Choices of the sandbox: the names of the filters organization_name__icontains, email__is, phone_number__icontains,
 // archived__is and has_living_patient__is. Create answers 201. A client needs one of its three names. The default
 // country is FI. One client is read at /client/{id}/. `no_sms` and `no_email` are the communication preferences: a
 // request that writes one of them makes them valid.

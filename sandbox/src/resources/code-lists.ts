@@ -1,5 +1,5 @@
 // practice-api: Endpoints: Patients (code lists). The codes are the ids, which differ by installation.
-// Not shown, and chosen: an entry has id, display_code and label only; the lists have pages.
+// Choices of the sandbox: an entry has id, display_code and label only; the lists have pages.
 import { z } from 'zod';
 import { answer, id } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';

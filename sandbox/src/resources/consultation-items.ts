@@ -1,4 +1,4 @@
-// practice-api: Consultation items; Endpoints: Consultations. Not shown, and chosen: `usage_type` and `usage_size` are
+// practice-api: Consultation items; Endpoints: Consultations. Choices of the sandbox: `usage_type` and `usage_size` are
 // optional; their default is null. A quantity is above 0; the answer has the multiplied quantity. The item must be of
 // the path's kind, and its patients must be in the consultation. A finalized consultation refuses further items. The
 // lists of one kind have pages.

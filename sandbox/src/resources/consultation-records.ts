@@ -1,4 +1,4 @@
-// practice-api: Consultation diagnosis; Consultation note and discharge instruction. Not shown, and chosen: a GET lists
+// practice-api: Consultation diagnosis; Consultation note and discharge instruction. Choices of the sandbox: a GET lists
 // the records of the consultation. `code` and `name` are required but may be empty. The default of `category` and of
 // both kinds of `type` is 0. A finalized consultation accepts further records. Every `/listitem/<id>/` refers to a
 // diagnosis that the clinic created.

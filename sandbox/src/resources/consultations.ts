@@ -1,4 +1,4 @@
-// practice-api: Consultation; States: Consultation status; Endpoints: Consultations. Not shown, and chosen: only client
+// practice-api: Consultation; States: Consultation status; Endpoints: Consultations. Choices of the sandbox: only client
 // and patients are required. The default of `type` is 1 Outpatient. A create request's `status` is ignored, like other
 // read-only fields.
 import { z } from 'zod';

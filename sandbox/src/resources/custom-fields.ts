@@ -1,5 +1,5 @@
 // practice-api: Custom fields; Endpoints: Clients, phone numbers, custom fields.
-// Not shown, and chosen: a definition has the keys id, label, data_type, model and options; a value has id, field_id,
+// Choices of the sandbox: a definition has the keys id, label, data_type, model and options; a value has id, field_id,
 // name and value. Writing the first value of a field on a record answers 201; replacing a value answers 200. An option
 // is identified by its id; its name comes from the definition. An empty value is stored as an empty value. Both lists
 // have pages.

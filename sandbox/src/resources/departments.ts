@@ -1,6 +1,6 @@
 // practice-api: Department settings (`allow_nhp_processing`, "on the department object"), Endpoints: Settings (online
 // prescription settings of a department).
-// Not shown, and chosen: the department is read at /department/{id}/, with its name and prefix; only staff change it,
+// Choices of the sandbox: the department is read at /department/{id}/, with its name and prefix; only staff change it,
 // in the application. The online prescription settings hold the id and the url-reference of the fee's item, or null
 // without a fee.
 import { z } from 'zod';

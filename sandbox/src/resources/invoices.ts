@@ -1,4 +1,4 @@
-// practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Not shown, and chosen: a PATCH of the
+// practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Choices of the sandbox: a PATCH of the
 // invoice writes `invoice_date` (of drafts) and `invoice_due_date`; it ignores other fields. An invoice has no endpoint
 // that reads it alone.
 import { z } from 'zod';

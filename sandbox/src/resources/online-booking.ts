@@ -1,5 +1,5 @@
 // practice-api: Appointment and online booking; Endpoints: Appointments and online booking.
-// Not shown, and chosen: the names of client and animal and the species are required. Both records have an endpoint to
+// Choices of the sandbox: the names of client and animal and the species are required. Both records have an endpoint to
 // read them. A reminder has the appointment, the time to send it (`remind_at`: in the future, before the start) and a
 // `delivery_method` (as for payment links, without 0). Its answer shows `delivery_status` and when it was sent.
 import { z } from 'zod';

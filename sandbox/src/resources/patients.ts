@@ -1,5 +1,5 @@
 // practice-api: Patient; Endpoints: Patients; Errors (bulk create).
-// Not shown, and chosen: the names of the filters name__icontains, microchip__is, species__is (species_code__is is the
+// Choices of the sandbox: the names of the filters name__icontains, microchip__is, species__is (species_code__is is the
 // same) and date_of_birth__gte. Gender values besides Male and 2 Female are in code-lists.ts. A breed is not checked
 // against the species. Requests can write all further fields but these: old_patient_id, last_consultation (the id of
 // the consultation that started last), `picture` (always null), visible_department_groups and patient_extras (always

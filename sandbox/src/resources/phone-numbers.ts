@@ -1,5 +1,5 @@
 // practice-api: Phone number; Endpoints: Clients, phone numbers, custom fields.
-// Not shown, and chosen: create answers 201. The default of `type_code` is 1 Mobile. Spaces and hyphens of a number are
+// Choices of the sandbox: create answers 201. The default of `type_code` is 1 Mobile. Spaces and hyphens of a number are
 // removed. One number is read at /phonenumber/{id}/.
 import { z } from 'zod';
 import { code, codeInput, phoneTypes } from '../http/codes.ts';

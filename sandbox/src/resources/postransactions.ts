@@ -1,5 +1,5 @@
 // practice-api: Postransaction (payment link); Endpoints: Payment links.
-// Not shown, and chosen: /invoice/{id}/postransactions/ lists an invoice's links, and /postransaction/{id}/ reads one.
+// Choices of the sandbox: /invoice/{id}/postransactions/ lists an invoice's links, and /postransaction/{id}/ reads one.
 // The default of `creator` is the application's virtual user. `department` must be the invoice's, or prepayment_data's.
 // `duration` is at most a year. `return_url` must be https; http is allowed for this machine's names. `aborted` is true
 // if the payer aborted. `payment_method` is card or mobile. `cashier_desk` and `refunded_transaction` are always null

@@ -1,6 +1,6 @@
 // practice-api: Unallocated payment. external_info is written with a PATCH of the record, or (a quirk) as a
 // sub-resource.
-// Not shown, and chosen: external_info has at most 65,536 bytes of JSON in all, 1,000 values and 10 levels.
+// Choices of the sandbox: external_info has at most 65,536 bytes of JSON in all, 1,000 values and 10 levels.
 import { z } from 'zod';
 import { methodNotAllowed } from '../http/answer.ts';
 import { problemOf } from '../http/body.ts';

@@ -1,5 +1,5 @@
 // practice-api: Online prescription; Endpoints: Online prescriptions.
-// Not shown, and chosen: a prescription has 1 to 100 `prescription_items`; an empty array is refused. Each
+// Choices of the sandbox: a prescription has 1 to 100 `prescription_items`; an empty array is refused. Each
 // `prescriber_id` is the id of a veterinarian. PATCH refuses all fields but `status` and `remarks`. Answers have null
 // for the fields that only the national prescription centre fills in (product, article, licence, pharmacy, dispensing
 // …). `patients` of a prescription are those of its items. `payment_details` has the sale of the fee and its amount, or

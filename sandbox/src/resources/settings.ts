@@ -1,4 +1,4 @@
-// practice-api: Department settings; Endpoints: Settings; Errors (period lock). Not shown, and chosen: the field
+// practice-api: Department settings; Endpoints: Settings; Errors (period lock). Choices of the sandbox: the field
 // `automatic_financial_period_lock_day` is the day of the month on which the automatic lock advances, and requests can
 // write it. From that day on (the last day in a shorter month) the lock date is the first of the month; before it, the
 // first of the month before. A lock date that was reached stays when automatic locking is switched off.

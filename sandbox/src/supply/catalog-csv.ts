@@ -1,5 +1,5 @@
 // Reads a catalog file row by row (practice-api: Catalog CSV; Events: catalog.processed; Errors).
-// Not shown, and chosen here: the names of the optional columns; the values of `product_type`; all codes but
+// Choices of the sandbox: the names of the optional columns; the values of `product_type`; all codes but
 // `missing_required_field`. Column names and product types are compared without regard to case. The separator is a
 // comma. A row with more values than the header fails, for instance after an unquoted decimal comma. Of several rows
 // with one product type and number, the last one counts. Each problem of a row has an entry.

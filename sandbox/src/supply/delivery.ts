@@ -1,4 +1,4 @@
-// Delivers events to wholesalers (practice-api: Events; Authentication 6). Not shown, and chosen here: each delivery
+// Delivers events to wholesalers (practice-api: Events; Authentication 6). Choices of the sandbox: each delivery
 // has the headers `X-Webhook-Timestamp`, seconds since 1970, and `X-Webhook-Signature`, `v1=` and the HMAC-SHA256 in
 // hex of timestamp, '.' and body. Its key is the verification_salt as UTF-8. Every 2xx answer within ten seconds counts
 // as delivered. There are ten attempts, with pauses of 1, 2, 4 ... 256 seconds. The events of one credential set arrive

@@ -1,5 +1,5 @@
 // Purchase orders (practice-api: States: Order; Set reference number; Mark delivered). Staff place them; the
-// integration writes its reference and marks them delivered. Not shown, and chosen here: the codes 0 Ordering in
+// integration writes its reference and marks them delivered. Choices of the sandbox: the codes 0 Ordering in
 // process and 1 Ordered (2 is shown). Staff can change and send an Ordered order again. Goods come into stock as
 // described at `markDelivered`.
 import type { Clinic } from '../clinic.ts';

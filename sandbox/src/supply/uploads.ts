@@ -1,5 +1,5 @@
 // Catalog uploads: the pending upload, the signed form for one file, and the processing of the file (practice-api:
-// Catalog upload; Catalog upload URL request). Not shown, and chosen here: the names of the form fields, in the style
+// Catalog upload; Catalog upload URL request). Choices of the sandbox: the names of the form fields, in the style
 // of S3's presigned POST. A second request returns the pending upload with the file name and content type of the first
 // request, and a new limit of five minutes.
 import { createHmac, timingSafeEqual } from 'node:crypto';

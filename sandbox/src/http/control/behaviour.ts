@@ -14,7 +14,7 @@ export const behaviourRoutes = [
     handle: ({ installation }) => installation.quirks,
   }),
   control({
-    ...{ method: 'POST', path: 'quirks', summary: 'Set the quirks that are sent, and leave the others' },
+    ...{ method: 'POST', path: 'quirks', summary: 'Set the quirks in the body; the others stay' },
     body: quirksSchema.partial(),
     answer: quirksSchema,
     handle: ({ installation: { quirks }, body }) => Object.assign(quirks, given(body)),
@@ -25,12 +25,12 @@ export const behaviourRoutes = [
     handle: ({ installation: { quirks } }) => Object.assign(quirks, defaultQuirks),
   }),
   control({
-    ...{ method: 'GET', path: 'faults', summary: 'The faults in force, with the counts that are left' },
+    ...{ method: 'GET', path: 'faults', summary: 'The faults in force, with their remaining counts' },
     answer: faultsSchema,
     handle: ({ installation }) => installation.faults.read(),
   }),
   control({
-    ...{ method: 'POST', path: 'faults', summary: 'Set the faults that are sent, and leave the others; null ends one' },
+    ...{ method: 'POST', path: 'faults', summary: 'Set the faults in the body; the others stay; null ends a fault' },
     body: faultsSchema.partial(),
     answer: faultsSchema,
     handle: ({ installation: { faults }, body }) => {
@@ -55,7 +55,7 @@ export const behaviourRoutes = [
     ...{
       method: 'POST',
       path: 'scenario',
-      summary: 'Set the quirks and faults of a scenario, and every other to its default',
+      summary: 'Set the quirks and faults of a scenario, and all others to their defaults',
     },
     body: z.strictObject({ name: z.enum(scenarioNames) }),
     answer: z.object({ quirks: quirksSchema, faults: faultsSchema }),
@@ -76,7 +76,7 @@ export const behaviourRoutes = [
     handle: ({ installation: { auth }, body }) => auth.put(applicationOf(body)),
   }),
   control({
-    ...{ method: 'POST', path: 'legacy_key', summary: "Set the clinic's legacy API key, or end it with null" },
+    ...{ method: 'POST', path: 'legacy_key', summary: "Set the clinic's legacy API key; null removes it" },
     body: z.strictObject({ key: z.string().min(1).max(255).nullable() }),
     answer: done,
     handle: ({ installation: { auth }, body }) => auth.setLegacyKey(body.key),

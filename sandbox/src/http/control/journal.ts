@@ -28,13 +28,17 @@ export const journalRoutes = [
     handle: ({ installation }) => installation.requests.clear(),
   }),
   control({
-    ...{ method: 'POST', path: 'requests/verify', summary: 'Whether as many requests came as a test expects' },
+    ...{ method: 'POST', path: 'requests/verify', summary: 'Check that the expected number of requests arrived' },
     body: verifySchema,
     answer: verdictSchema,
     handle: ({ installation, body }) => verify(installation.requests.after(0), body),
   }),
   control({
-    ...{ method: 'GET', path: 'webhook_attempts', summary: 'Attempts to deliver webhooks of both kinds, oldest first' },
+    ...{
+      method: 'GET',
+      path: 'webhook_attempts',
+      summary: 'Attempts to deliver webhooks, oldest first: record changes and events for wholesalers',
+    },
     query: z.strictObject({
       trigger: z.coerce.number().int().optional().meta({ description: 'A trigger type of record changes.' }),
       event: z.string().max(100).optional().meta({ description: 'An event for wholesalers, such as `order.placed`.' }),
@@ -57,7 +61,7 @@ export const journalRoutes = [
   }),
   control({
     ...{ method: 'POST', path: 'webhook_attempts/:id/redeliver', answer: attemptSchema },
-    summary: 'Send the body of an attempt again now, signed anew where it is signed',
+    summary: 'Send the body of an attempt again, with a new signature if it has one',
     handle: ({ installation, id }) => installation.attempts.redeliver(id),
   }),
 ];

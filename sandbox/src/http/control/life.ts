@@ -22,7 +22,7 @@ export const lifeRoutes = [
     handle: ({ installation, query }) => ({ events: installation.live(query.events) }),
   }),
   control({
-    ...{ method: 'GET', path: 'messages', summary: 'Messages that would have gone out by SMS or e-mail' },
+    ...{ method: 'GET', path: 'messages', summary: 'SMS messages and e-mails that the clinic would have sent' },
     query: z.object({ after: z.coerce.number().int().min(0).default(0) }),
     answer: z.object({ messages: z.array(z.looseObject({ id: z.int(), channel: z.string(), at: z.string() })) }),
     handle: ({ installation: { clinic, installation }, query, origin }) => {
@@ -31,7 +31,7 @@ export const lifeRoutes = [
     },
   }),
   control({
-    ...{ method: 'GET', path: 'subscriptions', summary: 'How many record-change webhooks were sent' },
+    ...{ method: 'GET', path: 'subscriptions', summary: 'The number of sent record-change webhooks' },
     answer: z.object({ delivered: z.int(), givenUp: z.int(), dropped: z.int(), waiting: z.int() }),
     handle: ({ installation }) => installation.webhooks.counts(),
   }),
@@ -42,7 +42,7 @@ export const lifeRoutes = [
     handle: ({ installation, body }) => installation.webhooks.subscribe(body),
   }),
   control({
-    ...{ method: 'GET', path: 'stats', summary: 'Requests that the limits granted and refused' },
+    ...{ method: 'GET', path: 'stats', summary: 'The number of requests that the limits allowed and refused' },
     answer: counts.extend({ byAction: z.record(z.string(), counts) }),
     handle: ({ installation }) => installation.stats.read(),
   }),

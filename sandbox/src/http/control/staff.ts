@@ -86,7 +86,7 @@ export const staffRoutes: readonly ControlRoute[] = [
   }),
   control({
     ...{ method: 'PATCH', path: 'organisation', answer: one },
-    summary: 'Staff change the department that orders and receipts go to by default; null for none',
+    summary: 'Staff change the default department of orders and receipts; null for none',
     body: z.strictObject({ default_department: number.nullable() }),
     handle: ({ installation: { clinic }, body: { default_department } }) => {
       if (default_department !== null) clinic.department(default_department);
@@ -143,13 +143,18 @@ export const staffRoutes: readonly ControlRoute[] = [
     ...{
       method: 'GET',
       path: 'wholesalers/:id/products',
-      summary: 'What the import screen offers',
+      summary: 'The products that staff can import',
       answer: z.unknown(),
     },
     handle: ({ installation: { clinic }, id }) => offeredProducts(clinic, id),
   }),
   control({
-    ...{ method: 'GET', path: 'wholesalers/:id/supplied', summary: 'Items that the clinic buys from it', answer: list },
+    ...{
+      method: 'GET',
+      path: 'wholesalers/:id/supplied',
+      summary: 'The items that the wholesaler supplies to the clinic',
+      answer: list,
+    },
     handle: ({ installation: { clinic }, id }) => clinic.supply.suppliedItems.of(wholesalerOf(clinic, id).id),
   }),
   control({
@@ -183,7 +188,7 @@ export const staffRoutes: readonly ControlRoute[] = [
     handle: ({ installation: { clinic }, id }) => markDelivered(clinic, id),
   }),
   control({
-    ...{ method: 'GET', path: 'receipts', summary: 'Receipt lines, the newest thousand', answer: list },
+    ...{ method: 'GET', path: 'receipts', summary: 'The newest thousand receipt lines', answer: list },
     handle: ({ installation: { clinic } }) => newest(clinic.supply.receiptLines.all()),
   }),
   control({
@@ -195,14 +200,14 @@ export const staffRoutes: readonly ControlRoute[] = [
     handle: ({ installation: { clinic }, id }) => acceptBatch(clinic, id),
   }),
   control({
-    ...{ method: 'GET', path: 'stock', summary: 'Batches in stock, the newest thousand', answer: list },
+    ...{ method: 'GET', path: 'stock', summary: 'The newest thousand batches in stock', answer: list },
     handle: ({ installation: { clinic } }) => newest(clinic.supply.stock.all()),
   }),
   control({
     ...{
       method: 'GET',
       path: 'webhooks',
-      summary: 'Events for wholesalers, and how their delivery went',
+      summary: 'Events for wholesalers, with the results of their delivery',
       answer: list,
     },
     handle: ({ installation: { clinic } }) => clinic.supply.events.all(),

@@ -62,7 +62,7 @@ export const stateRoutes = [
     ...{
       method: 'POST',
       path: 'reset',
-      summary: 'Put everything back to the start: clinic, clock, quirks, faults, limits',
+      summary: 'Restore the state at the start: clinic, clock, quirks, faults, limits',
     },
     answer: done,
     handle: ({ installation }) => installation.reset(),
@@ -73,7 +73,7 @@ export const stateRoutes = [
     handle: ({ installation }) => shownClock(installation),
   }),
   control({
-    ...{ method: 'POST', path: 'clock', summary: 'Put the clock forward; what is due by then happens' },
+    ...{ method: 'POST', path: 'clock', summary: 'Set the clock forward; events that are due by then happen' },
     body: clockChange,
     answer: clock,
     handle: ({ installation, body }) => {
@@ -87,7 +87,7 @@ export const stateRoutes = [
     handle: ({ installation }) => ({ snapshots: installation.snapshots }),
   }),
   control({
-    ...{ method: 'POST', path: 'snapshots', summary: 'Keep the clinic and its clock under a name' },
+    ...{ method: 'POST', path: 'snapshots', summary: 'Store the clinic and its clock under a name' },
     body: z.strictObject({ name }),
     answer: snapshot,
     handle: ({ installation, body }) => {
@@ -96,7 +96,7 @@ export const stateRoutes = [
     },
   }),
   control({
-    ...{ method: 'POST', path: 'snapshots/:name/restore', summary: 'The clinic and its clock as they were' },
+    ...{ method: 'POST', path: 'snapshots/:name/restore', summary: 'Restore the clinic and its clock from a snapshot' },
     answer: clock,
     handle: ({ installation, name }) => {
       installation.restoreSnapshot(name);
@@ -104,7 +104,7 @@ export const stateRoutes = [
     },
   }),
   control({
-    ...{ method: 'DELETE', path: 'snapshots/:name', summary: 'Forget a snapshot' },
+    ...{ method: 'DELETE', path: 'snapshots/:name', summary: 'Delete a snapshot' },
     answer: done,
     handle: ({ installation, name }) => installation.deleteSnapshot(name),
   }),
@@ -112,7 +112,7 @@ export const stateRoutes = [
     ...{
       method: 'POST',
       path: 'fixtures',
-      summary: 'Add the clients, patients, invoices, payments and prepayments that are sent',
+      summary: 'Add the clients, patients, invoices, payments and prepayments in the body',
     },
     body: fixturesSchema,
     answer: z.looseObject({ clients: z.record(z.string(), z.looseObject({ id: z.int(), url: z.string() })) }),
