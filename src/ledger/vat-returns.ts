@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ActedBy, recordAction } from '../actions/record.ts';
 import { insertRows } from '../db/bulk.ts';
-import { bool, columnTypes, date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { bool, columnTypes, date, instant, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
@@ -104,6 +104,27 @@ export function contentOf(period: string, version: number, lines: readonly Decla
 
 export function hashOf(content: string): string {
   return createHash('sha256').update(content).digest('hex');
+}
+
+/** The first return whose lines, or whose record, differ from what its action filed; null if there is none. */
+export async function changedReturn(
+  db: Connection,
+  installation: InstallationId,
+): Promise<{ period: string; version: number } | null> {
+  const returns = await filedReturns(db, installation);
+  for (const { period, version, shown } of returns) {
+    const lines = (await filedLines(db, installation, period)).filter((line) => line.version === version);
+    if (hashOf(contentOf(period, version, lines)) !== shown) return { period, version };
+  }
+  const actions = await rows(
+    db,
+    { input: json },
+    `select input from action where installation = ? and kind = 'file_vat_return' order by id`,
+    [installation],
+  );
+  const stored = new Set(returns.map(({ period, version }) => `${period} ${version}`));
+  const filed = actions.map(({ input }): { period: string; version: number } => JSON.parse(input));
+  return filed.find(({ period, version }) => !stored.has(`${period} ${version}`)) ?? null;
 }
 
 const columns = {

@@ -10,6 +10,7 @@ import { chainStart, entryHash } from './journal/entry-hash.ts';
 import { entriesBySeq } from './journal/read-entries.ts';
 import { summariesBySeq } from './summaries/read-summaries.ts';
 import { summaryHash } from './summaries/summary-hash.ts';
+import { changedReturn } from './vat-returns.ts';
 
 /** The first entry, close, summary or action that differs from what was recorded. */
 export interface BrokenLink {
@@ -40,7 +41,7 @@ export type OnLink = (chain: 'journal' | 'summaries', link: ChainHead) => void;
  * Checks an installation's hash chains up to the first broken link. The journal's chain contains entries and closes. A chain
  * that lost its last entries is still intact, so every entry that another table names must exist. The chain of daily summaries
  * covers their lines and their entries' hashes; each close contains its head. Last come the chains of actions: those of the
- * installation and of the database.
+ * installation and of the database, and the lines of filed VAT returns, whose hash is in an action.
  */
 export async function walkChains(
   db: Connection,
@@ -62,6 +63,7 @@ export async function walkChains(
     (await brokenAction(db, installation)) ??
     (await brokenAction(db, null)) ??
     (await otherAction(db, installation)) ??
+    (await wrongReturn(db, installation)) ??
     (await wrongDay(db, installation));
   return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
 }
@@ -181,6 +183,12 @@ async function otherAction(db: Connection, installation: InstallationId): Promis
   );
   if (found === null) return null;
   return { seq: found.seq, entryId: chainFindings.close(found), message: chainFindings.wrongAction };
+}
+
+/** A filed VAT return must have the lines whose hash its action recorded. */
+async function wrongReturn(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
+  const found = await changedReturn(db, installation);
+  return found && { seq: null, entryId: chainFindings.vatReturn(found), message: chainFindings.wrongReturn };
 }
 
 /** Reports of a day read stored sums of its lines. */

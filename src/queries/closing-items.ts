@@ -7,12 +7,12 @@ import { dayAfter, daysBetween, instantOf } from '../domain/dates.ts';
 import { formatMoney, Money } from '../domain/money.ts';
 import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
-import { returnState } from '../reports/vat-return-state.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { whoAndWhere } from './problem-documents.ts';
 import { type RemarkCount, remarksByCode } from './remarks.ts';
 import { sourceUsage } from './source-usage.ts';
+import { filedReturnsOf } from './vat-return-state.ts';
 
 export interface ListedDocuments {
   ok: boolean;
@@ -79,7 +79,7 @@ export async function itemsOfBooks(ports: AccountPorts, installation: Installati
       found: owed.found.map((each) => ({ ...each, net: each.net.toFixed() })),
     },
     liabilities_in_debit: { ok: inDebit.length === 0, accounts: inDebit },
-    vat_returns: await vatReturns(db, id, decimals),
+    vat_returns: await filedReturnsOf(db, { id, decimals }),
     unused: having(['prepayment_liability']),
   };
 }
@@ -87,17 +87,6 @@ export async function itemsOfBooks(ports: AccountPorts, installation: Installati
 function undelivered(states: Record<string, number>) {
   const count = Object.values(states).reduce((all, n) => all + n, 0);
   return { ok: count === 0, count, states };
-}
-
-async function vatReturns(db: Connection, installation: InstallationId, decimals: number) {
-  const { filedThrough, changed, late } = await returnState(db, installation);
-  const money = (amount: string) => formatMoney(new Money(amount), decimals);
-  return {
-    ok: changed.length === 0 && late.missed === 0,
-    filed_through: filedThrough,
-    changed: changed.map((each) => ({ ...each, tax: money(each.tax) })),
-    late: { ...late, tax: money(late.tax) },
-  };
 }
 
 async function lastWindow(db: Connection, installation: InstallationId, end: Date | null) {

@@ -12,6 +12,7 @@ import {
 } from './closing-items.ts';
 import type { AccountPorts } from './owed-as-revenue.ts';
 import type { RemarkCount } from './remarks.ts';
+import type { FiledReturns } from './vat-return-state.ts';
 import { verdicts } from './verdict.ts';
 
 /**
@@ -60,16 +61,7 @@ export interface ClosingChecklist {
   owed_as_revenue: { ok: boolean; names_known: boolean; found: (Omit<OwedAsRevenue, 'net'> & { net: string })[] };
   /** Accounts of gift cards, vouchers and prepayments with a debit balance: more was redeemed than sold. */
   liabilities_in_debit: { ok: boolean; accounts: AccountBalance[] };
-  /**
-   * Filed VAT returns that lost entries since, and late entries that no return has taken. `missed`: those that the
-   * latest return could have taken.
-   */
-  vat_returns: {
-    ok: boolean;
-    filed_through: CalendarDate | null;
-    changed: { period: string; entries: number; tax: string }[];
-    late: { entries: number; missed: number; tax: string };
-  };
+  vat_returns: FiledReturns;
 }
 
 export interface FailingEquation {

@@ -20,6 +20,7 @@ import { type LaneStatus, laneStatuses, type UntakenTick } from './lanes.ts';
 import { countOtherProblems } from './problems.ts';
 import { putOffReason, type ReconcileStatus, reconcileStatuses } from './reconcile-turns.ts';
 import { type ScrubStatus, scrubStatuses } from './scrub.ts';
+import { type FiledReturns, filedReturnsOfAll } from './vat-return-state.ts';
 import { noVerdict, type Verdict, verdicts } from './verdict.ts';
 import { newestWindows, presentCauses, type WindowState } from './windows.ts';
 
@@ -85,6 +86,8 @@ export interface InstallationStatus {
    * was refused.
    */
   sign_in: { refusals: number; since: Date; ask_again_at: Date } | null;
+  /** What changed since VAT returns were filed; null if none is filed. */
+  vat_returns: FiledReturns | null;
   next_step: string;
 }
 
@@ -126,7 +129,7 @@ export interface StatusPorts {
 
 /**
  * The status of these installations: lag, last window, rate budgets, states of their documents, and the next step. The
- * number of statements does not depend on the number of installations.
+ * number of statements does not depend on the number of installations, except for those that have filed VAT returns.
  */
 export async function installationStatuses(
   {
@@ -160,6 +163,7 @@ export async function installationStatuses(
   const lanes = await laneStatuses(db, ids);
   const verdictOf = await verdicts(db, installations);
   const reconcileOf = await reconcileStatuses(db, installations, { span: reconcileBetween, now });
+  const returnsOf = await filedReturnsOfAll(db, installations);
   return installations.map(({ id, name, timezone, scrubDays }) => {
     const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
     const last = newest.get(id) ?? null;
@@ -225,6 +229,7 @@ export async function installationStatuses(
       delivery,
       paused: pause && { by: pause.actedBy, reason: pause.reason, since: pause.since, via: 'command' },
       sign_in: signIn && { refusals: signIn.refusals, since: signIn.since, ask_again_at: signIn.askAgainAt },
+      vat_returns: returnsOf.get(id) ?? null,
       next_step: cause === null ? healthCauses.nothingToDo : nextStep(cause),
     };
   });

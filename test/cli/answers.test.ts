@@ -131,7 +131,7 @@ test('an answer that is not as declared is noticed', async () => {
     message: 'm',
     todo: 't',
   };
-  const answer = (one: object) => JSON.stringify({ problems: [one], remarks: [], not_judged: 0 });
+  const answer = (one: object) => JSON.stringify({ problems: [one], remarks: [], vat_returns: [], not_judged: 0 });
   await checkAnswer(['problems', '--json'], answer({ ...problem, since: null }));
   await expect(checkAnswer(['problems', '--json'], answer(problem))).rejects.toThrow('since');
   await expect(checkAnswer(['problems', '--json'], answer({ ...problem, since: 'yesterday' }))).rejects.toThrow(

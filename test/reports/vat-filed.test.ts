@@ -5,6 +5,7 @@ import { brokenAction } from '../../src/actions/verify.ts';
 import { decideAll } from '../../src/bookkeeping/decide-many.ts';
 import { monthBounds } from '../../src/domain/dates.ts';
 import { closePeriods } from '../../src/ledger/close.ts';
+import { verifyChain } from '../../src/ledger/verify.ts';
 import { fileReturn, prepareReturn } from '../../src/queries/vat-returns.ts';
 import { reports } from '../../src/reports/index.ts';
 import { vetledger } from '../cli/support.ts';
@@ -12,7 +13,7 @@ import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
-const { db, url, truncate } = useDatabase();
+const { db, owner, url, truncate } = useDatabase();
 const january = { name: '2026-01', ...monthBounds('2026-01') };
 const by = { actedBy: 'M. Virtanen', reason: 'OmaVero' };
 
@@ -93,6 +94,16 @@ test('file, a late credit note, a correction return; each filed figure stays wha
   expect(await sections('2026-01')).toEqual({ filed, since: [], late, accounts: ['filed 32.50'] });
   expect(await sections('2026-02')).toEqual({ vat: [], late });
 
+  // Status and problems say so.
+  const state = { ok: true, filed_through: '2026-01-31', changed: [], late: { entries: 1, missed: 0, tax: '-10.20' } };
+  expect((await run('status --json')).json().installations[0].vat_returns).toEqual(state);
+  expect((await run('problems --json')).json().vat_returns).toEqual([{ installation: 4711, ...state }]);
+  const told = 'late lines that no return has taken: 1 entry, VAT -10.20';
+  expect((await run('status')).stdout).toMatch(
+    /^ {2}VAT returns {3}filed VAT returns: up to 2026-01-31\n {16}late lines/m,
+  );
+  expect((await run('problems')).stdout).toContain(told);
+
   // A correction takes it by default, because it is of January.
   const entry = `4711/invoice/${credit.id}/1`;
   expect((await prepare(true, [])).obstacle).toMatchObject({ code: 'vat_return_unchanged' });
@@ -139,4 +150,22 @@ test('the command: a dry view, its hash, boxes, documents, and unused prepayment
   );
   const march = await run('report vat --month 2026-03');
   expect(march.stdout).toContain('the VAT of 1 unused prepayment, 200.00 EUR at the end of 2026-03-31');
+});
+
+test.each([
+  ['an amount', 'update vat_return_line set tax = tax + 1 where vat_rate = 25.5'],
+  ['a lost line', 'delete from vat_return_line where vat_rate = 14'],
+  ['a lost return', 'delete from vat_return_line; delete from vat_return'],
+])('ledger verify finds a filed return that was changed: %s', async (_, change) => {
+  sale('2026-01-10', '100.00', '25.5');
+  sale('2026-01-11', '50.00', '14');
+  await post();
+  await closeJanuary();
+  await file(false);
+  expect(await verifyChain(db, 4711)).toBeNull();
+  await owner.raw(`set session_replication_role = replica; ${change}; set session_replication_role = origin`);
+  expect(await verifyChain(db, 4711)).toEqual({
+    ...{ seq: null, entryId: 'VAT return 2026-01, version 1' },
+    message: 'its stored lines differ from those that were filed',
+  });
 });

@@ -6,6 +6,7 @@ import { closeTexts, checklistTexts as texts } from '../../texts/commands/closin
 import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import { type headFields, headText, personsText } from '../render/ledger.ts';
 import { columns, count, instant as instantText } from '../render/text.ts';
+import { filedReturnLines } from '../render/vat-returns.ts';
 
 /** Number of documents that are shown per list. The JSON contains more. */
 const shown = 10;
@@ -73,10 +74,11 @@ export function checklistItems(checklist: ClosingChecklist): ChecklistItem[] {
   ];
 }
 
-function vatReturnItem({ ok, filed_through: through, changed, late }: ClosingChecklist['vat_returns']): ChecklistItem {
+function vatReturnItem(found: ClosingChecklist['vat_returns']): ChecklistItem {
+  const { ok, filed_through: through } = found;
   if (through === null) return item(ok, vatReturnTexts.noneFiled);
-  const lines = [...changed.map(vatReturnTexts.changed), ...(late.entries === 0 ? [] : [vatReturnTexts.late(late)])];
-  return item(ok, vatReturnTexts.filedThrough({ through }), { lines: lines.map((line) => [line]) });
+  const lines = filedReturnLines(found).map((line) => [line]);
+  return item(ok, vatReturnTexts.filedThrough({ through }), { lines });
 }
 
 type Owed = ClosingChecklist['owed_as_revenue'];

@@ -22,6 +22,7 @@ import { by, calendarDate, type Definition, installation, option, second, yes } 
 import { type CommandContext, usageError } from '../context.ts';
 import { headAnswer, headFields } from '../render/ledger.ts';
 import { noteText } from '../render/reconcile-notes.ts';
+import { filedReturnsAnswer } from '../render/vat-returns.ts';
 import { withApp } from '../with-app.ts';
 import { checklistText, closedText } from './ledger-close-text.ts';
 
@@ -99,12 +100,7 @@ export const checklistAnswer = z
       ),
     }),
     liabilities_in_debit: z.strictObject({ ok: z.boolean(), accounts: balances }),
-    vat_returns: z.strictObject({
-      ok: z.boolean(),
-      filed_through: date.nullable(),
-      changed: z.array(z.strictObject({ period: z.string(), entries: z.number(), tax: amount })),
-      late: z.strictObject({ entries: z.number(), missed: z.number(), tax: amount }),
-    }),
+    vat_returns: filedReturnsAnswer,
   })
   .meta({ id: 'checklist' });
 

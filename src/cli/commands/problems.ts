@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { deliveryProblems } from '../../queries/delivery-status.ts';
 import { countNotJudged, documentProblems } from '../../queries/problems.ts';
 import { remarkedDocuments, remarksByCode } from '../../queries/remarks.ts';
+import { filedReturnsOfAll } from '../../queries/vat-return-state.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { localTimes, named } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { problemAnswer, problemsText, remarkAnswer, remarkedAnswer } from '../render/problems.ts';
+import { filedReturnsAnswer } from '../render/vat-returns.ts';
 import { withApp } from '../with-app.ts';
 
 interface Options {
@@ -29,6 +31,8 @@ export const command: Definition<Options> = {
     /** Remarks by code; `documents` only with --code. */
     remarks: z.array(remarkAnswer),
     documents: z.array(remarkedAnswer).optional(),
+    /** Filed VAT returns that changed since, and late entries in no return. */
+    vat_returns: z.array(filedReturnsAnswer.extend({ installation: z.number() })),
     /** Documents that were read and wait for their first judgement. */
     not_judged: z.number(),
   }),
@@ -44,10 +48,12 @@ function problems(context: CommandContext, options: Options): Promise<number> {
     const problems = [...(await documentProblems(db, chosen)), ...(await deliveryProblems(db, ids))].filter(isAsked);
     const remarks = (await remarksByCode(db, chosen)).filter(isAsked);
     const documents = code === null ? {} : { documents: await remarkedDocuments(db, chosen, code) };
+    const returns = [...(await filedReturnsOfAll(db, chosen))].map(([id, found]) => ({ installation: id, ...found }));
     const answer = {
       problems: named(config, problems),
       remarks,
       ...documents,
+      vat_returns: returns.filter(({ changed, late }) => changed.length + late.entries > 0),
       not_judged: await countNotJudged(db, ids),
     };
     await context.result(answer, () => problemsText(answer.problems, { ...answer, at: localTimes(config) }));

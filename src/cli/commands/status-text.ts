@@ -7,9 +7,11 @@ import type { ReconcileStatus } from '../../queries/reconcile-turns.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
 import { putOffTexts, statusSummaryTexts as sums, statusTexts as texts } from '../../texts/commands/status.ts';
+import { vatReturnTexts } from '../../texts/reports/vat-returns.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
 import { deliveryLines } from '../render/delivery.ts';
 import { bar, columns, count, duration, instant, type TimeText, table, writtenBackText } from '../render/text.ts';
+import { filedReturnLines } from '../render/vat-returns.ts';
 import { verdictLines } from '../render/verdict.ts';
 
 /** The text of `status` for several installations: a summary, and a line per installation, the most urgent first. */
@@ -103,6 +105,11 @@ export function statusText(found: InstallationStatus, at: TimeText = instant): s
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || texts.none}`);
   }
   lines.push(`  problems      ${status.problems === 0 ? texts.none : count(status.problems, 'document')}`);
+  if (status.vat_returns?.filed_through) {
+    const through = status.vat_returns.filed_through;
+    const all = [vatReturnTexts.filedThrough({ through }), ...filedReturnLines(status.vat_returns)];
+    lines.push(...all.map((line, n) => `  ${(n === 0 ? 'VAT returns' : '').padEnd(12)}  ${line}`));
+  }
   lines.push(...verdictLines(status.verdict, at), `  reconcile     ${reconcileText(status.reconcile, at)}`);
   const { confirmed, unconfirmed } = status.write_backs;
   if (confirmed + unconfirmed > 0) lines.push(`  written back  ${writtenBackText(confirmed, unconfirmed)}`);

@@ -13,6 +13,7 @@ import { localTimes } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { deliveryAnswer } from '../render/delivery.ts';
+import { filedReturnsAnswer } from '../render/vat-returns.ts';
 import { verdictAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
 import { mailLines, statusText, summaryText, temporalLines } from './status-text.ts';
@@ -148,6 +149,7 @@ const answer = z.strictObject({
         })
         .nullable(),
       sign_in: z.strictObject({ refusals: z.number(), since: instant, ask_again_at: instant }).nullable(),
+      vat_returns: filedReturnsAnswer.nullable(),
       next_step: z.string(),
     }),
   ),

@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import { Money } from '../../domain/money.ts';
+import { Money, sum } from '../../domain/money.ts';
 import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
 import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
+import type { FiledReturns } from '../../queries/vat-return-state.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
 import { lateTexts, problemListTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
 import type { LocalTimes } from '../books.ts';
 import { changesLine } from './changes.ts';
 import { columns, count, instant } from './text.ts';
+import { filedReturnLines } from './vat-returns.ts';
 
 /** A held document, or a refusal by the ERP or the source. */
 export const problemAnswer = z
@@ -73,6 +75,7 @@ interface BesideProblems {
   remarks?: RemarkCount[];
   /** The documents of one remark. */
   documents?: RemarkedDocument[];
+  vat_returns?: (FiledReturns & { installation: number })[];
   not_judged?: number;
   /** Default: UTC. */
   at?: LocalTimes;
@@ -84,13 +87,23 @@ interface BesideProblems {
  */
 export function problemsText(
   found: Shown[],
-  { remarks = [], documents = [], not_judged: notJudged = 0, at = (_, time) => instant(time) }: BesideProblems = {},
+  {
+    remarks = [],
+    documents = [],
+    vat_returns: returns = [],
+    not_judged: notJudged = 0,
+    at = (_, time) => instant(time),
+  }: BesideProblems = {},
 ): string {
   const problems = visibleIn(found);
   const causes = [...Map.groupBy(problems, causeOf)].map(([cause, alike]) => ({ cause, alike }));
   const lines = problems.length === 0 ? [problemListTexts.none] : [`${title(problems)}:`, ...causeTable(causes)];
   for (const { cause, alike } of causes) lines.push('', ...section(cause, alike, at));
   if (notJudged > 0) lines.push('', problemListTexts.notJudged({ documents: count(notJudged, 'document') }));
+  for (const each of returns) {
+    const of = problemListTexts.installation(each);
+    lines.push('', ...filedReturnLines(each).map((line) => `${of}${line}`));
+  }
   return [...lines, ...remarkLines(remarks, visibleIn(documents))].join('\n');
 }
 
@@ -141,9 +154,18 @@ function causeOf({ code, outside }: Shown): string {
 function causeTable(causes: readonly { cause: string; alike: readonly Shown[] }[]): string[] {
   const rows = causes.map(({ cause, alike }) => {
     const [code = '', ...missing] = cause.split(': ');
-    return [String(alike.length), code, missing.join(': ') || sentenceOf(code)];
+    return [String(alike.length), code, sumOf(alike), missing.join(': ') || sentenceOf(code)];
   });
-  return columns(rows, [0]).map((line) => `  ${line}`);
+  return columns(rows, [0, 2]).map((line) => `  ${line}`);
+}
+
+/** The sum of the amounts of one kind of documents; empty for several kinds, or if an amount is unknown. */
+function sumOf(alike: readonly Shown[]): string {
+  const kinds = new Set(alike.map(({ document }) => document.split(' ')[0]));
+  const amounts = alike.flatMap(({ outside }) => outside?.amount ?? []);
+  if (kinds.size > 1 || amounts.length < alike.length) return '';
+  const decimals = amounts.map((text) => (text.split('.')[1] ?? '').length);
+  return sum(amounts.map((text) => new Money(text))).toFixed(Math.max(...decimals));
 }
 
 function section(cause: string, alike: readonly Shown[], at: LocalTimes): string[] {

@@ -32,6 +32,10 @@ export const chainFindings = catalogue('findings/chain.chainFindings', {
     `it contains ${unit} ${seq}, but that is not in the ledger`,
   wrongAction: 'the recorded action differs from the action that closed the books',
 
+  vatReturn: ({ period, version }: { period: string; version: number }): string =>
+    `VAT return ${period}, version ${version}`,
+  wrongReturn: 'its stored lines differ from those that were filed',
+
   // The sums of days that reports read instead of lines
   sumsOfDay: ({ day, account }: Record<'day' | 'account', string>): string =>
     `the sums of account ${account} on ${day}`,

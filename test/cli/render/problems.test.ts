@@ -61,11 +61,11 @@ test('a line for each cause, then the documents of each, once; what a document l
   );
   expect(`\n${text}`).toBe(`
 5 documents with a problem, 1 entry, number or row refused:
-  2  role_unmapped    the mapping has no account for roles.card_clearing
-  1  role_unmapped    the mapping has no account for roles.receivable
-  1  change_held      The document changed after it was posted, and the correction would be in a closed period. The old entry stays in force.
-  1  totals_disagree  The rows do not add up to the document's totals (P1).
-  1  erp_refused      The ERP refuses the entry.
+  2  role_unmapped    1221.00  the mapping has no account for roles.card_clearing
+  1  role_unmapped     181.00  the mapping has no account for roles.receivable
+  1  change_held      -181.00  The document changed after it was posted, and the correction would be in a closed period. The old entry stays in force.
+  1  totals_disagree           The rows do not add up to the document's totals (P1).
+  1  erp_refused               The ERP refuses the entry.
 
 role_unmapped: the mapping has no account for roles.card_clearing (2)
   what to do: Add the account.
