@@ -55,7 +55,7 @@ export const webhookTargets = z
   )
   .max(20);
 
-/** One subscription. */
+/** An address that receives events, with the trigger types to send to it. */
 export type WebhookTarget = z.output<typeof webhookTargets>[number];
 
 export interface WebhookCounts {

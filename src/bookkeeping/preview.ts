@@ -63,7 +63,7 @@ export async function* previewPosting(
   });
 }
 
-/** Yields what `repost` would post under the installation's mapping, in the same way. */
+/** Yields what `repost` would post under the installation's mapping. */
 export async function* previewRemap(
   db: Db,
   installation: InstallationConfig,
@@ -94,7 +94,7 @@ export interface ComparedDocument extends Pick<RemappedCase, 'document' | 'isClo
   newer: Remap;
 }
 
-/** Yields every posted document, judged by its stored facts under both mappings of the installation, in the same way. */
+/** Yields every posted document with its entry under each of the two mappings, judged by its stored facts. */
 export async function* compareMappings(
   db: Db,
   mappings: { older: InstallationConfig; newer: InstallationConfig },

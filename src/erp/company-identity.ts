@@ -97,7 +97,7 @@ async function claimName(
   const former = await formerName(trx, installation, company);
   if (former === null && (await isInUse(trx, company, identity))) return { formerNames: [] };
   await lockIdentity(trx, identity);
-  // A refused name is stored too: its units follow when the configuration names the company differently.
+  // A name that the ERP refuses is stored too, so that its units move to the new name once the configuration is corrected.
   await execute(
     trx,
     'insert into erp_company_identity (company, kind, url, id, identity) values (?, ?, ?, ?, ?) on conflict do nothing',

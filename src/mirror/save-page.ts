@@ -108,7 +108,7 @@ interface Compared {
   shown: Touched[];
 }
 
-/** A record that was stored with another list of kept fields, with the text that is kept from now on. */
+/** A stored record whose text has to be stored again, because the configuration keeps other fields of it now. */
 interface Rekept extends Touched {
   raw: string;
   hash: string;

@@ -36,7 +36,7 @@ export interface OriginalsFinding {
   listed: Note[];
 }
 
-/** Limit of unmatched uses that are named beside an original. */
+/** A difference of an original lists at most this number of uses of prepayments that are not matched. */
 const namedAtMost = 20;
 
 /**

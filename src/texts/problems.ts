@@ -292,7 +292,7 @@ export const problemCatalogue = catalogue('problems.problemCatalogue', {
     holds: false,
     sentence:
       'A document dated before start_date was created, voided or changed on or after it. The opening balances may be wrong.',
-    todo: 'Compare the document with the opening balances, and correct them by hand if they lack it.',
+    todo: 'Compare the document with the opening balances. If they do not contain it, add it there.',
   },
 } as const satisfies Record<string, ProblemDefinition>);
 

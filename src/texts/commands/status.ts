@@ -17,12 +17,12 @@ export const statusSummaryTexts = catalogue('commands/status.statusSummaryTexts'
 export const statusTexts = catalogue('commands/status.statusTexts', {
   noticed: ({ at }: { at: string }) => `; the daemon noticed it ${at}`,
   mailFails: ({ waiting, givenUp, at, reason }: { waiting: number; givenUp: number; at: string; reason: string }) =>
-    [
+    `${[
       waiting > 0 ? `${waiting === 1 ? '1 mail' : `${waiting} mails`} cannot be sent` : '',
       givenUp > 0 ? `${givenUp === 1 ? '1 mail was' : `${givenUp} mails were`} given up` : '',
     ]
       .filter(Boolean)
-      .join(', ') + `, the oldest of ${at}${reason === '' ? '' : `: ${reason}`}`,
+      .join(', ')}, the oldest of ${at}${reason === '' ? '' : `: ${reason}`}`,
   mailTodo: '`vetledger doctor` tries the mail server. Until mail works, read `vetledger problems`.',
   syncedTo: ({ at, lag }: { at: string; lag: string }) => `${at}, ${lag} ago`,
   window: ({ outcome, at }: { outcome: string; at: string }) => `${outcome}, opened ${at}`,

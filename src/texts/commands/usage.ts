@@ -25,10 +25,10 @@ export const usageTexts = catalogue('commands/usage.usageTexts', {
   formatOrBinder: 'Give --format FORMAT or --binder MONTH.',
   binderAlone: 'With --binder, give only --installation, --out and --yes.',
   binderOfOne: ({ count }: { count: number }) =>
-    `The configuration has ${count} installations, but a folder is of one. Name it with --installation, or omit --out.`,
+    `The configuration has ${count} installations, but a folder holds one. Name it with --installation, or omit --out.`,
   jsonNeedsOut: '--json requires --out FILE, because stdout contains the journal.',
   csvOfOne: ({ count }: { count: number }) =>
-    `The configuration has ${count} installations, but a table is of one. Name it with --installation, or give --all.`,
+    `The configuration has ${count} installations, but a table holds one. Name it with --installation, or give --all.`,
   documentsOrFilter: 'Name documents by their ids, or by --filter.',
   filterNeedsShown:
     'There is no terminal for the question. Run the command with --dry-run first. Then give the hash that it prints in --shown, or the number of documents in --number.',

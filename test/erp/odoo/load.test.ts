@@ -41,7 +41,7 @@ describe('an import that created nothing', () => {
     // The import reports PostgreSQL's messages as if they were about an entry.
     ['could not serialize access due to concurrent update\n', 'locked', null],
     ['canceling statement due to lock timeout\nLINE 1: INSERT INTO "account_move_line"', 'locked', null],
-    // A smaller batch may be fast enough.
+    // Odoo may have stored the batch before the time-out. The next attempt sends fewer entries, which take less time.
     ['canceling statement due to statement timeout\n', 'doubt', 'erp_refused_unknown'],
     ['could not extend file "base/16/1": No space left on device', 'doubt', 'erp_refused_unknown'],
     ['server closed the connection unexpectedly', 'doubt', 'erp_refused_unknown'],

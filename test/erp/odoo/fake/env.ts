@@ -357,7 +357,7 @@ export class Env {
   }
 }
 
-/** The ids after the commands of a many2many. */
+/** The linked ids after Odoo’s link, unlink and replace commands for a many2many field. */
 function linked(before: readonly number[], value: Json): number[] {
   const ids = new Set(before);
   for (const command of (Array.isArray(value) ? value : []) as [number, number, number[]][]) {
