@@ -77,7 +77,9 @@ describe('the number of deleted surplus drafts', () => {
     }
     const some = await deliveryStatus(db, installation);
     expect(some).toMatchObject({ drafts_swept: 3 });
-    expect(deliveryLines(some!).join()).toContain('deleted drafts that the ERP created after their request timed out: 3');
+    expect(deliveryLines(some!).join()).toContain(
+      'deleted drafts that the ERP created after their request timed out: 3',
+    );
   });
 });
 

@@ -21,7 +21,8 @@ export const deliveryTexts = catalogue('commands/delivery.deliveryTexts', {
   fileWritten: ({ kind, at }: { kind: string; at: string }) => `the last file (${kind}) was written ${at}`,
   erpAnswered: ({ kind, at }: { kind: string; at: string }) => `the ERP (${kind}) last answered ${at}`,
   closedPeriods: ({ at }: { at: string }) => `; its closed periods are those of ${at}`,
-  draftsSwept: ({ count }: { count: number }) => `deleted drafts that the ERP created after their request timed out: ${count}`,
+  draftsSwept: ({ count }: { count: number }) =>
+    `deleted drafts that the ERP created after their request timed out: ${count}`,
   failedSince: ({ at, message }: { at: string; message: string }) => `since then, ${at}: ${message}`,
 });
 
