@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { Money, sum } from '../../src/domain/money.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
@@ -26,6 +26,12 @@ beforeAll(async () => {
   expect((await vetledger(close, clinic.env)).code).toBe(0);
 });
 afterAll(() => clinic?.remove());
+
+/** Sets today to a day within 12 months of the clinic's documents, for this test. */
+function monthAfter(): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-04-10T09:00:00Z') });
+  onTestFinished(() => void vi.useRealTimers());
+}
 
 /** The sum of the card payments and refunds in the books per month, by a query over the payments' entries. */
 const cardPerMonth = () =>
@@ -100,6 +106,7 @@ test('nothing is written, and no entry is added', async () => {
 });
 
 test('mapping show: what the practice used in 12 months, with accounts, names, rows and exact amounts', async () => {
+  monthAfter();
   const chart = 'number,name,type,open\n3010,Surgery income,income,yes\n2931,VAT general,liability,yes\n';
   const folder = folderOf({ 'm.yaml': demo.replace('roles:', 'chart: chart.csv\n\nroles:'), 'chart.csv': chart });
   const show = (...more: string[]) =>
@@ -138,6 +145,7 @@ test('mapping show: what the practice used in 12 months, with accounts, names, r
 });
 
 test('mapping show of the mapping in force names what it lacks', async () => {
+  monthAfter();
   const without = folderOf({ 'm.yaml': demo.replace(/^ *card_clearing:.*\n/m, '') });
   const ran = await vetledger(['mapping', 'show', `${without}/m.yaml`, '--config', clinic.config], clinic.env);
   expect(ran.stdout).toMatch(/payment type 0 \(Card\) .* MISSING/);
