@@ -101,7 +101,7 @@ describe('wrong usage ends with exit code 2, says what and what to do', () => {
     ['status now', /too many arguments/],
     ['sync --installation abc', /--installation.*whole number/],
     ['backfill --from 2026-02-30', /--from.*date like/],
-    ['export', /required option '--format <format>'/],
+    ['export', /Give --format FORMAT or --binder MONTH/],
     ['export --format xls', /Allowed choices are hledger, csv, beancount/],
     ['export --format csv --from 2026-02-01 --to 2026-01-01', /--from 2026-02-01 is after --to 2026-01-01/],
     ['ledger close', /required option '--through <date>'/],

@@ -558,13 +558,19 @@ async function deliver(drafts: DraftEntry[], { postingMode = 'document' }: { pos
     return;
   }
   await db.transaction((trx) => summariseBatch(trx, installation, { before: '2026-12-31', windowId: null }));
-  const [summary] = await query<{ id: string }>(db, 'select id from summary_entry where installation = ?', [
-    installation,
-  ]);
+  const [summary] = await query<{ id: string; minute: string }>(
+    db,
+    `select id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as minute from summary_entry
+     where installation = ?`,
+    [installation],
+  );
   await unit(summary!.id, 'daily_summary', drafts[0]!.date);
   const description = `Summary of ${drafts[0]!.date}, no department`;
   const lines = drafts[0]!.lines.map((line) => ({ ...line, dueDate: null }));
   await delivered(summary!.id, 'erp summary', { ...drafts[0]!, description, lines });
+  erp.change('erp summary', (entry) =>
+    Object.assign(entry, { description: `${description}, recorded ${summary!.minute} UTC` }),
+  );
 }
 
 async function delivered(id: string, erpId: string, of: DraftEntry): Promise<void> {
