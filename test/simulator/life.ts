@@ -8,10 +8,11 @@ import { closePeriods } from '../../src/ledger/close.ts';
 import { Ending } from './ending.ts';
 import { Events } from './events.ts';
 import { judge } from './judge.ts';
+import type { Databases } from './stage.ts';
 import { SimulatedTemporal, type WindowOptions } from './temporal.ts';
 import type { Traits } from './traits.ts';
 import { Workers } from './workers.ts';
-import { type Databases, World } from './world.ts';
+import { World } from './world.ts';
 
 export interface LifeReport {
   seed: number;
@@ -27,8 +28,6 @@ export interface LifeReport {
   counts: Record<string, number>;
   seconds: number;
 }
-
-const hourMs = 3_600_000;
 
 /** Plays a life. `n` must be different for each life in a database. */
 export function liveInstallation(databases: Databases, seed: number, n: number, traits: Traits): Promise<LifeReport> {
@@ -179,7 +178,7 @@ class Life {
   }
 
   async #report(began: number): Promise<LifeReport> {
-    const { erp, hostility, installation, practice, seed, story, time, traits, wrong } = this.#world;
+    const { erp, hostility, installation, practice, seed, story, wrong } = this.#world;
     const count = async (sql: string) => (await this.#world.asked<{ n: number }>(sql, [installation.id]))[0]?.n ?? 0;
     const struck = Object.fromEntries(practice.struck);
     const requestsStruck = Object.values(struck).reduce((sum, n) => sum + n, 0);
@@ -192,7 +191,7 @@ class Life {
         ),
         ...{ culprits: hostility.culprits.size, faults: (erp?.faults ?? 0) + requestsStruck },
         ...{ deaths: this.#workers.deaths, 'attempts given up': this.#temporal.repeated },
-        'simulated hours': Math.round((time.nowMs - traits.startMs) / hourMs),
+        'simulated hours': this.#world.simulatedHours,
       },
       seconds: (performance.now() - began) / 1_000,
     };

@@ -4,8 +4,8 @@ import { Rng } from '../../sandbox/src/rng.ts';
 import { liveDelivery } from './delivery/life.ts';
 import { type DeliveryTraits, type DeliveryWorld, deliveryTraitsOf } from './delivery/traits.ts';
 import { type LifeReport, liveInstallation } from './life.ts';
+import type { Databases } from './stage.ts';
 import { hasTrait, type TraitName, type Traits, traitNames, traitsOf } from './traits.ts';
-import type { Databases } from './world.ts';
 
 /** `installation`: an installation with its source. The others: only deliveries, into a fake ERP or a fake Odoo. */
 export type WorldName = 'installation' | DeliveryWorld;

@@ -1,13 +1,12 @@
-// The world of one life: a clinic, its staff, its servers, the ERP, the databases, and the time that they share.
+// The world of a life of an installation: a clinic, its staff, its servers, and the ERP.
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { Rng } from '../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../src/config/load-config.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
+import { openDatabase } from '../../src/db/pool.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import { erpSection } from '../chaos/processes/erp-wire.ts';
-import { SimulatedTime } from '../erp/fake/time.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { query } from '../support/sql.ts';
 import { SimulatedDatabase, simulateClock } from './database.ts';
@@ -17,15 +16,9 @@ import { Hostility, prepareRefusals } from './hostility.ts';
 import { baseUrl, SimulatedPractice } from './practice.ts';
 import { simulateTimers } from './process.ts';
 import { Staff } from './staff.ts';
+import { type Databases, Stage } from './stage.ts';
 import type { Traits } from './traits.ts';
 
-export interface Databases {
-  /** A pool with the owner of the tables. */
-  owner: Db;
-  simulated: SimulatedDatabase;
-}
-
-const mostStory = 600;
 const scrubDays = 0.05;
 
 const mapping = readMapping();
@@ -41,11 +34,8 @@ export function openDatabases({ url, ownerUrl }: { url: string; ownerUrl: string
   return { owner: openDatabase(ownerUrl), simulated: new SimulatedDatabase(url) };
 }
 
-export class World {
-  readonly databases: Databases;
-  readonly seed: number;
+export class World extends Stage {
   readonly traits: Traits;
-  readonly time: SimulatedTime;
   readonly installation: InstallationConfig;
   readonly practice: SimulatedPractice;
   readonly staff: Staff;
@@ -53,23 +43,16 @@ export class World {
   readonly erp: ErpWay | null;
   /** Decides what happens on the way to the clinic and to the ERP. */
   readonly network: Rng;
-  readonly story: string[] = [];
-  /** The failed conditions. */
-  readonly wrong: string[] = [];
   /** Deleted documents that the accountant confirmed as gone. */
   readonly confirmed = new Set<string>();
   /** The last closed day of the books. */
   closedThrough: string | null = null;
-  /** No faults occur any more. */
-  isCalm = false;
 
   /** `n` must be different for each life in a database. */
   constructor(databases: Databases, seed: number, n: number, traits: Traits) {
-    this.databases = databases;
-    this.seed = seed;
+    super(databases, seed, traits.startMs);
     this.traits = traits;
     this.network = new Rng(seed, 'network');
-    this.time = new SimulatedTime(traits.startMs);
     simulateTimers();
     const { time } = this;
     const { erp, ...base } = installationOf(n, n);
@@ -92,45 +75,10 @@ export class World {
     this.erp = traits.erp === null ? null : new ErpWay(this, traits.erp);
   }
 
-  async databaseId(): Promise<string> {
-    const [row] = await this.asked<{ value: string }>(`select value from meta where key = 'database_id'`, []);
-    return row?.value ?? '';
-  }
-
-  asked<Row>(sql: string, bindings: readonly (string | number)[]): Promise<Row[]> {
-    return this.outside(() => query<Row>(this.databases.owner, sql, bindings));
-  }
-
-  /** Runs work that takes no simulated time. */
-  async outside<Result>(work: () => Promise<Result>): Promise<Result> {
-    const end = this.time.begin();
-    try {
-      return await work();
-    } finally {
-      end();
-    }
-  }
-
-  /** Runs the work of a command, which reads the simulated clock. */
-  async command<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
-    const { db, release } = this.databases.simulated.open(this.time, { isDead: false, step: async () => undefined });
-    try {
-      return await work(db);
-    } finally {
-      await this.outside(release);
-    }
-  }
-
   /** Makes the next window count the lists. */
   async countNext(): Promise<void> {
     const sql = 'update installation_state set census_taken_at = null where installation = ?';
     await this.outside(() => query(this.databases.owner, sql, [this.installation.id]));
-  }
-
-  /** Adds to the story, with the simulated seconds since the beginning. */
-  tell(line: string): void {
-    this.story.push(`${((this.time.nowMs - this.traits.startMs) / 1_000).toFixed(1)} s: ${line}`);
-    if (this.story.length > mostStory) this.story.splice(1, 1);
   }
 }
 

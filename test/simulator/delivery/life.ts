@@ -4,26 +4,19 @@ import { Rng } from '../../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load-config.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { companyOf } from '../../../src/erp/company.ts';
-import { retryUnits } from '../../../src/erp/outbox/state.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
-import {
-  type Circumstances,
-  calm,
-  type Fault,
-  type Life,
-  type RequestInfo,
-  type UnderWay,
-} from '../../erp/fake/target.ts';
-import { SimulatedTime } from '../../erp/fake/time.ts';
-import { query } from '../../support/sql.ts';
+import type { Life, UnderWay } from '../../erp/fake/target.ts';
 import type { LifeReport } from '../life.ts';
 import type { Troubles } from '../mortal.ts';
-import type { Databases } from '../world.ts';
+import { type Databases, Stage } from '../stage.ts';
 import { fakeErp, type LifeErp } from './erp.ts';
 import { installationOf } from './installation.ts';
+import { Network } from './network.ts';
 import { odooErp } from './odoo/erp.ts';
 import { Oracle, type OutboxState } from './oracle.ts';
-import { append, dates, type PlannedEntry, plan } from './plan.ts';
+import { miscounts, outboxStates } from './outbox.ts';
+import { People } from './people.ts';
+import { append, type PlannedEntry, plan } from './plan.ts';
 import { DeliveringProcess } from './process.ts';
 import { reviewBooks } from './review.ts';
 import { adoptRival, deliverAsRival, forgetDeliveries } from './rival.ts';
@@ -31,11 +24,8 @@ import { type DeliveryTraits, erpsOf } from './traits.ts';
 
 const start = Date.parse('2026-03-06T06:00:00Z');
 const hourMs = 3_600_000;
-/** The longest delay of a late draft, in multiples of the ERP's working time. The last search for drafts comes after 60 of them. */
-const latestOfWork = 40;
 /** The time without disturbances after which everything must be settled. A limit per day may be used up at its start. */
 const calmMs = 5 * 24 * hourMs;
-const mostStory = 400;
 /** With more slices than this, a delivery repeats itself without end. */
 const mostSlices = 5_000;
 
@@ -50,47 +40,34 @@ export async function liveDelivery(
 }
 
 class DeliveryLife {
-  readonly #databases: Databases;
-  readonly #seed: number;
+  readonly #stage: Stage;
   readonly #traits: DeliveryTraits;
   readonly #rng: Rng;
-  readonly #network: Rng;
-  readonly #lateness: Rng;
+  readonly #network: Network;
+  readonly #people: People;
   readonly #rivalRng: Rng;
-  /** Units that another database posted before the round. */
+  /** Units that another database posted before the life. */
   readonly #rivalled: string[];
-  readonly #time = new SimulatedTime(start);
-  readonly #story: string[] = [];
-  readonly #wrong: string[] = [];
   readonly #underWay: UnderWay = new Set();
   readonly #erp: LifeErp;
   readonly #planned: PlannedEntry[];
   readonly #troubles: Troubles;
   readonly #installations: InstallationConfig[];
   readonly #alive = new Set<DeliveringProcess>();
-  readonly #outages: { fromMs: number; throughMs: number; fault: Fault }[] = [];
-  /** Set when the round begins. */
+  /** Set when the life begins. */
   #oracle!: Oracle;
   #db!: Db;
-  #isCalm = false;
   #isOver = false;
-  /** Until this time, the server works on requests whose clients no longer wait. */
-  #lateUntilMs = 0;
-  #requests = 0;
   #slices = 0;
-  #faults = 0;
   #deaths = 0;
 
   constructor(databases: Databases, seed: number, n: number, traits: DeliveryTraits) {
-    this.#databases = databases;
-    this.#seed = seed;
+    this.#stage = new Stage(databases, seed, start);
     this.#traits = traits;
     this.#troubles = { ...traits.troubles };
     this.#rng = new Rng(seed, 'round');
-    this.#network = new Rng(seed, 'network');
-    this.#lateness = new Rng(seed, 'lateness');
     const isOdoo = erpsOf.odoo.includes(traits.erp);
-    this.#erp = (isOdoo ? odooErp : fakeErp)(traits, seed, this.#time);
+    this.#erp = (isOdoo ? odooErp : fakeErp)(traits, seed, this.#stage.time);
     const ids = Array.from({ length: traits.installations }, (_, at) => n * 10 + at + 1);
     this.#installations = ids.map((id) => installationOf(id, n));
     this.#rivalRng = new Rng(seed, 'adoption');
@@ -100,57 +77,66 @@ class DeliveryLife {
     // The earliest units, because a correction must not be delivered before the entry that it corrects.
     const rivalled = Math.floor(this.#planned.length * traits.rival);
     this.#rivalled = this.#planned.slice(0, rivalled).map(({ unitId }) => unitId);
-    for (let left = traits.outages; left > 0; left--) {
-      const fromMs = this.#rng.int(start, start + troubleMs);
-      const fault = this.#rng.pick<Fault>(['unreachable', 'page', 'busy', 'auth', 'request_lost', 'answer_lost']);
-      this.#outages.push({ fromMs, throughMs: fromMs + this.#rng.int(60_000, hourMs), fault });
-    }
+    this.#network = new Network({
+      ...{ stage: this.#stage, traits, erp: this.#erp, rng: this.#rng, entries: this.#planned.length },
+      giveUp: (why) => this.#giveUp(why),
+    });
+    this.#people = new People({
+      ...{ stage: this.#stage, erp: this.#erp, rng: this.#rng, installations: this.#installations },
+      db: () => this.#db,
+      wake: () => {
+        for (const process of this.#alive) process.wake();
+      },
+    });
   }
 
   async play(): Promise<LifeReport> {
     const began = performance.now();
-    const databaseId = await this.#databaseId();
+    const databaseId = await this.#stage.databaseId();
     const oracle = new Oracle(this.#erp.judged, databaseId, this.#planned, {
       isPaceJudged: this.#traits.troubles.stands === 0,
     });
     this.#oracle = oracle;
-    this.#tell(JSON.stringify(this.#traits));
-    const outside = this.#databases.simulated.open(this.#time, { isDead: false, step: async () => undefined });
+    this.#stage.tell(JSON.stringify(this.#traits));
+    const outside = this.#stage.databases.simulated.open(this.#stage.time, {
+      isDead: false,
+      step: async () => undefined,
+    });
     this.#db = outside.db;
     let lives: Promise<void>[] = [];
     try {
-      if (this.#rivalled.length > 0) await this.#time.run(this.#playRival(oracle));
+      if (this.#rivalled.length > 0) await this.#stage.time.run(this.#playRival(oracle));
       lives = Array.from({ length: this.#traits.processes }, (_, at) => this.#lives(at, databaseId));
-      await this.#time.run(this.#trouble(oracle));
-      this.#isCalm = true;
+      await this.#stage.time.run(this.#trouble(oracle));
+      this.#stage.isCalm = true;
       Object.assign(this.#troubles, { dies: 0, diesSending: 0, stands: 0 });
-      this.#tell('it is calm');
-      this.#wrong.push(...oracle.judgeNow(await this.#states()), ...(await this.#miscounts()));
-      if (this.#wrong.length === 0 && oracle.wrong.length === 0) {
-        await this.#time.run(this.#calm());
-        this.#wrong.push(...oracle.judgeAtEnd(await this.#states()));
-        if (this.#wrong.length === 0 && this.#erp.isReviewed)
-          this.#wrong.push(...(await this.#time.run(this.#review(databaseId))));
+      this.#stage.tell('it is calm');
+      this.#stage.wrong.push(...oracle.judgeNow(await this.#states()), ...(await this.#miscounts()));
+      if (this.#stage.wrong.length === 0 && oracle.wrong.length === 0) {
+        await this.#stage.time.run(this.#calm());
+        this.#stage.wrong.push(...oracle.judgeAtEnd(await this.#states()));
+        if (this.#stage.wrong.length === 0 && this.#erp.isReviewed)
+          this.#stage.wrong.push(...(await this.#stage.time.run(this.#review(databaseId))));
       }
     } catch (error) {
-      this.#wrong.push(`the life failed: ${told(error)}`);
+      this.#stage.wrong.push(`the life failed: ${told(error)}`);
     } finally {
       this.#isOver = true;
       for (const process of this.#alive) process.die();
-      await this.#time.run(Promise.all(lives));
+      await this.#stage.time.run(Promise.all(lives));
     }
-    this.#wrong.push(...oracle.wrong);
+    this.#stage.wrong.push(...oracle.wrong);
     const states = await this.#states();
-    this.#wrong.push(...(await this.#miscounts()));
+    this.#stage.wrong.push(...(await this.#miscounts()));
     await outside.release();
     const count = (wanted: string) => states.filter(({ state }) => state === wanted).length;
     return {
-      ...{ seed: this.#seed, world: `delivery to ${this.#traits.erp}`, wrong: [...new Set(this.#wrong)] },
-      ...{ story: this.#story, ends: {}, struck: {}, seconds: (performance.now() - began) / 1000 },
+      ...{ seed: this.#stage.seed, world: `delivery to ${this.#traits.erp}`, wrong: [...new Set(this.#stage.wrong)] },
+      ...{ story: this.#stage.story, ends: {}, struck: {}, seconds: (performance.now() - began) / 1000 },
       counts: {
         ...{ entries: this.#planned.length, delivered: count('delivered'), 'refused for a reason': count('refused') },
-        ...{ 'requests to the ERP': this.#requests, faults: this.#faults, deaths: this.#deaths },
-        'simulated hours': Math.round((this.#time.nowMs - start) / hourMs),
+        ...{ 'requests to the ERP': this.#network.requests, faults: this.#network.faults, deaths: this.#deaths },
+        'simulated hours': this.#stage.simulatedHours,
       },
     };
   }
@@ -159,132 +145,102 @@ class DeliveryLife {
   async #trouble(oracle: Oracle): Promise<void> {
     const { troubleMs, locks } = this.#traits;
     const happenings: Promise<void>[] = [this.#post()];
-    for (let left = locks; left > 0; left--) happenings.push(this.#lock(oracle, this.#rng.int(0, troubleMs)));
-    for (let left = this.#traits.mishaps; left > 0; left--) happenings.push(this.#mishap(this.#rng.int(0, troubleMs)));
-    for (let left = this.#rng.int(0, 2); left > 0; left--) happenings.push(this.#retry(this.#rng.int(0, troubleMs)));
+    for (let left = locks; left > 0; left--) happenings.push(this.#people.lock(oracle, this.#rng.int(0, troubleMs)));
+    for (let left = this.#traits.mishaps; left > 0; left--)
+      happenings.push(this.#people.mishap(this.#rng.int(0, troubleMs)));
+    for (let left = this.#rng.int(0, 2); left > 0; left--)
+      happenings.push(this.#people.retry(this.#rng.int(0, troubleMs)));
     if (this.#rivalled.length > 0) happenings.push(this.#adopt(oracle, this.#rivalRng.int(0, troubleMs / 2)));
-    happenings.push(this.#time.sleep(troubleMs));
+    happenings.push(this.#stage.time.sleep(troubleMs));
     await Promise.all(happenings);
   }
 
   /** The other database delivers its share without disturbances. Then our database begins without records of deliveries. */
   async #playRival(oracle: Oracle): Promise<void> {
     const share = this.#planned.filter(({ unitId }) => this.#rivalled.includes(unitId));
-    await this.#outside(() => append(this.#db, share));
-    const was = this.#isCalm;
-    this.#isCalm = true;
+    await this.#stage.outside(() => append(this.#db, share));
+    const was = this.#stage.isCalm;
+    this.#stage.isCalm = true;
     const life = { isDead: false, step: async () => undefined };
-    const [db, time, installations] = [this.#db, this.#time, this.#installations] as const;
+    const [db, time, installations] = [this.#db, this.#stage.time, this.#installations] as const;
     await deliverAsRival({ db, time, installations, open: () => this.#open(life) });
-    this.#isCalm = was;
-    await this.#outside(() => forgetDeliveries(db, installations));
-    this.#tell('another database has delivered its share; this one begins');
+    this.#stage.isCalm = was;
+    await this.#stage.outside(() => forgetDeliveries(db, installations));
+    this.#stage.tell('another database has delivered its share; this one begins');
     const theirs = new Set(this.#erp.judged.held().flatMap(({ key }) => key ?? []));
     oracle.noteRival(installations.map(({ id }) => id).filter((id) => oracle.hasRival(id, theirs)));
   }
 
   /** An operator adopts the other database's entries after delivery has seen them. */
   async #adopt(oracle: Oracle, afterMs: number): Promise<void> {
-    await this.#time.sleep(afterMs);
+    await this.#stage.time.sleep(afterMs);
     const life = { isDead: false, step: async () => undefined };
-    const ports = { db: this.#db, time: this.#time, open: () => this.#open(life) };
-    const databaseId = await this.#outside(() => this.#databaseId());
+    const ports = { db: this.#db, time: this.#stage.time, open: () => this.#open(life) };
+    const databaseId = await this.#stage.outside(() => this.#stage.databaseId());
     for (let left = 2_000; left > 0 && oracle.rivalled.size > 0 && oracle.wrong.length === 0; left--) {
       if (this.#isOver) return;
       for (const installation of this.#installations) {
         if (!oracle.rivalled.has(installation.id)) continue;
         if (!(await adoptRival(ports, databaseId, installation))) continue;
-        this.#tell(`the entries of the other database are adopted for ${installation.id}`);
+        this.#stage.tell(`the entries of the other database are adopted for ${installation.id}`);
         oracle.rivalled.delete(installation.id);
         for (const process of this.#alive) process.wake();
       }
-      await this.#time.sleep(30_000);
+      await this.#stage.time.sleep(30_000);
     }
   }
 
   async #post(): Promise<void> {
     for (let at = this.#rivalled.length; at < this.#planned.length; ) {
       const atMs = this.#planned[at]?.atMs ?? 0;
-      if (atMs > this.#time.nowMs) await this.#time.sleep(atMs - this.#time.nowMs);
-      const due = this.#planned.slice(at).filter((entry) => entry.atMs <= this.#time.nowMs);
-      await this.#outside(() => append(this.#db, due));
+      if (atMs > this.#stage.time.nowMs) await this.#stage.time.sleep(atMs - this.#stage.time.nowMs);
+      const due = this.#planned.slice(at).filter((entry) => entry.atMs <= this.#stage.time.nowMs);
+      await this.#stage.outside(() => append(this.#db, due));
       for (const process of this.#alive) process.wake();
       at += due.length;
     }
   }
 
-  async #lock(oracle: Oracle, afterMs: number): Promise<void> {
-    await this.#time.sleep(afterMs);
-    const through = this.#rng.pick(dates);
-    oracle.noteLock(through);
-    this.#tell(`the ERP is closed through ${through}: ${this.#erp.lock(through)}`);
-    await this.#time.sleep(this.#rng.int(60_000, hourMs));
-    this.#tell('the ERP is open');
-    this.#erp.unlock();
-  }
-
-  async #mishap(afterMs: number): Promise<void> {
-    await this.#time.sleep(afterMs);
-    const mishap = this.#erp.mishap();
-    if (mishap === null) return;
-    this.#tell(mishap.is);
-    await this.#time.sleep(this.#rng.int(60_000, hourMs));
-    this.#tell(`over: ${mishap.is}`);
-    mishap.end();
-  }
-
-  /** Changes posted entries manually. The comparison of the books must report these entries and no others. */
+  /** Somebody changes posted entries by hand, and the comparison of the books names these and no others. */
   #review(databaseId: string): Promise<string[]> {
     const [life] = this.#alive;
     const target = this.#open(life ?? { isDead: false, step: async () => undefined });
-    const rng = new Rng(this.#seed, 'by hand');
-    const ports = { db: this.#db, databaseId, target, time: this.#time, erp: this.#erp, rng };
-    return reviewBooks({ ...ports, installations: this.#installations, tell: (line) => this.#tell(line) });
-  }
-
-  /** An operator sends refused entries again, whether their cause is corrected or not. */
-  async #retry(afterMs: number): Promise<void> {
-    await this.#time.sleep(afterMs);
-    await this.#outside(async () => {
-      for (const { id } of this.#installations) {
-        const by = { actedBy: 'somebody', reason: 'corrected' };
-        const ids = await this.#db.transaction((trx) => retryUnits(trx, id, null, by));
-        this.#tell(`retried: ${ids.join(' ') || 'none'}`);
-      }
-    });
-    for (const process of this.#alive) process.wake();
+    const rng = new Rng(this.#stage.seed, 'by hand');
+    const ports = { db: this.#db, databaseId, target, time: this.#stage.time, erp: this.#erp, rng };
+    return reviewBooks({ ...ports, installations: this.#installations, tell: (line) => this.#stage.tell(line) });
   }
 
   /** Without disturbances, all work must end, also after one more retry of refused entries. */
   async #calm(): Promise<void> {
     this.#erp.unlock();
-    const untilMs = this.#time.nowMs + calmMs;
+    const untilMs = this.#stage.time.nowMs + calmMs;
     const settle = async () => {
-      while (this.#time.nowMs < untilMs && !this.#isOver && !(await this.#isSettled())) await this.#time.sleep(300_000);
+      while (this.#stage.time.nowMs < untilMs && !this.#isOver && !(await this.#isSettled()))
+        await this.#stage.time.sleep(300_000);
     };
     await settle();
-    await this.#retry(0);
+    await this.#people.retry(0);
     await settle();
     // Each process must end after this request.
     for (const process of this.#alive) process.stop();
   }
 
   async #isSettled(): Promise<boolean> {
-    return this.#time.nowMs > this.#lateUntilMs && this.#oracle.isSettled(await this.#states());
+    return this.#stage.time.nowMs > this.#network.lateUntilMs && this.#oracle.isSettled(await this.#states());
   }
 
   /** Runs one worker after the other; each replaces one that died. */
   async #lives(place: number, databaseId: string): Promise<void> {
-    const rng = new Rng(this.#seed, `process ${place}`);
+    const rng = new Rng(this.#stage.seed, `process ${place}`);
     for (let n = 1; !this.#isOver; n++) {
       // In Temporal, the next attempt of an activity has another name, or the same name if the same worker runs it.
       const holder = rng.chance(0.3) ? `process ${place}` : `process ${place}, life ${n}`;
       const process = new DeliveringProcess({
-        ...{ holder, place, databaseId, time: this.#time, database: this.#databases.simulated, rng },
+        ...{ holder, place, databaseId, time: this.#stage.time, database: this.#stage.databases.simulated, rng },
         troubles: this.#troubles,
         installations: this.#installations,
         open: (life) => this.#open(life),
-        tell: (line) => this.#tell(line),
+        tell: (line) => this.#stage.tell(line),
         onSlice: () => this.#countSlice(),
         onFailed: (error) => this.#failed(error),
       });
@@ -293,7 +249,7 @@ class DeliveryLife {
       this.#alive.delete(process);
       if (end === 'stopped' || this.#isOver) return;
       this.#deaths += 1;
-      await this.#time.sleep(rng.pick([0, 5_000, 60_000, 600_000]));
+      await this.#stage.time.sleep(rng.pick([0, 5_000, 60_000, 600_000]));
     }
   }
 
@@ -303,47 +259,12 @@ class DeliveryLife {
     return this.#erp.open({
       ...{ life, timeoutMs: this.#traits.timeoutMs, underWay: this.#underWay },
       company: companyOf(first.erp),
-      network: (request) => this.#circumstances(request),
+      network: (request) => this.#network.circumstances(request),
       onError: ({ kind, keys }, { problem, message }) => {
-        this.#tell(`  ${kind} of ${keys.length}: ${message}`);
+        this.#stage.tell(`  ${kind} of ${keys.length}: ${message}`);
         if (problem === 'erp_refused_unknown') this.#oracle.noteUnknown(keys);
       },
     });
-  }
-
-  /** The course of a request. */
-  #circumstances({ kind, keys }: RequestInfo): Circumstances {
-    const rng = this.#network;
-    this.#requests += 1;
-    const { requestsPerCall } = this.#erp;
-    const most = (150 + 40 * this.#planned.length) * requestsPerCall;
-    if (this.#requests > most) this.#giveUp(`${most} requests, and delivery does not come to an end`);
-    if (this.#isCalm) return calm;
-    const { faults, slow, timeoutMs } = this.#traits;
-    const mayWorkMs = this.#erp.judged.record.capabilities.doubt.server_may_work_seconds * 1000;
-    const usual = { outMs: rng.int(5, 100), workMs: rng.int(20, 3_000), backMs: rng.int(5, 100) };
-    const isWriting = kind === 'create' || kind === 'post';
-    const way = rng.chance(isWriting ? slow : slow / 4)
-      ? { ...usual, workMs: rng.int(timeoutMs / 2, mayWorkMs) }
-      : usual;
-    const outage = this.#outages.find((one) => one.fromMs <= this.#time.nowMs && this.#time.nowMs < one.throughMs);
-    const share = isWriting ? faults : faults / requestsPerCall;
-    const fault = outage?.fault ?? (rng.chance(share) ? rng.pick(faultsOf(kind)) : 'none');
-    if (fault !== 'none') this.#faults += 1;
-    const lateMs = kind === 'create' ? this.#lateMs(mayWorkMs) : 0;
-    const late = lateMs === 0 ? '' : `, ${Math.round(lateMs / 1000)} s late`;
-    this.#tell(`  ${kind} of ${keys.length}${fault === 'none' ? '' : `: ${fault}`}, ${way.workMs} ms${late}`);
-    return { ...way, lateMs, fault };
-  }
-
-  /** The time between the end of the record's working time and the effect of a late creation. */
-  #lateMs(mayWorkMs: number): number {
-    const rng = this.#lateness;
-    const most = rng.pick([1, 5, latestOfWork]);
-    if (!rng.chance(this.#traits.late) || !this.#erp.canSweepLate) return 0;
-    const lateMs = rng.int(1_000, most * mayWorkMs);
-    this.#lateUntilMs = Math.max(this.#lateUntilMs, this.#time.nowMs + mayWorkMs + lateMs);
-    return lateMs;
   }
 
   #countSlice(): void {
@@ -353,79 +274,27 @@ class DeliveryLife {
 
   #giveUp(why: string): void {
     if (this.#isOver) return;
-    this.#wrong.push(why);
+    this.#stage.wrong.push(why);
     this.#isOver = true;
     for (const process of this.#alive) process.die();
   }
 
   #failed(error: unknown): void {
-    this.#wrong.push(`a slice failed: ${told(error)}`);
-    this.#tell(`failed: ${error instanceof Error ? error.stack : String(error)}`);
+    this.#stage.wrong.push(`a slice failed: ${told(error)}`);
+    this.#stage.tell(`failed: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
-  async #states(): Promise<OutboxState[]> {
-    const ids = this.#installations.map(({ id }) => id);
-    return this.#outside(() =>
-      query<OutboxState>(
-        this.#db,
-        `select unit_id as "unitId", state, problem_code as problem, exists (
-           select from erp_sweep s where s.installation = u.installation and s.unit_id = u.unit_id) as "isSweptLater"
-         from erp_unit u where installation = any(?::bigint[]) order by installation, seq`,
-        [ids],
-      ),
-    );
+  #states(): Promise<OutboxState[]> {
+    return this.#stage.outside(() => outboxStates(this.#db, this.#ids()));
   }
 
-  /** Installations whose stored number of delivered units is wrong. */
-  async #miscounts(): Promise<string[]> {
-    const found = await this.#outside(() =>
-      query<{ id: number; n: number; counted: number }>(
-        this.#db,
-        `select i.id, (select count(*) from erp_unit where installation = i.id and state = 'delivered')::int as n,
-           coalesce((select n from erp_delivered where installation = i.id), 0)::int as counted
-         from unnest(?::bigint[]) i(id)`,
-        [this.#installations.map(({ id }) => id)],
-      ),
-    );
-    return found.flatMap(({ id, n, counted }) =>
-      n === counted ? [] : [`installation ${id}: ${n} entries are delivered, and ${counted} are counted`],
-    );
+  #miscounts(): Promise<string[]> {
+    return this.#stage.outside(() => miscounts(this.#db, this.#ids()));
   }
 
-  async #databaseId(): Promise<string> {
-    const [row] = await query<{ value: string }>(
-      this.#databases.owner,
-      `select value from meta where key = 'database_id'`,
-    );
-    return row?.value ?? '';
+  #ids(): number[] {
+    return this.#installations.map(({ id }) => id);
   }
-
-  /** Runs work that takes no simulated time. */
-  async #outside<Result>(work: () => Promise<Result>): Promise<Result> {
-    const end = this.#time.begin();
-    try {
-      return await work();
-    } finally {
-      end();
-    }
-  }
-
-  #tell(line: string): void {
-    const seconds = ((this.#time.nowMs - start) / 1000).toFixed(1);
-    this.#story.push(`${seconds} s: ${line}`);
-    if (this.#story.length > mostStory) this.#story.splice(1, 1);
-  }
-}
-
-/** The possible faults of a request of this kind. */
-function faultsOf(kind: RequestInfo['kind']): readonly Fault[] {
-  const any: Fault[] = ['unreachable', 'request_lost', 'answer_lost', 'page', 'throttled', 'busy', 'auth', 'strange'];
-  if (kind === 'find') return [...any, 'truncated', 'truncated', 'truncated'];
-  if (kind === 'create') {
-    return [...any, 'answer_lost', 'answer_lost', 'page_though_done', 'strange_though_done', 'half', 'server_dies'];
-  }
-  if (kind === 'post') return [...any, 'answer_lost', 'page_though_done', 'strange_though_done', 'server_dies'];
-  return any;
 }
 
 function told(error: unknown): string {
