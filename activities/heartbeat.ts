@@ -108,7 +108,10 @@ export async function withHeartbeat<T>(
   const { attempt, elsewhere } = attemptsBefore();
   const promptDb = deps.promptDb ?? deps.db;
   const stepLog = new StepLog(deps.clock);
-  const key = { runId: ownWorkflow().runId, activity: activityId };
+  // Read now, because a request that ends its wait may do so in the context of another activity, or in none.
+  const run = ownWorkflow();
+  const signalOwn = (note: HealthNote) => signalWorkflow(deps, run, note);
+  const key = { runId: run.runId, activity: activityId };
   const stepRow = new StepRow(promptDb, deps.log, { key, installation, step: activityType, attempt });
   let unexplained = 0;
   /** Whether this attempt has read what the earlier attempts left. */
@@ -142,7 +145,7 @@ export async function withHeartbeat<T>(
     await stepRow.began(state());
     // The previous attempt died before it could send a signal.
     if (left?.isEnded !== true)
-      await signalWorkflow(deps, {
+      await signalOwn({
         health: 'retrying',
         note: workflowTexts.attempt({ activity: activityType, attempt }),
       });
@@ -193,7 +196,7 @@ export async function withHeartbeat<T>(
       if (waitedMs < longWaitMs || isWaitSignalled) return;
       isWaitSignalled = true;
       const note = workflowTexts.waitsForBudget({ activity: activityType });
-      void signalWorkflow(deps, { health: 'waiting', note });
+      void signalOwn({ health: 'waiting', note });
     },
     hold: (lease) => {
       held = lease;
@@ -208,7 +211,7 @@ export async function withHeartbeat<T>(
         // An earlier attempt failed at the request that has now succeeded.
         if (!stepLog.requested(error, action) || attempt === 1) return;
         stepRow.note(state());
-        void signalWorkflow(deps, { health: 'ok', note: '' });
+        void signalOwn({ health: 'ok', note: '' });
       };
       const stops = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
       return stepLog.counted(
@@ -228,7 +231,7 @@ export async function withHeartbeat<T>(
       ),
     );
     await stepRow.remove();
-    if (attempt > 1 || isWaitSignalled) await signalWorkflow(deps, { health: 'ok', note: '' });
+    if (attempt > 1 || isWaitSignalled) await signalOwn({ health: 'ok', note: '' });
     return result;
   } catch (error) {
     const converted = toFailure(error);
@@ -244,7 +247,7 @@ export async function withHeartbeat<T>(
     // If there is no row, Temporal's own count is used.
     if (explained !== null && trouble !== null && isSignalled(isBegun ? trouble.times : attempt) && !isFinal(failure)) {
       const note = workflowTexts.trouble({ activity: activityType, trouble: troubleText(trouble, deps.clock()) });
-      await signalWorkflow(deps, { health: 'retrying', note });
+      await signalOwn({ health: 'retrying', note });
     }
     const failingMs = trouble === null ? 0 : deps.clock().getTime() - Date.parse(trouble.failingSince);
     if (explained !== null && !isFinal(failure) && failingMs >= givesUpAfterMs)
@@ -319,9 +322,12 @@ export async function withSimpleHeartbeat<T>(work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Signals the activity's own workflow. A failure to signal never fails the work. */
-async function signalWorkflow(deps: ActivityDeps, note: HealthNote): Promise<void> {
-  const { workflowId, runId } = ownWorkflow();
+/** Signals a workflow. A failure to signal never fails the work. */
+async function signalWorkflow(
+  deps: ActivityDeps,
+  { workflowId, runId }: { workflowId: string; runId: string },
+  note: HealthNote,
+): Promise<void> {
   try {
     await deps.workflows.getHandle(workflowId, runId).signal(healthSignalName, note);
   } catch (error) {

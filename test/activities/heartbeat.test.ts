@@ -64,6 +64,29 @@ function attempt(
   return { environment, outcome, sent, row: () => rowOf(activityId) };
 }
 
+it('signals its own workflow also when a wait ends outside of the activity', async () => {
+  const signalled: unknown[] = [];
+  const workflows = {
+    getHandle: (id: string, runId: string) => ({ signal: async () => void signalled.push([id, runId]) }),
+  } as unknown as ActivityDeps['workflows'];
+  const environment = new MockActivityEnvironment({
+    ...{ attempt: 1, activityType: 'scanRows', activityId: activity(), workflowExecution },
+  });
+  const waits = Promise.withResolvers<Heartbeat>();
+  const isOver = Promise.withResolvers<void>();
+  const outcome = environment.run(() =>
+    withHeartbeat({ ...depsOf(db), workflows }, input, async (heartbeat) => {
+      waits.resolve(heartbeat);
+      await isOver.promise;
+    }),
+  );
+  // As the queue of the rate budget does when a cancelled request leaves it.
+  (await waits.promise).waited(3_600_000);
+  isOver.resolve();
+  await outcome;
+  expect(signalled[0]).toEqual(['backfill/7', 'run']);
+});
+
 const leave = (activityId: string, left: Partial<OpenStep> & { attempt: number }) =>
   noteStep(
     db,
