@@ -93,7 +93,7 @@ describe('while it is paused', () => {
     });
     const told = (await command('problems')).stdout;
     expect(told).toMatch(
-      /^1 entry, number or row refused:\n {2}1 {2}erp_account_unknown {2}The account does not exist in the ERP/m,
+      /^1 entry, number or row refused:\n {2}1 {2}erp_account_unknown {2,}The account does not exist in the ERP/m,
     );
     expect(told).toContain(`  ${unit!.unit_id} `);
     expect(told).toMatch(/^ +no account 3000$/m);
