@@ -73,7 +73,7 @@ function indexOf(language: ForeignLanguage): Index {
   return index;
 }
 
-const sizeOf = ({ literals }: Template) => literals.reduce((sum, literal) => sum + literal.length, 0);
+const sizeOf = ({ literals }: Template) => literals.reduce((length, literal) => length + literal.length, 0);
 
 /** A text in the language, and how many of its characters are texts of the catalogue. */
 interface Found {
@@ -149,7 +149,7 @@ class Search {
     const parts = values.map((value) =>
       isJoint && !value.includes(' ') ? { text: value, score: 0 } : this.best(value, depth + 1),
     );
-    const inside = parts.reduce((sum, { score }) => sum + score, 0);
+    const inside = parts.reduce((recognised, { score }) => recognised + score, 0);
     const texts = parts.map(({ text }) => text);
     const text = isJoint ? joined(template, texts) : this.#translated(template, texts);
     const score = isJoint && inside === 0 ? 0 : sizeOf(template) + inside;

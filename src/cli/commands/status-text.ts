@@ -162,7 +162,7 @@ function scrubLines(
     all.reduce((read, list) => read + list.records, 0),
     'record',
   );
-  const expected = all.reduce((sum, list) => sum + list.of, 0);
+  const expected = all.reduce((records, list) => records + list.of, 0);
   const lines = [
     state === 'done'
       ? `${title}${texts.scrubDone({ records, at: at(finished_at ?? began_at) })}`
