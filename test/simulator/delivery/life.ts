@@ -167,21 +167,21 @@ class DeliveryLife {
     this.#stage.isCalm = was;
     await this.#stage.outside(() => forgetDeliveries(db, installations));
     this.#stage.tell('another database has delivered its share; this one begins');
-    const theirs = new Set(this.#erp.judged.held().flatMap(({ key }) => key ?? []));
-    oracle.noteRival(installations.map(({ id }) => id).filter((id) => oracle.hasRival(id, theirs)));
+    oracle.noteRival();
   }
 
-  /** An operator adopts the other database's entries after delivery has seen them. */
+  /** An operator adopts the other database's entries, and again if an incomplete search has missed some. */
   async #adopt(oracle: Oracle, afterMs: number): Promise<void> {
     await this.#stage.time.sleep(afterMs);
     const life = { isDead: false, step: async () => undefined };
-    const ports = { db: this.#db, time: this.#stage.time, open: () => this.#open(life) };
+    // A separate process: its requests do not take turns with those of a delivery.
+    const ports = { db: this.#db, time: this.#stage.time, open: () => this.#open(life, new Set()) };
     const databaseId = await this.#stage.outside(() => this.#stage.databaseId());
     for (let left = 2_000; left > 0 && oracle.rivalled.size > 0 && oracle.wrong.length === 0; left--) {
       if (this.#isOver) return;
       for (const installation of this.#installations) {
-        if (!oracle.rivalled.has(installation.id)) continue;
-        if (!(await adoptRival(ports, databaseId, installation))) continue;
+        const entries = oracle.rivalled.get(installation.id);
+        if (entries === undefined || (await adoptRival(ports, databaseId, installation)) < entries) continue;
         this.#stage.tell(`the entries of the other database are adopted for ${installation.id}`);
         oracle.rivalled.delete(installation.id);
         for (const process of this.#alive) process.wake();
@@ -253,11 +253,11 @@ class DeliveryLife {
     }
   }
 
-  #open(life: Life): ErpTarget {
+  #open(life: Life, underWay = this.#underWay): ErpTarget {
     const [first] = this.#installations;
     if (first?.erp.kind !== 'tryton') throw new Error('this life has no ERP');
     return this.#erp.open({
-      ...{ life, timeoutMs: this.#traits.timeoutMs, underWay: this.#underWay },
+      ...{ life, timeoutMs: this.#traits.timeoutMs, underWay },
       company: companyOf(first.erp),
       network: (request) => this.#network.circumstances(request),
       onError: ({ kind, keys }, { problem, message }) => {

@@ -50,18 +50,16 @@ export class Oracle {
     if (key !== undefined && keys.length === 1) this.#unknownAlone.set(key, (this.#unknownAlone.get(key) ?? 0) + 1);
   }
 
-  /** Installations whose entries another database has posted and that are not adopted yet. */
-  readonly rivalled = new Set<number>();
+  /** The number of entries of another database in the ERP, by installation, until all of them are adopted. */
+  readonly rivalled = new Map<number, number>();
 
-  noteRival(installations: readonly number[]): void {
-    for (const id of installations) this.rivalled.add(id);
-  }
-
-  /** True if another database has posted an entry of the installation. */
-  hasRival(installation: number, keys: ReadonlySet<string>): boolean {
-    return [...this.#byName.values()].some(
-      (planned) => planned.installation === installation && keys.has(expectedKey(rivalId, planned.unitId)),
-    );
+  /** Records which entries another database has posted. */
+  noteRival(): void {
+    for (const { key, description } of this.#server.held()) {
+      const planned = this.#byName.get(description);
+      if (planned === undefined || key !== expectedKey(rivalId, planned.unitId)) continue;
+      this.rivalled.set(planned.installation, (this.rivalled.get(planned.installation) ?? 0) + 1);
+    }
   }
 
   /** The violations found so far. */

@@ -54,18 +54,19 @@ export async function forgetDeliveries(db: Db, installations: readonly Installat
   );
 }
 
-/** Adopts the known entries of the second database, as `vetledger adopt` does. Returns whether there were any. */
+/** Adopts the known entries of the second database, as `vetledger adopt` does. Returns how many are adopted by now. */
 export async function adoptRival(
   { db, time, open }: Omit<RivalPorts, 'installations'>,
   databaseId: string,
   installation: InstallationConfig,
-): Promise<boolean> {
+): Promise<number> {
   const claim = { company: companyKeyOf(installation.erp) ?? '', installation: installation.id };
   const delivery = openDelivery({ db, databaseId, clock: time.clock(), log: silent as never, open });
-  const foreign = await delivery.foreign(installation, new AbortController().signal);
+  await delivery.foreign(installation, new AbortController().signal);
   await delivery.close();
-  if (foreign === null) return false;
-  return (await db.transaction((trx) => adoptForeign(trx, claim))) > 0;
+  await db.transaction((trx) => adoptForeign(trx, claim));
+  const adopted = `select from erp_keyed_entry where installation = ? and adopted_at is not null`;
+  return (await query(db, adopted, [installation.id])).length;
 }
 
 const nothing = () => undefined;
