@@ -4,6 +4,7 @@ import { execute } from '../../src/db/rows.ts';
 import { adoptForeign, recordSearch } from '../../src/erp/claims/claim-store.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
+import { retryUnits } from '../../src/erp/outbox/state.ts';
 import { appendEntries } from '../../src/ledger/journal/append-entries.ts';
 import { checkErpBooks } from '../../src/reconcile/e7-erp.ts';
 import { expectedKey } from '../simulator/delivery/plan.ts';
@@ -12,7 +13,7 @@ import { query } from '../support/sql.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
 import { payment, reversal } from './drafts.ts';
 import { ScriptedTarget } from './scripted-target.ts';
-import { runSlice } from './slices.ts';
+import { runSlice, type SliceSettings, translated } from './slices.ts';
 
 const [first, second] = [useDatabase(), useDatabase()];
 beforeEach(() => Promise.all([first.truncate(), second.truncate()]));
@@ -25,6 +26,8 @@ class Party {
   readonly databaseId: string;
   readonly target: ScriptedTarget;
   readonly installation: number;
+  translate: NonNullable<SliceSettings['translate']> = translated;
+  mappingHash = 'm';
 
   constructor(db: Db, databaseId: string, { books, installation = 1, changes = {} }: PartyOptions = {}) {
     this.db = db;
@@ -63,8 +66,9 @@ class Party {
   }
 
   slice() {
-    const { db, target, databaseId, installation } = this;
-    return runSlice(db, target, { databaseId, installation, isClaimed: false, holder: databaseId });
+    const { db, target, databaseId, installation, translate, mappingHash } = this;
+    const settings = { databaseId, installation, translate, mappingHash };
+    return runSlice(db, target, { ...settings, isClaimed: false, holder: databaseId });
   }
 
   /** Delivers until nothing is due, or until delivery waits for something. */
@@ -288,6 +292,45 @@ describe('adopted entries', () => {
     expect((await other.states()).map(({ state, problem }) => problem ?? state)).toEqual(['erp_differs', 'delivered']);
     expect(held(one)).toHaveLength(2);
   });
+
+  const retries = ({ db }: Party) =>
+    db.transaction((trx) => retryUnits(trx, 1, null, { actedBy: 'somebody', reason: 'corrected' }));
+  const remaps = async (party: Party) => {
+    Object.assign(party, { translate: translated, mappingHash: 'another' });
+  };
+  const unmapped = () => ({ problems: [{ code: 'vat_code_unmapped', message: 'no VAT code' }] });
+
+  test.each([
+    [
+      'after a retry',
+      'erp_differs',
+      { account: '9999', translate: translated, again: retries, problemAfter: 'erp_differs' },
+    ],
+    [
+      'after a new mapping',
+      'vat_code_unmapped',
+      { account: null, translate: unmapped, again: remaps, problemAfter: null },
+    ],
+  ])(
+    'are looked up %s of a unit that was refused: %s',
+    async (_, problem, { account, translate, again, problemAfter }) => {
+      const one = new Party(first.db, 'one');
+      await one.posts(1);
+      await one.delivers();
+      const line = one.target.held[0]?.lines[0];
+      if (line && account !== null) line.account = account;
+      const other = new Party(second.db, 'other', { books: one.target });
+      await other.posts(1);
+      await adopted(other);
+      other.translate = translate;
+      await other.delivers();
+      expect(await other.states()).toMatchObject([{ state: 'refused', problem }]);
+      await again(other);
+      await other.delivers();
+      expect(await other.states()).toMatchObject([{ problem: problemAfter }]);
+      expect(other.target.sizes('create')).toEqual([]);
+    },
+  );
 
   it('of a document that the other database has corrected: our units are refused', async () => {
     const one = new Party(first.db, 'one');

@@ -84,10 +84,12 @@ export async function recordOutcomes(
   const { from, bindings } = rowsAsArrays('ended', outcomeTypes, outcomes.map(outcomeRow));
   await execute(
     trx,
-    // The ERP's id, number and date stay if the outcome does not contain them.
+    // The ERP's id, number and date stay if the outcome does not contain them. A unit in doubt that was never sent may be in the
+    // ERP, for instance as an adopted entry. If it is refused, it counts as sent, so that a retry looks it up first.
     `update erp_unit u set state = ended.state, doubt = ended.doubt,
        not_before = case when ended.wait_seconds is not null then clock_timestamp() + make_interval(secs => ended.wait_seconds) end,
        sent_at = case when ended.state = 'uncertain' then u.sent_at end,
+       attempts = case when u.state = 'uncertain' and ended.state = 'refused' then greatest(u.attempts, 1) else u.attempts end,
        answered = u.answered + case when ended.is_answered then 1 else 0 end,
        unknown_refusals = ended.unknown_refusals, batch_limit = ended.batch_limit,
        erp_id = case when ended.state in ('delivered', 'drafted', 'refused') then ended.erp_id else u.erp_id end,
