@@ -155,7 +155,7 @@ test('the figures take as many statements for three hundred installations as for
   };
   const one = await statements([9001]);
   const all = await statements(ids);
-  expect([one.n, all.n]).toEqual([11, 11]);
+  expect([one.n, all.n]).toEqual([12, 12]);
   expect(all.figures.windows).toHaveLength(300);
   expect(one.figures).toMatchObject({
     windows: [
