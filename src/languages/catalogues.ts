@@ -11,6 +11,7 @@ import '../texts/commands/status.ts';
 import '../texts/commands/usage.ts';
 import '../texts/commands/windows.ts';
 import '../texts/connections.ts';
+import '../texts/counts.ts';
 import '../texts/entries.ts';
 import '../texts/erp-problems.ts';
 import '../texts/errors/batches.ts';

@@ -57,6 +57,11 @@ describe('documents that come after the close', () => {
     expect(documents.map((each: { id: string }) => each.id)).toEqual(
       [redated, asDated, waiting, changed].map((number) => `${id}/invoice/${number}`),
     );
+    const finnish = (await command('problems', '--language', 'fi')).stdout;
+    expect(finnish).toContain('on suljettu; ensimmäinen avoin päivä on 2026-02-01');
+    expect(finnish).toContain('  mitä tehdä: Aja `vetledger late decide` tositteen tunnisteella.');
+    const english = (await command('problems', '--json', '--language', 'fi')).json();
+    expect(english.problems[0].message).toContain('is closed; the first open day is 2026-02-01');
     expect(documents[0]).toMatchObject({
       installation: id,
       date: '2026-01-20',

@@ -2,6 +2,7 @@ import { instantOf, localTimeOf } from '../../domain/dates.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import { type EntryRecord, mappingVersionText } from '../../ledger/journal/entry-records.ts';
 import type { SummaryOfEntry } from '../../ledger/summaries/read-summaries.ts';
 import type { FieldChange } from '../../posting/changed-fields.ts';
@@ -40,15 +41,15 @@ export function explainText(found: Explanation): string {
   if (problem) {
     lines.push(
       `  problem       ${texts.problemSince({ code: problem.code, at: at(problem.since) })}`,
-      `                ${problem.message}`,
-      `  what to do    ${problem.todo}`,
+      `                ${shown(problem.message)}`,
+      `  what to do    ${shown(problem.todo)}`,
     );
   }
   for (const { decision, by, at: decidedAt, reason, standing } of explanation.decisions) {
     const what = texts.decided({ decision: decision.replaceAll('_', ' '), by, at: at(decidedAt), reason });
     lines.push(`  decided       ${what}${standingTexts[standing]}`);
   }
-  for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
+  for (const report of reports) lines.push(`  remark        ${report.code}: ${shown(report.message)}`);
   lines.push('', 'Source', ...sourceLines(explanation));
   if (explanation.related.length > 0)
     lines.push('', 'Related documents', ...explanation.related.map((each) => relatedLine(each, explanation.numbers)));

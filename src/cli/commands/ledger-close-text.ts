@@ -1,4 +1,5 @@
 import { clip, visible } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import type { ClosingChecklist } from '../../queries/closing.ts';
 import type { AccountBalance, ListedDocuments } from '../../queries/closing-items.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
@@ -9,7 +10,7 @@ import { columns, count, instant as instantText } from '../render/text.ts';
 import { filedReturnLines } from '../render/vat-returns.ts';
 
 /** Number of documents that are shown per list. The JSON contains more. */
-const shown = 10;
+const mostShown = 10;
 const longestName = 60;
 
 /** An item of the checklist in words, with its details as cells. */
@@ -59,7 +60,7 @@ export function checklistItems(checklist: ClosingChecklist): ChecklistItem[] {
     item(differences.ok, differences.ok ? texts.noDifferences : texts.differences, {
       lines: differences.equations.flatMap(({ equation, difference, documents, each = [] }) => [
         [`${equation}: ${difference}, ${count(documents, 'document')}`],
-        ...each.map(({ document, message }) => [`  ${document}: ${message}`]),
+        ...each.map(({ document, message }) => [`  ${shown(document)}: ${shown(message)}`]),
       ]),
     }),
     item(clearing.ok, texts.clearing({ accounts: accountCount(clearing.accounts) }), accountLines(clearing.accounts)),
@@ -119,7 +120,7 @@ function countsText(n: number, one: string, many: string, parts: Record<string, 
 
 function documentLines({ documents, count: n }: ListedDocuments): string[] {
   const lines = documents
-    .slice(0, shown)
+    .slice(0, mostShown)
     .map(({ document, date, code, amount, client_id: client, age_days: age, in_force: inForce }) => [
       document,
       date ?? 'no date',

@@ -2,6 +2,7 @@ import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { declinedProblem } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
+import { shown } from '../../languages/language.ts';
 import type { DocumentRef } from '../../terms.ts';
 import { previewTexts } from '../../texts/commands/preview.ts';
 import { resultTexts } from '../../texts/commands/results.ts';
@@ -51,7 +52,7 @@ function postingItem(
   if (problem) {
     const stays = document.before.inForce ? previewTexts.wouldStay({ entry: document.before.inForce.id }) : '';
     const held = `${previewTexts.wouldBeHeld({ id: label, code: problem.code })}${stays}`;
-    texts.push(`${held}\n    ${visible(problem.message)}\n    ${resultTexts.todo({ todo: String(todo) })}`);
+    texts.push(`${held}\n    ${visible(shown(problem.message))}\n    ${resultTexts.todo({ todo: shown(todo ?? '') })}`);
   }
   if (awaitsParts) texts.push(previewTexts.partsFirst({ id: label }));
   return {

@@ -1,5 +1,6 @@
 import { Money, sum } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import {
   type CountEquation,
   type Equation,
@@ -15,7 +16,7 @@ import { columns } from '../render/text.ts';
 import { outsideTable, verdictTitle } from '../render/verdict.ts';
 
 /** Number of lines that are shown per list. The JSON contains all. */
-const shown = 20;
+const mostShown = 20;
 
 /** The report as text: trial balance, states, equations with their differences, and the lists beside them. */
 export function reconcileText(report: ReconcileReport): string {
@@ -114,7 +115,7 @@ function equationLines(
 ): string[] {
   if (equation.ok) return [`  ${name.padEnd(3)} ok          ${titleOf(name, equation)}`];
   const unit = name === 'E6' || name === 'E10' ? 'documents' : currency;
-  const documents = equation.documents.map((each) => `${each.document}: ${each.message}`);
+  const documents = equation.documents.map(noteLine);
   return [
     `  ${name.padEnd(3)} DIFFERENCE  ${titles[name]}: ${equation.difference} ${unit}`,
     ...bullets(documents, equation.documents_omitted ?? 0, '        '),
@@ -171,7 +172,7 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
     ],
     [
       texts.reports,
-      listed.reports.map(({ document, code, message }) => `${document}: ${code}: ${message}`),
+      listed.reports.map(({ document, code, message }) => `${shown(document)}: ${code}: ${shown(message)}`),
       omitted.reports,
     ],
     [texts.undelivered, (erp?.undelivered ?? []).map(noteLine)],
@@ -195,12 +196,12 @@ function residueTable(residues: Listed['residues']): string[] {
 }
 
 function noteLine({ document, message }: { document: string; message: string }): string {
-  return `${document}: ${message}`;
+  return `${shown(document)}: ${shown(message)}`;
 }
 
 function bullets(lines: string[], omitted: number, indent: string): string[] {
-  const more = Math.max(0, lines.length - shown) + omitted;
-  const head = lines.slice(0, shown).map((line) => `${indent}${line}`);
+  const more = Math.max(0, lines.length - mostShown) + omitted;
+  const head = lines.slice(0, mostShown).map((line) => `${indent}${line}`);
   return more > 0 ? [...head, `${indent}… and ${more} more`] : head;
 }
 

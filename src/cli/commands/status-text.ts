@@ -1,5 +1,6 @@
 import { labelOf } from '../../domain/installation-name.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import type { MailTrouble } from '../../mail/outbox.ts';
 import { healths } from '../../queries/installation-health.ts';
 import type { LaneStatus } from '../../queries/lanes.ts';
@@ -40,7 +41,7 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
       name ?? '',
       lag_seconds === null ? '-' : duration(lag_seconds),
       late && health !== 'late' ? `${health}, late` : health,
-      cause?.message ?? '',
+      shown(cause?.message ?? ''),
     ]);
   const header = ['installation', 'name', 'lag', 'health', 'cause'];
   return [sum.join('; '), '', columns([header, ...lines], [0, 2]).join('\n'), '', sums.hint].join('\n');
@@ -49,7 +50,7 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
 /** The first lines of `status` if Temporal does not answer or has lost its data. Otherwise empty. */
 export function temporalLines(temporal: TemporalStatus | null): string[] {
   if (temporal === null || temporal.error === null) return [];
-  const { message, todo } = temporal.error;
+  const [message, todo] = [shown(temporal.error.message), shown(temporal.error.todo)];
   const since = temporal.since ? texts.noticed({ at: instant(temporal.since) }) : '';
   return [`${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}${since}.`, todo, ''];
 }
@@ -69,12 +70,12 @@ export function statusText(found: InstallationStatus, at: TimeText = instant): s
   const isSynced = synced_to !== null && lag_seconds !== null;
   const lines = [
     `Installation ${labelOf({ id: status.installation, name: status.name })}`,
-    `  health        ${status.health}${status.late && status.health !== 'late' ? ', late' : ''}${status.cause ? `: ${status.cause.message}` : ''}`,
+    `  health        ${status.health}${status.late && status.health !== 'late' ? ', late' : ''}${status.cause ? `: ${shown(status.cause.message)}` : ''}`,
     `  synced to     ${isSynced ? texts.syncedTo({ at: at(synced_to), lag: duration(lag_seconds) }) : 'never'}`,
     `  last window   ${last_window ? texts.window({ outcome: last_window.outcome, at: at(last_window.opened_at) }) : texts.noWindow}`,
   ];
   if (last_window?.error && last_window.error.message !== status.cause?.message)
-    lines.push(`                ${last_window.error.message}`);
+    lines.push(`                ${shown(last_window.error.message)}`);
   if (status.cause?.attempts !== undefined && status.cause.since) {
     const attempts = count(status.cause.attempts, 'attempt');
     lines.push(`                ${texts.attempts({ attempts, at: at(status.cause.since) })}`);
@@ -94,7 +95,7 @@ export function statusText(found: InstallationStatus, at: TimeText = instant): s
     const times = count(refusals, 'time');
     lines.push(`  sign-in       ${texts.signIn({ times, since: at(since), next: at(ask_again_at) })}`);
   }
-  for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${message}`);
+  for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${shown(message)}`);
   if (status.schedule !== null && status.schedule.missed + status.schedule.dropped > 0) {
     const { missed, dropped, missed_at } = status.schedule;
     const windows = count(missed + dropped, 'window');

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { fileFormats } from '../../config/erp.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import type { DeliveryStatus, UnitDelivery } from '../../queries/delivery-status.ts';
 import { foreignCode } from '../../queries/installation-health.ts';
 import { deliveryTexts as texts, unitStateTexts, unitTexts } from '../../texts/commands/delivery.ts';
 import { deliveryTitles } from '../../texts/commands/explain.ts';
+import { resultTexts } from '../../texts/commands/results.ts';
 import * as answer from '../answer.ts';
 import { count, instant, type TimeText } from './text.ts';
 
@@ -91,7 +93,7 @@ export function deliveryLines(found: DeliveryStatus, at: TimeText = instant): st
   }
   if (status.last_error) {
     const { message, at: since } = status.last_error;
-    lines.push(`${margin}${texts.failedSince({ at: at(since), message })}`);
+    lines.push(`${margin}${texts.failedSince({ at: at(since), message: shown(message) })}`);
   }
   if (status.paused) {
     const { by, reason, at: since } = status.paused;
@@ -115,6 +117,8 @@ export function unitDeliveryLines(found: UnitDelivery, what = deliveryTitles.sen
   ];
   return [
     `    ${what}: ${parts.join(', ')}`,
-    ...(problem ? [`      ${problem.code}: ${problem.message}`, `      what to do: ${problem.todo}`] : []),
+    ...(problem
+      ? [`      ${problem.code}: ${shown(problem.message)}`, `      ${resultTexts.todo({ todo: shown(problem.todo) })}`]
+      : []),
   ];
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Money, sum } from '../../domain/money.ts';
 import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
 import type { RemarkCount, RemarkedDocument } from '../../queries/remarks.ts';
 import type { FiledReturns } from '../../queries/vat-return-state.ts';
@@ -118,7 +119,7 @@ function remarkLines(remarks: readonly RemarkCount[], documents: readonly Remark
   const of = ({ installation }: RemarkCount) => (several ? problemListTexts.installation({ installation }) : '');
   const lines = remarks.flatMap((remark, at) => [
     `  ${of(remark)}${heads[at]}`,
-    `      ${problemListTexts.todo({ todo: remark.todo })}`,
+    `      ${problemListTexts.todo({ todo: shown(remark.todo) })}`,
   ]);
   const facts = columns(
     documents.map(({ id, number, date, customer, amount }) => [
@@ -126,7 +127,7 @@ function remarkLines(remarks: readonly RemarkCount[], documents: readonly Remark
     ]),
     [3],
   );
-  const named = documents.flatMap(({ message }, at) => [`  ${facts[at]}`, `      ${message}`]);
+  const named = documents.flatMap(({ message }, at) => [`  ${facts[at]}`, `      ${shown(message)}`]);
   return [
     ...['', problemListTexts.remarks, ...lines],
     ...(documents.length === 0 ? [problemListTexts.ofCode] : ['', ...named]),
@@ -154,7 +155,7 @@ function causeOf({ code, outside }: Shown): string {
 function causeTable(causes: readonly { cause: string; alike: readonly Shown[] }[]): string[] {
   const rows = causes.map(({ cause, alike }) => {
     const [code = '', ...missing] = cause.split(': ');
-    return [String(alike.length), code, sumOf(alike), missing.join(': ') || sentenceOf(code)];
+    return [String(alike.length), code, sumOf(alike), shown(missing.join(': ')) || sentenceOf(code)];
   });
   return columns(rows, [0, 2]).map((line) => `  ${line}`);
 }
@@ -170,7 +171,10 @@ function sumOf(alike: readonly Shown[]): string {
 
 function section(cause: string, alike: readonly Shown[], at: LocalTimes): string[] {
   const todos = new Set(alike.map(({ todo }) => todo));
-  const head = [`${cause} (${alike.length})`, ...[...todos].map((todo) => `  ${problemListTexts.todo({ todo })}`)];
+  const head = [
+    `${shown(cause)} (${alike.length})`,
+    ...[...todos].map((todo) => `  ${problemListTexts.todo({ todo: shown(todo) })}`),
+  ];
   const facts = columns(
     alike.map((each) => factsOf(each, at)),
     [4, 5],
@@ -214,15 +218,16 @@ function amountText(amount: string | null, posted: boolean): string {
 
 /** Lines that concern only this document. */
 function more({ message, outside }: Shown): string[] {
-  if (outside === undefined) return [message];
+  if (outside === undefined) return [shown(message)];
   const { causes, changes, effect } = outside;
   const [first, ...others] = causes;
   const changed = [changesLine(changes), effectLine(effect)].filter((line) => line !== null);
   // If the document itself did not change, the message explains that the mapping changed.
-  if (changed.length > 0) return changes.length > 0 ? changed : [message];
+  if (changed.length > 0) return changes.length > 0 ? changed : [shown(message)];
   // The first cause is the heading of the section; only the other causes are listed here.
-  if (first !== undefined && message.endsWith(`: ${causes.join('; ')}`)) return others.map((other) => `also ${other}`);
-  return [message];
+  if (first !== undefined && message.endsWith(`: ${causes.join('; ')}`))
+    return others.map((other) => problemListTexts.also({ cause: shown(other) }));
+  return [shown(message)];
 }
 
 /** Example: `the correction, debit +: 3000 +100.00, 3005 -100.00`. Null without an effect. */

@@ -4,6 +4,7 @@ import { type DraftEntry, reversedLines, signed } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import { declinedProblem } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import { amountsOf } from '../../posting/entry-amounts.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
 import { remapTexts } from '../../texts/commands/mapping.ts';
@@ -100,7 +101,7 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
     if (outcome === 'left') texts.push(remapTexts.changedInSource);
     if (problem)
       texts.push(
-        `${remapTexts.unchanged(problem)}\n    ${visible(problem.message)}\n    ${resultTexts.todo({ todo: String(todo) })}`,
+        `${remapTexts.unchanged(problem)}\n    ${visible(shown(problem.message))}\n    ${resultTexts.todo({ todo: shown(todo ?? '') })}`,
       );
   }
   return {

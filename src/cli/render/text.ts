@@ -1,5 +1,6 @@
 import { localTimeOf } from '../../domain/dates.ts';
 import { visible } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 
 /** A table with a header line. Columns of numbers are right-aligned. */
 export function table(header: string[], rows: (string | number)[][]): string {
@@ -71,7 +72,7 @@ export function timeIn(timezone: string): TimeText {
 
 /** `3 invoices`, `1 invoice`. */
 export function count(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`;
+  return shown(`${n} ${n === 1 ? one : many}`);
 }
 
 /** Example: `12 prepayments, 1 unconfirmed`. A later read has shown the value of the 12, but not of the unconfirmed one. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { shown } from '../../languages/language.ts';
 import type { Verdict } from '../../queries/verdict.ts';
 import { windowTexts as texts } from '../../texts/commands/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
@@ -83,8 +84,9 @@ export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }
     `  API           ${apiUse(window)}`,
     ...(window.verdict ? verdictLines(window.verdict, at) : []),
   );
-  for (const { message } of window.remarks ?? []) lines.push(`  remark        ${message}`);
-  if (window.error) lines.push(`  error         ${window.error.message}`, `  what to do    ${window.error.todo}`);
+  for (const { message } of window.remarks ?? []) lines.push(`  remark        ${shown(message)}`);
+  if (window.error)
+    lines.push(`  error         ${shown(window.error.message)}`, `  what to do    ${shown(window.error.todo)}`);
   return lines.join('\n');
 }
 

@@ -169,6 +169,7 @@ export const weighedTexts = catalogue('commands/results.weighedTexts', {
 export const problemListTexts = catalogue('commands/results.problemListTexts', {
   noDocument: 'The mirror contains no document of this choice.',
   none: 'Nothing is held or refused.',
+  also: ({ cause }: { cause: string }) => `also ${cause}`,
   withProblem: ({ documents }: { documents: string }) => `${documents} with a problem`,
   refused: ({ count }: { count: number }) =>
     count === 1 ? '1 entry, number or row refused' : `${count} entries, numbers or rows refused`,
