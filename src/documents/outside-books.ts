@@ -1,6 +1,6 @@
 import { date, integer, nullable, numeric, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { Money, sum } from '../domain/money.ts';
+import { formatExact, Money, sum } from '../domain/money.ts';
 import { absenceProblems, declinedProblem, lateProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
@@ -156,8 +156,7 @@ function figureOf(groups: readonly OutsideGroup[], decimals: number): OutsideFig
   const total = (key: 'amount' | 'vat') => {
     const known = groups.flatMap((group) => group[key] ?? []);
     if (known.length === 0) return null;
-    const amount = sum(known.map((each) => new Money(each)));
-    return amount.toFixed(Math.max(decimals, amount.decimalPlaces()));
+    return formatExact(sum(known.map((each) => new Money(each))), decimals);
   };
   return {
     documents: groups.reduce((n, { count }) => n + count, 0),

@@ -66,6 +66,11 @@ export function formatMoney(amount: Money, decimals: number): string {
   return (amount.isZero() ? zero : amount).toFixed(decimals);
 }
 
+/** `amount` with `decimals` places, or with more if it has more: amounts of the source may. Never `-0.00`. */
+export function formatExact(amount: Money, decimals: number): string {
+  return (amount.isZero() ? zero : amount).toFixed(Math.max(decimals, amount.decimalPlaces()));
+}
+
 /**
  * A number may have at most this many digits, before and after the point together. Then sums and products stay exact.
  */

@@ -1,4 +1,4 @@
-import { type Money, minorUnit, zero } from '../domain/money.ts';
+import { formatExact, type Money, minorUnit, zero } from '../domain/money.ts';
 import { visible } from '../domain/text.ts';
 import { differenceTexts } from '../texts/findings/erp-differences.ts';
 import type { Capabilities } from './capabilities.ts';
@@ -159,8 +159,7 @@ function signedAmount({ side, amount }: ErpLine): Money {
 
 /** Side and amount as text, with the currency's decimals, or with more if the ERP has more. */
 function sideAndAmount(amount: Money, decimals: number): string {
-  const text = amount.abs().toFixed(Math.max(decimals, amount.decimalPlaces()));
-  return `${amount.isNegative() ? 'credit' : 'debit'} ${text}`;
+  return `${amount.isNegative() ? 'credit' : 'debit'} ${formatExact(amount.abs(), decimals)}`;
 }
 
 /**

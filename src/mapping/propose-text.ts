@@ -1,4 +1,4 @@
-import { type Money, sum } from '../domain/money.ts';
+import { formatExact, type Money, sum } from '../domain/money.ts';
 import type { RowUse } from './source-usage.ts';
 
 export function rowTally(uses: RowUse[]): string {
@@ -17,7 +17,7 @@ export function commented(code: string, width: number, comment: string): string 
 
 /** The exact amount, with two decimals at least. */
 export function money(amount: Money): string {
-  return amount.toFixed(Math.max(2, amount.decimalPlaces()));
+  return formatExact(amount, 2);
 }
 
 /** The items by key; items whose key is null are left out. */

@@ -4,7 +4,7 @@ import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/co
 import { type Binding, type Connection, maybeRow, rows } from '../db/rows.ts';
 import { hasOpenProblem } from '../documents/document.ts';
 import { dayAfter, daysBetween, instantOf } from '../domain/dates.ts';
-import { formatMoney, Money } from '../domain/money.ts';
+import { formatExact, formatMoney, Money } from '../domain/money.ts';
 import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
@@ -156,7 +156,7 @@ async function listed(
       const shown = amount === null ? (each.code === 'not_final' ? invoiceTotal : null) : new Money(amount);
       return {
         ...{ document: `${kind} ${id}`, ...each, client_id: clientId },
-        amount: shown && formatMoney(shown, Math.max(decimals, shown.decimalPlaces())),
+        amount: shown && formatExact(shown, decimals),
         age_days: each.date === null ? null : daysBetween(each.date, through),
       };
     }),

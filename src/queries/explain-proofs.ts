@@ -1,7 +1,6 @@
 import { entryDefect } from '../domain/entry.ts';
-import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
 import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
-import { formatAmount } from '../reconcile/reconcile-report.ts';
 import { proofTexts } from '../texts/findings/proofs.ts';
 
 /** One proof of a document (ACCOUNTING "Proofs before posting"). */
@@ -136,5 +135,5 @@ function exact(amounts: (Money | null)[]): Money | null {
 }
 
 function text(amount: Money | null, decimals: number): string {
-  return amount === null ? proofTexts.notGiven : formatAmount(amount, decimals);
+  return amount === null ? proofTexts.notGiven : formatExact(amount, decimals);
 }

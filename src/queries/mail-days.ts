@@ -5,7 +5,7 @@ import { type Connection, row, rows } from '../db/rows.ts';
 import { hasOpenProblem } from '../documents/document.ts';
 import { latestTurn, type Turn } from '../domain/daily-turn.ts';
 import { daysFrom } from '../domain/dates.ts';
-import { formatMoney, Money } from '../domain/money.ts';
+import { formatExact, Money } from '../domain/money.ts';
 import { absenceProblems, lateProblems } from '../domain/problems.ts';
 import { isPeriodClosed } from '../domain/vat-period.ts';
 import { closedThrough } from '../ledger/close.ts';
@@ -67,7 +67,9 @@ export async function dailyNews(
     sections.push({
       ...{ what, count, open: found.reduce((all, { open }) => all + open, 0) },
       sums: found.flatMap(({ kind, n, amount }) =>
-        n === 0 ? [] : { kind, count: n, amount: amount === null ? null : money(amount, installation) },
+        n === 0
+          ? []
+          : { kind, count: n, amount: amount === null ? null : formatExact(new Money(amount), installation.decimals) },
       ),
       lines: await newLines(db, installation, what, { after, until }),
     });
@@ -122,15 +124,9 @@ async function newLines(
   );
   const lines = found.map(({ kind, id: document, code, date: day, amount }) => ({
     ...{ ref: { kind, id: document }, document: `${kind} ${document}`, number: null, code, date: day },
-    amount: amount === null ? null : money(amount, installation),
+    amount: amount === null ? null : formatExact(new Money(amount), installation.decimals),
   }));
   return numbered(db, installation, lines);
-}
-
-/** An amount of the source may have more decimals than the currency. */
-function money(amount: string, { decimals }: Installation): string {
-  const exact = new Money(amount);
-  return formatMoney(exact, Math.max(decimals, exact.decimalPlaces()));
 }
 
 /**

@@ -3,7 +3,7 @@ import { date, instant, integer, json, nullable, numeric, oneOf, text } from '..
 import { type Connection, row, rows } from '../db/rows.ts';
 import { hasOpenProblem } from '../documents/document.ts';
 import type { ProblemDetails } from '../documents/save.ts';
-import { Money } from '../domain/money.ts';
+import { formatExact, Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
 import { isUnusable } from '../mirror/put-unusable-aside.ts';
 import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
@@ -104,11 +104,7 @@ async function outsideDocuments(db: Connection, installation: Installation): Pro
     [id],
   );
   const parties = await whoAndWhere(db, id, dialect, found);
-  const shown = (amount: string | null) => {
-    if (amount === null) return null;
-    const exact = new Money(amount);
-    return exact.toFixed(Math.max(decimals, exact.decimalPlaces()));
-  };
+  const shown = (amount: string | null) => (amount === null ? null : formatExact(new Money(amount), decimals));
   return found.map((each) => {
     const { number = null, customer = null, department = null } = parties.get(`${each.kind}/${each.id}`) ?? {};
     const {

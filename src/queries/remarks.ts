@@ -1,7 +1,7 @@
 import type { InstallationConfig } from '../config/load-config.ts';
 import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { Money } from '../domain/money.ts';
+import { formatExact, Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
 import { type CalendarDate, documentKinds, type InstallationId } from '../terms.ts';
 import { type WhoAndWhere, whoAndWhere } from './problem-documents.ts';
@@ -89,5 +89,5 @@ export async function remarkedDocuments(
 const unknownParty: WhoAndWhere = { customer: '', department: null, clientId: null, number: null, invoiceTotal: null };
 
 function shown(amount: string | null, decimals: number): string | null {
-  return amount === null ? null : new Money(amount).toFixed(Math.max(decimals, new Money(amount).decimalPlaces()));
+  return amount === null ? null : formatExact(new Money(amount), decimals);
 }

@@ -1,6 +1,6 @@
-import { type Money, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, sum, zero } from '../domain/money.ts';
 import { reconcileTexts } from '../texts/findings/reconcile.ts';
-import { formatAmount, type Listed } from './reconcile-report.ts';
+import type { Listed } from './reconcile-report.ts';
 import { balance, type ReconciledInvoice } from './reconciled-documents.ts';
 
 /**
@@ -36,10 +36,10 @@ export class ClearingBalances {
       const part = [collector, ...members];
       const amount = sum(part.map((id) => left.get(id) ?? zero));
       for (const id of part) left.delete(id);
-      if (!amount.isZero()) listed.push({ document: `invoice ${collector}`, balance: formatAmount(amount, decimals) });
+      if (!amount.isZero()) listed.push({ document: `invoice ${collector}`, balance: formatExact(amount, decimals) });
     }
     for (const [id, amount] of left) {
-      listed.push({ document: reconcileTexts.inNoConsolidation({ id }), balance: formatAmount(amount, decimals) });
+      listed.push({ document: reconcileTexts.inNoConsolidation({ id }), balance: formatExact(amount, decimals) });
     }
     return listed;
   }
@@ -52,7 +52,7 @@ export class ClearingBalances {
       if (amount.isZero()) return [];
       const ids = new Set([root, ...members.map(([id]) => id)]);
       const documents = [...ids].map((id) => `invoice ${id}`);
-      return [{ documents, balance: formatAmount(amount, decimals) }];
+      return [{ documents, balance: formatExact(amount, decimals) }];
     });
   }
 

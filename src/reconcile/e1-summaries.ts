@@ -1,10 +1,10 @@
 import { date, numeric, oneOf, text } from '../db/columns.ts';
 import type { Connection } from '../db/rows.ts';
-import { Money } from '../domain/money.ts';
+import { formatExact, Money } from '../domain/money.ts';
 import { lineRoles, sides } from '../terms.ts';
 import { e1Texts } from '../texts/findings/reconcile.ts';
 import { differencesOf, limitedRows } from './limited.ts';
-import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
+import type { FoundDifferences, ReconcileInput } from './reconcile-report.ts';
 
 /**
  * Part of equation E1, for posting mode `daily_summary`. Each summary is the sum of its entries per account, role,
@@ -41,7 +41,7 @@ async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<
       amount: difference,
       message: e1Texts.summaryDiffers({
         ...{ what: isBase ? e1Texts.vatBase : side, account, role },
-        difference: formatAmount(difference, input.decimals),
+        difference: formatExact(difference, input.decimals),
       }),
     };
   });

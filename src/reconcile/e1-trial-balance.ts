@@ -1,9 +1,9 @@
 import { numeric, text } from '../db/columns.ts';
 import type { Connection } from '../db/rows.ts';
-import { Money } from '../domain/money.ts';
+import { formatExact, Money } from '../domain/money.ts';
 import { entryDefects } from '../texts/entries.ts';
 import { differencesOf, limitedRows } from './limited.ts';
-import { type FoundDifferences, formatAmount, type ReconcileInput } from './reconcile-report.ts';
+import type { FoundDifferences, ReconcileInput } from './reconcile-report.ts';
 
 /** Equation E1: the trial balance is zero. It is the sum of all entries, so each unbalanced entry is a difference. */
 export async function checkTrialBalance(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
@@ -19,6 +19,6 @@ export async function checkTrialBalance(db: Connection, input: ReconcileInput): 
   return differencesOf(unbalanced, ({ id, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
-    message: entryDefects.unbalanced({ difference: formatAmount(new Money(amount), input.decimals) }),
+    message: entryDefects.unbalanced({ difference: formatExact(new Money(amount), input.decimals) }),
   }));
 }

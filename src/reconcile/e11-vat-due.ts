@@ -2,11 +2,11 @@ import { VatDueBatch } from '../bookkeeping/vat-due-batch.ts';
 import { dueInForce } from '../bookkeeping/vat-due-read.ts';
 import { integer } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { type Money, zero } from '../domain/money.ts';
+import { formatExact, type Money, zero } from '../domain/money.ts';
 import { dueSteps, keyOfGroup, movesOf } from '../posting/vat-due.ts';
 import type { DocumentRef } from '../terms.ts';
 import { e11Texts } from '../texts/findings/reconcile.ts';
-import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
+import type { Difference, Note, ReconcileInput } from './reconcile-report.ts';
 import { type ReconciledInvoice, vatOwed } from './reconciled-documents.ts';
 import { balancesOfRoles } from './role-balances.ts';
 
@@ -42,7 +42,7 @@ export class VatDueEquation {
       const last = ids.at(-1);
       if (last === undefined) return { differences, listed };
       for (const { invoice, difference, by } of await this.#ofPage(db, ids)) {
-        const text = formatAmount(difference.abs(), this.#input.decimals);
+        const text = formatExact(difference.abs(), this.#input.decimals);
         const documents = by.map(({ kind, id }) => `${kind} ${id}`).join(', ');
         const message = e11Texts.invoice({ amount: text, documents });
         if (await this.#areWaiting(db, by)) listed.push({ document: `invoice ${invoice}`, message });
@@ -117,7 +117,7 @@ export class VatDueEquation {
     const ledger = of.vat.plus(of.vat_not_due).plus(of.opening_vat_not_due);
     const expected = this.#ofInvoices.minus(of.prepayment_vat);
     if (ledger.equals(expected)) return [];
-    const text = (amount: Money) => formatAmount(amount, decimals);
+    const text = (amount: Money) => formatExact(amount, decimals);
     const message = e11Texts.total({
       ledger: text(ledger),
       expected: text(expected),

@@ -1,9 +1,9 @@
 import { businessDate } from '../domain/dates.ts';
-import { type Money, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, sum, zero } from '../domain/money.ts';
 import type { LineRole } from '../terms.ts';
 import { e2Texts } from '../texts/findings/reconcile.ts';
 import { heldInvoice } from './held-changes.ts';
-import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
+import type { Difference, Note, ReconcileInput } from './reconcile-report.ts';
 import {
   balance,
   isHeldChange,
@@ -58,7 +58,7 @@ function withoutEntry(invoice: ReconciledInvoice, settings: Settings, finding: R
       finding.withoutInvoice.push({
         document: `payment ${id}`,
         message: e2Texts.paymentWithoutInvoice({
-          ...{ amount: formatAmount(amount, decimals), invoice: name, state: invoice.state ?? e2Texts.notJudged },
+          ...{ amount: formatExact(amount, decimals), invoice: name, state: invoice.state ?? e2Texts.notJudged },
         }),
       });
     }
@@ -72,7 +72,7 @@ function withoutEntry(invoice: ReconciledInvoice, settings: Settings, finding: R
       amount: ledger.minus(expected),
       message:
         e2Texts.withoutEntry({
-          ...{ role: each, ledger: formatAmount(ledger, decimals), expected: formatAmount(expected, decimals) },
+          ...{ role: each, ledger: formatExact(ledger, decimals), expected: formatExact(expected, decimals) },
           state: invoice.state ?? e2Texts.notJudged,
         }) + waitingHint(invoice, ...invoice.payments),
     });
@@ -99,7 +99,7 @@ function withEntry(
     finding.differences.push({
       document: name,
       amount: opening,
-      message: e2Texts.openingWithEntry({ ledger: formatAmount(opening, decimals) }),
+      message: e2Texts.openingWithEntry({ ledger: formatExact(opening, decimals) }),
     });
   }
   const expected = expectedReceivable(invoice, inForce, settings, finding);
@@ -110,7 +110,7 @@ function withEntry(
       amount: ledger.minus(expected.amount),
       message:
         e2Texts.receivable({
-          ...{ ledger: formatAmount(ledger, decimals), expected: formatAmount(expected.amount, decimals) },
+          ...{ ledger: formatExact(ledger, decimals), expected: formatExact(expected.amount, decimals) },
           from: expected.from,
         }) + waitingHint(invoice, ...invoice.payments),
     });
@@ -149,10 +149,10 @@ function expectedReceivable(
   const asPosted = sum(
     heldChanges.map((payment) => presentAmount(payment).minus(postedAmount('payment', payment.sums))),
   );
-  const from = dueSum === null ? e2Texts.totalAndPayments : e2Texts.dueSum({ amount: formatAmount(dueSum, decimals) });
+  const from = dueSum === null ? e2Texts.totalAndPayments : e2Texts.dueSum({ amount: formatExact(dueSum, decimals) });
   return {
     amount: due.plus(notPosted).plus(asPosted),
-    from: notPosted.isZero() ? from : e2Texts.withNotPosted({ from, amount: formatAmount(notPosted, decimals) }),
+    from: notPosted.isZero() ? from : e2Texts.withNotPosted({ from, amount: formatExact(notPosted, decimals) }),
   };
 }
 
@@ -182,7 +182,7 @@ function wrongParty(
       document: `invoice ${id}`,
       amount,
       message:
-        e2Texts.wrongParty({ amount: formatAmount(amount, decimals), other, party }) +
+        e2Texts.wrongParty({ amount: formatExact(amount, decimals), other, party }) +
         waitingHint(invoice, ...invoice.payments),
     });
   }
@@ -197,7 +197,7 @@ function misplacedLines(invoice: ReconciledInvoice, { decimals }: Settings, find
         document: `${record.kind} ${record.id}`,
         amount: each.amount,
         message: e2Texts.wrongInvoice({
-          ...{ amount: formatAmount(each.amount, decimals), role: each.role },
+          ...{ amount: formatExact(each.amount, decimals), role: each.role },
           ...{ other: each.invoiceId, invoice: invoice.record.id },
         }),
       });

@@ -1,8 +1,8 @@
-import { type Money, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, sum, zero } from '../domain/money.ts';
 import { isNoMoney } from '../records/source-codes.ts';
 import type { DocumentRef } from '../terms.ts';
 import { e3Texts, reconcileTexts } from '../texts/findings/reconcile.ts';
-import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
+import type { Difference, Listed } from './reconcile-report.ts';
 import {
   isHeldChange,
   type LedgerSum,
@@ -195,13 +195,13 @@ export class PrepaymentEquation {
       document: shortened(totals.documents),
       amount,
       message: e3Texts.client({
-        ...{ client, ledger: formatAmount(totals.ledger, decimals), expected: formatAmount(expected, decimals) },
+        ...{ client, ledger: formatExact(totals.ledger, decimals), expected: formatExact(expected, decimals) },
       }),
     }));
     const clients = (isWhole ? touched : []).map(({ client, expected, totals }) => ({
       client,
-      ledger: formatAmount(totals.ledger, decimals),
-      source: formatAmount(expected, decimals),
+      ledger: formatExact(totals.ledger, decimals),
+      source: formatExact(expected, decimals),
       unproven: this.#unprovenPayments(),
     }));
     const disputed = failing.flatMap(({ totals }) => totals.documents.filter(({ kind }) => kind === 'prepayment'));

@@ -1,9 +1,9 @@
 import { businessDate } from '../domain/dates.ts';
-import { type Money, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, sum, zero } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
 import { e2Texts, e4Texts } from '../texts/findings/reconcile.ts';
 import { heldPayment } from './held-changes.ts';
-import { type Difference, formatAmount, type Note, type ReconcileInput } from './reconcile-report.ts';
+import type { Difference, Note, ReconcileInput } from './reconcile-report.ts';
 import {
   isHeldChange,
   type LedgerSum,
@@ -102,7 +102,7 @@ function check(
   const source = expected.isZero()
     ? e4Texts.nothingExpected({ state: payment.gone ? e4Texts.gone : (payment.state ?? e2Texts.notJudged) })
     : e4Texts.line({
-        ...{ amount: formatAmount(expected, decimals), type: tags.paymentType, department: tags.departmentId },
+        ...{ amount: formatExact(expected, decimals), type: tags.paymentType, department: tags.departmentId },
         date: tags.dates[0] ?? null,
       });
   const amount = sum([expected.minus(right).abs(), ...wrong.map((line) => line.amount.abs())]);
@@ -120,5 +120,5 @@ function isTagged(line: LedgerSum, tags: Tags): boolean {
 
 function describe(line: LedgerSum, decimals: number): string {
   const { paymentType: type, departmentId: department, documentDate } = line;
-  return e4Texts.line({ amount: formatAmount(line.amount, decimals), type, department, date: documentDate });
+  return e4Texts.line({ amount: formatExact(line.amount, decimals), type, department, date: documentDate });
 }

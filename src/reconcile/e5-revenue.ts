@@ -1,8 +1,8 @@
-import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, minorUnit, sum, zero } from '../domain/money.ts';
 import type { RowRecord } from '../records/types.ts';
 import { type CalendarDate, type LineRole, soldRoles } from '../terms.ts';
 import { e5Texts } from '../texts/findings/reconcile.ts';
-import { type Difference, formatAmount, type Listed } from './reconcile-report.ts';
+import type { Difference, Listed } from './reconcile-report.ts';
 import {
   balance,
   isHeldChange,
@@ -63,7 +63,7 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
     if (residue.abs().greaterThan(unit)) {
       difference(
         residue,
-        e5Texts.lineDiffers({ name, ledger: formatAmount(ledger, decimals), rows: formatAmount(exact, decimals) }),
+        e5Texts.lineDiffers({ name, ledger: formatExact(ledger, decimals), rows: formatExact(exact, decimals) }),
       );
     } else if (!residue.isZero() && place !== null) finding.residues.push({ ...place, residue });
   }
@@ -78,7 +78,7 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
     difference(
       ledger.minus(expected),
       e5Texts.totalDiffers({
-        ...{ name, ledger: formatAmount(ledger, decimals), expected: formatAmount(expected, decimals) },
+        ...{ name, ledger: formatExact(ledger, decimals), expected: formatExact(expected, decimals) },
       }),
     );
   }
@@ -195,7 +195,7 @@ function checkEarlierEntries(
   for (const line of lines) add(line.account, line.documentDate, line.amount.negated());
   for (const [place, amount] of rest) {
     if (!amount.isZero()) {
-      difference(amount, e5Texts.earlierEntries({ amount: formatAmount(amount, decimals), place }));
+      difference(amount, e5Texts.earlierEntries({ amount: formatExact(amount, decimals), place }));
     }
   }
 }
@@ -213,7 +213,7 @@ export class Residues {
   listed(decimals: number): Listed['residues'] {
     return [...this.#sums.values()]
       .filter(({ residue }) => !residue.isZero())
-      .map(({ account, date, residue }) => ({ account, date, residue: formatAmount(residue, decimals) }))
+      .map(({ account, date, residue }) => ({ account, date, residue: formatExact(residue, decimals) }))
       .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : a.account < b.account ? -1 : 1));
   }
 }

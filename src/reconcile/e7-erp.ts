@@ -1,5 +1,5 @@
 import type { Connection } from '../db/rows.ts';
-import { Money, type Money as MoneyType, zero } from '../domain/money.ts';
+import { formatExact, Money, type Money as MoneyType, zero } from '../domain/money.ts';
 import {
   type BookFinding,
   bookFindings,
@@ -11,15 +11,7 @@ import { type ReportedForeign, reportedForeign } from '../erp/claims/claim-store
 import type { UnitState } from '../erp/outbox/unit.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { e7Texts } from '../texts/findings/reconcile.ts';
-import {
-  type Difference,
-  type Equation,
-  type ErpListed,
-  formatAmount,
-  listLimit,
-  type Note,
-  Tally,
-} from './reconcile-report.ts';
+import { type Difference, type Equation, type ErpListed, listLimit, type Note, Tally } from './reconcile-report.ts';
 
 /** The input of E7 besides the stored readings of the ERP (src/erp/books). */
 export interface ErpBooksInput {
@@ -112,7 +104,7 @@ async function accountDifferences(
     const [own, theirs] = [new Money(ours.get(account) ?? 0), balances.get(account) ?? zero];
     const amount = theirs.minus(own);
     if (amount.isZero()) return [];
-    const message = e7Texts.balance({ erp: formatAmount(theirs, decimals), own: formatAmount(own, decimals) });
+    const message = e7Texts.balance({ erp: formatExact(theirs, decimals), own: formatExact(own, decimals) });
     return { document: e7Texts.account({ account }), amount, message };
   });
 }

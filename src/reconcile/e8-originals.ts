@@ -1,10 +1,10 @@
-import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, minorUnit, sum, zero } from '../domain/money.ts';
 import type { ShareInForce } from '../ledger/journal/shares.ts';
 import type { Taken } from '../prepayments/taken.ts';
 import type { DocumentRef } from '../terms.ts';
 import { e8Texts, reconcileTexts } from '../texts/findings/reconcile.ts';
 import { isMoney } from './e3-prepayment.ts';
-import { type Difference, formatAmount, type Note } from './reconcile-report.ts';
+import type { Difference, Note } from './reconcile-report.ts';
 import {
   balance,
   isHeldChange,
@@ -119,7 +119,7 @@ export class OriginalsVat {
       named.add(clientId);
       finding.disputed.push({ kind: 'prepayment', id });
       const amount = left.minus(exact).toDecimalPlaces(decimals);
-      const text = (of: Money) => formatAmount(of, decimals);
+      const text = (of: Money) => formatExact(of, decimals);
       finding.differences.push({
         ...{ document: `prepayment ${id}`, amount },
         message:
@@ -132,7 +132,7 @@ export class OriginalsVat {
     finding.listed.push(...this.#withoutVat(sharesOf, decimals));
     for (const { paymentId, clientId, amount } of this.#unmatched) {
       if (named.has(clientId)) continue;
-      const message = e8Texts.unknownUse({ amount: formatAmount(amount, decimals), client: clientText(clientId) });
+      const message = e8Texts.unknownUse({ amount: formatExact(amount, decimals), client: clientText(clientId) });
       finding.listed.push({ document: `payment ${paymentId}`, message });
     }
     return finding;
@@ -157,7 +157,7 @@ export class OriginalsVat {
     return [...sharesOf].flatMap(([id, shares]) => {
       const taken = sum(shares.flatMap(({ hasVat, amount }) => (hasVat ? [] : [amount])));
       if (taken.isZero() || this.#originals.has(id)) return [];
-      const message = e8Texts.withoutVat({ amount: formatAmount(taken, decimals) });
+      const message = e8Texts.withoutVat({ amount: formatExact(taken, decimals) });
       return [{ document: `prepayment ${id}`, message }];
     });
   }

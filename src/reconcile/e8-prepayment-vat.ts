@@ -1,12 +1,12 @@
 import type { Connection } from '../db/rows.ts';
-import { type Money, zero } from '../domain/money.ts';
+import { formatExact, type Money, zero } from '../domain/money.ts';
 import { sharesInForce } from '../ledger/journal/shares.ts';
 import { takenByUses } from '../prepayments/taken.ts';
 import { e8Texts } from '../texts/findings/reconcile.ts';
 import { PrepaymentEquation, useOf } from './e3-prepayment.ts';
 import { type OriginalsFinding, OriginalsVat } from './e8-originals.ts';
 import { type LoadedBooks, loadPrepayments, loadUses } from './loaded-books.ts';
-import { type Difference, formatAmount, type ReconcileInput } from './reconcile-report.ts';
+import type { Difference, ReconcileInput } from './reconcile-report.ts';
 import {
   type ReconciledInvoice,
   type ReconciledPayment,
@@ -71,8 +71,8 @@ export class PrepaymentVatEquation {
         document: 'vat',
         amount: ledger.minus(expected),
         message: e8Texts.total({
-          ...{ ledger: formatAmount(ledger, decimals), expected: formatAmount(expected, decimals) },
-          invoices: formatAmount(this.#ofInvoices, decimals),
+          ...{ ledger: formatExact(ledger, decimals), expected: formatExact(expected, decimals) },
+          invoices: formatExact(this.#ofInvoices, decimals),
         }),
       },
     ];

@@ -1,11 +1,11 @@
 import { businessDate } from '../domain/dates.ts';
-import { type Money, sum, zero } from '../domain/money.ts';
+import { formatExact, type Money, sum, zero } from '../domain/money.ts';
 import { paymentAccount, soldRole } from '../mapping/look-ups.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { finalStatus } from '../records/source-codes.ts';
 import { type SoldRole, soldRoles } from '../terms.ts';
 import { e9Texts } from '../texts/findings/reconcile.ts';
-import { type Difference, formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
+import type { Difference, Listed, ReconcileInput } from './reconcile-report.ts';
 import {
   balance,
   isHeldChange,
@@ -94,13 +94,13 @@ export class VoucherEquation {
           document: role,
           amount: rest,
           message: e9Texts.total({
-            ...{ ledger: formatAmount(ledger[role], decimals), expected: formatAmount(expected, decimals) },
+            ...{ ledger: formatExact(ledger[role], decimals), expected: formatExact(expected, decimals) },
           }),
         });
       }
       if ([sold, redeemed, opening, ledger[role]].every((amount) => amount.isZero())) continue;
       const amounts = { opening, sold, redeemed: redeemed.negated(), balance: ledger[role] };
-      const shown = Object.entries(amounts).map(([name, amount]) => [name, formatAmount(amount, decimals)]);
+      const shown = Object.entries(amounts).map(([name, amount]) => [name, formatExact(amount, decimals)]);
       listed.push({ role, ...(Object.fromEntries(shown) as Record<keyof typeof amounts, string>) });
     }
     return listed;
@@ -121,7 +121,7 @@ export class VoucherEquation {
       amount,
       message:
         e9Texts.document({
-          ...{ ledger: formatAmount(ledger, decimals), role, expected: formatAmount(expected, decimals) },
+          ...{ ledger: formatExact(ledger, decimals), role, expected: formatExact(expected, decimals) },
         }) + waitingHint(of),
     });
   }

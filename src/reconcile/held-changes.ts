@@ -1,8 +1,8 @@
-import type { Money } from '../domain/money.ts';
+import { formatExact, type Money } from '../domain/money.ts';
 import { absenceProblems } from '../domain/problems.ts';
 import { finalStatus, isNoMoney, voidStatus } from '../records/source-codes.ts';
 import { heldTexts } from '../texts/findings/reconcile.ts';
-import { formatAmount, type Note } from './reconcile-report.ts';
+import type { Note } from './reconcile-report.ts';
 import type {
   ReconciledDocument,
   ReconciledInvoice,
@@ -47,7 +47,7 @@ function note(
   amount: Money | null,
   decimals: number,
 ): Note {
-  const of = { posted: heldTexts.posted({ amount: formatAmount(posted, decimals) }), problem: String(problem) };
+  const of = { posted: heldTexts.posted({ amount: formatExact(posted, decimals) }), problem: String(problem) };
   if (gone) return { document, message: heldTexts.gone(of) };
   if (absenceProblems.some((code) => code === problem)) return { document, message: heldTexts.notShown(of) };
   if (now !== null) return { document, message: heldTexts.says({ ...of, now }) };
@@ -59,5 +59,5 @@ function note(
     const facts = listed.length === 0 ? heldTexts.otherFacts : listed.join(', ');
     return { document, message: heldTexts.sameAmount({ ...of, facts }) };
   }
-  return { document, message: heldTexts.says({ ...of, now: formatAmount(amount, decimals) }) };
+  return { document, message: heldTexts.says({ ...of, now: formatExact(amount, decimals) }) };
 }

@@ -1,5 +1,6 @@
 import type { Connection } from '../db/rows.ts';
 import { leftAsPosted, outsideBooks, outsideByKind } from '../documents/outside-books.ts';
+import { formatExact } from '../domain/money.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
 import { type DocumentRef, soldRoles } from '../terms.ts';
 import { e2Texts, reconcileParts } from '../texts/findings/reconcile.ts';
@@ -23,7 +24,6 @@ import {
   BoundedList,
   type Equation,
   type EquationName,
-  formatAmount,
   type InstallationReport,
   type Listed,
   type Note,
@@ -190,7 +190,7 @@ class DocumentChecks {
         this.tallies.E2.add({
           document: `payment ${payment.record.id}`,
           amount,
-          message: e2Texts.invoiceNotMirrored({ amount: formatAmount(amount, decimals), role }) + waitingHint(payment),
+          message: e2Texts.invoiceNotMirrored({ amount: formatExact(amount, decimals), role }) + waitingHint(payment),
         });
       }
     }

@@ -1,8 +1,8 @@
 import { numeric, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { Money } from '../domain/money.ts';
+import { formatExact, Money } from '../domain/money.ts';
 import { type Role, soldRoles } from '../terms.ts';
-import { formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
+import type { Listed, ReconcileInput } from './reconcile-report.ts';
 
 /** Roles of liabilities to clients. Their accounts must not have a debit balance. */
 const owing: readonly Role[] = [...soldRoles, 'prepayment_liability'];
@@ -26,6 +26,6 @@ export async function liabilitiesInDebit(
   return found.map(({ account, roles, balance }) => ({
     account,
     roles,
-    balance: formatAmount(new Money(balance), input.decimals),
+    balance: formatExact(new Money(balance), input.decimals),
   }));
 }

@@ -3,17 +3,11 @@
  */
 import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { Money } from '../domain/money.ts';
+import { formatExact, Money } from '../domain/money.ts';
 import { isUnusable } from '../mirror/put-unusable-aside.ts';
 import { sourceKinds } from '../terms.ts';
 import { type Limited, limitedRows } from './limited.ts';
-import {
-  formatAmount,
-  type InstallationReport,
-  type Listed,
-  type ReconcileInput,
-  type TrialBalanceLine,
-} from './reconcile-report.ts';
+import type { InstallationReport, Listed, ReconcileInput, TrialBalanceLine } from './reconcile-report.ts';
 
 /** Debits, credits and balance of every account with entries, by account. */
 export async function trialBalance(db: Connection, input: ReconcileInput): Promise<TrialBalanceLine[]> {
@@ -30,9 +24,9 @@ export async function trialBalance(db: Connection, input: ReconcileInput): Promi
   return accounts.map(({ account, roles: [role, ...others], debit, credit }) => ({
     account,
     ...(role !== undefined && others.length === 0 ? { role } : {}),
-    debit: formatAmount(new Money(debit), input.decimals),
-    credit: formatAmount(new Money(credit), input.decimals),
-    balance: formatAmount(new Money(debit).minus(credit), input.decimals),
+    debit: formatExact(new Money(debit), input.decimals),
+    credit: formatExact(new Money(credit), input.decimals),
+    balance: formatExact(new Money(debit).minus(credit), input.decimals),
   }));
 }
 

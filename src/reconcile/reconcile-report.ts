@@ -1,6 +1,5 @@
 import type { Outside } from '../documents/outside-books.ts';
-import type { Money } from '../domain/money.ts';
-import { zero } from '../domain/money.ts';
+import { formatExact, type Money, zero } from '../domain/money.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, InstallationId, RecordKind, SoldRole } from '../terms.ts';
@@ -255,19 +254,13 @@ export class Tally {
     const { items, omitted } = this.#documents;
     return {
       ok: items.length === 0,
-      difference: decimals === null ? this.#total.toNumber() : formatAmount(this.#total, decimals),
+      difference: decimals === null ? this.#total.toNumber() : formatExact(this.#total, decimals),
       documents: items.map(({ document, amount, message }) => ({
         document,
-        difference: formatAmount(amount, decimals ?? 0),
+        difference: formatExact(amount, decimals ?? 0),
         message,
       })),
       ...(omitted > 0 ? { documents_omitted: omitted } : {}),
     };
   }
-}
-
-/** An amount with the currency's decimals. An amount with more decimals, as in rows of the source, keeps them. */
-export function formatAmount(amount: Money, decimals: number): string {
-  const plain = amount.isZero() ? zero : amount;
-  return plain.toFixed(Math.max(decimals, plain.decimalPlaces()));
 }

@@ -1,9 +1,9 @@
 import { businessDate, daysFrom } from '../domain/dates.ts';
-import { type Money, zero } from '../domain/money.ts';
+import { formatExact, type Money, zero } from '../domain/money.ts';
 import { prepaymentUse } from '../records/source-codes.ts';
 import type { CalendarDate } from '../terms.ts';
 import { isMoney } from './e3-prepayment.ts';
-import { formatAmount, type Listed, type ReconcileInput } from './reconcile-report.ts';
+import type { Listed, ReconcileInput } from './reconcile-report.ts';
 import type { ReconciledPayment, ReconciledPrepayment } from './reconciled-documents.ts';
 
 /**
@@ -51,7 +51,7 @@ export class UnusedPrepayments {
     for (const [month, amount] of over) if (month < oldest) balance = balance.plus(amount);
     for (let month = later(first[0], oldest); month < present; month = monthBefore(month, -1)) {
       balance = balance.plus(added.get(month) ?? zero);
-      if (!balance.isZero()) listed.push({ month_end: lastDayOf(month), balance: formatAmount(balance, decimals) });
+      if (!balance.isZero()) listed.push({ month_end: lastDayOf(month), balance: formatExact(balance, decimals) });
     }
     return listed;
   }

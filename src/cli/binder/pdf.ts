@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import pdfmake, { type Content } from 'pdfmake';
-import { zero } from '../../domain/money.ts';
+import { formatExact, zero } from '../../domain/money.ts';
 import { clip, visible } from '../../domain/text.ts';
 import type { Column, Section } from '../../reports/report-sections.ts';
 import { binderTexts } from '../../texts/reports/binder.ts';
-import { amountText, cellText } from '../commands/report-output.ts';
+import { cellText } from '../commands/report-output.ts';
 
 /** A table with its CSV file. */
 export interface BinderTable {
@@ -155,7 +155,7 @@ function rowsOf(section: Section, decimals: number): Content[][] | null {
 
 function amountsOf(columns: readonly Column[], amounts: Section['total'], decimals: number): Content[] {
   return columns.map(({ name }) => ({
-    text: amountText(amounts[name] ?? zero, decimals),
+    text: formatExact(amounts[name] ?? zero, decimals),
     alignment: 'right',
     noWrap: true,
   }));

@@ -1,6 +1,6 @@
 import { instantOf, localTimeOf } from '../../domain/dates.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
-import type { Money } from '../../domain/money.ts';
+import { formatExact, type Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { shown } from '../../languages/language.ts';
 import { type EntryRecord, mappingVersionText } from '../../ledger/journal/entry-records.ts';
@@ -10,7 +10,6 @@ import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/delivery-status.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import type { RelatedDocument } from '../../queries/explain-related.ts';
-import { formatAmount } from '../../reconcile/reconcile-report.ts';
 import { printedNumber } from '../../records/printed-number.ts';
 import type { DocumentRef } from '../../terms.ts';
 import {
@@ -107,7 +106,7 @@ function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
 
 /** The formula of R13 with its numbers. */
 function dueLine(move: Explanation['due'][number], decimals: number): string {
-  const money = (of: Explanation['due'][number]['vat']) => formatAmount(of, decimals);
+  const money = (of: Explanation['due'][number]['vat']) => formatExact(of, decimals);
   const text = move.isAll ? explainDueTexts.all : explainDueTexts.paid;
   return text({
     ...{ invoice: move.number ?? String(move.invoiceId), group: move.group ?? '', rate: move.rate?.toFixed() ?? '' },
@@ -121,7 +120,7 @@ function prepaymentLines({ document, refunds, uses, match, decimals, timezone }:
   const at = localTime(timezone);
   const known = ({ state, setBy, setAt, setReason }: Explanation['uses'][number]) =>
     setBy === null ? useTexts[state] : texts.setBy({ by: setBy, at: at(setAt), reason: setReason ?? '' });
-  const refunded = refunds.map(({ id, amount }) => `  refund ${id}: ${formatAmount(amount, decimals)}`);
+  const refunded = refunds.map(({ id, amount }) => `  refund ${id}: ${formatExact(amount, decimals)}`);
   const used = [...uses, ...match].map((each) => {
     const what =
       document.kind === 'prepayment'
@@ -129,7 +128,7 @@ function prepaymentLines({ document, refunds, uses, match, decimals, timezone }:
         : each.prepaymentId === null
           ? texts.prepaymentUnknown
           : `prepayment ${each.prepaymentId}`;
-    return `  ${what}: ${formatAmount(each.amount, decimals)}, ${known(each)}`;
+    return `  ${what}: ${formatExact(each.amount, decimals)}, ${known(each)}`;
   });
   return [...refunded, ...used];
 }
@@ -151,7 +150,7 @@ function invoiceNamed(id: number | null, numbers: Explanation['numbers']): strin
 }
 
 function factLines(facts: DocumentFacts, { decimals, timezone, numbers }: Explanation): string[] {
-  const text = (amount: Money | null) => (amount === null ? '-' : formatAmount(amount, decimals));
+  const text = (amount: Money | null) => (amount === null ? '-' : formatExact(amount, decimals));
   if (facts.kind === 'payment') {
     const { payment } = facts;
     const line = texts.payment({

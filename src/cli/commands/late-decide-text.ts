@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hashOfShown } from '../../bookkeeping/shown-decision.ts';
 import { addedEffects, type WeighedChoice, type WeighedDocument } from '../../bookkeeping/weigh-decision.ts';
-import { type Money, sum } from '../../domain/money.ts';
+import { formatExact, type Money, sum } from '../../domain/money.ts';
 import type { LateDecisionKind } from '../../posting/types.ts';
 import { documentKinds } from '../../terms.ts';
 import { verdictTexts } from '../../texts/commands/reconcile.ts';
@@ -54,7 +54,7 @@ export function shownDocument(decision: LateDecisionKind, choices: readonly Weig
 }
 
 function installationDocument({ installation: { id, currency, decimals }, documents }: WeighedChoice) {
-  const shown = (money: Money) => money.toFixed(Math.max(decimals, money.decimalPlaces()));
+  const shown = (money: Money) => formatExact(money, decimals);
   const known = (of: readonly WeighedDocument[], key: 'amount' | 'vat') => of.flatMap((each) => each[key] ?? []);
   return {
     ...{ installation: id, currency },

@@ -4,7 +4,7 @@ import { decisionsOf } from '../../bookkeeping/late-decision-store.ts';
 import { isDelivered } from '../../config/erp.ts';
 import { type LateDocument, lateDocuments } from '../../documents/late-documents.ts';
 import { dateIn, daysBetween } from '../../domain/dates.ts';
-import { Money } from '../../domain/money.ts';
+import { formatExact, Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { unitsClosedInErp } from '../../erp/outbox/cancel-out.ts';
 import { type LateDecisionKind, lateDecisions } from '../../posting/types.ts';
@@ -85,8 +85,7 @@ export function list(context: CommandContext, options: Options): Promise<number>
       const today = dateIn(timezone, app.clock());
       for (const document of found) {
         const own = decisions.get(`${document.kind}/${document.id}`) ?? [];
-        const shown = (of: string | null) =>
-          of && new Money(of).toFixed(Math.max(decimals, new Money(of).decimalPlaces()));
+        const shown = (of: string | null) => of && formatExact(new Money(of), decimals);
         const {
           number = null,
           customer = null,

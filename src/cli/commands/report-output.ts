@@ -1,6 +1,6 @@
 import type { InstallationConfig } from '../../config/load-config.ts';
 import type { Outside } from '../../documents/outside-books.ts';
-import { type Money, zero } from '../../domain/money.ts';
+import { formatExact, type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
 import type { Cell, Column, Figure, Item, Period, Section } from '../../reports/report-sections.ts';
 import { reportTexts } from '../../texts/reports/reports.ts';
@@ -21,11 +21,6 @@ export interface InstallationReport {
   headed?: readonly string[];
   /** Further notes beside the figures. */
   notes?: readonly string[];
-}
-
-/** Formats an amount with the currency's decimals, or more: sums of the source's rows are not rounded. */
-export function amountText(amount: Money, decimals: number): string {
-  return (amount.isZero() ? zero : amount).toFixed(Math.max(decimals, amount.decimalPlaces()));
 }
 
 export function cellText(cell: Cell | undefined): string {
@@ -95,10 +90,10 @@ function amountsOf(
   decimals: number,
   all: readonly Column[] = [],
 ): Record<string, string> {
-  const zeros = all.map(({ name }) => [name, amountText(amounts[name] ?? zero, decimals)] as const);
+  const zeros = all.map(({ name }) => [name, formatExact(amounts[name] ?? zero, decimals)] as const);
   return Object.fromEntries([
     ...zeros,
-    ...Object.entries(amounts).map(([name, amount]) => [name, amountText(amount, decimals)] as const),
+    ...Object.entries(amounts).map(([name, amount]) => [name, formatExact(amount, decimals)] as const),
   ]);
 }
 
@@ -145,7 +140,7 @@ export async function* reportCsv(reports: readonly InstallationReport[]): AsyncG
     const own = [String(installation.id), period.from ?? '', period.through, installation.currency];
     for (const { shape, figures } of sections) {
       const money = (amount: Money | undefined, name: string) =>
-        shape.amounts.some((column) => column.name === name) ? amountText(amount ?? zero, installation.decimals) : '';
+        shape.amounts.some((column) => column.name === name) ? formatExact(amount ?? zero, installation.decimals) : '';
       for (const figure of figures)
         for await (const item of itemsOf(figure)) {
           yield csvRow(

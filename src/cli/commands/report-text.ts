@@ -1,13 +1,13 @@
 import { localTimeOf } from '../../domain/dates.ts';
 import { labelOf } from '../../domain/installation-name.ts';
-import { type Money, zero } from '../../domain/money.ts';
+import { formatExact, type Money, zero } from '../../domain/money.ts';
 import { inLanguage, shown } from '../../languages/language.ts';
 import type { Figure, Item, Section } from '../../reports/report-sections.ts';
 import type { Language } from '../../texts/catalogue.ts';
 import { reportNotes, reportTexts } from '../../texts/reports/reports.ts';
 import { columns, count } from '../render/text.ts';
 import { outsideText } from '../render/verdict.ts';
-import { amountText, cellText, type InstallationReport, itemsOf } from './report-output.ts';
+import { cellText, type InstallationReport, itemsOf } from './report-output.ts';
 
 interface Shown {
   documents: boolean;
@@ -77,7 +77,7 @@ async function* sectionText(
   const { decimals } = report.installation;
   const amounts = shape.amounts.filter(({ name, isRare }) => !isRare || figures.some((figure) => has(figure, name)));
   const details = documents ? [{ name: 'document', title: 'document' }, ...shape.facts] : [];
-  const money = (of: Item['amounts']) => amounts.map(({ name }) => amountText(of[name] ?? zero, decimals));
+  const money = (of: Item['amounts']) => amounts.map(({ name }) => formatExact(of[name] ?? zero, decimals));
   const first = shape.keys.length + details.length;
   const right = [
     ...details.flatMap(({ name }, index) => (name === 'running_balance' ? [shape.keys.length + index] : [])),
