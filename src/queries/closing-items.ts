@@ -7,6 +7,7 @@ import { dayAfter, daysBetween, instantOf } from '../domain/dates.ts';
 import { formatExact, formatMoney, Money } from '../domain/money.ts';
 import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
+import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { whoAndWhere } from './problem-documents.ts';
@@ -189,10 +190,10 @@ async function balancesAt(
   const found = await rows(
     db,
     { account: text, role: oneOf(lineRoles), balance: numeric },
-    `select l.account, l.role, sum(case l.side when 'debit' then l.amount else -l.amount end) as balance
+    `select l.account, l.role, ${debitLessCredit()} as balance
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date <= ?::date and l.role = any(?)
-     group by l.account, l.role having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+     group by l.account, l.role having ${debitLessCredit()} <> 0
      order by l.account, l.role`,
     [installation, through, [...clearingRoles, ...liabilityRoles]],
   );

@@ -1,6 +1,7 @@
 import { numeric, text } from '../db/columns.ts';
 import type { Connection } from '../db/rows.ts';
 import { formatExact, Money } from '../domain/money.ts';
+import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { entryDefects } from '../texts/entries.ts';
 import { differencesOf, limitedRows } from './limited.ts';
 import type { FoundDifferences, ReconcileInput } from './reconcile-report.ts';
@@ -10,9 +11,9 @@ export async function checkTrialBalance(db: Connection, input: ReconcileInput): 
   const unbalanced = await limitedRows(
     db,
     { id: text, amount: numeric },
-    `select e.id, sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
+    `select e.id, ${debitLessCredit()} as amount
      from entry e join entry_line l on l.entry_id = e.id where e.installation = ?
-     group by e.id having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0 order by e.id`,
+     group by e.id having ${debitLessCredit()} <> 0 order by e.id`,
     [input.id],
     'amount',
   );

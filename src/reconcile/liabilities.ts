@@ -1,6 +1,7 @@
 import { numeric, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { formatExact, Money } from '../domain/money.ts';
+import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { type Role, soldRoles } from '../terms.ts';
 import type { Listed, ReconcileInput } from './reconcile-report.ts';
 
@@ -16,10 +17,10 @@ export async function liabilitiesInDebit(
     db,
     { account: text, roles: texts, balance: numeric },
     `select l.account, array_agg(distinct l.role) as roles,
-       sum(case l.side when 'debit' then l.amount else -l.amount end) as balance
+       ${debitLessCredit()} as balance
      from entry e join entry_line l on l.entry_id = e.id where e.installation = ?
      group by l.account
-     having bool_or(l.role = any(?)) and sum(case l.side when 'debit' then l.amount else -l.amount end) > 0
+     having bool_or(l.role = any(?)) and ${debitLessCredit()} > 0
      order by l.account collate "C"`,
     [input.id, [...owing]],
   );

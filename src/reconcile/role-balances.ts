@@ -1,6 +1,7 @@
 import { numeric, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
+import { creditLessDebit } from '../ledger/journal/signed.ts';
 import type { InstallationId, LineRole } from '../terms.ts';
 
 /** The balance of each of these roles over the whole books; a credit is positive. */
@@ -12,7 +13,7 @@ export async function balancesOfRoles<R extends LineRole>(
   const found = await rows(
     db,
     { role: oneOf(roles), balance: numeric },
-    `select l.role, sum(case l.side when 'credit' then l.amount else -l.amount end) as balance
+    `select l.role, ${creditLessDebit()} as balance
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and l.role = any(?) group by l.role`,
     [installation, [...roles]],

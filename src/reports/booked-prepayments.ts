@@ -1,19 +1,20 @@
 import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
+import { creditLessDebit, debitLessCredit } from '../ledger/journal/signed.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import { customerNames } from './prepayment-records.ts';
 import {
   columnsOf,
   type Item,
+  isRecorded,
   type Period,
   type Recorded,
   type Section,
   type SectionShape,
   section,
 } from './report-sections.ts';
-import { creditLessDebit, debitLessCredit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const shape: SectionShape = {
@@ -44,7 +45,7 @@ export async function bookedPrepayments(
          coalesce(${creditLessDebit()} filter (where l.role = 'prepayment_liability'), 0) as amount,
          coalesce(${debitLessCredit()} filter (where l.role = 'prepayment_vat'), 0) as vat
        from entry e join entry_line l on l.entry_id = e.id
-       where e.installation = ? and e.entry_date <= ?::date and e.seq <= coalesce(?::bigint, e.seq)
+       where e.installation = ? and e.entry_date <= ?::date and ${isRecorded}
          and l.role in ('prepayment_liability', 'prepayment_vat')
        group by l.party_code, e.kind, e.document_id
      ), open as (select party from document group by party having sum(amount) <> 0 or sum(vat) <> 0)

@@ -2,19 +2,20 @@ import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/colum
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { vatCodeOf } from '../erp/mapped-values.ts';
+import { creditLessDebit } from '../ledger/journal/signed.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import {
   columnsOf,
   type Item,
+  isRecorded,
   type Period,
   type Recorded,
   type Section,
   type SectionShape,
   timelyAndLate,
 } from './report-sections.ts';
-import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const shape: Omit<SectionShape, 'name' | 'title'> = {
@@ -47,7 +48,7 @@ export async function bookedVat(
        coalesce(${creditLessDebit('l.vat_base')}, 0) as base,
        coalesce(${creditLessDebit()} filter (where l.role = 'vat'), 0) as tax
      from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date between ?::date and ?::date and e.seq <= coalesce(?::bigint, e.seq)
+     where e.installation = ? and e.entry_date between ?::date and ?::date and ${isRecorded}
        and (l.vat_base is not null or l.role = 'vat')
      group by e.vat_period, l.rule = 'R13', e.kind, l.vat_group, l.vat_rate, e.is_late, e.document_date, e.document_id
      order by e.vat_period, l.rule = 'R13', e.kind, l.vat_group collate "C", l.vat_rate, e.document_date, e.document_id`,

@@ -1,6 +1,7 @@
 import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
+import { debitLessCredit } from '../ledger/journal/signed.ts';
 import { documentKinds, type LineRole, lineRoles } from '../terms.ts';
 import { reportTexts, sectionTitles } from '../texts/reports/reports.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type SectionShape,
   section,
 } from './report-sections.ts';
-import { debitLessCredit } from './signed.ts';
 
 const shape: SectionShape = {
   name: 'clearing',

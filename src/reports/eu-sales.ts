@@ -2,6 +2,7 @@ import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/colum
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
+import { creditLessDebit } from '../ledger/journal/signed.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
@@ -14,7 +15,6 @@ import {
   settledUnsent,
   timelyAndLate,
 } from './report-sections.ts';
-import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const keys = columnsOf('period', 'country', 'vat_number', 'kind');

@@ -6,6 +6,7 @@ import { sectionTitles } from '../texts/reports/reports.ts';
 import {
   columnsOf,
   type Item,
+  isRecorded,
   type Period,
   type Recorded,
   type Section,
@@ -55,7 +56,7 @@ export async function lateEntries(
        where l.installation = e.installation and l.kind = e.kind and l.document_id = e.document_id and a.acted_at <= ?
        order by l.id desc limit 1
      ) d on true
-     where e.seq <= coalesce(?::bigint, e.seq) order by e.seq`,
+     where ${isRecorded} order by e.seq`,
     [...[id, first, through], ...[id, first, through], until, upToSeq],
   );
   const items = found.map(

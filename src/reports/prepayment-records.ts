@@ -3,12 +3,12 @@ import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { businessDate } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
+import { creditLessDebit, debitLessCredit } from '../ledger/journal/signed.ts';
 import { readRecord } from '../mirror/read.ts';
 import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
 import { isNoMoney } from '../records/source-codes.ts';
 import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
-import { creditLessDebit, debitLessCredit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const pageSize = 500;

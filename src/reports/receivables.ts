@@ -2,12 +2,14 @@ import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts'
 import { type Connection, rows } from '../db/rows.ts';
 import { daysBetween } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
+import { debitLessCredit } from '../ledger/journal/signed.ts';
 import type { CalendarDate } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import {
   columnsOf,
   everyEntry,
   type Item,
+  isRecorded,
   type Period,
   type Recorded,
   type ReportInput,
@@ -15,7 +17,6 @@ import {
   type SectionShape,
   section,
 } from './report-sections.ts';
-import { debitLessCredit } from './signed.ts';
 
 /** Ranges of days after the due date, each with the column of open amounts of that age. */
 const ages = [
@@ -56,7 +57,7 @@ export async function receivables(
        select l.role, l.party_code, l.invoice_id,
          ${debitLessCredit()} as amount
        from entry e join entry_line l on l.entry_id = e.id
-       where e.installation = ? and e.entry_date <= ?::date and e.seq <= coalesce(?::bigint, e.seq) and l.role in ('receivable', 'opening_receivable')
+       where e.installation = ? and e.entry_date <= ?::date and ${isRecorded} and l.role in ('receivable', 'opening_receivable')
        group by l.role, l.party_code, l.invoice_id
        having ${debitLessCredit()} <> 0
      )
@@ -68,7 +69,7 @@ export async function receivables(
          join entry_line l on l.entry_id = e.id and l.role in ('receivable', 'opening_receivable')
          left join entry_party_name n on n.entry_id = e.id and n.party_code = o.party_code
        where e.installation = ? and e.kind = 'invoice' and e.document_id = o.invoice_id and e.entry_date <= ?::date
-         and e.seq <= coalesce(?::bigint, e.seq)
+         and ${isRecorded}
        order by e.n desc limit 1
      ) i on true
      order by o.role desc, o.party_code nulls first, i.due_date nulls first, o.invoice_id`,

@@ -73,6 +73,9 @@ export interface Recorded {
 
 export const everyEntry: Recorded = { upToSeq: null };
 
+/** The condition in SQL that an entry `e` was recorded up to `upToSeq`, which is its binding. */
+export const isRecorded = 'e.seq <= coalesce(?::bigint, e.seq)';
+
 /** The options of a report of accounts, besides its period. */
 export interface Asked extends Recorded {
   split: Split | null;

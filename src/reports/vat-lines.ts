@@ -3,11 +3,11 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { vatCodeOf } from '../erp/mapped-values.ts';
 import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
+import { creditLessDebit } from '../ledger/journal/signed.ts';
 import { takingReturn } from '../ledger/vat-returns.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
-import { creditLessDebit } from './signed.ts';
 
 /** Base and tax of an entry for one VAT group, as the books and the mapping have them now; sales are positive. */
 export interface VatLine {

@@ -1,8 +1,8 @@
 import { date, integer, nullable, numeric, text } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
 import { deliveryOfEntry, isLateForVat } from '../erp/outbox/entry-delivery.ts';
+import { creditLessDebit } from '../ledger/journal/signed.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
-import { creditLessDebit } from './signed.ts';
 import { lateEntries } from './vat-lines.ts';
 
 /** The lines that an installation's filed returns lack, or contain wrongly. */

@@ -3,6 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { vatCodeOf } from '../erp/mapped-values.ts';
 import { deliveryOfEntry, isLateForVat, settledEntry } from '../erp/outbox/entry-delivery.ts';
+import { creditLessDebit } from '../ledger/journal/signed.ts';
 import { filedLines, filedReturns, takingReturn } from '../ledger/vat-returns.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
@@ -21,7 +22,6 @@ import {
   settledUnsent,
   timelyAndLate,
 } from './report-sections.ts';
-import { creditLessDebit } from './signed.ts';
 import { vatLines } from './vat-lines.ts';
 import { compareReturn } from './vat-return.ts';
 import { returnSections } from './vat-return-sections.ts';

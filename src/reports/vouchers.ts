@@ -1,6 +1,7 @@
 import { date, integer, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
+import { creditLessDebit } from '../ledger/journal/signed.ts';
 import { documentKinds } from '../terms.ts';
 import { sectionTitles } from '../texts/reports/reports.ts';
 import { openingVouchers } from './opening-vouchers.ts';
@@ -8,6 +9,7 @@ import {
   columnsOf,
   everyEntry,
   type Item,
+  isRecorded,
   type Period,
   type Recorded,
   type ReportInput,
@@ -15,7 +17,6 @@ import {
   type SectionShape,
   section,
 } from './report-sections.ts';
-import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const shape: SectionShape = {
@@ -52,7 +53,7 @@ export async function bookedVouchers(
     `select l.role, l.account, e.entry_date, e.kind, e.document_id,
        ${creditLessDebit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.entry_date <= ?::date and e.seq <= coalesce(?::bigint, e.seq) and l.role in ('gift_card_liability', 'voucher_liability')
+     where e.installation = ? and e.entry_date <= ?::date and ${isRecorded} and l.role in ('gift_card_liability', 'voucher_liability')
      group by l.role, l.account, e.entry_date, e.kind, e.document_id
      having ${creditLessDebit()} <> 0
      order by l.role, l.account, e.entry_date, e.kind, e.document_id`,
