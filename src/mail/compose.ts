@@ -5,7 +5,7 @@ import { clip, visible } from '../domain/text.ts';
 import type { CalendarDate } from '../terms.ts';
 import { equationTitles } from '../texts/commands/reconcile.ts';
 import { mailTexts as texts } from '../texts/mail.ts';
-import type { MailLine, Notice, NoticeAbout } from './notices.ts';
+import { type MailLine, type Notice, type NoticeAbout, remarkSections } from './notices.ts';
 
 /** What the text of a mail depends on beside its notices. */
 export interface MailSetting {
@@ -80,7 +80,7 @@ function partsOf(notice: Notice, setting: MailSetting): string[][] {
     case 'checks': {
       const at = texts.checks.at({ at: local(notice.at) });
       if (notice.failing.length === 0) return [[at, texts.checks.ok]];
-      const isChain = notice.failing.some((name) => name === 'chain' || name === 'seals');
+      const isChain = notice.failing.some((name) => Object.hasOwn(texts.checks.names, name));
       const next = isChain ? texts.checks.chainTodo : texts.checks.equationsTodo;
       return [
         [at, ...notice.failing.map((name) => texts.checks.broken({ name: word(name), meaning: meaningOf(name) }))],
@@ -145,7 +145,7 @@ function refusedParts(
 function sectionParts(section: NoticeAbout<'daily'>['sections'][number], setting: MailSetting): string[][] {
   const { what, count, sums, lines } = section;
   const { id: installation, currency } = setting.installation;
-  const isRemark = what === 'prepayment_unmatched' || what === 'overpaid' || what === 'paid_on_voided';
+  const isRemark = remarkSections.some((each) => each === what);
   const command =
     what === 'late' || what === 'missing'
       ? texts.lateCommand({ installation })

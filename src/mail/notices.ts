@@ -40,8 +40,11 @@ const line = z.strictObject({
 export type MailLine = z.infer<typeof line>;
 
 const instant = z.iso.datetime();
-const sections = ['held', 'late', 'missing', 'prepayment_unmatched', 'overpaid', 'paid_on_voided'] as const;
-export type DailySection = (typeof sections)[number];
+/** Sections of remarks; each has the name of its code. */
+export const remarkSections = ['prepayment_unmatched', 'overpaid', 'paid_on_voided'] as const;
+/** The sections of a daily mail, in their order. */
+export const dailySections = ['held', 'late', 'missing', ...remarkSections] as const;
+export type DailySection = (typeof dailySections)[number];
 
 /** The items of the checklist of a close. */
 export const closingItems = [
@@ -75,7 +78,7 @@ export const notice = z.discriminatedUnion('about', [
     day: z.string(),
     sections: z.array(
       z.strictObject({
-        what: z.enum(sections),
+        what: z.enum(dailySections),
         /** The number of documents since the last mail, and of all open ones. */
         ...{ count: z.int(), open: z.int() },
         /** The new documents by kind, since amounts are not added across kinds. */

@@ -9,7 +9,14 @@ import { formatExact, Money } from '../domain/money.ts';
 import { absenceProblems, lateProblems } from '../domain/problems.ts';
 import { isPeriodClosed } from '../domain/vat-period.ts';
 import { closedThrough } from '../ledger/close.ts';
-import { closingItems, type DailySection, linesAtMost, type NoticeAbout } from '../mail/notices.ts';
+import {
+  closingItems,
+  type DailySection,
+  dailySections,
+  linesAtMost,
+  type NoticeAbout,
+  remarkSections,
+} from '../mail/notices.ts';
 import { type CalendarDate, documentKinds } from '../terms.ts';
 import { type ClosingItem, openClosingItems } from './closing.ts';
 import { numbered } from './mail-lines.ts';
@@ -87,8 +94,6 @@ const concerned = `
   from document_report r left join document d using (installation, kind, id)
   where r.installation = ? and r.code = any(?::text[])`;
 
-const remarks: readonly DailySection[] = ['prepayment_unmatched', 'overpaid', 'paid_on_voided'];
-const order: readonly DailySection[] = ['held', 'late', 'missing', ...remarks];
 const isNew = `since > coalesce(?::timestamptz, '-infinity') and since <= ?`;
 
 interface Between {
@@ -99,11 +104,11 @@ interface Between {
 function countNew(db: Connection, { id }: Installation, { after, until }: Between) {
   return rows(
     db,
-    { what: oneOf(order), kind: oneOf(documentKinds), n: integer, open: integer, amount: nullable(numeric) },
+    { what: oneOf(dailySections), kind: oneOf(documentKinds), n: integer, open: integer, amount: nullable(numeric) },
     `select what, kind, count(*) filter (where ${isNew}) as n, count(*) as open,
        sum(amount) filter (where ${isNew}) as amount
      from (${concerned}) c group by what, kind order by array_position(?::text[], what), kind`,
-    [after, until, after, until, lateProblems, absenceProblems, id, id, remarks, order],
+    [after, until, after, until, lateProblems, absenceProblems, id, id, remarkSections, dailySections],
   );
 }
 
@@ -120,7 +125,7 @@ async function newLines(
     { kind: oneOf(documentKinds), id: integer, code: text, date: nullable(date), amount: nullable(numeric) },
     `select kind, id, code, date, amount from (${concerned}) c where what = ? and ${isNew}
      order by code, date nulls first, kind, id limit ${linesAtMost}`,
-    [lateProblems, absenceProblems, id, id, remarks, what, after, until],
+    [lateProblems, absenceProblems, id, id, remarkSections, what, after, until],
   );
   const lines = found.map(({ kind, id: document, code, date: day, amount }) => ({
     ...{ ref: { kind, id: document }, document: `${kind} ${document}`, number: null, code, date: day },

@@ -2,11 +2,10 @@ import { changedIdentities } from '../bookkeeping/identity.ts';
 import type { InstallationConfig } from '../config/load-config.ts';
 import type { MailConfig, Recipient } from '../config/mail.ts';
 import type { Connection } from '../db/rows.ts';
-import { sleep } from '../domain/concurrency.ts';
 import { dateIn } from '../domain/dates.ts';
 import { inLanguage } from '../languages/language.ts';
 import { composeMail } from '../mail/compose.ts';
-import { type Subscription, type Topic, topics } from '../mail/notices.ts';
+import { type NoticeAbout, type Subscription, type Topic, topics } from '../mail/notices.ts';
 import {
   claimMail,
   decideMails,
@@ -24,8 +23,8 @@ import { whoAndWhere } from '../queries/problem-documents.ts';
 import type { App } from '../runtime/app.ts';
 import { windowPaces } from '../sync/schedule-state.ts';
 import type { DocumentRef } from '../terms.ts';
+import { startLooks } from './looks.ts';
 
-const lookEveryMs = 60_000;
 /** Mails per look, so that news are noticed also while many mails wait. */
 const mailsPerLook = 20;
 
@@ -33,31 +32,8 @@ const mailsPerLook = 20;
  * Sends the mails of the configuration. It is a loop of the daemon that depends only on PostgreSQL and the mail server, and nothing
  * waits for it.
  */
-export function startMailing(app: App, everyMs = lookEveryMs): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const mailing = new Mailing(app);
-  const running = (async () => {
-    for (;;) {
-      await sleep(everyMs, signal).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        await mailing.look(signal);
-      } catch (err) {
-        if (signal.aborted) return;
-        app.log[app.outages.of('postgres') === null ? 'warn' : 'debug'](
-          { err },
-          'mail could not be decided or sent; this is retried in a minute',
-        );
-      }
-    }
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+export function startMailing(app: App, everyMs?: number): { stop(): Promise<void> } {
+  return startLooks(app, new Mailing(app), 'mail could not be decided or sent; this is retried in a minute', everyMs);
 }
 
 /** What mailing uses of the app. */
@@ -69,6 +45,9 @@ interface Subscribed {
   recipient: Recipient;
   topic: Topic;
 }
+
+/** The monthly notice of each installation, or null if it has none, as far as one look has made them. */
+type MonthlyNotices = Map<number, NoticeAbout<'monthly'> | null>;
 
 /** Decides and sends mails when called. It has no timer, so that tests can call it at any time. */
 export class Mailing {
@@ -104,6 +83,8 @@ export class Mailing {
     const loaded = new Set(
       (await windowPaces(db, ids, 0)).flatMap(({ installation, syncedTo }) => (syncedTo === null ? [] : installation)),
     );
+    /** All recipients of an installation get the same monthly notice, which is costly to make. */
+    const monthly: MonthlyNotices = new Map();
     for (const { installation, recipient, topic } of subscribed) {
       if (signal.aborted) return;
       const of = { installation: installation.id, recipient: recipient.address, topic };
@@ -115,7 +96,7 @@ export class Mailing {
           : loaded.has(installation.id)
             ? await (topic === 'daily'
                 ? this.#daily(installation, before, now)
-                : this.#monthly(installation, before, now))
+                : this.#monthly(installation, before, now, monthly))
             : null;
         if (decided !== null) await decideMails(db, of, { before, ...decided }, now);
       } catch (err) {
@@ -155,11 +136,18 @@ export class Mailing {
   }
 
   /** The mark is the day of the last turn. */
-  async #monthly(installation: InstallationConfig, before: string | null, now: Date): Promise<Decided | null> {
-    const turn = monthlyTurn(installation.timezone, now);
+  async #monthly(
+    installation: InstallationConfig,
+    before: string | null,
+    now: Date,
+    made: MonthlyNotices,
+  ): Promise<Decided | null> {
+    const { id, timezone } = installation;
+    const turn = monthlyTurn(timezone, now);
     if (before === null) return { after: turn, mails: [] };
     if (before >= turn) return null;
-    const notice = await monthlyNews(this.#app, installation, turn);
+    const notice = made.has(id) ? (made.get(id) ?? null) : await monthlyNews(this.#app, installation, turn);
+    made.set(id, notice);
     return { after: turn, mails: notice === null ? [] : [{ cause: 'monthly', notice }] };
   }
 

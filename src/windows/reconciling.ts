@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LeaseBusy, LeaseLost } from '../db/lease.ts';
 import { withLease } from '../db/with-lease.ts';
-import { sleep } from '../domain/concurrency.ts';
 import { type DailyResult, reconcileDaily } from '../queries/daily-reconcile.ts';
 import type { ReconcileNote } from '../queries/reconcile.ts';
 import { type DueTurn, type PutOff, turnsToTake } from '../queries/reconcile-turns.ts';
@@ -10,9 +9,7 @@ import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { toUserError } from '../runtime/user-errors.ts';
 import type { PlainError } from '../texts/plain-error.ts';
-
-/** Interval of checks for due turns, and the wait before the first: a starting daemon opens windows first. */
-const lookEveryMs = 60_000;
+import { startLooks } from './looks.ts';
 
 const putOffTexts: Record<PutOff, string> = {
   paused: 'its windows are paused; it is reconciled after they are resumed',
@@ -24,31 +21,9 @@ const putOffTexts: Record<PutOff, string> = {
  * Reconciles each installation automatically once a day (`reconcile.between`), one after another, since a process
  * computes on one core. It is a loop of the daemon instead of a workflow, so that it depends only on PostgreSQL.
  */
-export function startReconciling(app: App, everyMs = lookEveryMs): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const reconciler = new Reconciler(app);
-  const running = (async () => {
-    for (;;) {
-      await sleep(everyMs, signal).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        await reconciler.look(signal);
-      } catch (err) {
-        if (signal.aborted) return;
-        app.log[app.outages.of('postgres') === null ? 'warn' : 'debug'](
-          { err },
-          'no installation could be reconciled; this is retried in a minute',
-        );
-      }
-    }
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+export function startReconciling(app: App, everyMs?: number): { stop(): Promise<void> } {
+  const failure = 'no installation could be reconciled; this is retried in a minute';
+  return startLooks(app, new Reconciler(app), failure, everyMs);
 }
 
 /** Takes due turns when called. It has no timer, so that tests can call it at any time. */

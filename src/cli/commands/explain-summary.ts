@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { localTimeOf } from '../../domain/dates.ts';
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
@@ -9,7 +8,7 @@ import type { ExplainedSummary } from '../../queries/explain-summary.ts';
 import { explainTexts as texts } from '../../texts/commands/explain.ts';
 import { amount, date, instant } from '../answer.ts';
 import { linesAnswer } from '../render/entry.ts';
-import { table } from '../render/text.ts';
+import { table, timeIn } from '../render/text.ts';
 import { deliveryAnswer, deliveryOf, mappingAnswer } from './explain-answer.ts';
 import { carries, toRight } from './explain-lines.ts';
 import { toErp } from './explain-text.ts';
@@ -86,7 +85,7 @@ export function summaryDocument({ summary, members, deliveries, names, decimals 
 export function summaryText(found: ExplainedSummary): string {
   const { summary, members, deliveries, names, timezone, decimals } = visibleIn(found);
   const { record, vatPeriod: period, isLate } = summary;
-  const at = (time: Date | string | null) => (time === null ? '-' : localTimeOf(new Date(time), timezone));
+  const at = timeIn(timezone);
   const facts = [
     texts.voucher({ voucher: record.voucher }),
     texts.recorded({ at: at(record.recordedAt), window: record.windowId }),

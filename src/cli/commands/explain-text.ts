@@ -21,7 +21,7 @@ import {
 } from '../../texts/commands/explain.ts';
 import { changesLine } from '../render/changes.ts';
 import { unitDeliveryLines } from '../render/delivery.ts';
-import { type instant, table } from '../render/text.ts';
+import { type instant, table, timeIn } from '../render/text.ts';
 import { lineTable, toRight, typeName } from './explain-lines.ts';
 
 /** The text of `explain`: a document from the source to the books. */
@@ -36,7 +36,7 @@ export function explainText(found: Explanation): string {
   ];
   if (documentDate) lines.push(`  document date ${documentDate}`);
   lines.push(`  times         ${texts.times(explanation)}`);
-  const at = localTime(explanation.timezone);
+  const at = timeIn(explanation.timezone);
   if (problem) {
     lines.push(
       `  problem       ${texts.problemSince({ code: problem.code, at: at(problem.since) })}`,
@@ -82,7 +82,7 @@ function documentName({ kind, id }: DocumentRef, numbers: Explanation['numbers']
 
 function sourceLines(explanation: Explanation): string[] {
   const { versions, facts, timezone, pair, origin } = explanation;
-  const at = localTime(timezone);
+  const at = timeIn(timezone);
   const lines = versions.map(({ version, modified, sourceTime, current, goneAt }) =>
     [
       `  ${texts.version({ version, changed: at(modified), read: at(sourceTime) })}`,
@@ -117,7 +117,7 @@ function dueLine(move: Explanation['due'][number], decimals: number): string {
 
 /** The refunds and uses of a prepayment, or the match of a payment. */
 function prepaymentLines({ document, refunds, uses, match, decimals, timezone }: Explanation): string[] {
-  const at = localTime(timezone);
+  const at = timeIn(timezone);
   const known = ({ state, setBy, setAt, setReason }: Explanation['uses'][number]) =>
     setBy === null ? useTexts[state] : texts.setBy({ by: setBy, at: at(setAt), reason: setReason ?? '' });
   const refunded = refunds.map(({ id, amount }) => `  refund ${id}: ${formatExact(amount, decimals)}`);
@@ -131,11 +131,6 @@ function prepaymentLines({ document, refunds, uses, match, decimals, timezone }:
     return `  ${what}: ${formatExact(each.amount, decimals)}, ${known(each)}`;
   });
   return [...refunded, ...used];
-}
-
-/** Formats instants as local time with the offset. */
-function localTime(timezone: string): (time: Date | string | null) => string {
-  return (time) => (time === null ? '-' : localTimeOf(new Date(time), timezone));
 }
 
 /** Formats a date or time of the source; a time becomes local time. */
@@ -224,7 +219,7 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
 
 function entryLines(explanation: Explanation): string[] {
   const { entries, records, inForce, summaries, deliveries, decimals, timezone, names, changes } = explanation;
-  const at = localTime(timezone);
+  const at = timeIn(timezone);
   if (entries.length === 0) return ['  none'];
   return entries.flatMap((entry) => [
     entryHead(entry, entry.id === inForce, explanation.numbers),
@@ -282,7 +277,7 @@ export function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): stri
 }
 
 function writeBackLine({ writeBack, timezone }: Explanation): string {
-  const at = localTime(timezone);
+  const at = timeIn(timezone);
   if (!writeBack) return texts.nothingToWrite;
   const { value, state, confirmed, previousValue, error, writtenAt } = writeBack;
   const parts = [texts.written({ value, state, at: writtenAt && at(writtenAt) })];

@@ -14,7 +14,6 @@ import { calendarDate, type Definition, installation, option } from '../command.
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { headAnswer, headFields } from '../render/ledger.ts';
 import { withApp } from '../with-app.ts';
-import { exportBinder } from './export-binder.ts';
 import { month } from './report.ts';
 
 interface Options {
@@ -90,6 +89,8 @@ async function exportJournal(context: CommandContext, options: Options): Promise
   const { from = null, to = null, out, format, binder } = options;
   if (binder !== undefined) {
     if (format || from || to || options.documents || options.all) throw usageError(usageTexts.binderAlone, 'export');
+    // The library for PDF files is large, so only a binder loads it.
+    const { exportBinder } = await import('./export-binder.ts');
     return exportBinder(context, { ...options, binder });
   }
   if (format === undefined) throw usageError(usageTexts.formatOrBinder, 'export');

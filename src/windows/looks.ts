@@ -1,0 +1,37 @@
+import { sleep } from '../domain/concurrency.ts';
+import type { App } from '../runtime/app.ts';
+
+/** Interval of looks, and the wait before the first: a starting daemon opens windows first. */
+const lookEveryMs = 60_000;
+
+/**
+ * Calls `look` at an interval until it is stopped: a loop of the daemon that depends only on PostgreSQL. An error is
+ * logged with `failure`, and the next look comes all the same.
+ */
+export function startLooks(
+  app: Pick<App, 'log' | 'outages'>,
+  looking: { look(signal: AbortSignal): Promise<void> },
+  failure: string,
+  everyMs = lookEveryMs,
+): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = (async () => {
+    for (;;) {
+      await sleep(everyMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await looking.look(signal);
+      } catch (err) {
+        if (signal.aborted) return;
+        app.log[app.outages.of('postgres') === null ? 'warn' : 'debug']({ err }, failure);
+      }
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
