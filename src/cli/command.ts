@@ -59,6 +59,11 @@ export function calendarDate(value: string): string {
   return value;
 }
 
+export function month(value: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError(valueTexts.month);
+  return value;
+}
+
 export function sha256(value: string): string {
   if (!/^[0-9a-f]{64}$/i.test(value)) throw new InvalidArgumentError(valueTexts.sha256);
   return value.toLowerCase();

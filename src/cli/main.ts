@@ -4,7 +4,7 @@ import { type Command, CommanderError } from 'commander';
 import { ConfigError, type UserError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
-import { inLanguage, languageOf, shown } from '../languages/language.ts';
+import { inLanguage, languageOf, loadLanguage, shown } from '../languages/language.ts';
 import { toUserError } from '../runtime/user-errors.ts';
 import { type Language, languages } from '../texts/catalogue.ts';
 import { resultTexts } from '../texts/commands/results.ts';
@@ -21,6 +21,7 @@ const interruptedCode = 130;
 export async function main(args: string[], given: Io): Promise<number> {
   const language = chosenLanguage(args, given.env);
   const known = { ...given, language: language instanceof ConfigError ? 'en' : language } satisfies Io;
+  await loadLanguage(known.language);
   const io = wantsJson(args) ? { ...known, stderr: jsonNotes(given.stderr), asks: given.stderr } : known;
   let exitCode = 0;
   const finished = (code: number) => {

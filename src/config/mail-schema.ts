@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { languages } from '../texts/catalogue.ts';
 import { flag, number, onlyFromEnvironment, text } from './scalars.ts';
 
-/** What a recipient gets. `at_once`: an event, within a minute. `daily`, `monthly`: what is new, and what a close lacks. */
+/** The kinds of mail. `at_once`: an event, within a minute. `daily`: new problems and remarks. `monthly`: what a close still needs. */
 export const mailKinds = ['at_once', 'daily', 'monthly'] as const;
 export type MailKind = (typeof mailKinds)[number];
 

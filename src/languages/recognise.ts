@@ -79,7 +79,7 @@ const sizeOf = ({ literals }: Template) => literals.reduce((length, literal) => 
 interface Found {
   text: string;
   score: number;
-  /** The length of what stands before the first known text: of equal readings, that with the least is right. */
+  /** The number of characters before the first known text. If two readings have the same score, the smaller number wins. */
   before: number;
 }
 

@@ -49,7 +49,7 @@ export function translated(language: ForeignLanguage, key: string, params: objec
   return message.format(params);
 }
 
-/** The translator of a language for the catalogues. What has no translation stays English. */
+/** The translator of a language for the catalogues. A text without a translation stays English. */
 export function translatorInto(language: ForeignLanguage): Translator {
   return (key, english, params = {}) => {
     if (typeof english === 'string') return translated(language, key, params) ?? english;

@@ -14,7 +14,7 @@ export const topics = {
 } as const satisfies Record<string, MailKind>;
 export type Topic = keyof typeof topics;
 
-/** What a recipient gets about an installation. */
+/** The mails that a recipient gets about an installation. */
 export interface Subscription {
   installation: InstallationId;
   recipient: string;

@@ -83,7 +83,7 @@ export interface DueState {
   paid: Money;
   /** The sum of the payments of its consolidated invoice. */
   collected: Money;
-  /** True if all VAT is due, whatever is paid. */
+  /** True if all VAT is due, independent of payments. */
   isAll: boolean;
 }
 

@@ -50,7 +50,7 @@ export function monthlyTurn(timezone: string, now: Date): CalendarDate {
   return `${day.slice(0, 8)}${String(turn).padStart(2, '0')}`;
 }
 
-/** The end of what a daily mail that is made now has seen. */
+/** A daily mail that is made at `now` covers problems found until this time. */
 export function seenUntil(now: Date): Date {
   return new Date(now.getTime() - settleMs);
 }
@@ -58,7 +58,7 @@ export function seenUntil(now: Date): Date {
 type Installation = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect'>;
 
 /**
- * What is new for the daily mail: problems and remarks about money that were found after `after` and not after `until`, and that are
+ * The content of a daily mail: problems and remarks about money that were found after `after` and not after `until`, and that are
  * still open. Null if there are none. `after` is null for the first mail of a recipient.
  */
 export async function dailyNews(

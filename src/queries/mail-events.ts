@@ -73,8 +73,8 @@ export async function eventMarks(
 const namesIn = (mark: string) => (mark === '' ? [] : mark.split(','));
 
 /**
- * The mails about what happened in a topic between two marks. `before` is null for a new recipient: he learns what is wrong now, but
- * not the closes and mapping versions of the past.
+ * The mails about the events of a topic between two marks. `before` is null for a new recipient, who gets the open problems, but not
+ * the closes and mapping versions of the past.
  */
 export async function eventMails(
   db: Connection,

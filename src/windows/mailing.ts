@@ -3,7 +3,7 @@ import type { InstallationConfig } from '../config/load-config.ts';
 import type { MailConfig, Recipient } from '../config/mail.ts';
 import type { Connection } from '../db/rows.ts';
 import { dateIn } from '../domain/dates.ts';
-import { inLanguage } from '../languages/language.ts';
+import { inLanguage, loadLanguage } from '../languages/language.ts';
 import { composeMail } from '../mail/compose.ts';
 import { type NoticeAbout, type Subscription, type Topic, topics } from '../mail/notices.ts';
 import {
@@ -224,6 +224,7 @@ async function letterOf(
   const domain = from.slice(from.lastIndexOf('@') + 1);
   const names = recipient.names ? await namesOf(db, installation, notices) : null;
   const day = dateIn(installation.timezone, decidedAt);
+  await loadLanguage(recipient.language);
   const { subject, text } = inLanguage(recipient.language, () =>
     composeMail(notices, { installation, recipient: recipient.address, day, omitted, names }),
   );

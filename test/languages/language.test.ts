@@ -1,9 +1,11 @@
 // Texts in a language: of catalogues inside inLanguage, and of messages that were made in English.
-import { describe, expect, test } from 'vitest';
-import { currentLanguage, inLanguage, languageOf, shown } from '../../src/languages/language.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { currentLanguage, inLanguage, languageOf, loadLanguage, shown } from '../../src/languages/language.ts';
 import { parseMessage } from '../../src/languages/messages.ts';
 import { catalogue } from '../../src/texts/catalogue.ts';
 import { problemCatalogue } from '../../src/texts/problems.ts';
+
+beforeAll(() => loadLanguage('fi'));
 
 describe('inLanguage', () => {
   test('shows the catalogue in the language, and English before and after', () => {

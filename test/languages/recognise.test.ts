@@ -1,9 +1,11 @@
 // A message that was made in English is shown as if it had been made in the language.
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { englishCatalogues } from '../../src/languages/catalogues.ts';
-import { shown } from '../../src/languages/language.ts';
+import { loadLanguage, shown } from '../../src/languages/language.ts';
 import { type Template, templatesOf } from '../../src/languages/templates.ts';
 import { type ForeignLanguage, translated, translationsInto } from '../../src/languages/translations.ts';
+
+beforeAll(() => loadLanguage('fi'));
 
 const foreign: ForeignLanguage[] = ['fi', 'de', 'sv'];
 const templates = [...englishCatalogues].flatMap(([name, texts]) => templatesOf(name, texts));

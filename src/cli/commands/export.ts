@@ -10,11 +10,10 @@ import { usageTexts } from '../../texts/commands/usage.ts';
 import { commandErrors } from '../../texts/errors/commands.ts';
 import { date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
-import { calendarDate, type Definition, installation, option } from '../command.ts';
+import { calendarDate, type Definition, installation, month, option } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { headAnswer, headFields } from '../render/ledger.ts';
 import { withApp } from '../with-app.ts';
-import { month } from './report.ts';
 
 interface Options {
   installation?: number;

@@ -21,7 +21,7 @@ import { commandErrors } from '../../texts/errors/commands.ts';
 import { amount, date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
 import type { Definition } from '../command.ts';
-import { calendarDate, installation, option } from '../command.ts';
+import { calendarDate, installation, month, option } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { outsideAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
@@ -119,11 +119,6 @@ export function reportCommand(name: Exclude<ReportName, 'vat'>): { command: Defi
     run: (context, options, [account = null]) => report(context, name, options, account),
   };
   return { command };
-}
-
-export function month(value: string): string {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError(valueTexts.month);
-  return value;
 }
 
 function time(value: string): string {

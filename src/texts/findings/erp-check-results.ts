@@ -9,7 +9,7 @@ export const erpCheckTodos: Record<'auth' | 'unsent' | 'throttled' | 'locked' | 
   {
     auth: 'Check `erp.user` and `erp.password` of the installation, and the rights of that user in the ERP.',
     unsent: 'Check `erp.url` of the installation, and check that the ERP is running.',
-    throttled: 'Try again later: the ERP accepts no more requests now.',
+    throttled: 'Try again later: the ERP does not accept more requests at the moment.',
     locked: 'Try again later: other work locks the ERP now.',
     other: 'Read the log of the ERP. Then run `vetledger erp check` again.',
   },
