@@ -40,7 +40,7 @@ export class NoProgress extends Error {
 }
 
 /**
- * The number of earlier attempts that ended without an explanation. `left` is the row that they left in `open_step`;
+ * The number of earlier attempts that ended without an explanation. `left` is the row of these attempts in `open_step`;
  * null if there is none. If the previous attempt did not record its end, its process died. An attempt that left no row
  * could not reach the database, which explains its failure.
  */

@@ -37,8 +37,8 @@ export async function closeWindow(
   counts: WindowCounts,
 ): Promise<WindowEnding> {
   const ended = await deps.db.transaction(async (trx) => {
-    // This comes first: it waits for transactions that still write under the lease, so that nothing is written after
-    // the window's end.
+    // This comes first: it waits for transactions that still write under the lease. So nothing is written after the
+    // window's end.
     await releaseWindow(trx, input, window);
     const { counts: all } = await withSteps(trx, ownWorkflow().runId, counts);
     const ended = await noteEnd(trx, window, { outcome: 'closed', counts: all, error: null });
@@ -156,8 +156,8 @@ function endedAlready({ installation }: WindowInput, { id }: OpenWindow, outcome
 }
 
 /**
- * Adds the cost of failed steps to a run's counts, and returns the last trouble of its steps. All steps are over by
- * now.
+ * Adds the cost of failed steps to a run's counts, and returns the last trouble of its steps. The caller makes sure
+ * that all steps are over.
  */
 export async function withSteps(
   trx: Connection,

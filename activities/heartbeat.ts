@@ -114,7 +114,7 @@ export async function withHeartbeat<T>(
   const key = { runId: run.runId, activity: activityId };
   const stepRow = new StepRow(promptDb, deps.log, { key, installation, step: activityType, attempt });
   let unexplained = 0;
-  /** Whether this attempt has read what the earlier attempts left. */
+  /** Whether this attempt has read the row of the earlier attempts. */
   let isBegun = attempt === 1;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, stop.signal]);
@@ -135,7 +135,7 @@ export async function withHeartbeat<T>(
     const now = { step: progress?.step ?? activityType, progressAt, isFailing: trouble !== null };
     return { isEnded, unexplained, trouble, api: stepLog.use(), wait: isEnded ? null : waits.longest(now) };
   };
-  /** Reads what the earlier attempts left, and continues from there. */
+  /** Reads the row of the earlier attempts, and continues from there. */
   const begin = async () => {
     const left = await stepRow.left();
     unexplained = unexplainedBefore(attempt, left);
@@ -173,7 +173,7 @@ export async function withHeartbeat<T>(
     if (isBegun) stepRow.note(state(), { withCost: isRenewal });
   }, heartbeatMs);
   const endRow = async (failure: unknown) => {
-    // If this attempt has not read the row, it keeps what earlier attempts wrote there.
+    // If this attempt has not read the row, it keeps the values of earlier attempts.
     if (!isBegun) return;
     if (!isOfWindow) return stepRow.forget();
     // A final failure carries its error; the row is needed only for the cost.
@@ -253,7 +253,7 @@ export async function withHeartbeat<T>(
     if (explained !== null && !isFinal(failure) && failingMs >= givesUpAfterMs)
       throw fatal(givenUp(activityType, failingMs));
     if (last === null) throw failure;
-    // Until the window fails, only this log line reports the error.
+    // This log line is the only report of the error until the window fails.
     deps.log.warn({ err: error, installation }, `${activityType} failed unexpectedly, attempt ${attempt}`);
     throw unexplained < unexplainedAttemptsAtMost ? failure : fatal(tooManyAttempts(activityType, unexplained, last));
   } finally {
@@ -274,7 +274,7 @@ function isSignalled(times: number): boolean {
   return times <= 4 || Number.isInteger(Math.log2(times));
 }
 
-/** As `withHeartbeat`, for the work of an open window: also holds the window's lease. */
+/** Does the same as `withHeartbeat` for the work of an open window, and holds the window's lease. */
 export function withLease<T>(
   deps: ActivityDeps,
   input: WindowInput,

@@ -44,7 +44,7 @@ export interface Opened {
   closed: WindowCounts | null;
 }
 
-/** What the first answer of the source shows. */
+/** The facts that the first answer of the source shows. */
 interface FirstAnswer {
   opened: Opening;
   interval: { from: string | null; to: string };
@@ -148,7 +148,7 @@ function answerOf(
   return { opened, interval, remarks: span === null ? [] : clockRemarks(opened, cursor, clockSkewLimitSeconds * 1000) };
 }
 
-/** Whether a window has found nothing that its row must show. */
+/** Whether the window found nothing that its row must show. */
 function foundNothing(
   { interval, remarks }: FirstAnswer,
   { censusDue }: Idle,

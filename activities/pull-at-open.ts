@@ -24,9 +24,7 @@ import { writesBack } from './write-back.ts';
  */
 const pullsAtMostMs = 10_000;
 
-/**
- * What an opening has pulled: the completely read lists, and the cursor moves that are stored with the window's row.
- */
+/** The lists that an opening has read completely, and the cursor moves that are stored with the window's row. */
 export interface PulledAtOpen {
   streams: StreamReport[];
   moves: CursorMove[];

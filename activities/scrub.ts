@@ -27,7 +27,7 @@ export function scrubActivities(deps: ActivityDeps) {
       if (!deps.scrubs) return { state: 'elsewhere', pauseMs: elsewherePauseMs };
       return withHeartbeat(deps, input, async (heartbeat): Promise<ScrubReport> => {
         const installation = installationOf(deps, input.installation);
-        // No request is sent to a source that is not the one of these books.
+        // If the source does not belong to these books, no request is sent.
         if (await changedIdentity(deps.db, installation)) return { state: 'elsewhere', pauseMs: elsewherePauseMs };
         const lease = await takeLease(deps.db, { installation: installation.id, lane: 'scrub' }, ownHolder());
         if (lease === null) return { state: 'elsewhere', pauseMs: elsewherePauseMs };

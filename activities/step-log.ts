@@ -20,7 +20,7 @@ export class StepLog {
     this.#clock = clock;
   }
 
-  /** Continues from what the earlier attempts left. */
+  /** Continues with the cost and trouble of the earlier attempts. */
   resume({ api, trouble }: { api: ApiUse; trouble: Trouble | null }): void {
     this.#before = api;
     this.#trouble = trouble;
@@ -50,8 +50,8 @@ export class StepLog {
       this.failed(plainErrorOf(error));
       return false;
     }
-    // Only a success of the same request ends the trouble. The success of another request proves nothing, nor does it
-    // for other kinds of errors.
+    // Only a success of the same request ends the trouble. A success of another request proves nothing, and neither
+    // does a success after another kind of error.
     if (this.#trouble === null || this.#action !== action) return false;
     this.#trouble = null;
     return true;

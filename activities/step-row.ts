@@ -33,7 +33,7 @@ export class StepRow {
     this.#of = of;
   }
 
-  /** The row that earlier attempts left. Read it before this attempt writes. */
+  /** The row of the earlier attempts. Read it before this attempt writes. */
   async left(): Promise<OpenStep | null> {
     const found = await readStep(this.#db, this.#of.key);
     if (found !== null) this.#isThere = true;

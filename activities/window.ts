@@ -35,7 +35,7 @@ export interface OpenReport extends Omit<Opened, 'closed'> {
 /** A window whose opening found nothing and closed it. */
 export interface ClosedReport {
   closed: WindowOutcome;
-  /** See `OpenReport`. */
+  /** The work of the opening, as described at `OpenReport`. */
   trigger: string;
 }
 
@@ -65,7 +65,7 @@ export function windowActivities(deps: ActivityDeps) {
         } catch (error) {
           await releaseLease(deps.db, lease);
           if (!(error instanceof PracticeError)) throw error;
-          // Not retried: the client has already retried, and the next window tries again.
+          // This error is not retried. The client has already retried, and the next window tries again.
           const plain = plainErrorOf(error);
           const { requestIds } = error;
           deps.log.error(
@@ -109,7 +109,10 @@ export function windowActivities(deps: ActivityDeps) {
       return withSimpleHeartbeat(() => closeWindow(deps, input, window, counts));
     },
 
-    /** As `closeWindow`. If the window was ended from outside, the returned error adds the trouble that held it up. */
+    /**
+     * Does the same as `closeWindow`. If the window was ended from outside, the returned error adds the trouble that
+     * held it up.
+     */
     async failWindow(
       input: WindowInput,
       window: OpenWindow,

@@ -56,7 +56,7 @@ export async function deliver(input: DeliveryInput): Promise<void> {
   let idleSlices = 0;
   while (isToContinue(longRuns.deliver.renewedAfterMs)) {
     await applyHolds();
-    // A later signal may concern units that this slice does not see.
+    // A signal that arrives later may concern units that this slice does not see.
     isSignalled = false;
     let pauseMs: number | null;
     try {

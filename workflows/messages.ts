@@ -46,7 +46,7 @@ export interface ReplayRequest {
 /** What the workflow `replay` does, planned from its request. */
 export interface PlannedReplay {
   installation: number;
-  /** As in WindowInput; each interval has its own time-out. */
+  /** The same as in WindowInput; each interval has a separate time-out. */
   searchAttributes: boolean;
   spans: { span: Span; timeoutSeconds: number }[];
   /** Texts about failed windows that a replay cannot repeat. */
@@ -147,11 +147,11 @@ export interface ScrubReport {
 
 export interface DeliveryInput {
   installation: number;
-  /** As in WindowInput. */
+  /** The same as in WindowInput. */
   searchAttributes: boolean;
 }
 
-/** What a slice of a delivery leaves: the counts of the outbox, and when the next slice is due. */
+/** The state after a slice of a delivery: the counts of the outbox, and the time until the next slice is due. */
 export interface DeliveryReport {
   /** Units that this slice delivered, handed over, or got refused. */
   settled: number;
@@ -164,7 +164,7 @@ export interface DeliveryReport {
   left: number;
   /** Units that wait for `vetledger deliver --approve`. */
   unapproved: number;
-  /** Milliseconds until the next unit is due: 0 means now, null means that nothing is due until a user acts. */
+  /** Milliseconds until the next unit is due. 0 means now. Null means that no unit is due until a user acts. */
   nextDueMs: number | null;
   /** Why units are not sent: the ERP is down, or the delivery is paused. */
   waitingFor: PlainError | null;

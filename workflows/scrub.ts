@@ -25,7 +25,7 @@ const slicesAtMost = 500;
 /** Scrubs one installation: slice after slice, with pauses between them, until the configuration turns it off. */
 export async function scrub(input: ScrubInput): Promise<void> {
   checkScrubInput(input);
-  // Activities signal long waits, which are usual here.
+  // Activities signal long waits. The scrub ignores these signals, because its waits are usually long.
   setHandler(healthSignal, () => undefined);
   for (let slices = 0; slices < slicesAtMost && isToContinue(longRuns.scrub.renewedAfterMs); slices++) {
     let report: ScrubReport | null = null;

@@ -34,7 +34,7 @@ export async function appendDecided<Decided extends DecidedDocument>(
   });
 }
 
-/** The document waits neither for a lock nor for a decision. */
+/** The document does not wait for a lock or for a decision. */
 const notLate: StoredLate = { atClose: false, version: null, decision: null };
 
 /** The document's row after the decision: its entry in force and its problem. */

@@ -44,7 +44,7 @@ export async function decideLate(
   }
   await recordDecisions(trx, installation, [{ ...document, version: found.version }], { decision, action });
   await markDirty(trx, installation, document.kind, [document.id]);
-  // From now on these payments settle a receivable of these books, not of the opening balances.
+  // These payments now settle a receivable of these books, and no longer one of the opening balances.
   if (document.kind === 'invoice')
     await markKnown(trx, installation, 'payment', await paymentsOf(trx, installation, document.id));
   return found;

@@ -22,8 +22,8 @@ export type LateSelection = { named: ReadonlyMap<InstallationId, readonly Docume
 export interface DecideOptions {
   clock: () => Date;
   /**
-   * What the person has seen: the choices, or their hash. If a decision would now do something else, it is refused. Null if
-   * nothing was shown.
+   * The choices that the person has seen, or their hash. A decision with other effects is refused. Null if nothing was
+   * shown.
    */
   shown: readonly WeighedChoice[] | string | null;
 }
@@ -115,7 +115,7 @@ export async function decideChoice(
   { decision, ...by }: ActedBy & { decision: LateDecisionKind },
   { clock, shown }: DecideOptions,
 ): Promise<WeighedChoice[]> {
-  // Until the end of the transaction no window judges the documents, no period closes and no mapping is put in force.
+  // Until the transaction ends, no window judges the documents, no period is closed, and no mapping is changed.
   for (const installation of installations) {
     const documents = await selected(trx, installation.id, selection, decision);
     if (documents.length === 0) continue;

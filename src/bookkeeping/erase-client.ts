@@ -55,11 +55,12 @@ export async function eraseClient(
 }
 
 /**
- * Erases a client's personal data in the mirror, in its versions, and in the books. In the client's invoices, rows, payments and
- * prepayments, it erases the fields that vetledger does not read, the payer's names, and the prepayment's description. It also
- * erases names in the entries' lines, and in reasons of actions. Amounts, client id, VAT number and country stay, because the
- * books need them. external_info stays, because a write-back sends it complete. An action records the erasure without the names.
- * The content hash of a record stays, so that reading the same record again does not restore a name.
+ * Erases a client's personal data in the mirror, in its versions, and in the books. In the client's invoices, rows,
+ * payments and prepayments, it erases the fields that vetledger does not read, the payer's names, and the prepayment's
+ * description. It also erases names in the entries' lines, and in reasons of actions. Amounts, client id, VAT number
+ * and country stay, because the books need them. external_info stays, because a write-back sends the whole field. An
+ * action records the erasure without the names. The content hash of a record stays, so that reading the same record
+ * again does not restore a name.
  */
 const batchSize = 500;
 

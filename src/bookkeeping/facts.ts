@@ -47,7 +47,9 @@ const unitsPerRecord = 2_000;
 
 const storedShape = {
   ...{ id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool },
-  /** Null for records of the first load: the time of that read does not show when they were recorded. */
+  /**
+   * Null for records of the first load, because the time of that read does not show when the practice recorded them.
+   */
   firstSeenAt: nullable(instant),
   missingAt: nullable(instant),
   missingAnswer: nullable(oneOf(lookUpAnswers)),

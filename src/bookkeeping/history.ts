@@ -22,8 +22,8 @@ export async function withHistory(
   const decisions = await decisionsOf(
     db,
     installation,
-    // Also read for posted documents without a late version: after a correction, the document may be in the version of an earlier
-    // decision again.
+    // These decisions are also read for posted documents without a late version. After a correction, the document may
+    // have the version of an earlier decision again.
     documents.filter(({ late, entryId: inForce }) => late.version !== null || inForce !== null),
   );
   const reversalOf = (document: StoredDocument) =>

@@ -176,7 +176,7 @@ export async function adoptIdentity(db: Db, installation: InstallationConfig, by
   });
 }
 
-/** Throws ConfigError if the currency changed: the amounts of the entries are in the old one. */
+/** Throws ConfigError if the currency changed, because the amounts of the entries are in the old currency. */
 export function requireAdoptable(installation: InstallationConfig, changes: readonly IdentityChange[]): void {
   if (!changes.some(({ what }) => what === 'currency')) return;
   const { message, todo } = errorOf(installation, changes);

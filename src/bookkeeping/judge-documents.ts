@@ -22,11 +22,11 @@ export const judgingBatch = 300;
 export interface JudgedDocument {
   document: DocumentWithHistory;
   decision: Decision;
-  /** A proof failed, and the rows or payments were not fetched again since. */
+  /** A proof failed, and the rows or payments have not been fetched again since then. */
   awaitsParts: boolean;
   /** The shares of prepayments that it was judged with. */
   shares: readonly PrepaymentShare[];
-  /** No document that a first load has still to read changes the decision (src/posting/in-load.ts). */
+  /** True if no document that a first load still has to read can change the decision (src/posting/in-load.ts). */
   isCertain: boolean;
 }
 
@@ -107,7 +107,7 @@ function sharesOf(facts: DocumentFacts): readonly PrepaymentShare[] {
   return 'shares' in facts ? (facts.shares ?? []) : [];
 }
 
-/** If the parts are old, no decision is possible: the document keeps its state. */
+/** If rows or payments are out of date, no decision is possible, and the document keeps its state. */
 function undecided({ before }: DocumentWithHistory, decision: Decision): Decision {
   const { outside: _, ...rest } = decision;
   return {

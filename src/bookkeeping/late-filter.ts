@@ -10,12 +10,12 @@ export interface LateFilter {
   kind?: DocumentKind;
   from?: CalendarDate;
   to?: CalendarDate;
-  /** An account that posting the document would change. */
+  /** An account on which posting the document would change the balance. */
   account?: string;
   department?: number;
   /** Limits of the largest amount that posting the document would move on one account. */
   amount?: { least?: Money; most?: Money };
-  /** Documents with this decision, instead of those without any. */
+  /** Selects documents with this decision, instead of documents without a decision. */
   decided?: LateDecisionKind;
 }
 
@@ -34,7 +34,7 @@ export function matchesLate(
   );
 }
 
-/** Whether a document meets the conditions on what posting it would do. */
+/** Whether a document meets the conditions on the effects of its posting. */
 export function matchesWeighed({ account, department, amount }: LateFilter, document: WeighedDocument): boolean {
   const largest = largestEffect(document);
   return (

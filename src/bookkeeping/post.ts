@@ -22,7 +22,7 @@ import { holdSharesIfGiven, markOtherTakers, postsVatAtReceipt } from './prepaym
 import { postsVatOnPayment } from './vat-due-batch.ts';
 import { followMoves } from './vat-due-marks.ts';
 
-/** The database's statistics are updated each time the number of judged documents has grown by this factor. */
+/** The database's statistics are updated whenever the number of judged documents has grown by this factor. */
 const refreshGrowth = 4;
 /**
  * Number of concurrent posters. Each claims its own batches: one judges while the database stores the other's entries.
@@ -51,7 +51,7 @@ export async function postWaiting(
   contextFor: ContextFor,
   { windowId, finalRound, transact, onProgress, onHeld = () => undefined }: PostOptions,
 ): Promise<number> {
-  // The database's clock, like `judged_at`, so that the last round judges each document once.
+  // The database's clock also sets `judged_at`. With the same clock, the last round judges each document once.
   const now = await databaseNow(db);
   const options = { finalRound, judgedBefore: now, transact, onHeld };
   await followMarked(db, installation, transact);
@@ -72,7 +72,7 @@ export async function postWaiting(
   };
   // Prepayments come first, because the VAT of their uses depends on them.
   if (postsVatAtReceipt(installation)) await poster('prepayment');
-  // So do invoices, because payments move their VAT.
+  // Invoices come before payments, because payments move the VAT of invoices.
   if (postsVatOnPayment(installation)) await poster('invoice');
   await settleAll(Array.from({ length: posters }, () => poster()));
   return posted;

@@ -56,7 +56,10 @@ export async function holdSharesIfGiven(
   if (given) await holdShares(trx, installation.id);
 }
 
-/** The decided VAT of originals, by prepayment; null for none. For decisions that are not in the database. */
+/**
+ * The decided VAT of originals, by prepayment; null if an original has none. It contains decisions that are not in the
+ * database yet.
+ */
 export type DecidedVats = Map<number, OriginalVat | null>;
 
 /**

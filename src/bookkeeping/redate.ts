@@ -24,7 +24,7 @@ export interface Redated {
   unit: string;
   /** The reversal; neither the unit nor the reversal is sent. Null for a summary that is cancelled without one. */
   reversal: string | null;
-  /** The entry or summary on an open day. Null if nothing is left to post. */
+  /** Summaries of one day and department that have to be moved to another day. */
   entry: string | null;
   date: CalendarDate | null;
 }

@@ -8,7 +8,7 @@ import type { PostingContext } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { specFacts } from './spec-facts.ts';
 
-/** The outcome of a case. Without differences, all entries and problems were as written. */
+/** The outcome of a case. If there are no differences, all entries and problems are as expected. */
 export interface CaseResult {
   name: string;
   ok: boolean;

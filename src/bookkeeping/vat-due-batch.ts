@@ -18,8 +18,8 @@ export function postsVatOnPayment({ mapping }: Pick<InstallationConfig, 'mapping
 }
 
 /**
- * The entries in force of invoices after the decisions of earlier batches, which are not in the database. Null for an invoice
- * without one.
+ * The entries in force of invoices after the decisions of earlier batches, which the database does not have yet. Null
+ * for an invoice without an entry.
  */
 export type DecidedInvoices = Map<number, DueDocument['inForce']>;
 
@@ -155,7 +155,7 @@ export class VatDueBatch {
     const last = entries.at(-1);
     if (last === undefined) {
       if (state === 'before_start') this.#opens(facts, documentDate ?? '');
-      // Before, the invoice may have been part of the opening balances.
+      // Until now, the invoice may have been part of the opening balances.
       else if (state === 'gone' || state === 'voided') for (const id of invoicesOf(facts)) this.#touched.add(id);
       return;
     }

@@ -12,7 +12,10 @@ import { type InstallationId, lineRoles, sides } from '../terms.ts';
 
 /** The reads of VAT on payment (ACCOUNTING R13). The number of statements does not depend on the number of documents. */
 
-/** The invoices whose VAT the documents concern: these, their members, and the chains of credit notes of all. */
+/**
+ * The invoices whose VAT the documents concern, with their members and the chains of credit notes of all these
+ * invoices.
+ */
 export async function relatedInvoices(
   db: Connection,
   installation: InstallationId,

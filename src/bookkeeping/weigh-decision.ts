@@ -17,7 +17,7 @@ import { postedBy } from './posted-by.ts';
 import { postingContexts } from './posting-context.ts';
 import { PrepaymentShares } from './prepayment-shares.ts';
 
-/** What a decision about a document does, judged as a window would, without saving anything. */
+/** The effects of a decision about a document. The document is judged as in a window, but nothing is saved. */
 export interface WeighedDocument extends DocumentRef {
   code: string;
   date: CalendarDate | null;
@@ -34,7 +34,7 @@ export interface WeighedDocument extends DocumentRef {
   effects: readonly DecisionEffect[];
 }
 
-/** A decision about documents of an installation, and what it does. */
+/** A decision about documents of an installation, with its effects. */
 export interface WeighedChoice {
   installation: InstallationConfig;
   documents: readonly WeighedDocument[];
@@ -79,7 +79,7 @@ export async function weighDecision(
       const { kind, id, before } = document;
       const known = late.get(`${kind}/${id}`);
       const facts = shares?.add(bare) ?? bare;
-      // Without earlier decisions, which the next window would apply.
+      // Earlier decisions are left out. The next window would apply them.
       const present = post(facts, { ...before, decisions: [] }, context);
       const version = versionNow(present, before);
       if (decision === 'confirm_gone' && !isMissing({ problem: present.problem?.code ?? null })) {
@@ -111,7 +111,7 @@ export async function weighDecision(
   return weighed;
 }
 
-/** The version that a decision would be about now. */
+/** The version of the document to which a decision would apply now. */
 function versionNow({ late, problem }: Decision, { inForce }: PostedBefore): string | null {
   return isMissing({ problem: problem?.code ?? null }) ? inForce && versionGone(inForce.id) : (late?.version ?? null);
 }

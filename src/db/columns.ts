@@ -45,7 +45,7 @@ export const instant = column<Date>('timestamptz', 1184);
 /** json and jsonb, as text. Where digits matter, src/records/json.ts parses it. */
 export const json = column<string>('json', 114, 3802);
 export const integers = column<number[]>('bigint[]', 1016);
-/** The same, with elements that may be null. */
+/** A list of texts whose elements may be null. */
 export const integersOrNulls = column<(number | null)[]>('bigint[]', 1016);
 export const texts = column<string[]>('text[]', 1009);
 export const numerics = column<string[]>('numeric[]', 1231);

@@ -16,8 +16,8 @@ export async function* pages<Row>(size: number, read: (after: Row | null) => Pro
 }
 
 /**
- * As `pages`, but reads the next page while the caller works on this one. If the caller stops early, one extra page was
- * read.
+ * Does the same as `pages`, but reads the next page while the caller works on this one. If the caller stops early, one
+ * extra page was read.
  */
 export async function* pagesAhead<Row>(
   size: number,
@@ -28,9 +28,10 @@ export async function* pagesAhead<Row>(
     const last = page.at(-1);
     if (last === undefined) return;
     next = page.length < size ? null : read(last);
-    // Its error is thrown when the page is awaited.
+    // An error of this read is thrown when the page is awaited.
     next?.catch(() => undefined);
-    // The statement is sent at the end of the turn; this keeps the caller's work from delaying it.
+    // The driver sends the statement at the end of the event loop's turn. This pause keeps the caller's work from
+    // delaying it.
     await nextTurn();
     yield page;
   }

@@ -66,7 +66,10 @@ export async function withLease<Result>(
   return keepLease(ports, await waitForLease(ports, scope, ports), work);
 }
 
-/** As `withLease`, for a lease that is already held. If the work fails, the lease is marked as not ended cleanly. */
+/**
+ * Does the same as `withLease` for a lease that is already held. If the work fails, the lease is marked as not ended
+ * cleanly.
+ */
 export async function keepLease<Result>(
   { db, clock, signal }: LeasePorts,
   lease: Lease,

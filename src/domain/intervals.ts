@@ -60,8 +60,8 @@ export function lateAfterSeconds(schedule: Schedule, now: Situation, syncedTo: D
 }
 
 /**
- * The offset of an installation's windows in each interval, as a share of it: each `rank` of `of` has its own, evenly
- * spread. `turn` (0 to 1) shifts all of them, and differs between databases on the same servers.
+ * The offset of an installation's windows in each interval, as a share of the interval. The offsets of the `of` ranks
+ * are spread evenly. `turn` (0 to 1) shifts all offsets, and differs between databases on the same servers.
  */
 export function spreadShare(rank: number, of: number, turn: number): number {
   return (rank / of + turn) % 1;

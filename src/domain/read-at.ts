@@ -35,8 +35,8 @@ export function agreedTime({ sourceTime, askedAt }: ReadAt): Date {
 }
 
 /**
- * How far the source's clock is ahead of the database's, in milliseconds; negative if it is behind. Low by up to the
- * request's duration.
+ * How far the source's clock is ahead of the database's, in milliseconds; negative if it is behind. The result is too
+ * low by up to the request's duration.
  */
 export function skewMs({ sourceTime, askedAt }: ReadAt): number {
   return sourceTime.getTime() - askedAt.getTime();

@@ -82,7 +82,7 @@ function* piecesIn(text: string): Generator<Span> {
 
 /** The token after `Bearer` or `Basic`, unless it may be an ordinary word, and the values of secret URL parameters. */
 function* credentialsIn(text: string): Generator<Span> {
-  // A lookahead, so that the next match may begin inside this word.
+  // The expression uses a lookahead, so that the next match may begin inside this word.
   for (const { index, 0: scheme, 1: token = '' } of text.matchAll(/\b(?:Bearer|Basic) (?=([\w.~+/=-]+))/gi)) {
     const start = index + scheme.length;
     if (/[\d.~+/=_-]/.test(token)) yield [start, start + token.length];

@@ -12,7 +12,7 @@ import type { CheckPlan, ErpProblem } from './port.ts';
 export interface ValuesInUse {
   accounts: { account: string; role: LineRole }[];
   vat: { group: string | null; rate: Money | null }[];
-  /** An empty value is that of lines without this dimension. */
+  /** The empty value stands for lines without this dimension. */
   dimensions: { dimension: MappedDimension; value: string }[];
   kinds: (DocumentKind | 'daily_summary')[];
 }

@@ -138,8 +138,8 @@ function placeOfFound({ account, dimensions }: FoundLine, party: string | null):
 }
 
 /**
- * The party of a line in the ERP. If a user merged several clients into one party there, the client that the entry
- * names.
+ * The party of a line in the ERP. If a user merged several clients into one party there, it is the client that the
+ * entry names.
  */
 function partyAsSent({ party, partyAlike = [] }: FoundLine, sent: ReadonlySet<string>): string | null {
   return party !== null && !sent.has(party) ? (partyAlike.find((code) => sent.has(code)) ?? party) : party;

@@ -21,7 +21,7 @@ export const erpPriorities = { check: 2, live: 4, backlog: 6, review: 7, books: 
 /** Reading back may use only half of a limit per day or longer; deliveries can use the rest. */
 const booksLimit = { perSeconds: 86_400, share: 0.5 };
 
-/** A limit allows no request for longer than a request waits. */
+/** A request would wait for a limit longer than a request may wait. */
 export class PaceExceeded extends ErpError {
   constructor(waitMs: number, which: 'requests' | 'errors') {
     const problem = which === 'requests' ? 'erp_limit_spent' : 'erp_errors_spent';
@@ -160,7 +160,7 @@ function allowanceOf({ limits, errors_allowed: errors }: Capabilities['pace']): 
   };
 }
 
-/** The share counts all requests: nothing is read back if deliveries have already used it up. */
+/** The share counts all requests. If deliveries have already used it up, nothing is read back. */
 function booksAllowance({ limits, errors }: Allowance): Allowance {
   const { perSeconds: day, share } = booksLimit;
   return {

@@ -13,8 +13,8 @@ export interface ErpTarget {
   /** The company as the configuration names it. */
   readonly company: CompanyRef;
   /**
-   * The company as the ERP identifies it, which is the same for every name in a configuration. The ERP is queried at
-   * the first contact only. Absent if a configuration cannot name one company in two ways.
+   * The company as the ERP identifies it. It is the same for every name in a configuration. Only the first call queries
+   * the ERP. Absent if a configuration cannot name one company in two ways.
    */
   identify?(request: RequestOptions): Promise<IdentifiedCompany>;
   /**

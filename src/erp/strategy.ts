@@ -125,7 +125,7 @@ export interface ErrorVerdict {
   isHalved: boolean;
   /** The cause is the ERP or the connection, not a single entry. */
   isFailure: boolean;
-  /** How long nothing is sent to the company. */
+  /** Time in which nothing is sent to the company. */
   waitMs: number;
 }
 
@@ -165,7 +165,7 @@ export function verdictOf({ error, entries, failures }: Failure, strategy: Strat
   }
 }
 
-/** How long nothing is sent after this number of consecutive failures. */
+/** Time in which nothing is sent after this number of consecutive failures. */
 export function restMs(failures: number): number {
   return backoffMs(failures, { firstMs: 2_000, longestMs: 300_000 });
 }

@@ -219,7 +219,7 @@ function dimensionsOf(
 function accountsWithParty(unit: GeneralLedgerUnit, mapping: Mapping, { lines }: Capabilities): Set<string> {
   if (lines.party === 'none') return new Set();
   const accounts = partyAccounts(mapping);
-  // An entry of an earlier mapping may use other accounts.
+  // An entry that was posted with an earlier mapping may use other accounts.
   for (const { role, account } of unit.posting.lines) if (partyRoles.includes(role)) accounts.add(account);
   return accounts;
 }

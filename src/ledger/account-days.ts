@@ -3,7 +3,7 @@ import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { type CalendarDate, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 
-/** What the figures of an account can be split by. */
+/** The values by which figures of an account can be split. */
 export const splits = ['department', 'dimension_1', 'dimension_2', 'dimension_3'] as const;
 export type Split = (typeof splits)[number];
 
@@ -46,7 +46,7 @@ export async function accountFigures(
   { from, through, yearStart, split, account, upToSeq }: AccountDays,
 ): Promise<AccountFigures[]> {
   const part = partColumn(split);
-  // Later entries are few as a rule, so the days are reduced by them, and their lines are read by key.
+  // There are usually few later entries. So the sums of days are reduced by these entries, whose lines are read by key.
   const later =
     upToSeq === null
       ? ''

@@ -6,7 +6,7 @@ import type { BooksHead } from './head.ts';
 import { type Close, closesBySeq } from './journal/chain.ts';
 import { type Seal, sealsOf } from './seals.ts';
 
-/** The close that a month was last closed by, as a link of the chain. */
+/** The last close of a month, as a link of the chain. */
 export interface ClosedMonth {
   close: RecordedClose;
   /** The head of the books with the close as their last link. */
@@ -15,7 +15,7 @@ export interface ClosedMonth {
   seal: Seal | null;
   /** The reopening after which the month is open again; null if it is closed. */
   reopened: RecordedClose | null;
-  /** The closes and reopenings up to the close, as the chain has them and as people made them. */
+  /** The closes and reopenings up to the close: as links of the chain, and as actions of people. */
   links: Close[];
   closes: RecordedClose[];
 }

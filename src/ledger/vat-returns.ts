@@ -46,7 +46,7 @@ export interface FiledReturn {
   filedAt: Date;
   by: string;
   reason: string;
-  /** The hash of its lines, as shown before filing. */
+  /** The hash of the return's lines, as shown before filing. */
   shown: string;
 }
 

@@ -123,7 +123,7 @@ async function missingEnd(db: Connection, installation: InstallationId): Promise
   const found = await maybeRow(
     db,
     { by: text, unit: text },
-    // An undone delivery is named by the unit that it undoes.
+    // The undo of a delivery is listed under the unit that it undoes.
     `select by, unit from (select by, regexp_replace(unit, '/undo/[0-9]+$', '') as unit from (${namedUnits}) n) named
      where not exists (select from entry e where e.id = named.unit)
        and not exists (select from summary_entry s where s.id = named.unit)
@@ -191,7 +191,7 @@ async function wrongReturn(db: Connection, installation: InstallationId): Promis
   return found && { seq: null, entryId: chainFindings.vatReturn(found), message: chainFindings.wrongReturn };
 }
 
-/** Reports of a day read stored sums of its lines. */
+/** Checks the stored sums of days against their lines, because reports read these sums. */
 async function wrongDay(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
   const found = await wrongAccountDay(db, installation);
   if (found === null) return null;

@@ -58,8 +58,8 @@ function modifiedOf(record: SourceRecord): string | null {
 }
 
 /**
- * Whether a received record replaces the stored one. The answer to a later request always does, whatever its
- * `modified`, which goes back if the source was restored from a backup or its clock corrected. If two requests were
+ * Whether a received record replaces the stored one. The answer to a later request always does, even with an earlier
+ * `modified`. This happens after the source was restored from a backup or its clock was corrected. If two requests were
  * under way at the same time, either may have been answered first. The later `modified` then decides.
  */
 export function isLater(read: ReadSpan, next: IncomingRecord, stored: StoredRecord): boolean {

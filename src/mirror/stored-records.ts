@@ -89,7 +89,9 @@ export async function markShown(
   );
 }
 
-/** Replaces the stored texts of records by what this list of kept fields keeps of them. Their version numbers stay. */
+/**
+ * Reduces the stored texts of records to the fields that this list of kept fields keeps. Their version numbers stay.
+ */
 export async function keepByMap(
   trx: Connection,
   installation: number,

@@ -37,7 +37,7 @@ function problemOf(facts: DocumentFacts): Problem | null {
   return { code: 'missing_in_source', document, message: missingRowsMessage(document, rows) };
 }
 
-/** The document that facts are about. */
+/** The document to which the facts belong. */
 export function refOf(facts: DocumentFacts): DocumentRef {
   switch (facts.kind) {
     case 'invoice':

@@ -8,7 +8,7 @@ export interface CreditChain {
    * credit note without an original.
    */
   first: InvoiceRecord | null;
-  /** How many credit notes lead to it; 0 for the invoice itself. */
+  /** The number of credit notes that lead from a document to this invoice; 0 for the invoice itself. */
   depth: number;
   /**
    * The credit notes of the circle that contains this credit note, which is the first. Null if there is no such circle

@@ -4,7 +4,7 @@ import { type Money, minorUnit, sum } from '../domain/money.ts';
 /** A group of rows with its exact sum, which is to be rounded to the minor unit. */
 export interface CentGroup {
   exact: Money;
-  /** Decides ties: the lowest row id of the group, or the lowest credited row's id. */
+  /** Decides between equal remainders: the lowest row id of the group, or the lowest credited row's id. */
   tie: number;
 }
 

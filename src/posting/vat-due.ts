@@ -167,7 +167,7 @@ export function dueSteps(books: DueBooks, id: number, decimals: number): DueStep
 }
 
 function byPlace(one: Event, other: Event): number {
-  // The difference of two infinite places would be NaN.
+  // A place may be infinite. The difference of two infinite places is NaN, so places are compared and not subtracted.
   return one.place === other.place ? one.by.id - other.by.id : one.place < other.place ? -1 : 1;
 }
 

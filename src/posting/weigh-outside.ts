@@ -25,7 +25,7 @@ export function weigh(
   return { ...decision, outside };
 }
 
-/** A document without an entry has changed its state. For doubtful facts the changes are unknown. */
+/** Without an entry, the change is that of the document's state. The changes of doubtful facts are unknown. */
 function changesOf(
   posted: NonNullable<PostedBefore['inForce']>,
   { entry, state }: Judgement,

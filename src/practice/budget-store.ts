@@ -90,7 +90,7 @@ export class BudgetStore {
     return grants.length > 0 ? grants : { waitMs: answer[0]?.wait_ms ?? null };
   }
 
-  /** Milliseconds until so much weight can be taken, if no other process takes any. 0 if it can be taken at once. */
+  /** Milliseconds until this weight can be taken, if no other process takes any. 0 if it can be taken at once. */
   async roomInMs(action: string, weight: number, limit: number, windowSeconds: number): Promise<number> {
     const found = await maybeRow(
       this.#db,
@@ -180,7 +180,7 @@ const usageSql = `
 /** A slot counts for minutes. Older ones belong to budgets that are no longer used. */
 const slotHours = 24;
 
-/** Removes slots that expired long ago. Returns how many. */
+/** Removes slots that expired long ago. Returns the number of removed slots. */
 export function pruneSlots(db: Db, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

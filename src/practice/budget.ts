@@ -23,7 +23,7 @@ export const priorities = { live: 1, replay: 4, backfill: 5, scrub: 9 } as const
  */
 const longestStepMs = 1000;
 const shortestStepMs = 20;
-/** A background request pauses for so many times this long. */
+/** A background request multiplies its pauses by this number. */
 const backgroundSteps = 2;
 /**
  * Finished slots are reported with the next take of their action, or after this time (or one step, if that is shorter).
@@ -152,7 +152,7 @@ export class Budget {
   }
 
   /**
-   * Milliseconds until requests of so much weight may be sent at once, if no other process takes any. 0 if they may be
+   * Milliseconds until requests of this weight may be sent at once, if no other process takes any. 0 if they may be
    * sent now.
    */
   roomInMs(action: string, weight: number): Promise<number> {

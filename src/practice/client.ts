@@ -103,8 +103,8 @@ export interface PracticeClient {
    */
   writeExternalId(document: ExternalIdToWrite, priority?: number): Promise<RawRecord | null>;
   /**
-   * Milliseconds until the budget has room for so many of these writes at once, if no other process uses it. 0 if it
-   * has room now.
+   * Milliseconds until the budget has room for this number of writes at once, if no other process uses it. 0 if it has
+   * room now.
    */
   writeRoomInMs(kind: SourceKind, writes: number): Promise<number>;
   /** The external document id in the sub-resource. */

@@ -11,10 +11,10 @@ import type { HttpAnswer, Method, Transport } from './http.ts';
 import type { Log } from './log.ts';
 import { longestPauseMs, maxAttempts, retryPauseMs } from './retry.ts';
 
-/** A request fails after so many 429s. Each of them halves the limit and waits for Retry-After. */
+/** A request fails after this number of 429s. Each of them halves the limit and waits for Retry-After. */
 const maxThrottles = 8;
 
-/** What all requests of a client share. */
+/** The data that all requests of a client share. */
 export interface ExchangeContext {
   auth: Auth;
   budget: RateBudget;

@@ -19,7 +19,7 @@ export interface SignInOptions {
   failed(error: unknown): void;
 }
 
-/** The pause in milliseconds after so many consecutive refusals. */
+/** The pause in milliseconds after this number of consecutive refusals. */
 export function pauseAfterRefusals(refusals: number): number {
   return backoffMs(refusals, { firstMs: 60_000, longestMs: 3_600_000 });
 }

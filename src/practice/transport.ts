@@ -9,11 +9,11 @@ import { practiceTexts } from '../texts/errors/practice.ts';
 import { dateOf, type HttpAnswer, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 
 export interface Timeouts {
-  /** Until the connection is established, TLS included. */
+  /** Time limit until the connection is established, TLS included. */
   connectMs: number;
-  /** From the end of the request to the response's first byte. */
+  /** Time limit from the end of the request to the first byte of the response. */
   responseMs: number;
-  /** For the whole request. */
+  /** Time limit of the whole request. */
   requestMs: number;
 }
 

@@ -68,7 +68,7 @@ export interface FailingEquation {
   equation: string;
   difference: string;
   documents: number;
-  /** For E8, each difference: its VAT may be declared twice. */
+  /** Each difference of E8, because its VAT may be declared twice; absent for other equations. */
   each?: ReportedDifference[];
 }
 

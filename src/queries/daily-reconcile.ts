@@ -10,7 +10,7 @@ import { type ReconcileNote, type ReconcilePorts, reconcileWithSource } from './
 import { type ReconcileErpPorts, reconcileWithErp } from './reconcile-erp.ts';
 
 export interface DailyPorts extends ReconcilePorts, Pick<ReconcileErpPorts, 'databaseId' | 'delivery'> {
-  /** For the rate of requests to the ERP. */
+  /** Limits the rate of requests to the ERP. */
   erpClock: Clock;
   /** The key pair whose public key checks the seals. Null if seals are not checked. */
   sealKey: Ed25519Key | null;

@@ -54,7 +54,7 @@ function totals({ invoice, rows }: InvoiceFacts, judgement: Judgement, decimals:
   return { proof: proofTexts.totals, holds, says };
 }
 
-/** Names totals whose sum is not the total with VAT, even by one minor unit. */
+/** Names totals with another sum than the total with VAT, even if they differ by one minor unit. */
 function header(
   { total: net, totalVat: vat, totalWithVat: total }: InvoiceFacts['invoice'],
   decimals: number,

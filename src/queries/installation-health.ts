@@ -33,8 +33,8 @@ export interface Findings {
   /** The newest window. */
   last: Pick<RecordedWindow, 'outcome' | 'error' | 'opened_at'> | null;
   /**
-   * Why the installation's windows do not close now: the error of the newest window and of how many windows in a row,
-   * or the error of the steps of an open window.
+   * Why the installation's windows do not close now: the error of the newest window with the number of failed windows
+   * in a row, or the error of an open window's steps.
    */
   present?: PresentCause | null;
   watched: WatchedSchedule | null;
@@ -75,7 +75,7 @@ export interface HealthFound {
   cause: Cause | null;
 }
 
-/** A cause. If windows do not close, also how many attempts in a row failed, and since when. */
+/** A cause. If windows do not close, it has the number of failed attempts in a row and the time of the first one. */
 export type Cause = PlainError & Partial<Pick<PresentCause, 'attempts' | 'since'>>;
 
 export function healthOf(found: Findings): HealthFound {

@@ -19,7 +19,7 @@ export interface ChainReport {
   broken: BrokenLink | null;
   /** The latest link of the journal's chain; if the chain is broken, the last valid one. */
   head: ChainHead;
-  /** The same for the daily summaries. */
+  /** The latest link of the chain of daily summaries; if the chain is broken, the last valid one. */
   summary_head: ChainHead;
   /** The place of the requested hash (`--head`) in the chains. Null if neither chain contains the hash. */
   found?: { chain: 'journal' | 'summaries'; seq: number } | null;
@@ -45,7 +45,7 @@ export interface ChainQuestions {
   key?: Ed25519Key | undefined;
   /** Heads that the chains must contain. */
   heads?: readonly BooksHead[];
-  /** Ends the check. */
+  /** Aborts the check. */
   signal?: AbortSignal;
 }
 

@@ -26,14 +26,15 @@ import type { AccountPorts } from './owed-as-revenue.ts';
 const span = { fromMinute: 7 * 60, toMinute: 7 * 60 + 1 };
 
 /**
- * The days of the month of the mail about the last month's close. The first is when the close can begin. The tenth leaves time before
- * the VAT return, which is due on the tenth or later in the countries of the ready mappings; it comes only if the month is open.
+ * The days of the month on which the mail about the last month's close is sent. On the first, the close can begin. The
+ * tenth leaves time before the VAT return, which is due on the tenth or later in the countries of the ready mappings.
+ * On the tenth, the mail is sent only if the month is open.
  */
 const monthlyDays = [10, 1];
 
 /**
- * A problem that was found this long before a mail may be committed after the mail was made. The next mail has it, so none is lost.
- * Posting commits within seconds.
+ * A problem may be stored up to this long after it was found. A mail leaves out newer problems, and the next mail has
+ * them, so no problem is lost. Posting commits within seconds.
  */
 const settleMs = 10 * 60_000;
 

@@ -22,7 +22,7 @@ export type EventMarks = Record<EventTopic, string>;
 
 type Installation = Pick<InstallationConfig, 'id' | 'erp' | 'dialect' | 'decimals'>;
 
-/** The state of an installation in which no topic has anything to say. */
+/** The state of an installation without anything to report. */
 const nothingYet: EventMarks = { chain: '', equations: '', erp_refused: '', books: '0', mapping: '0' };
 
 /**

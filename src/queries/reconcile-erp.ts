@@ -127,7 +127,7 @@ async function withBooks(
       const { balances } = await withRetries(() => lookAt().then(read), { clock, signal }).catch((error: unknown) => {
         throw error instanceof ErpError ? unreadable(installation, error) : error;
       });
-      // Still under the lease: the equation uses the stored results, which the next reading changes.
+      // This runs under the lease, because the equation uses the stored results, which the next reading changes.
       return checkErpBooks(db, { id, decimals, company, ownedAccounts, balances });
     },
   );

@@ -22,7 +22,10 @@ export interface ReplayCost {
   weight: number;
   /** Duration by the rate budgets alone. */
   seconds: number;
-  /** What increases the cost, such as filters that the server ignores, and what could not be determined. */
+  /**
+   * The reasons for a higher cost, such as filters that the server ignores, and the values that could not be
+   * determined.
+   */
   remarks: string[];
 }
 

@@ -29,7 +29,9 @@ export async function filedReturnsOf(db: Connection, { id, decimals }: Filer): P
   };
 }
 
-/** The same by installation, without installations that have filed no return. */
+/**
+ * The changed returns and missed late entries by installation. Installations that have filed no return are left out.
+ */
 export async function filedReturnsOfAll(
   db: Connection,
   installations: readonly Filer[],

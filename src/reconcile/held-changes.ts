@@ -22,7 +22,7 @@ export function heldInvoice(invoice: ReconciledInvoice, posted: Money, decimals:
   return note(`invoice ${id}`, invoice, posted, now, totalWithVat, decimals);
 }
 
-/** As `heldInvoice`, for a payment or prepayment. */
+/** Does the same as `heldInvoice` for a payment or prepayment. */
 export function heldPayment(
   payment: ReconciledPayment | ReconciledPrepayment,
   posted: Money,

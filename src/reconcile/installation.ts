@@ -144,7 +144,7 @@ class DocumentChecks {
   readonly #vouchers: VoucherEquation;
   readonly #prepaymentVat: PrepaymentVatEquation;
   readonly #vatDue: VatDueEquation;
-  /** Known after all uses and prepayments are read. */
+  /** This is known only after all uses and prepayments are read. */
   #refundsLower = true;
 
   constructor(input: ReconcileInput) {
@@ -241,7 +241,7 @@ class DocumentChecks {
     return tally.equation(this.#input.decimals);
   }
 
-  /** E9; runs after all documents. */
+  /** Equation E9. Must run after all documents. */
   async vouchers(db: Connection): Promise<Listed['vouchers']> {
     return this.#vouchers.check(await balancesOfRoles(db, this.#input.id, soldRoles));
   }

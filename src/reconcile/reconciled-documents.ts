@@ -71,9 +71,7 @@ export function balance<T extends { amount: Money }>(sums: T[], wanted: (each: T
 /** Roles of VAT lines on payments and prepayments, which cancel each other in each entry (R5, R13). */
 const ofVat: readonly LineRole[] = ['vat', 'prepayment_vat', 'vat_not_due', 'opening_vat_not_due'];
 
-/**
- * The own side of a payment's or prepayment's entries: by R4-R7 the lines that are neither receivable nor liability.
- */
+/** The lines of a payment's or prepayment's entries that are neither receivable nor liability (R4 to R7). */
 export function paymentSide(kind: 'payment' | 'prepayment', sums: LedgerSum[]): LedgerSum[] {
   return sums
     .filter(({ role }) => !ofVat.includes(role))

@@ -76,9 +76,9 @@ function keepPath(members: Members, [key, ...path]: string[]): void {
 }
 
 /**
- * The canonical text of what the mirror keeps of a record. It is stored, compared by its hash, and read for posting.
- * Equal content gives the same text. PostgreSQL refuses NUL and lone surrogates, so the replacement character takes
- * their place.
+ * The canonical text of the parts of a record that the mirror keeps. It is stored, compared by its hash, and read for
+ * posting. Equal content gives the same text. PostgreSQL refuses NUL and lone surrogates, so the replacement character
+ * takes their place.
  */
 export function keptText(value: JsonValue, { plan }: FieldMap): string {
   const text = write(value, plan);

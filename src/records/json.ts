@@ -129,7 +129,7 @@ function numberOf(marked: string, isVerbatim: boolean): JsonValue {
 
 /** Powers of ten up to this are written out as digits. A number beyond it keeps its exponent. */
 const longestPower = 100;
-/** The most digits of an exponent that is evaluated. */
+/** Maximum number of digits of an exponent that is evaluated. */
 const longestExponent = 100;
 
 /** The value of a JSON number of any length. Equal numbers give equal values. 1e999999999 is not expanded. */
@@ -138,7 +138,7 @@ export function exactNumber(text: string): number | ExactNumber {
   if (!parts) throw new TypeError(`not a JSON number: ${text}`);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
   const digits = (whole + fraction).replace(/^0+/, '');
-  // A loop, because a regular expression for trailing zeros would take quadratic time.
+  // This is a loop, because a regular expression for trailing zeros would take quadratic time.
   let length = digits.length;
   while (digits[length - 1] === '0') length--;
   const significant = digits.slice(0, length);

@@ -114,7 +114,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   };
   try {
     const starting = options.temporal ? startTemporal(services).catch(whereNeeded(options)) : Promise.resolve(null);
-    // Both start at the same time. If one fails, the catch block below releases the other.
+    // Both servers start at the same time. If one fails, the catch block below releases the other.
     const [postgres, temporal] = await Promise.allSettled([acquirePostgres(services), starting]);
     for (const service of [postgres, temporal]) {
       if (service.status === 'fulfilled' && service.value) opened.push(service.value.release);
@@ -184,8 +184,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
 }
 
 /**
- * Imported only when needed: most commands do not use Temporal, and its client takes longer to load than most commands
- * take to run.
+ * This module is imported only when needed. Most commands do not use Temporal, and its client takes longer to load than
+ * most commands take to run.
  */
 async function startTemporal(services: ServicesOptions): Promise<TemporalHandle> {
   const { acquireTemporal } = await import('../embedded/temporal.ts');

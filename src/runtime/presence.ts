@@ -113,7 +113,7 @@ class Registered implements Presence {
     }
   }
 
-  /** Writes the whole row, since it may have been pruned while the process was suspended. */
+  /** The whole row is written, because another process may have deleted it while this process was suspended. */
   async #heartbeat(): Promise<void> {
     const { command, taskQueue } = this.#work;
     const temporalGoneSince = this.#app.outages.of('temporal')?.since ?? null;

@@ -189,7 +189,7 @@ async function startWorkers(
         taskQueue: queue,
         workflowBundle: { codePath: workflowBundlePath },
         activities,
-        // Otherwise Temporal repeats a task that throws, until the time-out of the run.
+        // Without this, Temporal repeats a task that throws until the time-out of the run.
         workflowFailureErrorTypes: { '*': ['Error'] },
         shutdownGraceTime,
         shutdownForceTime,
@@ -265,7 +265,7 @@ function installRuntime(app: App, isDaemon: boolean): void {
 function runtimeOptions(app: App, metricsAddress: string | null): RuntimeOptions {
   return {
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      // Debug level: the SDK warns about every retried activity, which the window reports anyway.
+      // These lines have the level debug. The SDK warns about every retried activity, and the window reports the same.
       app.log.debug({ sdk: meta, level }, message);
     }),
     shutdownSignals: [],

@@ -54,7 +54,7 @@ export interface PullCounts {
 export interface PullResult extends PullCounts {
   /** The time of the first answer. The next pull of this stream must read changes from then on. */
   began: ReadAt;
-  /** The time span of all answers. A record that was last answered before it was not in the list. */
+  /** The time span of all answers. If the last answer with a record is earlier, the record was not in the list. */
   read: ReadSpan;
 }
 

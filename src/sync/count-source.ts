@@ -36,7 +36,8 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
   if (highest === null) return (await list({})).count;
   const countNewer = async () => {
     const filters = { id__gt: String(highest) };
-    // The next walk stores a refused filter. Here a refusal only means that newer documents cannot be counted.
+    // The next walk stores a refused filter. In this count, a refusal only means that newer documents cannot be
+    // counted.
     const answer = await unlessRefused(
       () => list(filters),
       filters,
@@ -58,9 +59,12 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
 }
 
 export interface MirrorCount {
-  /** Documents that the mirror has or has put aside, without those that are gone from the source. */
+  /** Number of documents that the mirror has or has put aside. Documents that are gone from the source are left out. */
   known: number;
-  /** Those that the source should count: all except posted ones that it does not show (ACCOUNTING "Absence"). */
+  /**
+   * Number of documents that the source should count: all except posted ones that it does not show (ACCOUNTING
+   * "Absence").
+   */
   shown: number;
 }
 

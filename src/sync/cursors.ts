@@ -12,7 +12,7 @@ const cursorValue = z.strictObject({
   /** The database's time of that request, and how many ms the source's clock was ahead of the database's. */
   askedAt: time.exactOptional(),
   skew: ms.exactOptional(),
-  /** The last watermark at which both clocks agreed. */
+  /** The last watermark at which the clocks of source and database agreed. */
   agreed: time.exactOptional(),
   /**
    * After the source's clock was set forward: the earlier skew, and until when transactions stamped with it may still

@@ -3,7 +3,7 @@ import { pageSizeFor } from './walk/page-size.ts';
 /** Seconds that it takes to save a page, beside the wait for its answer. */
 export const savingSeconds = 0.05;
 
-/** Weight in use in a rate budget, and the seconds until it is free again. */
+/** The used weight of a rate budget, and the seconds until this weight is free again. */
 export interface BusyWeight {
   weight: number;
   seconds: number;

@@ -7,7 +7,7 @@ import type { PullContext } from './context.ts';
 import { estimateList, savingSeconds } from './load-estimate.ts';
 import { recordsLeft } from './records-left.ts';
 
-/** How far a first load is, and how long the rest will take. */
+/** The progress of a first load, and the time that the rest will take. */
 export interface LoadLeft {
   lists: Record<RecordKind, { received: number; left: number }>;
   /** `least` follows from the rate budgets alone, `most` from the speed so far. */

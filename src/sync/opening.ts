@@ -14,7 +14,7 @@ function openingOf({ sourceTime, sourceTimeAtMost, askedAt, answeredAt, clock }:
   return { sourceTime, sourceTimeAtMost, askedAt, answeredAt, clock };
 }
 
-/** Stops the pull that the opening has begun, after its first request. */
+/** Stops the opening's pull after the first request. */
 class FirstAnswerReceived extends Error {}
 
 /**

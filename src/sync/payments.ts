@@ -36,7 +36,7 @@ export async function pullNewPayments(context: PullContext, after: number | null
   return count === (await paymentsAbove(context, after)).shown ? newer : null;
 }
 
-/** If there are more payments above the cursor than this, they are read in any case. */
+/** If more payments than this are above the cursor, all of them are read. */
 const countedAtMost = 5_000;
 
 /**

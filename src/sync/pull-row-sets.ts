@@ -17,8 +17,8 @@ export const isStale = `kind = 'invoice' and needs_rows and gone_at is null
   and (rows_source_time is null or rows_source_time < rows_fresh_from)`;
 
 /**
- * The number of stale row sets, and the source time from which an answer makes all of them fresh. Null if that is
- * unknown.
+ * The number of stale row sets, and the source time from which an answer makes all of them fresh. The time is null if
+ * it is unknown.
  */
 export function staleSets({ db, installation }: PullContext): Promise<{ n: number; freshFrom: Date | null }> {
   const sql = `select count(*) as n, max(rows_fresh_from) as "freshFrom" from mirror_record where installation = ? and ${isStale}`;

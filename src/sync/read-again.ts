@@ -12,7 +12,7 @@ import { maxOffset } from './walk/offset-pages.ts';
  */
 const largePages = 5;
 
-/** By id, whether the source has a record that was just read. */
+/** For each id that was just read: whether the source has the record. */
 export type ReadAgain = Map<number, boolean>;
 
 /**

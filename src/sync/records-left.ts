@@ -4,7 +4,7 @@ import type { PullOwner } from './context.ts';
 import { readCursors } from './cursors.ts';
 import { savedProgress } from './saved-walks.ts';
 
-/** How far a load is with a list. */
+/** The progress of a load in one list. */
 export interface ListLeft {
   /** Records left to read. Null if only the source knows. */
   left: number | null;
@@ -13,8 +13,8 @@ export interface ListLeft {
 }
 
 /**
- * What an interrupted or running load still has to read of each list. The result is null for live windows after the
- * first load. `from` is the backfill's first invoice date.
+ * The records of each list that an interrupted or running load still has to read. The result is null for live windows
+ * after the first load. `from` is the backfill's first invoice date.
  */
 export async function recordsLeft(
   db: Connection,

@@ -296,7 +296,7 @@ function finishedQuestion(question: string): string {
   return `${finishedMark} ${question}`.trimEnd();
 }
 
-/** Removes walks that were not continued for so many days. Returns how many. */
+/** Removes walks that were not continued for this number of days. Returns the number of removed walks. */
 export function pruneWalks(db: Db, days: number, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

@@ -17,7 +17,7 @@ import { stepToleranceMs } from './watermark.ts';
  */
 const rowsAsked = 51;
 
-/** What a scan of all rows has proven so far. */
+/** The results that a scan of all rows has proven so far. */
 export interface ScanSoFar {
   read: ReadSpan;
   /** Every row with an id up to this was received. */
@@ -29,7 +29,7 @@ export interface ScanSoFar {
 }
 
 /**
- * How far the scan of all rows is. Null if no scan is under way, or it proves nothing yet.
+ * The progress of the scan of all rows. Null if no scan is under way, or it proves nothing yet.
  *
  * Rows get their ids when they are created. A row that the scan has not read is therefore newer than those that it has
  * read, and these are not older than the `created` of their invoices (the specification has no such field for rows).

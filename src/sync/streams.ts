@@ -57,7 +57,7 @@ export async function pullStream(
   return counts;
 }
 
-/** Like `pullStream`, but the caller moves the cursor. */
+/** Does the same as `pullStream`, but the caller moves the cursor. */
 export async function readStream(
   context: PullContext,
   stream: RecordKind,
@@ -102,7 +102,7 @@ export async function readStream(
       // read scanned rows again. Changed rows come after it, because they make sets stale that the scan has accepted.
       const scan = await completeScan(context, known?.walks);
       const counts = await pullRows(context, sinceOf(context, cursors, 'row', opened), ports, traitsOf(known, stream));
-      // The next window reads what changes after this window's opening, or after the beginning of the scan.
+      // The next window reads changes after this window's opening, or after the beginning of the scan.
       const began = scan ? firstOf(opened, scan.began) : opened;
       return {
         counts: { seen: counts.seen + (scan?.seen ?? 0), pulled: counts.pulled + (scan?.pulled ?? 0) },
@@ -113,9 +113,9 @@ export async function readStream(
 }
 
 /**
- * Pulls what has changed since the watermark minus the overlap. It starts earlier if the answer that opened the window
- * shows that the source's clock was set back. It runs once per workflow run. The opening of the window (opening.ts),
- * which runs before the source's clock is known, may have read everything already.
+ * Pulls the changes since the watermark minus the overlap. It starts earlier if the answer that opened the window shows
+ * that the source's clock was set back. It runs once per workflow run. The opening of the window (opening.ts), which
+ * runs before the source's clock is known, may have read everything already.
  */
 export async function walkChanged(
   context: PullContext,

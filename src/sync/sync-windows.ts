@@ -289,7 +289,7 @@ export function openWorkflows(
   );
 }
 
-/** Removes windows that ended more than so many days ago. Returns how many. */
+/** Removes windows that ended more than this number of days ago. Returns the number of removed windows. */
 export function pruneWindows(db: Db, days: number, signal: AbortSignal): Promise<number> {
   return pruneInBatches(
     db,

@@ -2,7 +2,8 @@ import { agreedTime, type ReadAt, skewMs } from '../domain/read-at.ts';
 import type { CursorValue } from './cursors.ts';
 
 /**
- * How a watermark moves, and from when the next window reads, whatever the source's clock does. Pure.
+ * Computes how a watermark moves, and from which time the next window reads, even if the source's clock was changed.
+ * Pure.
  *
  * Let a window read at `askedAt` by the database's clock and at `sourceTime` by the source's. Its watermark is the
  * earlier of the two. Later changes have later timestamps, unless the source's clock is set back; it is then lower,

@@ -1,12 +1,12 @@
 import { sleep } from '../domain/concurrency.ts';
 import type { App } from '../runtime/app.ts';
 
-/** Interval of looks, and the wait before the first: a starting daemon opens windows first. */
+/** Interval between looks, and delay before the first look, because a starting daemon opens windows first. */
 const lookEveryMs = 60_000;
 
 /**
  * Calls `look` at an interval until it is stopped: a loop of the daemon that depends only on PostgreSQL. An error is
- * logged with `failure`, and the next look comes all the same.
+ * logged with `failure` and does not prevent the next look.
  */
 export function startLooks(
   app: Pick<App, 'log' | 'outages'>,

@@ -25,7 +25,7 @@ import { windowPaces } from '../sync/schedule-state.ts';
 import type { DocumentRef } from '../terms.ts';
 import { startLooks } from './looks.ts';
 
-/** Mails per look, so that news are noticed also while many mails wait. */
+/** Maximum number of mails per look, so that the daemon notices new events while many mails wait. */
 const mailsPerLook = 20;
 
 /**
@@ -46,7 +46,7 @@ interface Subscribed {
   topic: Topic;
 }
 
-/** The monthly notice of each installation, or null if it has none, as far as one look has made them. */
+/** The monthly notice of each installation that one look has already made; null if the installation has none. */
 type MonthlyNotices = Map<number, NoticeAbout<'monthly'> | null>;
 
 /** Decides and sends mails when called. It has no timer, so that tests can call it at any time. */
@@ -63,7 +63,7 @@ export class Mailing {
   async look(signal: AbortSignal): Promise<void> {
     const { db, config } = this.#app;
     if (config.mail === null) return;
-    // The books of the others belong to another configuration.
+    // The books of the other installations belong to another configuration.
     const changed = await changedIdentities(db, config.installations);
     const served = config.installations.filter(({ id }) => !changed.has(id));
     const subscribed = served.flatMap((installation) => subscriptionsOf(installation, config.mail?.recipients ?? []));
@@ -120,7 +120,7 @@ export class Mailing {
     return { after, mails: await eventMails(this.#app.db, installation, topic, { before, after }, now) };
   }
 
-  /** The mark is the day of the last turn, and the end of what its mail has seen. */
+  /** The mark is the day of the last turn, and the time up to which its mail covers problems. */
   async #daily(installation: InstallationConfig, before: string | null, now: Date): Promise<Decided | null> {
     const turn = dailyTurn(installation.timezone, now);
     const { day } = turn;

@@ -12,7 +12,8 @@ export interface Nudged {
 }
 
 /**
- * Starts a window through the installation's Schedule, or lets one follow the running one, unless windows are paused.
+ * Starts a window through the installation's Schedule, unless windows are paused. If a window is running, the new one
+ * follows it.
  */
 export async function nudgeNow(app: App, client: Client, installation: number): Promise<Nudged> {
   if (await windowPause(app.db, installation)) return { installation, state: 'paused' };

@@ -88,7 +88,7 @@ export interface ReloadPorts {
   intervals: Intervals;
   /** Called with the installations that are served from now on. */
   onInstallations(installations: readonly InstallationConfig[]): void;
-  /** Starts a window of each of these, one after another. */
+  /** Starts a window of each of these installations, one after another. */
   open(installations: readonly number[]): void;
 }
 
@@ -139,7 +139,7 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
 /** Pause before Temporal is updated again after a failure. */
 const retryMs = 15_000;
 
-/** Reloads each time `subscribe` calls back, one after another. */
+/** Reloads the configuration each time that `subscribe` calls its listener. Reloads run one after another. */
 export function startReloads(
   app: App,
   engine: Engine,

@@ -37,7 +37,7 @@ interface Timing {
 }
 
 /**
- * When the windows of an installation start: each installation has its own position in the interval, so that they do
+ * The offset of an installation's windows in the interval. Each installation has a different offset, so that windows do
  * not all start at once. Temporal uses whole seconds. If there are more installations than seconds, jitter separates
  * those of one second.
  */
@@ -106,7 +106,7 @@ export async function setSchedule(
   }
 }
 
-/** Starts a window now, or lets one follow the running one. */
+/** Starts a window now. If a window is running, the new one follows it. */
 export async function openNow(app: App, engine: Engine, installation: number): Promise<void> {
   await scheduleHandle(app, engine, installation).trigger(ScheduleOverlapPolicy.BUFFER_ONE);
 }
@@ -157,8 +157,8 @@ function scheduleRows({ config }: App): { taskQueue: string; restNote: string } 
 }
 
 /**
- * Starts a window now through the installation's schedule, or lets one follow the running window. Does nothing while
- * the schedule is paused. `webhooks` is the number of webhooks behind this trigger.
+ * Starts a window now through the installation's schedule. If a window is running, the new one follows it. Does nothing
+ * while the schedule is paused. `webhooks` is the number of webhooks behind this trigger.
  */
 export async function triggerSchedule(app: App, engine: Engine, installation: number, webhooks: number): Promise<void> {
   await engine.client.withDeadline(Date.now() + triggerTimeoutMs, async () => {

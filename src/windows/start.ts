@@ -11,8 +11,8 @@ const schedulesAtATime = 8;
 /** Windows that a starting daemon runs in parallel. More would share the cores, and none would end sooner. */
 const startsAtATime = 8;
 /**
- * The next window starts after this time even if the limit is reached: a large first load takes hours, and mostly waits
- * for its rate budget.
+ * The next window starts after this time even if the limit is reached, because a large first load takes hours and
+ * mostly waits for its rate budget.
  */
 const startsApartMs = 1_000;
 const lookEveryMs = 100;

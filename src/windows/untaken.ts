@@ -22,7 +22,8 @@ export async function untakenTicks(
   const { namespace, security, taskQueue } = config.temporal;
   const connection = Connection.lazy({ ...security, address });
   const client = new Client({ connection, namespace });
-  // Temporal compares it with start times by its machine's clock, so an adjusted `Date` must not matter.
+  // Temporal compares this time with start times by its machine's clock, so the time must not come from an adjusted
+  // `Date`.
   const machineMs = performance.timeOrigin + performance.now();
   const before = new Date(machineMs - takenWithinMs).toISOString();
   const query =

@@ -98,12 +98,14 @@ export async function waitForDeliveries(
   }
 }
 
-/** The remaining units of one installation, and for how long their number has not changed although it could have. */
+/**
+ * The remaining units of one installation, and how long their number has not changed although the ERP could be reached.
+ */
 class Waiting {
   most = 0;
   #left = 0;
   #changedAt = performance.now();
-  /** Each of these pauses counts once in a row: a doubt that follows another one is caused by the ERP. */
+  /** Each of these pauses counts once in a row, because the ERP causes a doubt that directly follows another one. */
   #takenOverAt: number | null = null;
   #looksUpAt: number | null = null;
 

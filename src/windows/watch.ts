@@ -41,7 +41,10 @@ export interface Watch {
 }
 
 const watchEveryMs = 15_000;
-/** Schedules that a round reads from Temporal: each request makes the server wake a workflow. */
+/**
+ * Number of Schedules that a round reads from Temporal. It is limited, because each request makes the server wake a
+ * workflow.
+ */
 const askedAtMost = 10;
 /** Limit of installations in a log line. */
 const namedAtMost = 20;
@@ -79,7 +82,10 @@ export class Watcher {
   readonly #app: App;
   readonly #engine: Engine;
   readonly #intervals: Intervals;
-  /** Since when each installation is watched: the start, or the reload that added it. */
+  /**
+   * The time from which each installation is watched: the start of the daemon, or the reload that added the
+   * installation.
+   */
   #watchedSince: ReadonlyMap<number, number> = new Map();
   /** The result of the latest look. */
   #seen: Watched[] = [];
@@ -168,7 +174,7 @@ export class Watcher {
       lagSeconds: lagMs === null ? null : lagMs / 1000,
       intervalSeconds: intervalSecondsOf(this.#app, pace),
       paused,
-      // A lag from before the watch may first be caught up.
+      // The daemon may first have to catch up on a lag from the time before the watch.
       late: !paused && Math.min(lagMs ?? Number.POSITIVE_INFINITY, watchedMs) > lateAfterMs,
       counters: null,
     };
@@ -261,7 +267,7 @@ export class Watcher {
   #logMissed(now: number): void {
     if (this.#missedAt.size === 0) return;
     const longestMs = Math.max(...this.#intervals.values(), this.#app.config.schedule.everySeconds) * 1000;
-    // The Schedules are read in turn, so only a whole turn without another miss shows that it is over.
+    // The Schedules are read in turn. So only a complete turn without another miss shows that the misses are over.
     const turnMs = (this.#seen.length / (askedAtMost / 2)) * watchEveryMs;
     const latest = Math.max(...this.#missedAt.values());
     if (now - latest <= longestMs + turnMs) return;

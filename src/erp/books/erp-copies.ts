@@ -46,7 +46,7 @@ export async function copiesAmong(
     }),
   );
   return entries.flatMap((found): Copy[] => {
-    // This is our entry, but its key was removed.
+    // A user removed the key from our entry, so the entry is no copy.
     if (byErpId.has(found.id)) return [];
     const named = byErpId.get(found.originId ?? '');
     const candidates = named === undefined ? labelled.filter(isLabelledAs(found, sent)) : [named];

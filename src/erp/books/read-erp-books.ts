@@ -274,7 +274,7 @@ class Reader {
         else toCompare.push({ found, unit });
         continue;
       }
-      // The other installation's own reading reports its entries.
+      // The reading of the other installation reports these entries.
       const seen = unit === null && found.state === 'posted' ? this.#foreign(found) : null;
       if (seen === null) others.push(found.id);
       else foreign.push(seen);

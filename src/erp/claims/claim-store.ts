@@ -6,8 +6,8 @@ import { deliveryFindings } from '../../texts/findings/delivery.ts';
 import type { KeyedEntry } from '../port.ts';
 
 /**
- * SQL of the tables `erp_claim` and `erp_keyed_entry`. They record whether an installation's entries in a company
- * belong to this database, and which do not.
+ * SQL of the tables `erp_claim` and `erp_keyed_entry`. They record whether this database owns an installation's entries
+ * in a company, and which entries there it has not sent.
  */
 
 export interface ClaimOf {
@@ -152,7 +152,7 @@ export async function forgetEntries(
   ]);
 }
 
-/** An entry of another database that is not adopted. A key that was adopted is in the outbox. */
+/** An entry of another database that is not adopted. An entry whose key is in the outbox was adopted earlier. */
 const isForeign = `(not k.is_ours and k.adopted_at is null and not exists (
   select from erp_unit u where u.erp_key = k.erp_key))`;
 
@@ -179,7 +179,7 @@ export function unsettledEntries(
   );
 }
 
-/** An entry with a key of this database, which the outbox has no record of sending. */
+/** An entry whose key has the form of this database, although the outbox has never sent it. */
 const isUnknown = `(k.is_ours and not exists (select from erp_unit u where u.erp_key = k.erp_key and ${wasSent}))`;
 
 /**

@@ -512,7 +512,7 @@ export class Batch {
             if (draft && strategy.canDeleteDrafts) surplus.push(unwantedOf(unit, draft));
             outcomes.push(refusedOf(unit, verdict.code, verdict.message));
           } else if (finding.is === 'absent' && finding.differs !== null && unit.doubt === 'unseen') {
-            // The last request created this draft, and would create the same one again.
+            // The last request created this draft. If the request is repeated, it creates the same draft again.
             const message = deliveryFindings.draftDeleted({ differences: finding.differs });
             outcomes.push(refusedOf(unit, 'erp_differs', message));
           } else if (draft === null) absent.push(item);

@@ -14,11 +14,7 @@ const columns = columnList(unitShape);
 /** States in which a unit no longer delays the units that follow it. */
 const settledStates = `('delivered', 'drafted', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')`;
 
-/**
- * The next units to send: live work before backlog, in the order of their chains, and never before a unit that they
- * follow. There are fewer than `limit` if a halved batch is among them. The units are not marked, since only the lease
- * holder sends.
- */
+/** With a subquery per row, PostgreSQL reads only as many rows as the batch needs, even if the queue is long. */
 export async function claimDue(
   db: Connection,
   { installation, company }: ClaimScope,

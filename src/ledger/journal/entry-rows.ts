@@ -113,7 +113,7 @@ export function entryRow(entry: LedgerEntry): EntryRow {
   };
 }
 
-/** The row lacks the party's name: names are in `entry_party_name`. */
+/** The names of parties are in `entry_party_name`, so this row does not contain them. */
 export function lineRow(entryId: string, index: number, line: Line): LineRow {
   return {
     entry_id: entryId,

@@ -1,5 +1,5 @@
 /**
- * SQL sums over entry lines `l` with a sign. The name of each function states which side is positive. `of` is a numeric
+ * Signed SQL sums over entry lines `l`. The name of each function states which side is positive. `of` is a numeric
  * column of `l`. The sum of no lines is null.
  */
 

@@ -10,9 +10,9 @@ export interface DraftSummary {
   /** The date of the entries. */
   date: CalendarDate;
   departmentId: number | null;
-  /** The original VAT period of all its entries. */
+  /** The original VAT period of all entries in the summary. */
   vatPeriod: string;
-  /** True if all its entries are late; false if none is. */
+  /** True if all entries in the summary are late; false if none is late. */
   isLate: boolean;
   /** True for late documents and corrections of a day; false for the ordinary summary of the day. */
   isCorrection: boolean;

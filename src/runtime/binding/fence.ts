@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { holdBinding } from './held.ts';
 
 const callTimeoutMs = 10_000;
-/** Limit of terminated workflows. Further ones wait for workers that never come, and do no harm. */
+/** Limit of terminated workflows. Further workflows wait for workers that never come, and do no harm. */
 const endedAtMost = 2_000;
 
 /**

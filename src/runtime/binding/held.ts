@@ -19,7 +19,7 @@ export async function heldBinding(client: Client, name: string): Promise<HeldBin
       client.schedule.getHandle(bindingId(name)).describe(),
     );
     const incarnation = /incarnation ([0-9a-f-]{36})/.exec(state.note ?? '')?.[1];
-    // A note that was changed by hand proves nothing. The next start writes it again.
+    // A note that a user changed proves nothing. The next start writes the note again.
     return incarnation === undefined ? null : { incarnation };
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;

@@ -73,7 +73,8 @@ export function judgeBinding(
     return refused(bindingEvidence.restored({ timelines }));
   }
   if (differ(here.namespace, noted.namespace)) {
-    // The embedded development server's file is ours. Deleting it makes no copy of the database.
+    // The embedded development server's file belongs to vetledger. A deleted file does not mean that the database was
+    // copied.
     if (isEmbedded && !hasFailedOver) return { is: 'to bind', remark: bindingRemarks.newDevelopmentServer };
     const evidence = bindingEvidence.otherNamespace({ here: here.namespace, bound: noted.namespace });
     return { is: 'refused', evidence, isTemporal: true };

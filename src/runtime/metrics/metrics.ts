@@ -18,7 +18,7 @@ export interface Readings {
   requests: ReadonlyMap<number, { requests: number; weight: number; throttled: number; waitedSeconds: number }>;
   /** Figures from the database, with their age; null before the first reading. */
   figures: { values: Figures; ageSeconds: number } | null;
-  /** What the watch over the windows knows of each installation. */
+  /** The figures of the watch over the windows for each installation. */
   watched: readonly {
     installation: number;
     intervalSeconds: number;

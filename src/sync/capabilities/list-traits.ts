@@ -5,7 +5,7 @@ import { type RecordKind, recordKinds } from '../../terms.ts';
 import type { TimestampStyle } from '../walk/timestamps.ts';
 import { ignoredForHours } from './filters.ts';
 
-/** What the pull of a list must know about the source's server. */
+/** The properties of the source's server that the pull of a list uses. */
 export interface ListTraits {
   /** Filters that the server has ignored within the last `ignoredForHours`. */
   ignored: Set<string>;

@@ -4,22 +4,23 @@ import { selectWindows } from './noted-windows.ts';
 import { type Bounds, changeStreams, type NotedWindow } from './spans.ts';
 
 /**
- * Which windows have read what a failed window left unread (table `window_unread`). A failed window is covered when
- * later windows, replays or backfills have read each stream that it left unread, and one of them has closed. Closing
- * means that everything read until then was judged and posted. Each window that ends subtracts what it has read from
- * what earlier ones left. The cost therefore depends only on the windows that are not covered yet.
+ * Finds the windows that have read the parts that a failed window left unread (table `window_unread`). A failed window
+ * is covered when later windows, replays or backfills have read each stream that it left unread, and one of them has
+ * closed. Closing means that everything read until then was judged and posted. Each window that ends subtracts the
+ * parts that it has read from the unread parts of earlier windows. The cost therefore depends only on the windows that
+ * are not covered yet.
  */
 
 const streams = [...changeStreams, 'payment' as const];
 /**
- * The most failed windows that `--failed` considers, the newest ones. It is three and a half days of failures every
- * five minutes.
+ * Maximum number of failed windows that `--failed` considers; the newest ones count. It is three and a half days of
+ * failures every five minutes.
  */
 const failedAtMost = 1_000;
 
 /**
- * Stores what an ending window has left unread, and subtracts what it has read from what other windows left. It runs in
- * the transaction of the window's end. A row of idle windows is named once.
+ * Stores the parts that an ending window has left unread, and subtracts the parts that it has read from the unread
+ * parts of other windows. It runs in the transaction of the window's end. A row of idle windows is named once.
  */
 export async function noteEnded(trx: Connection, window: NotedWindow): Promise<void> {
   const { id, installation, outcome } = window;
@@ -47,7 +48,7 @@ export async function noteEnded(trx: Connection, window: NotedWindow): Promise<v
 
 const isRead = (stream: string) => `${stream}_left <@ ${stream}_read`;
 
-/** What a window has read of a stream. Null if nothing. */
+/** The part of a stream that a window has read. Null if it has read nothing. */
 function readBy({ kind, spans, unread }: NotedWindow, stream: (typeof streams)[number]): Bounds | null {
   if (spans === null || unread.includes(stream)) return null;
   if (stream !== 'payment') return spans[stream].to === null ? null : spans[stream];
@@ -57,8 +58,8 @@ function readBy({ kind, spans, unread }: NotedWindow, stream: (typeof streams)[n
 }
 
 /**
- * What a window should have read of a stream and has not. Null if nothing, or if it cannot be expressed as a time
- * interval.
+ * The part of a stream that a window should have read but has not. Null if there is none, or if it cannot be expressed
+ * as a time interval.
  */
 function leftBy({ spans, unread }: NotedWindow, stream: (typeof streams)[number]): Bounds | null {
   if (spans === null || !unread.includes(stream)) return null;

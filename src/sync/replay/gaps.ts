@@ -26,8 +26,8 @@ export interface GapReport {
 }
 
 /**
- * Finds what the windows of an installation, up to the present cursors, have left unread between them. It uses the
- * spans that each window stored, and not the table of failed windows.
+ * Finds the parts of the streams that the windows of an installation, up to the present cursors, have left unread. It
+ * uses the spans that each window stored, and not the table of failed windows.
  */
 export async function gapsOf(db: Connection, installation: InstallationId): Promise<GapReport> {
   // The cursors are read before the windows. If a window closes in between, its spans include the cursors.

@@ -12,7 +12,9 @@ import type { Bounds, changeStreams, NotedWindow, StreamBounds } from './spans.t
  * are stored as null.
  */
 
-/** What a live window will read: from each cursor up to `to`. `opened` is null if the source did not answer. */
+/**
+ * The parts that a live window will read: from each cursor up to `to`. `opened` is null if the source did not answer.
+ */
 export function openingSpans(cursors: Cursors, opened: ReadAt | null, to: Date): StreamBounds {
   const from = positions(cursors, opened);
   const changes = (stream: (typeof changeStreams)[number]): Bounds => ({ from: from[stream], to: to.getTime() });
@@ -23,8 +25,8 @@ export function openingSpans(cursors: Cursors, opened: ReadAt | null, to: Date):
 }
 
 /**
- * What a backfill will read: everything. Of payments, only those that had settled when it opened certainly count as
- * read. If the invoices are limited by date, none of them count.
+ * The parts that a backfill will read: everything. Only payments that had settled when the backfill opened certainly
+ * count as read. If the backfill limits invoices by date, no invoice counts as read.
  */
 export function backfillSpans({ payment }: Cursors, fromDate: string | null, to: Date): StreamBounds {
   const all = { from: null, to: to.getTime() };
@@ -34,7 +36,7 @@ export function backfillSpans({ payment }: Cursors, fromDate: string | null, to:
   };
 }
 
-/** What a live window has read that has moved every cursor. */
+/** The parts that a live window has read if it has moved every cursor. */
 export function readSpans(before: Cursors, opened: ReadAt, moves: readonly CursorMove[]): StreamBounds {
   const from = positions(before, opened);
   const moved = Object.fromEntries(moves.map(({ stream, value, revision }) => [stream, { value, revision }]));

@@ -151,9 +151,9 @@ async function timesSpan(
 }
 
 /**
- * The id up to which all payments are that existed at an instant. It is the cursor after a window that began more than the overlap
- * after the first window that had read these payments. Null if there was no such window, so that payments are read up
- * to the present.
+ * All payments that existed at an instant have an id up to this one. It is the cursor after a window that began more
+ * than the overlap after the first window that had read these payments. Null if there was no such window, so that
+ * payments are read up to the present.
  */
 async function settledAfter(
   db: Connection,

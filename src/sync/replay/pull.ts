@@ -14,9 +14,9 @@ import { untilTimestamp } from '../walk/timestamps.ts';
 import type { Span } from './spans.ts';
 
 /**
- * How a replay reads the lists (DESIGN "Sync"): each only within the span, however long the history is. If the server
- * does not honour an upper bound, the list is read to its end. Records that have changed since are not in the span any
- * more, because a later window has read them.
+ * A replay reads each list only within its span, so its cost does not depend on the length of the history (DESIGN
+ * "Sync"). If the server does not honour an upper bound, the list is read to its end. Records that have changed since
+ * are not in the span any more, because a later window has read them.
  */
 
 /**

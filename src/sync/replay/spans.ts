@@ -1,7 +1,7 @@
 /**
- * What windows and replays read of each stream, as intervals. Pure. For invoices, prepayments and rows: source times of
- * changes in ms, `from <= modified < to`. For payments: ids, `from < id <= to`. Two intervals join if the `to` of one
- * is the `from` of the next.
+ * The parts of each stream that windows and replays read, as intervals. Pure. For invoices, prepayments and rows:
+ * source times of changes in ms, `from <= modified < to`. For payments: ids, `from < id <= to`. Two intervals join if
+ * the `to` of one is the `from` of the next.
  */
 import type { InstallationId, RecordKind } from '../../terms.ts';
 

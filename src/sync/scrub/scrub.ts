@@ -32,8 +32,8 @@ import { dueInMs, nextBeginsAt } from './scrub-pace.ts';
 
 /**
  * The scrub reads every record of the source again, in passes, and compares it with the mirror. A difference is saved
- * like in any pull, so that the next window posts it. It finds what no window reads: records that appear with an old
- * `modified`, records that are gone although the counts agree, and changes without a new `modified`.
+ * like in any pull, so that the next window posts it. It finds changes that no window reads: records that appear with
+ * an old `modified`, records that are gone although the counts agree, and changes without a new `modified`.
  *
  * A pass reads each list in steps. A step reads all records between two ids of the mirror in one answer, which proves
  * its completeness whatever the order of the list (count-proof.ts). It then moves the pass's position. A step that was
@@ -45,7 +45,7 @@ export interface ScrubPace {
   days: number | null;
   /** The share of each rate limit that the scrub takes even while others wait. */
   minShare: number;
-  /** The slice ends after so many requests. */
+  /** The slice ends after this number of requests. */
   requestsAtMost: number;
   now(): Date;
 }
@@ -281,7 +281,9 @@ class Step implements PullWatch {
     );
   }
 
-  /** Whether the next window will read what was modified at this time. Such a change does not count as unseen. */
+  /**
+   * Whether the next window will read a record that was modified at this time. Such a change does not count as unseen.
+   */
   #isStillAsked(kind: 'invoice' | 'prepayment' | 'row', modified: Date | null): boolean {
     const from = changedFrom(this.#cursors[kind].value, null);
     if (modified === null || from === null) return false;

@@ -22,7 +22,7 @@ export function receivedIn({ results, unusable }: Omit<Page, 'count'>): number {
   return results.length + (unusable?.length ?? 0);
 }
 
-/** The number of records of a page that only repeat another record of it. */
+/** The number of records of a page that only repeat another record of the page. */
 export function copiesIn({ results }: Pick<Page, 'results'>): number {
   return results.length - new Set(results.map(({ id }) => id)).size;
 }

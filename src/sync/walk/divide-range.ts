@@ -107,8 +107,8 @@ class Division {
   }
 
   /**
-   * Whether a page that has as many records as the count only with its copies is the whole list. It is, if the server
-   * counts copies. A request for one repeated record shows how the server counts.
+   * A page may have as many records as the count only if its copies are counted. Such a page is the whole list if the
+   * server counts copies. A request for one repeated record shows how the server counts.
    */
   async #isWholeWithCopies(page: ListAnswer): Promise<boolean> {
     const requests = this.#requests;
@@ -191,8 +191,8 @@ class Division {
   }
 
   /**
-   * Stores a bound as ignored if it left nothing out more than once, although there are records on its other side. For
-   * ids there always are, because the bound is made from an existing id.
+   * Stores a bound as ignored if it left nothing out more than once, although there are records on its other side. Ids
+   * always have such records, because the bound is made from an existing id.
    */
   async #noteIgnoredBounds(dimension: Dimension, count: number, below: number, above: number): Promise<void> {
     const requests = this.#requests;

@@ -4,7 +4,7 @@ import { isAscending } from './order.ts';
 import type { WalkState } from './types.ts';
 import type { WalkRequests } from './walk-requests.ts';
 
-/** So many consecutive count mismatches, or empty pages, are accepted before the list is divided instead. */
+/** After this number of consecutive count mismatches or empty pages, the list is divided instead. */
 const mismatchesAtMost = 3;
 
 /**

@@ -8,7 +8,7 @@ import type { RangeFilter, WalkRequests } from './walk-requests.ts';
 export const maxOffset = 10_000;
 
 const passesAtMost = 40;
-/** After so many consecutive passes without a new record, no further pass is tried. */
+/** After this number of consecutive passes without a new record, no further pass is tried. */
 const stalledPassesAtMost = 8;
 /** How often an empty page is requested again if its count is not 0. */
 const emptyRetries = 3;
@@ -99,7 +99,8 @@ class Pass {
     const requests = this.#requests;
     // The server may limit the page size. The longest page of this pass shows it.
     let longest = 1;
-    // The same for different records, because a server may show copies that it does not count.
+    // The longest page of this pass, counted in different records, because a server may show copies that it does not
+    // count.
     let longestDifferent = 1;
     let repairs = 0;
     let hasSlipped = false;

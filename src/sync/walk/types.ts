@@ -66,7 +66,7 @@ export interface WalkOptions {
 export interface WalkResult {
   /** Records received, repeated ones included. */
   received: number;
-  /** The time of the first answer. The walk covers what was committed by then. */
+  /** The time of the first answer. The walk covers all changes that were committed by then. */
   began: ReadAt;
 }
 

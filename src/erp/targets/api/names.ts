@@ -74,7 +74,7 @@ export class NameCache<Value> {
     for (const name of names) answer.set(name, this.#fresh(name, now) ?? []);
     const missing = [...answer.keys()].filter((name) => this.#fresh(name, now) === null);
     if (missing.length === 0) return answer;
-    // Another call may clear the cache during this request, so the answer is filled before.
+    // Another call may clear the cache during this request, so the cached records are already in the answer.
     const loaded = await load(missing);
     if (this.#held.size + loaded.size > this.#options.most) this.#held.clear();
     for (const [name, values] of loaded) {

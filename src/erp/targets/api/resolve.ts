@@ -20,10 +20,7 @@ export type Resolving<W extends RecordTypes> = Pick<
   'terms' | 'records' | 'entryFault' | 'lineFault' | 'taxFault'
 >;
 
-/**
- * Throws an ErpError with the entries that have the first problem, so that the caller can send the others again without
- * them.
- */
+/** Throws an ErpError with the entries that have the first problem. The caller can then send the other entries. */
 export function throwFirst(problems: Resolved<RecordTypes>['problems']): void {
   const [first] = problems;
   if (first === undefined) return;

@@ -128,7 +128,7 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
       throwFirst(resolved.problems);
     }
     if (resolved.missingParties.size === 0) return resolved;
-    // These clients were looked up just before, so none is created twice after a doubt.
+    // These clients were looked up just before. So none is created twice after a request without an answer.
     const parties = [...resolved.missingParties.values()].map(({ code, name }) => ({
       code,
       name: clip(
@@ -169,7 +169,8 @@ export class ApiTarget<W extends RecordTypes> implements ErpTarget {
       if (present.length !== group.length) throw refuse(erpAnswerTexts.lineMissing({ erp }));
       const matches = new Set(present.map(({ matched }) => matched));
       if (matches.size === 1 && !matches.has(null)) continue;
-      // An ERP would match only the unmatched part, or take lines out of the other group and leave it unbalanced.
+      // Some lines are already matched. An ERP would match only the other lines, or take these lines out of their group
+      // and leave it unbalanced.
       if (present.some(({ matched, isTouched }) => matched !== null || isTouched))
         throw refuse(erpAnswerTexts.lineMatched);
       const left = present.reduce((balance, { amount }) => balance.plus(amount), zero);

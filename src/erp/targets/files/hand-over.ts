@@ -176,7 +176,7 @@ class HandOver {
       const period = this.#format.periodOf(first.date);
       const rendered = await this.#render(trx, { number, period, before, maxUnits: this.#maxUnits });
       report.refused += rendered.refused;
-      // The refusals are committed first. The next call continues with the units after them.
+      // The refusals are committed first. The next call continues with the units after the refused ones.
       if (rendered.ids.length === 0) return rendered.refused > 0 ? 'again' : null;
       const facts = { installation: installation.id, number, period, currency: installation.currency, createdAt: at };
       await storePiece(trx, key, 0, rendered.writer.head(facts));

@@ -111,7 +111,7 @@ class Sie4Writer implements FileWriter {
 function problemsOf({ accounts, dimensions }: FileValues): ErpProblem[] {
   const wrongAccounts = accounts.filter(({ account }) => !/^\d{1,9}$/.test(account));
   const wrongNames = dimensions.filter(({ theirs }) => !/^[1-9]\d{0,3}$/.test(theirs));
-  // If a value were changed, two values could become equal.
+  // Changed values are refused, because two values could become equal.
   const wrongValues = dimensions.flatMap(({ values }) =>
     values.filter((value) => safeText(value, longestObject) !== value),
   );

@@ -36,7 +36,7 @@ export async function takeOverBatch(
   const found = await entriesInFolder(folder, key, inFolder, databaseId);
   const { installation, number } = key;
   if (found === null) {
-    // If another database uses the folder, that is the better explanation.
+    // Another database may use the folder. That explains the file better, so it is checked first.
     const foreign = await foreignFolder(folder, { installation, databaseId });
     throw foreign === null ? new FileTaken(join(folder, inFolder.file)) : new FolderForeign(foreign);
   }

@@ -38,7 +38,7 @@ export interface TaxOptions {
 
 /** The tax that DATEV computes in a row. */
 interface RowTax {
-  /** The key in the row. Empty: the account computes its tax without one. */
+  /** The key in the row. It is empty if the account computes its tax without a key. */
   key: string;
   rate: Money;
   account: string;
@@ -140,7 +140,7 @@ function rowTax(
   if (key === undefined || vatCode === null || vatRate === null || !vatRate.equals(key.rate)) return null;
   const long = (code: string) => code.padEnd(accountLength, '0');
   const computesItself = key.automatic.some((each) => long(each) === account);
-  // Another account with automatic tax: its rate is unknown.
+  // The account is another one with automatic tax, so its rate is unknown.
   if (automaticAccounts.includes(account) && !computesItself) return null;
   return { key: automaticAccounts.includes(account) ? '' : vatCode, rate: vatRate, account: long(key.account) };
 }

@@ -100,7 +100,7 @@ async function oneByOne(
     const context = { active_test: false };
     const call = { model: 'ir.model.data', method: 'check_object_reference', args, context };
     const answer = await calls.call('reads', call, request).catch((error: unknown) => {
-      // Odoo answers an unknown external id with this error.
+      // Odoo returns this error for an unknown external id.
       if (error instanceof ErpError && notFound.test(error.message)) return null;
       throw error;
     });

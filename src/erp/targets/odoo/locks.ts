@@ -18,7 +18,7 @@ const kinds: Record<string, LockKind> = {
   hard_lock_date: 'year',
   user_hard_lock_date: 'year',
   period_lock_date: 'general',
-  // This lock covers sale journals; vetledger posts sales only.
+  // This lock covers sale journals, and vetledger posts only sales.
   sale_lock_date: 'general',
   user_sale_lock_date: 'general',
   tax_lock_date: 'vat',
@@ -33,7 +33,7 @@ const kinds: Record<string, LockKind> = {
 export async function readLocks(calls: OdooCalls, request: RequestOptions): Promise<ErpPeriods> {
   const { companyId, chain, usable, features } = await calls.company(request);
   const { lockFields } = features;
-  // Not from a cache, because a lock may just have been set.
+  // This is not read from a cache, because a user may just have set a lock.
   const args = { domain: [['id', 'in', usable]], fields: lockFields };
   // Odoo only returns companies that the context allows.
   const context = { allowed_company_ids: usable };

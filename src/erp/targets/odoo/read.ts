@@ -59,7 +59,7 @@ export class OdooReader implements ErpReader<OdooRecords> {
       return this.#read([...(await findExternalIds(this.#calls, move, wanted, lookUpRequest)).values()], lookUpRequest);
     };
     const likely: KeyLookUp = (keys, lookUpRequest) => this.likely(keys, lookUpRequest);
-    // Only a search of all moves proves that an entry is missing. Its time grows with the number of moves.
+    // Only a search of all moves proves that an entry is missing. The search takes longer the more moves there are.
     const all: KeyLookUp = (keys, lookUpRequest) => this.#byReference(keys, [], lookUpRequest);
     // A user may change a reference, but not an external id. Without the right to search, external ids need one request
     // each, so they come last.

@@ -49,7 +49,7 @@ export class TrytonReader implements ErpReader<TrytonRecords> {
           lookUpRequest,
         );
       },
-      // Only a search of all moves proves that an entry is missing. Its time grows with the number of moves.
+      // Only a search of all moves proves that an entry is missing. The search takes longer the more moves there are.
       (keys, lookUpRequest) => this.#withKeys(keys, [], lookUpRequest),
     ];
   }
