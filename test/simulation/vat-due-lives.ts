@@ -7,58 +7,17 @@ import type { DueBooks } from '../../src/posting/vat-due.ts';
 import type { PaymentRecord } from '../../src/records/types.ts';
 import { DueScene } from '../posting/due-support.ts';
 import { contextOf, invoiceFacts, invoiceOf, mappingOf, paymentOf, rowOf, vatGroup } from '../posting/support.ts';
+import { DueOracle, type DuePolicy, type Sale as DueSale, firstOf, type Paid, rounded, totalOf } from './oracle-due.ts';
 
 const rates = [24, 14, 0] as const;
 type Rate = (typeof rates)[number];
 
-interface Sale {
-  id: number;
-  date: string;
-  /** Net and VAT in cents by rate. */
-  rows: { rate: Rate; net: bigint; vat: bigint }[];
-  credits: number | null;
-  members: number[];
-  isVoid: boolean;
-}
-
-interface Paid {
-  id: number;
-  sale: number;
-  type: number;
-  cents: bigint;
-  date: string;
-  isGone: boolean;
-}
-
-interface Policy {
-  until: string | null;
-  latest: { months: number } | { year_end: string } | null;
-  rest: boolean;
-  start: string | null;
-}
+type Sale = DueSale<Rate>;
 
 /** The cases that occurred in lives, so that a test can check that none is missing. */
 export type Counts = Record<string, number>;
 
 const text = (cents: bigint): string => new Money(String(cents)).dividedBy(100).toFixed(2);
-const abs = (n: bigint): bigint => (n < 0n ? -n : n);
-
-/** A fraction rounded half-even. */
-function rounded(over: bigint, under: bigint): bigint {
-  const [n, d] = under < 0n ? [-over, -under] : [over, under];
-  const sign = n < 0n ? -1n : 1n;
-  const [whole, rest] = [abs(n) / d, abs(n) % d];
-  const up = rest * 2n > d || (rest * 2n === d && whole % 2n === 1n);
-  return sign * (whole + (up ? 1n : 0n));
-}
-
-/** A fraction, limited to the range between zero and a total. */
-function within([n, d]: [bigint, bigint], total: bigint): [bigint, bigint] {
-  const [over, under] = d < 0n ? [-n, -d] : [n, d];
-  const isBelow = total < 0n ? over > 0n : over < 0n;
-  const isAbove = total < 0n ? over < total * under : over > total * under;
-  return isBelow ? [0n, 1n] : isAbove ? [total, 1n] : [over, under];
-}
 
 export function liveVatDue(seed: number, counts: Counts, change?: (books: DueBooks) => DueBooks): void {
   const life = new Life(seed, counts, change);
@@ -68,7 +27,7 @@ export function liveVatDue(seed: number, counts: Counts, change?: (books: DueBoo
 class Life {
   readonly #rng: Rng;
   readonly #counts: Counts;
-  readonly #policy: Policy;
+  readonly #policy: DuePolicy;
   readonly #scene: DueScene;
   readonly #seed: number;
   readonly #sales = new Map<number, Sale>();
@@ -85,6 +44,7 @@ class Life {
     this.#rng = rng;
     const until = rng.chance(0.3) ? '2026-03-10' : null;
     this.#policy = {
+      from: '2026-01-01',
       until,
       latest: rng.pick([null, null, { months: 1 }, { year_end: '03-31' }] as const),
       rest: until !== null && rng.chance(0.5),
@@ -126,14 +86,12 @@ class Life {
     this.#day = new Date(Date.parse(this.#day) + days * 86_400_000).toISOString().slice(0, 10);
   }
 
-  #total = ({ rows }: Sale): bigint => rows.reduce((sum, { net, vat }) => sum + net + vat, 0n);
-
   #post(sale: Sale): void {
     this.#sales.set(sale.id, sale);
     const { id, rows, date, credits, members, isVoid } = sale;
     const nets = rows.reduce((sum, { net }) => sum + net, 0n);
     const vats = rows.reduce((sum, { vat }) => sum + vat, 0n);
-    const first = this.#first(sale);
+    const first = firstOf(this.#sales, sale);
     const invoice = invoiceOf([text(nets), text(vats), text(nets + vats)], {
       ...{ id, number: String(1000 + id), invoiceDate: date, created: `${date}T09:00:00+02:00`, dueDate: null },
       ...{ creditNote: credits !== null, originalInvoiceId: credits, status: isVoid ? 99 : 3 },
@@ -151,12 +109,6 @@ class Life {
       { originalDate: first?.date ?? null },
     );
     this.#placed(`invoice/${id}`, this.#scene.invoice(facts).length > 0);
-  }
-
-  #first(sale: Sale): Sale | undefined {
-    let found: Sale | undefined = sale;
-    while (found !== undefined && found.credits !== null) found = this.#sales.get(found.credits);
-    return found;
   }
 
   #placed(key: string, isPosted: boolean): void {
@@ -198,10 +150,10 @@ class Life {
     );
     if (members.length === 0) return;
     const some = members.slice(0, this.#rng.int(1, 3));
-    const net = some.reduce((sum, sale) => sum + this.#total(sale), 0n);
+    const net = some.reduce((sum, sale) => sum + totalOf(sale), 0n);
     const isSeenFirst = this.#rng.chance(0.5);
     const pay = () => {
-      for (const sale of some) this.#put({ sale: sale.id, type: 6, cents: this.#total(sale) });
+      for (const sale of some) this.#put({ sale: sale.id, type: 6, cents: totalOf(sale) });
     };
     if (!isSeenFirst) pay();
     const rows = [{ rate: 0 as const, net, vat: 0n }];
@@ -219,7 +171,7 @@ class Life {
   #pay(): void {
     const sale = this.#pick(() => true);
     if (sale === undefined) return;
-    const total = this.#total(sale);
+    const total = totalOf(sale);
     const paid = [...this.#paid.values()].filter((one) => one.sale === sale.id && !one.isGone);
     const left = total - paid.reduce((sum, { cents }) => sum + cents, 0n);
     const [what, cents] = this.#rng.weighted([
@@ -243,7 +195,7 @@ class Life {
     // Some payments are recorded late, with an earlier date.
     const back = this.#rng.chance(0.2) ? this.#rng.int(1, 60) : 0;
     const day = new Date(Date.parse(this.#day) - back * 86_400_000).toISOString().slice(0, 10);
-    const date = day < sale.date ? sale.date : day;
+    const [, date = day] = [day, sale.date].sort();
     const paid: Paid = { ...one, id: 500 + this.#next++, date, isGone: false };
     this.#paid.set(paid.id, paid);
     this.#placed(`payment/${paid.id}`, this.#scene.pay(this.#recordOf(paid)).length > 0);
@@ -257,7 +209,7 @@ class Life {
     const note = this.#pick(({ credits }) => credits !== null);
     const against = note && this.#sales.get(note.credits!);
     if (note === undefined || against === undefined) return;
-    const whole = this.#total(note);
+    const whole = totalOf(note);
     const cents = this.#rng.chance(0.6) ? whole : (whole * BigInt(this.#rng.int(1, 9))) / 10n;
     if (cents === 0n) return;
     this.#count(cents === whole ? 'type 12 whole' : 'type 12 part');
@@ -317,169 +269,17 @@ class Life {
     throw new Error(`seed ${this.#seed}: posting does not come to an end`);
   }
 
-  // ------------------------------------------------------------------ the oracle
-
-  #isOpening = ({ date }: Sale): boolean => this.#policy.start !== null && date < this.#policy.start;
-
-  #isOnPayment(sale: Sale): boolean {
-    const day = this.#first(sale)?.date ?? sale.date;
-    return day >= '2026-01-01' && (this.#policy.until === null || day <= this.#policy.until);
-  }
-
-  #latestOf({ date }: Sale): string | null {
-    const { latest, rest, until } = this.#policy;
-    const days: string[] = [];
-    if (latest !== null && 'months' in latest) {
-      const [year, month] = date.split('-').map(Number) as [number, number];
-      days.push(new Date(Date.UTC(year, month + 1, 0)).toISOString().slice(0, 10));
-    } else if (latest !== null) days.push(date <= '2026-03-31' ? '2026-03-31' : '2027-03-31');
-    if (rest) days.push(until!);
-    const [first] = days.sort();
-    return first === undefined ? null : first < date ? date : first;
-  }
-
-  /** The pairs of payments of type 12 with opposite amounts in the chain of a sale. */
-  #pairs(sale: Sale): { from: Sale; to: Sale; fromPaid: Paid; toPaid: Paid }[] {
-    const first = this.#first(sale);
-    const depth = (one: Sale): number => (one.credits === null ? 0 : 1 + depth(this.#sales.get(one.credits)!));
-    const left = [...this.#paid.values()]
-      .filter(({ type, isGone, sale: of }) => {
-        const on = this.#sales.get(of)!;
-        return type === 12 && !isGone && !on.isVoid && this.#total(on) !== 0n && this.#first(on) === first;
-      })
-      .sort((a, b) => a.id - b.id);
-    const pairs: { from: Sale; to: Sale; fromPaid: Paid; toPaid: Paid }[] = [];
-    const used = new Set<number>();
-    for (const one of left) {
-      if (used.has(one.id)) continue;
-      const other = left.find(
-        (each) => each.id > one.id && !used.has(each.id) && each.sale !== one.sale && each.cents === -one.cents,
-      );
-      if (other === undefined) continue;
-      used.add(one.id).add(other.id);
-      const [a, b] = [this.#sales.get(one.sale)!, this.#sales.get(other.sale)!];
-      const isFirst = depth(a) === depth(b) ? a.id > b.id : depth(a) > depth(b);
-      pairs.push(
-        isFirst ? { from: a, to: b, fromPaid: one, toPaid: other } : { from: b, to: a, fromPaid: other, toPaid: one },
-      );
-    }
-    return pairs.sort((x, y) => x.fromPaid.id - y.fromPaid.id);
-  }
-
-  /** The due VAT and net amount of a rate if only the documents in `done` are posted. */
-  #due(sale: Sale, rate: Rate, done: ReadonlySet<string>, isOver: boolean): [bigint, bigint] {
-    const pairs = this.#pairs(sale);
-    const of = (one: Sale, what: 'net' | 'vat') => one.rows.reduce((s, r) => (r.rate === rate ? s + r[what] : s), 0n);
-    const given = new Map<number, bigint>();
-    let [vat, net, total, money] = [of(sale, 'vat'), of(sale, 'net'), this.#total(sale), 0n];
-    // The base of a group without VAT is due with the sale.
-    if (vat === 0n) net = 0n;
-    const paired = new Set<number>();
-    for (const { from, to, fromPaid, toPaid } of pairs) {
-      const before = given.get(from.id) ?? 0n;
-      const after = before + fromPaid.cents;
-      given.set(from.id, after);
-      const whole = this.#total(from);
-      const share = (amount: bigint) => {
-        const upTo = (sum: bigint) => rounded(amount * within([sum, 1n], whole)[0], whole);
-        return upTo(after) - upTo(before);
-      };
-      const left = within([after, 1n], whole)[0] - within([before, 1n], whole)[0];
-      const hasVat = of(from, 'vat') !== 0n && this.#isMoved(from);
-      for (const [mine, key, sign] of [
-        [from.id === sale.id, fromPaid, -1n],
-        [to.id === sale.id, toPaid, 1n],
-      ] as const) {
-        if (!mine) continue;
-        paired.add(key.id);
-        if (!done.has(`payment/${key.id}`)) continue;
-        if (hasVat) {
-          vat += sign * share(of(from, 'vat'));
-          net += sign * share(of(from, 'net'));
-        }
-        total += sign * left;
-      }
-    }
-    const collector = [...this.#sales.values()].find(
-      ({ members, isVoid, ...one }) =>
-        members.includes(sale.id) && !isVoid && this.#total({ members, isVoid, ...one }) !== 0n,
-    );
-    let consolidated = 0n;
-    for (const paid of this.#paid.values()) {
-      if (paid.sale !== sale.id || paired.has(paid.id)) continue;
-      if (paid.type === 6 && collector !== undefined) {
-        if (this.#isIn(paid)) consolidated += paid.cents;
-      } else if (done.has(`payment/${paid.id}`)) money += paid.cents;
-    }
-    let paid: [bigint, bigint] = [money, 1n];
-    if (collector !== undefined && consolidated !== 0n) {
-      const whole = this.#total(collector);
-      let got = 0n;
-      for (const one of this.#paid.values()) {
-        if (one.sale === collector.id && done.has(`payment/${one.id}`)) got += one.cents;
-      }
-      const [n] = within([got, 1n], whole);
-      paid = [money * whole + consolidated * n, whole];
-    }
-    if (isOver || total === 0n) return [vat, net];
-    const [n, d] = within(paid, total);
-    return [rounded(vat * n, total * d), rounded(net * n, total * d)];
-  }
-
-  /** True if a payment is posted, or is part of the opening balances. */
-  #isIn(paid: Paid): boolean {
-    const state = this.#scene.stateOf(`payment/${paid.id}`);
-    return state === 'posted' || (state === 'before_start' && !paid.isGone);
-  }
-
-  /** True if payments move the VAT of this sale. */
-  #isMoved(sale: Sale): boolean {
-    if (sale.isVoid || !this.#isOnPayment(sale) || sale.members.length > 0 || this.#total(sale) === 0n) return false;
-    const latest = this.#latestOf(sale);
-    return !(this.#isOpening(sale) && latest !== null && latest < this.#policy.start!);
-  }
-
   #check(): void {
     const expected = new Map<string, [bigint, bigint]>();
     const dayOf = new Map<string, string>();
-    for (const sale of this.#sales.values()) {
-      if (sale.isVoid || sale.members.length > 0) continue;
-      const pairs = this.#pairs(sale);
-      const hasGroups = this.#isMoved(sale) || pairs.some(({ from, to }) => to.id === sale.id && this.#isMoved(from));
-      if (!hasGroups) continue;
-      const own = this.#isMoved(sale) ? sale : { ...sale, rows: sale.rows.map((row) => ({ ...row, vat: 0n })) };
-      if (own !== sale) continue;
-      const latest = this.#latestOf(sale);
-      const latestAt = this.#order.indexOf(`vat_due/${sale.id}`);
-      const opening = [...this.#paid.values()].filter(
-        (paid) => this.#scene.stateOf(`payment/${paid.id}`) === 'before_start' && !paid.isGone,
-      );
-      const done = new Set(opening.map(({ id }) => `payment/${id}`));
-      const posted = this.#order.flatMap((key, at) => {
-        const paid = key.startsWith('payment/') ? this.#paid.get(Number(key.slice(8))) : undefined;
-        return paid !== undefined && this.#scene.stateOf(key) === 'posted' ? [{ key, at, paid }] : [];
-      });
-      const dateOf = (paid: Paid) => this.#scene.inForce(`payment/${paid.id}`)!.documentDate;
-      const isLate = ({ at, paid }: (typeof posted)[number]) =>
-        latest !== null && (dateOf(paid) > latest || (latestAt >= 0 && at > latestAt));
-      const turns: { key: string; isOver: boolean }[] = [
-        ...posted.filter((each) => !isLate(each)).map(({ key }) => ({ key, isOver: false })),
-        ...(latest === null ? [] : [{ key: `vat_due/${sale.id}`, isOver: true }]),
-        ...posted.filter(isLate).map(({ key }) => ({ key, isOver: true })),
-      ];
-      for (const rate of rates) {
-        let before = this.#due(sale, rate, done, false);
-        const seen = new Set(done);
-        for (const { key, isOver } of turns) {
-          seen.add(key);
-          const after = this.#due(sale, rate, seen, isOver);
-          const [vat, net] = [after[0] - before[0], after[1] - before[1]];
-          before = after;
-          if (vat === 0n || (key.startsWith('vat_due') && this.#day <= latest!)) continue;
-          expected.set(`${key} of ${sale.id} at ${rate}`, [vat, net]);
-          dayOf.set(key, key.startsWith('vat_due') ? latest! : dateOf(this.#paid.get(Number(key.slice(8)))!));
-        }
-      }
+    const oracle = new DueOracle({
+      ...{ sales: this.#sales, paid: this.#paid, order: this.#order, policy: this.#policy },
+      stateOf: (key) => this.#scene.stateOf(key) ?? undefined,
+      dateOf: (key) => this.#scene.inForce(key)!.documentDate,
+    });
+    for (const { key, sale, rate, vat, net, day } of oracle.moves(this.#day)) {
+      expected.set(`${key} of ${sale} at ${rate}`, [vat, net]);
+      dayOf.set(key, day);
     }
     const found = new Map<string, [bigint, bigint]>();
     const byMonth = new Map<string, bigint>();
