@@ -16,7 +16,7 @@ const aimSeconds = 2;
 const program = fileURLToPath(new URL('../../bin/vetledger.js', import.meta.url));
 
 /** Three years of entries: an invoice has six lines; 0.8 payments and 0.2 prepayments have two each. */
-const history = `
+export const history = `
   set search_path = vetledger;
   set session_replication_role = replica;
   create temp table doc as
@@ -31,9 +31,11 @@ const history = `
   insert into voucher (entry_id, installation, journal, fiscal_year, number)
   select id, installation, case kind when 'invoice' then 'S' when 'payment' then 'P' else 'A' end, 2023, seq from entry;
   insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by, party_code, department_id, dimension_1,
-    document_number, vat_group, vat_rate, vat_base, has_vat)
+    document_number, invoice_id, due_date, party_named, vat_group, vat_rate, vat_base, has_vat)
   select e.id, l.line, l.account, l.role, l.side, l.amount, 'R1', 'roles', 'client:' || e.document_id % 9000, e.document_id % 3,
-    l.dimension, 'KU-' || e.document_id, l.vat, 24, l.amount, l.vat is not null
+    l.dimension, 'KU-' || e.document_id, case l.role when 'receivable' then e.document_id end,
+    case l.role when 'receivable' then e.document_date + 14 end, e.kind = 'invoice' and l.role = 'receivable',
+    l.vat, case when l.vat is not null then 24 end, case when l.vat is not null then l.amount end, l.vat is not null
   from entry e cross join lateral (values
     ('invoice', 1, '1700', 'receivable', 'debit', 181.00, null, null),
     ('invoice', 2, (3010 + e.document_id % 12)::text, 'revenue', 'credit', 80.00, 'D' || e.document_id % 5, 'VAT 24'),
@@ -46,6 +48,8 @@ const history = `
     ('prepayment', 1, '1910', 'card_clearing', 'debit', 50.00, null, null),
     ('prepayment', 2, '2450', 'prepayment_liability', 'credit', 50.00, null, null)
   ) l (kind, line, account, role, side, amount, dimension, vat) where l.kind = e.kind;
+  insert into entry_party_name (entry_id, party_code, name)
+  select entry_id, party_code, 'Client ' || party_code from entry_line where party_named;
   insert into account_day (installation, entry_date, place, account, role, department_id, dimension_1, debit, credit)
   select e.installation, e.entry_date, gen_random_uuid(), l.account, l.role, l.department_id, l.dimension_1,
     coalesce(sum(l.amount) filter (where l.side = 'debit'), 0), coalesce(sum(l.amount) filter (where l.side = 'credit'), 0)

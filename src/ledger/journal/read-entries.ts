@@ -111,14 +111,18 @@ export async function countEntries(
 
 /** Entries with their lines, in the order given. */
 export async function withLines(db: Connection, entries: EntryRow[]): Promise<LedgerEntry[]> {
+  const ids = entries.map((entry) => entry.id);
+  // Both tables are read by the ids, or PostgreSQL may read the names of all entries for each page.
   const found = await rows(
     db,
     namedLineShape,
     `select ${lineColumns}, case when party_named then name_apart end as party_name from entry_line
-     left join (select entry_id as named_entry, party_code as named_party, name as name_apart from entry_party_name) named
-       on named_entry = entry_id and named_party = party_code
+     left join (
+       select entry_id as named_entry, party_code as named_party, name as name_apart from entry_party_name
+       where entry_id = any(?::text[])
+     ) named on named_entry = entry_id and named_party = party_code
      where entry_id = any(?::text[]) order by entry_id, line`,
-    [entries.map((entry) => entry.id)],
+    [ids, ids],
   );
   const lines = Map.groupBy(found, (line) => line.entry_id);
   const shares = await sharesOf(
