@@ -1,14 +1,14 @@
-import type { Connection } from '../db/rows.ts';
-import type { LedgerEntry, Line } from '../domain/entry.ts';
-import { formatMoney, type Money, zero } from '../domain/money.ts';
+import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { pages } from '../db/pages.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { formatMoney, Money, zero } from '../domain/money.ts';
 import type { Split } from '../ledger/account-days.ts';
-import { entryRecords } from '../ledger/journal/entry-records.ts';
-import { type DateRange, entriesByDate } from '../ledger/journal/read-entries.ts';
+import { voucherText } from '../ledger/journal/vouchers.ts';
 import type { AccountNames } from '../mapping/account-names.ts';
-import type { InstallationId } from '../terms.ts';
+import { documentKinds, type InstallationId, lineRoles, sides } from '../terms.ts';
 import { columnsOf, type Item, type Period } from './report-sections.ts';
 
-/** Entries whose voucher numbers are read at once. */
+/** Entries that are read at once. */
 const entriesAtOnce = 500;
 
 const facts = columnsOf('date', 'voucher', 'number', 'text');
@@ -40,13 +40,11 @@ export async function* lineItems(
   { account, split, part, upToSeq, opening, decimals }: AccountPart,
 ): AsyncGenerator<LineFields> {
   let balance = opening;
-  for await (const { entry, voucher } of withVouchers(db, installation, period, { account, upToSeq })) {
-    for (const line of entry.lines) {
-      if (line.account !== account || (split !== null && partOf(line, split) !== part)) continue;
-      const fields = fieldsOf(entry, voucher, line);
-      balance = balance.plus(fields.debit).minus(fields.credit);
-      yield { ...fields, facts: { ...fields.facts, running_balance: formatMoney(balance, decimals) } };
-    }
+  for await (const line of bookLines(db, installation, period, { account, upToSeq })) {
+    if (split !== null && (line[split] === null ? null : String(line[split])) !== part) continue;
+    const fields = fieldsOf(line);
+    balance = balance.plus(fields.debit).minus(fields.credit);
+    yield { ...fields, facts: { ...fields.facts, running_balance: formatMoney(balance, decimals) } };
   }
 }
 
@@ -57,55 +55,77 @@ export async function* journalItems(
   period: Period,
   { names, upToSeq }: { names: AccountNames; upToSeq: number | null },
 ): AsyncGenerator<Item> {
-  for await (const { entry, voucher } of withVouchers(db, installation, period, { upToSeq })) {
-    for (const line of entry.lines) {
-      const { document, facts: of, debit, credit } = fieldsOf(entry, voucher, line);
-      const { account, role, departmentId: department } = line;
-      yield {
-        ...{ keys: {}, document, facts: { ...of, account, name: names.nameOf(account, role), department } },
-        amounts: { debit, credit },
-      };
-    }
+  for await (const line of bookLines(db, installation, period, { account: null, upToSeq })) {
+    const { document, facts: of, debit, credit } = fieldsOf(line);
+    const { account, role, department } = line;
+    yield {
+      ...{ keys: {}, document, facts: { ...of, account, name: names.nameOf(account, role), department } },
+      amounts: { debit, credit },
+    };
   }
 }
 
-function fieldsOf(entry: LedgerEntry, voucher: string | null, { side, amount }: Line): LineFields {
+function fieldsOf({ kind, document, day, journal, year, n, number, description, side, ...line }: BookLine): LineFields {
+  const amount = new Money(line.amount);
+  const voucher = journal === null || year === null || n === null ? null : voucherText(year, journal, n);
   return {
-    document: `${entry.document.kind} ${entry.document.id}`,
-    facts: { date: entry.date, voucher, number: numberOf(entry), text: entry.description },
+    document: `${kind} ${document}`,
+    facts: { date: day, voucher, number, text: description },
     ...(side === 'debit' ? { debit: amount, credit: zero } : { debit: zero, credit: amount }),
   };
 }
 
-/** The number printed on the invoice whose receivable the entry opens or settles; null if there is none. */
-export function numberOf({ lines }: Pick<LedgerEntry, 'lines'>): string | null {
-  return lines.find(({ documentNumber }) => documentNumber !== null)?.documentNumber ?? null;
+type BookLine = Awaited<ReturnType<typeof readLines>>[number][number];
+
+/** Lines with what reports show of their entries, in the order of dates; those of one account unless it is null. */
+async function* bookLines(
+  db: Connection,
+  installation: InstallationId,
+  period: Period,
+  only: { account: string | null; upToSeq: number | null },
+): AsyncGenerator<BookLine> {
+  const read = (after: BookLine[] | null) => readLines(db, installation, period, only, after?.[0] ?? null);
+  for await (const page of pages(entriesAtOnce, read)) yield* page.flat();
 }
 
-function partOf({ departmentId, dimensions }: Line, split: Split): string | null {
-  if (split === 'department') return departmentId === null ? null : String(departmentId);
-  return dimensions[Number(split.slice(-1)) - 1] ?? null;
-}
-
-async function* withVouchers(
+/**
+ * The lines of the next entries after one of them, a list for each entry. `number` is the number printed on the invoice
+ * whose receivable the entry opens or settles.
+ */
+async function readLines(
   db: Connection,
   installation: InstallationId,
   { from, through }: Period,
-  only: Pick<DateRange, 'account' | 'upToSeq'>,
-): AsyncGenerator<{ entry: LedgerEntry; voucher: string | null }> {
-  let page: LedgerEntry[] = [];
-  const numbered = async () => {
-    const records = await entryRecords(
-      db,
-      page.map(({ id }) => id),
-    );
-    return page.map((entry) => ({ entry, voucher: records.get(entry.id)?.voucher ?? null }));
-  };
-  for await (const entry of entriesByDate(db, installation, { from, to: through, ...only })) {
-    page.push(entry);
-    if (page.length < entriesAtOnce) continue;
-    yield* await numbered();
-    page = [];
-  }
-  yield* await numbered();
+  { account, upToSeq }: { account: string | null; upToSeq: number | null },
+  after: { day: string; seq: number } | null,
+) {
+  const found = await rows(
+    db,
+    {
+      ...{ day: date, seq: integer, kind: oneOf(documentKinds), document: integer, description: text },
+      ...{ journal: nullable(text), year: nullable(integer), n: nullable(integer), number: nullable(text) },
+      ...{ account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric, department: nullable(integer) },
+      ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
+    },
+    `select e.entry_date as day, e.seq, e.kind, e.document_id as document, e.description,
+       v.journal, v.fiscal_year as year, v.number as n,
+       (select o.document_number from entry_line o where o.entry_id = e.id and o.document_number is not null
+        order by o.line limit 1) as number,
+       l.account, l.role, l.side, l.amount, l.department_id as department, l.dimension_1, l.dimension_2, l.dimension_3
+     from (
+       select * from entry
+       where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
+         and seq <= coalesce(?::bigint, seq)
+         and (?::text is null or exists (select from entry_line o where o.entry_id = entry.id and o.account = ?))
+       order by entry_date, seq limit ?
+     ) e
+     cross join lateral (select * from entry_line own where own.entry_id = e.id offset 0) l
+     left join voucher v on v.entry_id = e.id
+     where l.account = coalesce(?::text, l.account) order by e.entry_date, e.seq, l.line`,
+    [
+      ...[installation, after?.day ?? from ?? '-infinity', after?.seq ?? 0, through, upToSeq],
+      ...[account, account, entriesAtOnce, account],
+    ],
+  );
+  return [...Map.groupBy(found, ({ seq }) => seq).values()];
 }

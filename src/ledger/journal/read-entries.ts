@@ -22,8 +22,6 @@ const pageSize = 500;
 export interface DateRange {
   from: CalendarDate | null;
   to: CalendarDate | null;
-  /** Only entries with a line on this account. */
-  account?: string;
   /** Only entries up to this place in the chain. */
   upToSeq?: number | null;
 }
@@ -76,7 +74,6 @@ export async function* entriesByDate(
       `select ${entryColumns} from entry
        where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
          and posting_mode = any(?::text[]) and seq <= coalesce(?::bigint, seq)
-         and (?::text is null or exists (select from entry_line l where l.entry_id = entry.id and l.account = ?))
        order by entry_date, seq limit ?`,
       [
         installation,
@@ -85,8 +82,6 @@ export async function* entriesByDate(
         range.to ?? 'infinity',
         modes,
         range.upToSeq ?? null,
-        range.account ?? null,
-        range.account ?? null,
         pageSize,
       ],
     );
